@@ -13,7 +13,7 @@ enum { WAITING = SZG_DEVICE_MARKS / 2 };
 static const szgi_ops *inner;
 static bench_ops *found;
 static int waiting[WAITING]; /* the operation's place in `found` */
-static int count;
+static int waits;
 static bool overrun;
 
 /* ---- Clocks ---- */
@@ -39,7 +39,7 @@ static int begin(double bytes, const char *format, ...) {
     vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
     int at = place_of(name);
-    if (at == BENCH_OPS || count == WAITING) {
+    if (at == BENCH_OPS || waits == WAITING) {
         overrun = true;
         return -1;
     }
@@ -52,6 +52,13 @@ static szg_status mark(szg_context *context, int64_t which) {
     return inner->network->mark ? inner->network->mark(context, which) : SZG_OK;
 }
 
+static szg_status start(szg_context *context, int at, double *started) {
+    if (at >= 0)
+        SZG_TRY(mark(context, 2 * waits));
+    *started = bench_now();
+    return SZG_OK;
+}
+
 /* The host's clock where work is done when a call returns. */
 static szg_status end(szg_context *context, int at, double started, szg_status status) {
     if (status != SZG_OK || at < 0)
@@ -60,8 +67,8 @@ static szg_status end(szg_context *context, int at, double started, szg_status s
         found->op[at].seconds += bench_now() - started;
         return SZG_OK;
     }
-    SZG_TRY(mark(context, 2 * count + 1));
-    waiting[count++] = at;
+    SZG_TRY(mark(context, 2 * waits + 1));
+    waiting[waits++] = at;
     return SZG_OK;
 }
 
@@ -72,30 +79,39 @@ szg_status bench_ops_collect(szg_context *context) {
                          "benchmark: a step has more than %d calls, or operations of more than %d "
                          "shapes",
                          (int)WAITING, (int)BENCH_OPS);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < waits; i++) {
         SZG_TRY(inner->network->elapsed(context, 2 * i, 2 * i + 1, &seconds));
         found->op[waiting[i]].seconds += seconds;
     }
-    count = 0;
+    waits = 0;
     return SZG_OK;
 }
 
-/* ---- The table ----
+/* ---- What a call is named, and what it moves ----
  * Bytes: each array once, numbers of single precision; what is added to is read and written. */
+
+/* The arguments of a call, by name. */
+#define FIELDS(...) SZGI_EACH(FIELD_, __VA_ARGS__)
+#define FIELD_VALUE(type, name) type name;
+#define FIELD_STRUCT(type, name) const type *name;
+#define MOVE(name, arguments)                                                                      \
+    typedef struct name##_call {                                                                   \
+        FIELDS arguments                                                                           \
+    } name##_call;
+#define LAYER(name, words, arguments) MOVE(name, arguments)
+#include "network/network_ops.def"
+
+/* Begins a call of the operation: with the bytes that it moves, and its name with the sizes that
+ * tell its shapes apart. */
+#define DESCRIBED(name, bytes, ...)                                                                \
+    static int begin_##name(const name##_call *c) {                                                \
+        return begin(bytes, __VA_ARGS__);                                                          \
+    }
+#define LL(x) ((long long)(x))
 
 static double real(double numbers) {
     return sizeof(float) * numbers;
 }
-
-#define TIMED(name, parameters, arguments, bytes, ...)                                             \
-    static szg_status timed_##name parameters {                                                    \
-        int at = begin(bytes, __VA_ARGS__);                                                        \
-        if (at >= 0)                                                                               \
-            SZG_TRY(mark(c, 2 * count));                                                           \
-        double started = bench_now();                                                              \
-        return end(c, at, started, inner->network->name arguments);                                \
-    }
-#define LL(x) ((long long)(x))
 
 static double weights(const szgi_linear *l) {
     return (double)l->in * (double)l->out;
@@ -105,8 +121,8 @@ static double rows_of(const szgi_linear *l) {
     return (double)l->rows * (double)(l->in + l->out);
 }
 
-TIMED(linear, (szg_context * c, const szgi_linear *l), (c, l), real(rows_of(l) + weights(l)),
-      "linear %lld to %lld", LL(l->in), LL(l->out))
+DESCRIBED(linear, real(rows_of(c->linear) + weights(c->linear)), "linear %lld to %lld",
+          LL(c->linear->in), LL(c->linear->out))
 
 /* dy and x are read, dx is written, and dweight added to. */
 static double linear_backward_bytes(const szgi_linear *l, const szgi_linear_gradient *g) {
@@ -115,9 +131,8 @@ static double linear_backward_bytes(const szgi_linear *l, const szgi_linear_grad
     return real(rows_of(l) + dx * (g->add_dx ? 2 : 1) + y + 3 * weights(l));
 }
 
-TIMED(linear_backward, (szg_context * c, const szgi_linear *l, const szgi_linear_gradient *g),
-      (c, l, g), linear_backward_bytes(l, g), "linear %lld to %lld, backward", LL(l->in),
-      LL(l->out))
+DESCRIBED(linear_backward, linear_backward_bytes(c->linear, c->gradient),
+          "linear %lld to %lld, backward", LL(c->linear->in), LL(c->linear->out))
 
 static double attention_bytes(const szgi_attention *a, double arrays_qk, double arrays_v) {
     double rows = (double)a->batch * (double)a->heads * (double)a->length, mask = 0;
@@ -128,11 +143,10 @@ static double attention_bytes(const szgi_attention *a, double arrays_qk, double 
 
 /* q, k, v are read, out, the sums and the mask written; backward also out, dout, and three
  * gradients. */
-TIMED(attention, (szg_context * c, const szgi_attention *a), (c, a), attention_bytes(a, 2, 2),
-      "attention, heads of %lld", LL(a->d_qk))
-TIMED(attention_backward,
-      (szg_context * c, const szgi_attention *a, const szgi_attention_gradient *g), (c, a, g),
-      attention_bytes(a, 4, 4), "attention, heads of %lld, backward", LL(a->d_qk))
+DESCRIBED(attention, attention_bytes(c->attention, 2, 2), "attention, heads of %lld",
+          LL(c->attention->d_qk))
+DESCRIBED(attention_backward, attention_bytes(c->attention, 4, 4),
+          "attention, heads of %lld, backward", LL(c->attention->d_qk))
 
 static double join_bytes(const szgi_join *j) {
     double a = (double)j->width_a * (double)(j->shared_a ? 1 : j->heads);
@@ -140,89 +154,117 @@ static double join_bytes(const szgi_join *j) {
     return real((double)j->rows * (a + b + (double)(j->heads * (j->width_a + j->width_b))));
 }
 
-TIMED(join, (szg_context * c, const szgi_join *j, const void *a, const void *b, void *out),
-      (c, j, a, b, out), join_bytes(j), "join of heads %lld + %lld", LL(j->width_a), LL(j->width_b))
-TIMED(join_backward, (szg_context * c, const szgi_join *j, const void *dout, void *da, void *db),
-      (c, j, dout, da, db), join_bytes(j), "join of heads %lld + %lld, backward", LL(j->width_a),
-      LL(j->width_b))
-TIMED(bias, (szg_context * c, const szgi_bias_rows *rows, const void *table, void *bias),
-      (c, rows, table, bias), real((double)rows->heads *(double)(rows->lags + rows->rows)),
-      "lag biases")
-TIMED(bias_backward, (szg_context * c, const szgi_bias_rows *rows, const void *dbias, void *dtable),
-      (c, rows, dbias, dtable), real((double)rows->heads *(double)(rows->lags + 2 * rows->rows)),
-      "lag biases, backward")
-TIMED(layer_norm, (szg_context * c, const szgi_layer_norm *n), (c, n),
-      real((double)n->rows *(double)(2 * n->width + 2)), "layer norm %lld", LL(n->width))
-TIMED(layer_norm_backward,
-      (szg_context * c, const szgi_layer_norm *n, const szgi_layer_norm_gradient *g), (c, n, g),
-      real((double)n->rows *(double)((g->add_dx ? 4 : 3) * n->width + 2)),
-      "layer norm %lld, backward", LL(n->width))
-TIMED(dropout_residual,
-      (szg_context * c, int64_t rows, int64_t columns, const szgi_dropout *d, const void *x,
-       const void *residual, void *y),
-      (c, rows, columns, d, x, residual, y),
-      real((residual ? 3.0 : 2.0) * (double)rows * (double)columns), "dropout%s %lld",
-      residual ? " and residual" : "", LL(columns))
-TIMED(dropout_backward,
-      (szg_context * c, int64_t rows, int64_t columns, const szgi_dropout *d, const void *dy,
-       void *dx),
-      (c, rows, columns, d, dy, dx), real(2.0 * (double)rows * (double)columns),
-      "dropout %lld, backward", LL(columns))
+DESCRIBED(join, join_bytes(c->join), "join of heads %lld + %lld", LL(c->join->width_a),
+          LL(c->join->width_b))
+DESCRIBED(join_backward, join_bytes(c->join), "join of heads %lld + %lld, backward",
+          LL(c->join->width_a), LL(c->join->width_b))
 
-static double embedded(const szgi_embedding *e) {
-    return (double)e->batch * (double)e->length * (double)e->width;
+/* The biases are as many as lags; `table` numbers a head are moved besides. */
+static double bias_bytes(const szgi_bias_rows *rows, int64_t table) {
+    return real((double)rows->heads * (double)(rows->lags + table));
 }
 
-TIMED(embedding, (szg_context * c, const szgi_embedding *e), (c, e),
-      real(embedded(e) + (double)e->vocabulary * (double)e->width), "embedding")
-TIMED(embedding_backward,
-      (szg_context * c, const szgi_embedding *e, const void *dout, void *dtable, void *dtrained),
-      (c, e, dout, dtable, dtrained),
-      real(embedded(e) + 2.0 * (double)e->vocabulary * (double)e->width), "embedding, backward")
+DESCRIBED(bias, bias_bytes(c->rows, c->rows->rows), "lag biases")
+DESCRIBED(bias_backward, bias_bytes(c->rows, 2 * c->rows->rows), "lag biases, backward")
+
+static double norm_bytes(const szgi_layer_norm *n, int64_t arrays) {
+    return real((double)n->rows * (double)(arrays * n->width + 2));
+}
+
+DESCRIBED(layer_norm, norm_bytes(c->norm, 2), "layer norm %lld", LL(c->norm->width))
+DESCRIBED(layer_norm_backward, norm_bytes(c->norm, c->gradient->add_dx ? 4 : 3),
+          "layer norm %lld, backward", LL(c->norm->width))
+DESCRIBED(dropout_residual, real((c->residual ? 3.0 : 2.0) * (double)c->rows * (double)c->columns),
+          "dropout%s %lld", c->residual ? " and residual" : "", LL(c->columns))
+DESCRIBED(dropout_backward, real(2.0 * (double)c->rows * (double)c->columns),
+          "dropout %lld, backward", LL(c->columns))
+
+/* The rows, and the table as often as it passes. */
+static double embedding_bytes(const szgi_embedding *e, double tables) {
+    return real(((double)e->batch * (double)e->length + tables * (double)e->vocabulary) *
+                (double)e->width);
+}
+
+DESCRIBED(embedding, embedding_bytes(c->embedding, 1), "embedding")
+DESCRIBED(embedding_backward, embedding_bytes(c->embedding, 2), "embedding, backward")
 
 static double pooled(const szgi_pooling *p) {
     return real((double)p->batch * (double)(p->length + 1) * (double)p->width);
 }
 
-TIMED(pooling, (szg_context * c, const szgi_pooling *p, const void *x, void *y), (c, p, x, y),
-      pooled(p), "pooling")
-TIMED(pooling_backward, (szg_context * c, const szgi_pooling *p, const void *dy, void *dx),
-      (c, p, dy, dx), pooled(p), "pooling, backward")
-TIMED(cross_entropy, (szg_context * c, const szgi_cross_entropy *e), (c, e),
-      real(2.0 * (double)e->batch * (double)e->classes), "cross-entropy")
-TIMED(finite, (szg_context * c, int64_t numbers, const void *x, szgi_step_block *block),
-      (c, numbers, x, block), real((double)numbers), "search for numbers that are not finite")
-TIMED(adamw, (szg_context * c, const szgi_adamw *a), (c, a), real(7.0 * (double)a->count), "AdamW")
-TIMED(upload, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
-      (double)bytes, "upload")
-TIMED(copy, (szg_context * c, void *to, const void *from, int64_t bytes), (c, to, from, bytes),
-      2.0 * (double)bytes, "copy")
-TIMED(clear, (szg_context * c, void *memory, int64_t bytes), (c, memory, bytes), (double)bytes,
-      "clear")
+DESCRIBED(pooling, pooled(c->pooling), "pooling")
+DESCRIBED(pooling_backward, pooled(c->pooling), "pooling, backward")
+DESCRIBED(cross_entropy, real(2.0 * (double)c->entropy->batch * (double)c->entropy->classes),
+          "cross-entropy")
+DESCRIBED(finite, real((double)c->count), "search for numbers that are not finite")
+DESCRIBED(adamw, real(7.0 * (double)c->adamw->count), "AdamW")
+DESCRIBED(gather, 2.0 * sizeof(int32_t) * (double)c->gather->count * (double)c->gather->length,
+          "batch")
+DESCRIBED(advance, 2.0 * sizeof *c->block, "next step")
+DESCRIBED(copy, 2.0 * (double)c->bytes, "copy")
+DESCRIBED(clear, (double)c->bytes, "clear")
+
+/* An operation that is not here goes by its words, and what it moves is not counted. */
+static const struct {
+#define LAYER(name, words, arguments) int (*name)(const name##_call *call);
+#define MOVE(name, arguments) int (*name)(const name##_call *call);
+#include "network/network_ops.def"
+} begin_of = {
+#define IS(name) .name = begin_##name
+    IS(linear),
+    IS(linear_backward),
+    IS(attention),
+    IS(attention_backward),
+    IS(join),
+    IS(join_backward),
+    IS(bias),
+    IS(bias_backward),
+    IS(layer_norm),
+    IS(layer_norm_backward),
+    IS(dropout_residual),
+    IS(dropout_backward),
+    IS(embedding),
+    IS(embedding_backward),
+    IS(pooling),
+    IS(pooling_backward),
+    IS(cross_entropy),
+    IS(finite),
+    IS(adamw),
+    IS(gather),
+    IS(advance),
+    IS(copy),
+    IS(clear),
+};
+
+/* ---- The table ---- */
+
+#define GIVEN(...) SZGI_EACH(GIVEN_, __VA_ARGS__)
+#define GIVEN_VALUE(type, name) .name = name,
+#define GIVEN_STRUCT(type, name) .name = name,
+#define LAYER(name, words, arguments)                                                              \
+    static szg_status timed_##name(szg_context *context SZGI_PARAMETERS arguments) {               \
+        const name##_call call = {GIVEN arguments};                                                \
+        int place = begin_of.name ? begin_of.name(&call) : begin(0, "%s", words);                  \
+        double started;                                                                            \
+        SZG_TRY(start(context, place, &started));                                                  \
+        return end(context, place, started,                                                        \
+                   inner->network->name(context SZGI_ARGUMENTS arguments));                        \
+    }
+#define MOVE(name, arguments) LAYER(name, #name, arguments)
+#include "network/network_ops.def"
+
+static szg_status timed_upload(szg_context *context, void *to, const void *from, int64_t bytes) {
+    int place = begin((double)bytes, "upload");
+    double started;
+    SZG_TRY(start(context, place, &started));
+    return end(context, place, started, inner->network->upload(context, to, from, bytes));
+}
 
 static void put_clocks(szgi_network_ops *network) {
     network->upload = timed_upload;
-    network->copy = timed_copy;
-    network->clear = timed_clear;
-    network->linear = timed_linear;
-    network->linear_backward = timed_linear_backward;
-    network->attention = timed_attention;
-    network->attention_backward = timed_attention_backward;
-    network->join = timed_join;
-    network->join_backward = timed_join_backward;
-    network->bias = timed_bias;
-    network->bias_backward = timed_bias_backward;
-    network->layer_norm = timed_layer_norm;
-    network->layer_norm_backward = timed_layer_norm_backward;
-    network->dropout_residual = timed_dropout_residual;
-    network->dropout_backward = timed_dropout_backward;
-    network->embedding = timed_embedding;
-    network->embedding_backward = timed_embedding_backward;
-    network->pooling = timed_pooling;
-    network->pooling_backward = timed_pooling_backward;
-    network->cross_entropy = timed_cross_entropy;
-    network->finite = timed_finite;
-    network->adamw = timed_adamw;
+#define LAYER(name, words, arguments) network->name = timed_##name;
+#define MOVE(name, arguments) network->name = timed_##name;
+#include "network/network_ops.def"
 }
 
 void bench_ops_timed(szg_context *context, bench_ops *ops) {
@@ -230,7 +272,7 @@ void bench_ops_timed(szg_context *context, bench_ops *ops) {
     static szgi_network_ops network;
     inner = szgi_ops_of(context);
     found = ops;
-    found->count = count = 0;
+    found->count = waits = 0;
     overrun = false;
     timed = *inner;
     network = *inner->network;

@@ -9,7 +9,7 @@
 typedef struct bench_op {
     char name[64]; /* "linear 256 to 768" */
     int64_t calls;
-    double bytes;   /* that have to be read and written, at least */
+    double bytes;   /* that have to be read and written, at least; 0: not counted */
     double seconds; /* by the device's own clock, where it has one */
 } bench_op;
 

@@ -241,8 +241,9 @@ static szg_status add_operation(szg_context *context, bench_run *run, const trai
     SZG_TRY(bench_train_row(context, run, job->encoding, op->name));
     SZG_TRY(szg_table_set_text(context, run->table, "ours", "part of a step"));
     SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
-    if (op->calls > 0) {
+    if (op->calls > 0)
         SZG_TRY(szg_table_set_integer(context, run->table, "calls", op->calls / COUNTED_STEPS));
+    if (bytes > 0) {
         SZG_TRY(szg_table_set_real(context, run->table, "bytes", bytes));
         SZG_TRY(szg_table_set_real(context, run->table, "bytes_per_s", bytes / seconds));
         SZG_TRY(szg_table_set_real(context, run->table, "copy_share",

@@ -46,4 +46,10 @@ szg_status szgi_network_missing(szgi_arguments *arguments);
         return network_->entry((arguments)->context, __VA_ARGS__);                                 \
     } while (0)
 
+/* Looks at the arguments of szgi_network_NAME and records what is wrong with them. Whether there is
+ * anything to do: false for sizes of zero. */
+#define LAYER(name, words, arguments)                                                              \
+    bool szgi_check_##name(szgi_arguments *check SZGI_PARAMETERS arguments);
+#include "network_ops.def"
+
 #endif

@@ -1,5 +1,5 @@
-/* The checked functions of memory, of recording, of what a model begins and ends with, and of the
- * optimiser. */
+/* The checked functions of memory and of recording; the arguments of what a model begins and ends
+ * with, and of the optimiser. */
 #include <math.h>
 #include <stddef.h>
 
@@ -136,142 +136,126 @@ szg_status szgi_device_elapsed(szg_context *context, int64_t from, int64_t to, d
 
 /* ---- Both ends ---- */
 
-szg_status szgi_network_gather(szg_context *context, const szgi_gather *gather) {
-    szgi_arguments check = {context, "gather", SZG_OK};
-    szgi_argument_size(&check, "count", gather->count, 0);
-    szgi_argument_size(&check, "length", gather->length, 0);
-    szgi_argument_size(&check, "examples", gather->examples, gather->count);
-    szgi_argument_extent(&check, gather->count, gather->length, sizeof(int32_t));
+bool szgi_check_gather(szgi_arguments *check, const szgi_gather *gather) {
+    szgi_argument_size(check, "count", gather->count, 0);
+    szgi_argument_size(check, "length", gather->length, 0);
+    szgi_argument_size(check, "examples", gather->examples, gather->count);
+    szgi_argument_extent(check, gather->count, gather->length, sizeof(int32_t));
     if (!gather->block)
-        szgi_argument_range(&check, "first", gather->first, 0, gather->examples - gather->count);
-    if (check.status != SZG_OK || gather->count == 0)
-        return check.status;
-    szgi_argument_array(&check, "start", gather->start);
-    szgi_argument_array(&check, "words", gather->words);
-    szgi_argument_array(&check, "tokens", gather->tokens);
-    szgi_argument_array(&check, "lengths", gather->lengths);
+        szgi_argument_range(check, "first", gather->first, 0, gather->examples - gather->count);
+    if (check->status != SZG_OK || gather->count == 0)
+        return false;
+    szgi_argument_array(check, "start", gather->start);
+    szgi_argument_array(check, "words", gather->words);
+    szgi_argument_array(check, "tokens", gather->tokens);
+    szgi_argument_array(check, "lengths", gather->lengths);
     if (gather->classes)
-        szgi_argument_array(&check, "labels", gather->labels);
-    SZG_NETWORK_CALL(&check, gather, gather);
+        szgi_argument_array(check, "labels", gather->labels);
+    return check->status == SZG_OK;
 }
 
-static szgi_arguments check_embedding(szg_context *context, const char *operation,
-                                      const szgi_embedding *embedding) {
-    szgi_arguments check = {context, operation, SZG_OK};
-    szgi_argument_size(&check, "batch", embedding->batch, 0);
-    szgi_argument_size(&check, "length", embedding->length, 0);
-    szgi_argument_size(&check, "vocabulary", embedding->vocabulary, 1);
-    szgi_argument_size(&check, "width", embedding->width, 0);
-    szgi_argument_extent(&check, embedding->batch, embedding->length, embedding->width);
-    szgi_argument_extent(&check, embedding->vocabulary, embedding->width, 1);
-    return check;
+/* The sizes and the tokens. */
+static bool check_embedding(szgi_arguments *check, const szgi_embedding *embedding) {
+    szgi_argument_size(check, "batch", embedding->batch, 0);
+    szgi_argument_size(check, "length", embedding->length, 0);
+    szgi_argument_size(check, "vocabulary", embedding->vocabulary, 1);
+    szgi_argument_size(check, "width", embedding->width, 0);
+    szgi_argument_extent(check, embedding->batch, embedding->length, embedding->width);
+    szgi_argument_extent(check, embedding->vocabulary, embedding->width, 1);
+    bool empty = embedding->batch == 0 || embedding->length == 0 || embedding->width == 0;
+    if (check->status != SZG_OK || empty)
+        return false;
+    szgi_argument_array(check, "tokens", embedding->tokens);
+    return check->status == SZG_OK;
 }
 
-static bool embedding_is_empty(const szgi_embedding *embedding) {
-    return embedding->batch == 0 || embedding->length == 0 || embedding->width == 0;
+bool szgi_check_embedding(szgi_arguments *check, const szgi_embedding *embedding) {
+    if (!check_embedding(check, embedding))
+        return false;
+    szgi_argument_array(check, "table", embedding->table);
+    szgi_argument_array(check, "out", embedding->out);
+    return check->status == SZG_OK;
 }
 
-szg_status szgi_network_embedding(szg_context *context, const szgi_embedding *embedding) {
-    szgi_arguments check = check_embedding(context, "embedding", embedding);
-    if (check.status != SZG_OK || embedding_is_empty(embedding))
-        return check.status;
-    szgi_argument_array(&check, "tokens", embedding->tokens);
-    szgi_argument_array(&check, "table", embedding->table);
-    szgi_argument_array(&check, "out", embedding->out);
-    SZG_NETWORK_CALL(&check, embedding, embedding);
+bool szgi_check_embedding_backward(szgi_arguments *check, const szgi_embedding *embedding,
+                                   const void *dout, void *dtable, void *dtrained) {
+    (void)dtable, (void)dtrained;
+    if (!check_embedding(check, embedding))
+        return false;
+    szgi_argument_array(check, "dout", dout);
+    return check->status == SZG_OK;
 }
 
-szg_status szgi_network_embedding_backward(szg_context *context, const szgi_embedding *embedding,
-                                           const void *dout, void *dtable, void *dtrained) {
-    szgi_arguments check = check_embedding(context, "embedding backward", embedding);
-    if (check.status != SZG_OK || embedding_is_empty(embedding))
-        return check.status;
-    szgi_argument_array(&check, "tokens", embedding->tokens);
-    szgi_argument_array(&check, "dout", dout);
-    SZG_NETWORK_CALL(&check, embedding_backward, embedding, dout, dtable, dtrained);
+static bool check_pooling(szgi_arguments *check, const szgi_pooling *pooling, const void *from,
+                          const void *to) {
+    szgi_argument_size(check, "batch", pooling->batch, 0);
+    szgi_argument_size(check, "length", pooling->length, 1);
+    szgi_argument_size(check, "width", pooling->width, 0);
+    szgi_argument_extent(check, pooling->batch, pooling->length, pooling->width);
+    if (check->status != SZG_OK || pooling->batch == 0 || pooling->width == 0)
+        return false;
+    szgi_argument_array(check, "source", from);
+    szgi_argument_array(check, "target", to);
+    return check->status == SZG_OK;
 }
 
-static szgi_arguments check_pooling(szg_context *context, const char *operation,
-                                    const szgi_pooling *pooling, const void *from, const void *to) {
-    szgi_arguments check = {context, operation, SZG_OK};
-    szgi_argument_size(&check, "batch", pooling->batch, 0);
-    szgi_argument_size(&check, "length", pooling->length, 1);
-    szgi_argument_size(&check, "width", pooling->width, 0);
-    szgi_argument_extent(&check, pooling->batch, pooling->length, pooling->width);
-    if (pooling->batch > 0 && pooling->width > 0) {
-        szgi_argument_array(&check, "source", from);
-        szgi_argument_array(&check, "target", to);
-    }
-    return check;
+bool szgi_check_pooling(szgi_arguments *check, const szgi_pooling *pooling, const void *x,
+                        void *y) {
+    return check_pooling(check, pooling, x, y);
 }
 
-szg_status szgi_network_pooling(szg_context *context, const szgi_pooling *pooling, const void *x,
-                                void *y) {
-    szgi_arguments check = check_pooling(context, "pooling", pooling, x, y);
-    if (check.status != SZG_OK || pooling->batch == 0 || pooling->width == 0)
-        return check.status;
-    SZG_NETWORK_CALL(&check, pooling, pooling, x, y);
+bool szgi_check_pooling_backward(szgi_arguments *check, const szgi_pooling *pooling, const void *dy,
+                                 void *dx) {
+    return check_pooling(check, pooling, dy, dx);
 }
 
-szg_status szgi_network_pooling_backward(szg_context *context, const szgi_pooling *pooling,
-                                         const void *dy, void *dx) {
-    szgi_arguments check = check_pooling(context, "pooling backward", pooling, dy, dx);
-    if (check.status != SZG_OK || pooling->batch == 0 || pooling->width == 0)
-        return check.status;
-    SZG_NETWORK_CALL(&check, pooling_backward, pooling, dy, dx);
-}
-
-szg_status szgi_network_cross_entropy(szg_context *context, const szgi_cross_entropy *entropy) {
-    szgi_arguments check = {context, "cross-entropy", SZG_OK};
-    szgi_argument_size(&check, "batch", entropy->batch, 0);
-    szgi_argument_size(&check, "classes", entropy->classes, 1);
-    szgi_argument_extent(&check, entropy->batch, entropy->classes, 1);
-    if (check.status != SZG_OK || entropy->batch == 0)
-        return check.status;
-    szgi_argument_array(&check, "logits", entropy->logits);
-    szgi_argument_array(&check, "labels", entropy->labels);
-    szgi_argument_array(&check, "tally", entropy->tally);
-    SZG_NETWORK_CALL(&check, cross_entropy, entropy);
+bool szgi_check_cross_entropy(szgi_arguments *check, const szgi_cross_entropy *entropy) {
+    szgi_argument_size(check, "batch", entropy->batch, 0);
+    szgi_argument_size(check, "classes", entropy->classes, 1);
+    szgi_argument_extent(check, entropy->batch, entropy->classes, 1);
+    if (check->status != SZG_OK || entropy->batch == 0)
+        return false;
+    szgi_argument_array(check, "logits", entropy->logits);
+    szgi_argument_array(check, "labels", entropy->labels);
+    szgi_argument_array(check, "tally", entropy->tally);
+    return check->status == SZG_OK;
 }
 
 /* ---- The optimiser ---- */
 
-szg_status szgi_network_advance(szg_context *context, const szgi_step_block *blocks, int64_t count,
-                                szgi_step_block *block, int64_t *at) {
-    szgi_arguments check = {context, "advance", SZG_OK};
-    szgi_argument_size(&check, "count", count, 0);
-    if (check.status != SZG_OK || count == 0)
-        return check.status;
-    szgi_argument_array(&check, "blocks", blocks);
-    szgi_argument_array(&check, "block", block);
-    szgi_argument_array(&check, "at", at);
-    SZG_NETWORK_CALL(&check, advance, blocks, count, block, at);
+bool szgi_check_advance(szgi_arguments *check, const szgi_step_block *blocks, int64_t count,
+                        szgi_step_block *block, int64_t *at) {
+    szgi_argument_size(check, "count", count, 0);
+    if (check->status != SZG_OK || count == 0)
+        return false;
+    szgi_argument_array(check, "blocks", blocks);
+    szgi_argument_array(check, "block", block);
+    szgi_argument_array(check, "at", at);
+    return check->status == SZG_OK;
 }
 
-szg_status szgi_network_finite(szg_context *context, int64_t count, const void *x,
-                               szgi_step_block *block) {
-    szgi_arguments check = {context, "finite", SZG_OK};
-    szgi_argument_size(&check, "count", count, 0);
-    if (check.status != SZG_OK || count == 0)
-        return check.status;
-    szgi_argument_array(&check, "x", x);
-    szgi_argument_array(&check, "block", block);
-    SZG_NETWORK_CALL(&check, finite, count, x, block);
+bool szgi_check_finite(szgi_arguments *check, int64_t count, const void *x,
+                       szgi_step_block *block) {
+    szgi_argument_size(check, "count", count, 0);
+    if (check->status != SZG_OK || count == 0)
+        return false;
+    szgi_argument_array(check, "x", x);
+    szgi_argument_array(check, "block", block);
+    return check->status == SZG_OK;
 }
 
-szg_status szgi_network_adamw(szg_context *context, const szgi_adamw *adamw) {
-    szgi_arguments check = {context, "adamw", SZG_OK};
-    szgi_argument_size(&check, "count", adamw->count, 0);
-    szgi_argument_number(&check, "beta1", adamw->beta1, 0, 1);
-    szgi_argument_number(&check, "beta2", adamw->beta2, 0, 1);
-    szgi_argument_number(&check, "eps", adamw->eps, 0, INFINITY);
-    szgi_argument_number(&check, "decay", adamw->decay, 0, INFINITY);
-    if (check.status != SZG_OK || adamw->count == 0)
-        return check.status;
-    szgi_argument_array(&check, "block", adamw->block);
-    szgi_argument_array(&check, "gradient", adamw->gradient);
-    szgi_argument_array(&check, "weight", adamw->weight);
-    szgi_argument_array(&check, "moment1", adamw->moment1);
-    szgi_argument_array(&check, "moment2", adamw->moment2);
-    SZG_NETWORK_CALL(&check, adamw, adamw);
+bool szgi_check_adamw(szgi_arguments *check, const szgi_adamw *adamw) {
+    szgi_argument_size(check, "count", adamw->count, 0);
+    szgi_argument_number(check, "beta1", adamw->beta1, 0, 1);
+    szgi_argument_number(check, "beta2", adamw->beta2, 0, 1);
+    szgi_argument_number(check, "eps", adamw->eps, 0, INFINITY);
+    szgi_argument_number(check, "decay", adamw->decay, 0, INFINITY);
+    if (check->status != SZG_OK || adamw->count == 0)
+        return false;
+    szgi_argument_array(check, "block", adamw->block);
+    szgi_argument_array(check, "gradient", adamw->gradient);
+    szgi_argument_array(check, "weight", adamw->weight);
+    szgi_argument_array(check, "moment1", adamw->moment1);
+    szgi_argument_array(check, "moment2", adamw->moment2);
+    return check->status == SZG_OK;
 }

@@ -6,6 +6,9 @@
  * the double-precision oracle. Matrices are row-major without gaps unless a leading dimension is
  * given, in elements. A "row" is one position of one sequence: row b * length + i.
  *
+ * Each LAYER of "network/network_ops.def" is a function szgi_network_NAME(context, arguments),
+ * declared at the end; what it does stands here, with its arguments.
+ *
  * Gradients of parameters are added to what the array holds; gradients of inputs are written, or
  * added where the argument says so. The results do not depend on the number of threads.
  *
@@ -17,6 +20,7 @@
 #define SZEGO_NETWORK_NETWORK_H
 
 #include "linalg/linalg.h"
+#include "arguments.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
@@ -93,16 +97,14 @@ typedef struct szgi_step_block {
     int64_t first; /* szgi_network_gather: place of the batch's first example in the order */
 } szgi_step_block;
 
-/* The next step: where block->finite is not 0 and *at < count, *block = blocks[*at] and *at grows
- * by 1; else nothing happens. All three are arrays of the backend.
+/* advance(blocks, count, block, at), the next step: where block->finite is not 0 and *at < count,
+ * *block = blocks[*at] and *at grows by 1; else nothing happens. All three are arrays of the
+ * backend.
  *
  * A step is advance, gather, forward pass, backward pass, finite, adamw. One whose loss or
  * gradients are not finite freezes the run: advance, adamw and the tally do nothing from there on,
  * and every further step computes that same step again, to the same bits. Parameters and moments
  * are those before it, the block is its own, with finite = 0, and the gradients are its. */
-SZG_CHECK_RESULT szg_status szgi_network_advance(szg_context *context,
-                                                 const szgi_step_block *blocks, int64_t count,
-                                                 szgi_step_block *block, int64_t *at);
 
 /* What random numbers are for, in the top byte of a purpose: places of one layer never share. */
 typedef enum szgi_network_place {
@@ -133,7 +135,7 @@ typedef struct szgi_dropout {
 
 /* ---- Linear layers ---- */
 
-/* y = act(x W^T + bias): x [rows, in], W [out, in], bias [out] or NULL, y [rows, out]. */
+/* linear: y = act(x W^T + bias): x [rows, in], W [out, in], bias [out] or NULL, y [rows, out]. */
 typedef struct szgi_linear {
     int64_t rows, in, out;
     const void *x;
@@ -146,6 +148,7 @@ typedef struct szgi_linear {
                      NULL otherwise, or where there is none */
 } szgi_linear;
 
+/* linear_backward reads x, weight, and of the results y (RELU) or before (GELU). */
 typedef struct szgi_linear_gradient {
     void *dy; /* [rows, out], leading dimension lddy; destroyed where there is an activation */
     int64_t lddy;
@@ -155,17 +158,11 @@ typedef struct szgi_linear_gradient {
     void *dweight, *dbias; /* added to; NULL: not wanted */
 } szgi_linear_gradient;
 
-SZG_CHECK_RESULT szg_status szgi_network_linear(szg_context *context, const szgi_linear *linear);
-/* Reads x, weight, and of the results y (RELU) or before (GELU). */
-SZG_CHECK_RESULT szg_status szgi_network_linear_backward(szg_context *context,
-                                                         const szgi_linear *linear,
-                                                         const szgi_linear_gradient *gradient);
-
 /* ---- Attention ---- */
 
-/* out_i = sum_j w_ij v_j with w = dropout(softmax_j(L)), per sequence and head, without an array of
- * order length^2:
- *   L_ij = scale Re sum_t (q_i^(t) f_i^(t)) conj(k_j^(t) g_j^(t)) + scale (unrotated dimensions)
+/* attention: out_i = sum_j w_ij v_j with w = dropout(softmax_j(L)), per sequence and head, without
+ * an array of order length^2: L_ij = scale Re sum_t (q_i^(t) f_i^(t)) conj(k_j^(t) g_j^(t)) + scale
+ * (unrotated dimensions)
  *          + bias[i - j], masked.
  * q and k have d_qk, v and out d_v numbers a row and head (Dao et al. 2022 for the method). */
 typedef struct szgi_attention {
@@ -191,6 +188,8 @@ typedef struct szgi_attention {
                    not wanted, or no bytes */
 } szgi_attention;
 
+/* attention_backward reads out, log_sum and kept of the forward pass; weights are computed again,
+ * and so is dropout's mask where the backend keeps none. */
 typedef struct szgi_attention_gradient {
     const void *dout; /* as out, leading dimension lddout */
     int64_t lddout;
@@ -199,54 +198,37 @@ typedef struct szgi_attention_gradient {
     void *dbias; /* as bias, added to; NULL: not wanted */
 } szgi_attention_gradient;
 
-SZG_CHECK_RESULT szg_status szgi_network_attention(szg_context *context,
-                                                   const szgi_attention *attention);
 /* Bytes at `kept` that the forward pass fills with dropout's mask, in a form of the backend's own;
  * 0 where nothing drops out, or the backend draws the mask again. More sequences or positions never
  * need less. Reads sizes and the dropout's probability. */
 SZG_CHECK_RESULT szg_status szgi_network_attention_kept(szg_context *context,
                                                         const szgi_attention *attention,
                                                         int64_t *bytes);
-/* Reads out, log_sum and kept of the forward pass; weights are computed again, and so is dropout's
- * mask where the backend keeps none. */
-SZG_CHECK_RESULT szg_status szgi_network_attention_backward(
-    szg_context *context, const szgi_attention *attention, const szgi_attention_gradient *gradient);
 
-/* The matrices L [batch][heads][length][length] before mask and softmax. coupled: as above; else
- * without rotation and bias. out, log_sum, v, mask and dropout are not read. */
-SZG_CHECK_RESULT szg_status szgi_network_attention_logits(szg_context *context,
-                                                          const szgi_attention *attention,
-                                                          bool coupled, void *logits);
+/* attention_logits(attention, coupled, logits): the matrices L [batch][heads][length][length]
+ * before mask and softmax. coupled: as above; else without rotation and bias. out, log_sum, v, mask
+ * and dropout are not read. */
 
-/* Means of the diagonals of `count` matrices n x n that stand one after the other: out
- * [count][2n-1], lag i - j at i - j + n - 1. */
-SZG_CHECK_RESULT szg_status szgi_network_diagonal_means(szg_context *context, int64_t count,
-                                                        int64_t n, const void *a, void *out);
+/* diagonal_means(count, n, a, out): means of the diagonals of `count` matrices n x n that stand one
+ * after the other: out [count][2n-1], lag i - j at i - j + n - 1. */
 
-/* Two vectors a head to one: out[r][h][0..da) = a[r][h][..], out[r][h][da..da+db) = b[r][h][..];
- * a_shared, b_shared: a [rows][da], b [rows][db] serves every head. Backward: da, db are written,
- * summed over the heads where shared. MLA's content and rotary parts. */
+/* join(join, a, b, out): two vectors a head to one, out[r][h][0..da) = a[r][h][..],
+ * out[r][h][da..da+db) = b[r][h][..]; a_shared, b_shared: a [rows][da], b [rows][db] serves every
+ * head. join_backward(join, dout, da, db): da, db are written, summed over the heads where shared.
+ * MLA's content and rotary parts. */
 typedef struct szgi_join {
     int64_t rows, heads, width_a, width_b;
     bool shared_a, shared_b;
     int64_t lda, ldb, ldout; /* leading dimensions of rows */
 } szgi_join;
-SZG_CHECK_RESULT szg_status szgi_network_join(szg_context *context, const szgi_join *join,
-                                              const void *a, const void *b, void *out);
-SZG_CHECK_RESULT szg_status szgi_network_join_backward(szg_context *context, const szgi_join *join,
-                                                       const void *dout, void *da, void *db);
 
-/* bias[h][lag] = table[row_of_lag[lag]][h]: table [rows][heads], row_of_lag [lags] in 0 .. rows -
- * 1, bias [heads][lags]. Backward adds to dtable. */
+/* bias(rows, table, bias): bias[h][lag] = table[row_of_lag[lag]][h], with table [rows][heads],
+ * row_of_lag [lags] in 0 .. rows - 1, bias [heads][lags]. bias_backward(rows, dbias, dtable) adds
+ * to dtable. */
 typedef struct szgi_bias_rows {
     int64_t heads, lags, rows;
     const int32_t *row_of_lag;
 } szgi_bias_rows;
-SZG_CHECK_RESULT szg_status szgi_network_bias(szg_context *context, const szgi_bias_rows *rows,
-                                              const void *table, void *bias);
-SZG_CHECK_RESULT szg_status szgi_network_bias_backward(szg_context *context,
-                                                       const szgi_bias_rows *rows,
-                                                       const void *dbias, void *dtable);
 
 /* ---- Spectra of logits ----
  * Where a backend can, the spectra of many small matrices of logits are computed beside the work
@@ -358,8 +340,8 @@ SZG_CHECK_RESULT szg_status szgi_network_products_begin(szg_context *context, bo
 
 /* ---- Normalisation, residual paths ---- */
 
-/* y = gamma (x - mean) / sqrt(variance + eps) + beta, a row (Ba, Kiros, Hinton 2016); x, y [rows,
- * width]; mean and inverse deviation [rows] are kept for the backward pass. */
+/* layer_norm: y = gamma (x - mean) / sqrt(variance + eps) + beta, a row (Ba, Kiros, Hinton 2016);
+ * x, y [rows, width]; mean and inverse deviation [rows] are kept for the backward pass. */
 typedef struct szgi_layer_norm {
     int64_t rows, width;
     const void *x, *gamma, *beta;
@@ -372,26 +354,15 @@ typedef struct szgi_layer_norm_gradient {
     bool add_dx; /* add to dx instead of writing it */
     void *dgamma, *dbeta;
 } szgi_layer_norm_gradient;
-SZG_CHECK_RESULT szg_status szgi_network_layer_norm(szg_context *context,
-                                                    const szgi_layer_norm *norm);
-SZG_CHECK_RESULT szg_status szgi_network_layer_norm_backward(
-    szg_context *context, const szgi_layer_norm *norm, const szgi_layer_norm_gradient *gradient);
 
-/* y = residual + dropout(x), [rows, columns]; residual may be NULL (0), y may be x or residual.
- * Backward: dx = dropout(dy) with the same mask; dx may be dy. The residual's gradient is dy. */
-SZG_CHECK_RESULT szg_status szgi_network_dropout_residual(szg_context *context, int64_t rows,
-                                                          int64_t columns,
-                                                          const szgi_dropout *dropout,
-                                                          const void *x, const void *residual,
-                                                          void *y);
-SZG_CHECK_RESULT szg_status szgi_network_dropout_backward(szg_context *context, int64_t rows,
-                                                          int64_t columns,
-                                                          const szgi_dropout *dropout,
-                                                          const void *dy, void *dx);
+/* dropout_residual(rows, columns, dropout, x, residual, y): y = residual + dropout(x), [rows,
+ * columns]; residual may be NULL (0), y may be x or residual. dropout_backward(rows, columns,
+ * dropout, dy, dx): dx = dropout(dy) with the same mask; dx may be dy. The residual's gradient is
+ * dy. */
 
 /* ---- Both ends ---- */
 
-/* A batch from a set of examples, all in the backend's memory. Sequence b is example
+/* gather: a batch from a set of examples, all in the backend's memory. Sequence b is example
  * e = order[first + b] of the set: the tokens words[start[e] .. start[e + 1] - 1], of them at most
  * `length`, and zeros behind. first + count <= examples, and the order has examples of the set: the
  * host checks. */
@@ -408,36 +379,25 @@ typedef struct szgi_gather {
     int32_t *lengths; /* [count] */
     int32_t *labels;  /* [count]; not written where classes is NULL */
 } szgi_gather;
-SZG_CHECK_RESULT szg_status szgi_network_gather(szg_context *context, const szgi_gather *gather);
 
-/* out[b, i] = table[token] + fixed[i] + trained[i]: tokens [batch, length], table [vocabulary,
- * width], fixed and trained [length, width] or NULL, out [batch * length, width]. A token outside
- * the vocabulary is undefined: the host checks. Backward adds to dtable and dtrained (NULL: not
- * wanted). */
+/* embedding: out[b, i] = table[token] + fixed[i] + trained[i]: tokens [batch, length], table
+ * [vocabulary, width], fixed and trained [length, width] or NULL, out [batch * length, width]. A
+ * token outside the vocabulary is undefined: the host checks. embedding_backward(embedding, dout,
+ * dtable, dtrained) adds to dtable and dtrained (NULL: not wanted). */
 typedef struct szgi_embedding {
     int64_t batch, length, vocabulary, width;
     const int32_t *tokens;
     const void *table, *fixed, *trained;
     void *out;
 } szgi_embedding;
-SZG_CHECK_RESULT szg_status szgi_network_embedding(szg_context *context,
-                                                   const szgi_embedding *embedding);
-SZG_CHECK_RESULT szg_status szgi_network_embedding_backward(szg_context *context,
-                                                            const szgi_embedding *embedding,
-                                                            const void *dout, void *dtable,
-                                                            void *dtrained);
 
-/* y[b] = mean of x[b, i] over i < lengths[b] (NULL: over all): x [batch, length, width], y [batch,
- * width]. Backward writes dx, zeros beyond the lengths. */
+/* pooling(pooling, x, y): y[b] = mean of x[b, i] over i < lengths[b] (NULL: over all), with x
+ * [batch, length, width], y [batch, width]. pooling_backward(pooling, dy, dx) writes dx, zeros
+ * beyond the lengths. */
 typedef struct szgi_pooling {
     int64_t batch, length, width;
     const int32_t *lengths;
 } szgi_pooling;
-SZG_CHECK_RESULT szg_status szgi_network_pooling(szg_context *context, const szgi_pooling *pooling,
-                                                 const void *x, void *y);
-SZG_CHECK_RESULT szg_status szgi_network_pooling_backward(szg_context *context,
-                                                          const szgi_pooling *pooling,
-                                                          const void *dy, void *dx);
 
 /* Sums over examples; in the backend's memory. */
 typedef struct szgi_tally {
@@ -445,7 +405,8 @@ typedef struct szgi_tally {
     int64_t counted, correct; /* the first largest logit is the prediction */
 } szgi_tally;
 
-/* Softmax cross-entropy: logits [batch, classes], labels [batch]; examples whose label is `ignored`
+/* cross_entropy, of a softmax: logits [batch, classes], labels [batch]; examples whose label is
+ * `ignored`
  * (-1: none) count nowhere. dlogits (NULL: not wanted) = gradient of the mean over the counted
  * examples of this call, 0 where none counts; written in any case. Adds to *tally. With a block:
  * where the sum of this call's losses is not finite, block->finite becomes 0, and where it is 0
@@ -460,16 +421,13 @@ typedef struct szgi_cross_entropy {
     szgi_tally *tally;
     szgi_step_block *block; /* NULL: none */
 } szgi_cross_entropy;
-SZG_CHECK_RESULT szg_status szgi_network_cross_entropy(szg_context *context,
-                                                       const szgi_cross_entropy *entropy);
 
 /* ---- The optimiser ---- */
 
-/* Sets block->finite to 0 where one of `count` numbers is NaN or infinite. */
-SZG_CHECK_RESULT szg_status szgi_network_finite(szg_context *context, int64_t count, const void *x,
-                                                szgi_step_block *block);
+/* finite(count, x, block): sets block->finite to 0 where one of `count` numbers is NaN or infinite.
+ */
 
-/* AdamW (Loshchilov, Hutter 2019) with the block's learning rate and corrections, decay before the
+/* adamw (Loshchilov, Hutter 2019): with the block's learning rate and corrections, decay before the
  * update: w *= 1 - rate decay; w -= rate (m / correction1) / (sqrt(v / correction2) + eps). Does
  * nothing where block->finite is 0. All arrays [count]. */
 typedef struct szgi_adamw {
@@ -479,7 +437,12 @@ typedef struct szgi_adamw {
     const void *gradient;
     void *weight, *moment1, *moment2;
 } szgi_adamw;
-SZG_CHECK_RESULT szg_status szgi_network_adamw(szg_context *context, const szgi_adamw *adamw);
+
+/* ---- The functions ---- */
+
+#define LAYER(name, words, arguments)                                                              \
+    SZG_CHECK_RESULT szg_status szgi_network_##name(szg_context *context SZGI_PARAMETERS arguments);
+#include "network_ops.def"
 
 SZGI_END_DECLS
 
