@@ -11,14 +11,14 @@ typedef struct adamw_numbers {
 static __device__ adamw_numbers numbers_of(const szgi_adamw &a) {
     const szgi_step_block *block = a.block;
     double rate = block->learning_rate;
-    return {static_cast<float>(1 - rate * a.decay),
-            static_cast<float>(rate / block->correction1),
-            static_cast<float>(1 / sqrt(block->correction2)),
-            static_cast<float>(a.beta1),
-            static_cast<float>(a.beta2),
-            static_cast<float>(1 - a.beta1),
-            static_cast<float>(1 - a.beta2),
-            static_cast<float>(a.eps)};
+    return {.keep = static_cast<float>(1 - rate * a.decay),
+            .step = static_cast<float>(rate / block->correction1),
+            .root_correction = static_cast<float>(1 / sqrt(block->correction2)),
+            .beta1 = static_cast<float>(a.beta1),
+            .beta2 = static_cast<float>(a.beta2),
+            .rest1 = static_cast<float>(1 - a.beta1),
+            .rest2 = static_cast<float>(1 - a.beta2),
+            .eps = static_cast<float>(a.eps)};
 }
 
 /* Every operation rounds, as on the CPU: the same bits from the same gradient. */
@@ -52,7 +52,7 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) step_numb
     }
 }
 
-szg_status adamw_step(szg_context *context, const szgi_adamw *a) {
+szg_status gpu_adamw(szg_context *context, const szgi_adamw *a) {
     session *self = session_of(context);
     bool wide = is_wide(a->count, a->gradient, a->weight, a->moment1, a->moment2);
     return named(context,
@@ -75,8 +75,7 @@ static __global__ void __launch_bounds__(THREADS)
         block->finite = 0; /* whoever finds one writes the same */
 }
 
-szg_status find_not_finite(szg_context *context, int64_t count, const void *x,
-                           szgi_step_block *block) {
+szg_status gpu_finite(szg_context *context, int64_t count, const void *x, szgi_step_block *block) {
     session *self = session_of(context);
     bool wide = is_wide(count, x);
     return named(context,

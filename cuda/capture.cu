@@ -61,7 +61,7 @@ static szg_status allocate(szg_context *context, session *self, int64_t count, i
     return SZG_OK;
 }
 
-static void spectra_job_close(szg_context *context, szgi_spectra_job *given) {
+void gpu_spectra_close(szg_context *context, szgi_spectra_job *given) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     session *self = session_of(context);
     device_free(self, job->block);
@@ -69,8 +69,8 @@ static void spectra_job_close(szg_context *context, szgi_spectra_job *given) {
     free(job);
 }
 
-static szg_status spectra_job_open(szg_context *context, int64_t count, int64_t n, int64_t sums,
-                                   szgi_spectra_job **out) {
+szg_status gpu_spectra_open(szg_context *context, int64_t count, int64_t n, int64_t sums,
+                            szgi_spectra_job **out) {
     capture_job *job = static_cast<capture_job *>(calloc(1, sizeof *job));
     if (!job)
         return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused", sizeof *job);
@@ -82,7 +82,7 @@ static szg_status spectra_job_open(szg_context *context, int64_t count, int64_t 
     if (status == SZG_OK)
         *out = &job->job;
     else
-        spectra_job_close(context, &job->job);
+        gpu_spectra_close(context, &job->job);
     return named(context, status, "spectra of %lld matrices of order %lld", (long long)count,
                  (long long)n);
 }
@@ -102,16 +102,16 @@ static szg_status take(szg_context *context, session *self, capture_job *job, in
     return SZG_OK;
 }
 
-static szg_status spectra_take(szg_context *context, szgi_spectra_job *job, int64_t first,
-                               int64_t count, int64_t length, const void *logits) {
+szg_status gpu_spectra_take(szg_context *context, szgi_spectra_job *job, int64_t first,
+                            int64_t count, int64_t length, const void *logits) {
     szg_status status = take(context, session_of(context), reinterpret_cast<capture_job *>(job),
                              first, count, length, static_cast<const float *>(logits));
     return named(context, status, "spectra: taking %lld matrices of order %lld from %lld",
                  (long long)count, (long long)job->n, (long long)length);
 }
 
-static szg_status spectra_squares(szg_context *context, szgi_spectra_job *given, int64_t first,
-                                  int64_t heads, int64_t count, const szgi_head_part *parts) {
+szg_status gpu_spectra_squares(szg_context *context, szgi_spectra_job *given, int64_t first,
+                               int64_t heads, int64_t count, const szgi_head_part *parts) {
     session *self = session_of(context);
     capture_job *job = reinterpret_cast<capture_job *>(given);
     szg_status status = SZG_OK;
@@ -146,7 +146,7 @@ static szg_status begin(szg_context *context, session *self, capture_job *job, i
                                results + at.squares, results + at.checks + count);
 }
 
-static szg_status spectra_begin(szg_context *context, szgi_spectra_job *job, int64_t count) {
+szg_status gpu_spectra_begin(szg_context *context, szgi_spectra_job *job, int64_t count) {
     session *self = session_of(context);
     szg_status status = begin(context, self, reinterpret_cast<capture_job *>(job), count);
     if (status != SZG_OK)
@@ -181,8 +181,8 @@ static szg_status collect(szg_context *context, session *self, capture_job *job)
                             job->at.total * (int64_t)sizeof *job->host);
 }
 
-static szg_status spectra_collect(szg_context *context, szgi_spectra_job *given,
-                                  szgi_logit_numbers *numbers, double *sums) {
+szg_status gpu_spectra_collect(szg_context *context, szgi_spectra_job *given,
+                               szgi_logit_numbers *numbers, double *sums) {
     capture_job *job = reinterpret_cast<capture_job *>(given);
     szg_status status = collect(context, session_of(context), job);
     if (status != SZG_OK)
@@ -193,13 +193,4 @@ static szg_status spectra_collect(szg_context *context, szgi_spectra_job *given,
     for (int64_t i = 0; sums && i < given->sums; i++)
         sums[i] = job->host[job->at.sums + i];
     return SZG_OK;
-}
-
-void capture_fill(szgi_network_ops *network) {
-    network->spectra_open = spectra_job_open;
-    network->spectra_close = spectra_job_close;
-    network->spectra_take = spectra_take;
-    network->spectra_squares = spectra_squares;
-    network->spectra_begin = spectra_begin;
-    network->spectra_collect = spectra_collect;
 }

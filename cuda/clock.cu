@@ -25,7 +25,7 @@ static szg_status set(szg_context *context, session *self, int64_t which) {
     return SZG_OK;
 }
 
-static szg_status mark(szg_context *context, int64_t which) {
+szg_status gpu_mark(szg_context *context, int64_t which) {
     return named(context, set(context, session_of(context), which), "mark %lld", (long long)which);
 }
 
@@ -40,14 +40,9 @@ static szg_status between(szg_context *context, const session *self, int64_t fro
     return SZG_OK;
 }
 
-static szg_status elapsed(szg_context *context, int64_t from, int64_t to, double *seconds) {
+szg_status gpu_elapsed(szg_context *context, int64_t from, int64_t to, double *seconds) {
     return named(context, between(context, session_of(context), from, to, seconds),
                  "marks %lld to %lld", (long long)from, (long long)to);
-}
-
-void clock_fill(szgi_network_ops *network) {
-    network->mark = mark;
-    network->elapsed = elapsed;
 }
 
 void clock_close(session *self) {

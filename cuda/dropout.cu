@@ -54,28 +54,28 @@ static szg_status drop(szg_context *context, int64_t count, const szgi_dropout *
     bool drops = dropout->probability > 0;
     if (!drops && !residual && x == y)
         return SZG_OK;
-    drop_job job = {count,
-                    drops ? dropout->block : NULL,
-                    dropout->purpose,
-                    szgi_network_threshold(dropout->probability),
-                    static_cast<float>(1 / (1 - dropout->probability)),
-                    static_cast<const float *>(x),
-                    static_cast<const float *>(residual),
-                    static_cast<float *>(y)};
+    drop_job job = {.count = count,
+                    .block = drops ? dropout->block : NULL,
+                    .purpose = dropout->purpose,
+                    .threshold = szgi_network_threshold(dropout->probability),
+                    .scale = static_cast<float>(1 / (1 - dropout->probability)),
+                    .x = static_cast<const float *>(x),
+                    .residual = static_cast<const float *>(residual),
+                    .y = static_cast<float *>(y)};
     return launch(context, self->stream,
                   is_wide(count, x, residual, y) ? drop_numbers<WIDE> : drop_numbers<1>,
                   grid_for(self, (count + WIDE - 1) / WIDE), THREADS, 0, job);
 }
 
-szg_status dropout_residual(szg_context *context, int64_t rows, int64_t columns,
-                            const szgi_dropout *dropout, const void *x, const void *residual,
-                            void *y) {
+szg_status gpu_dropout_residual(szg_context *context, int64_t rows, int64_t columns,
+                                const szgi_dropout *dropout, const void *x, const void *residual,
+                                void *y) {
     return named(context, drop(context, rows * columns, dropout, x, residual, y),
                  "dropout %lld x %lld", (long long)rows, (long long)columns);
 }
 
-szg_status dropout_backward(szg_context *context, int64_t rows, int64_t columns,
-                            const szgi_dropout *dropout, const void *dy, void *dx) {
+szg_status gpu_dropout_backward(szg_context *context, int64_t rows, int64_t columns,
+                                const szgi_dropout *dropout, const void *dy, void *dx) {
     return named(context, drop(context, rows * columns, dropout, dy, NULL, dx),
                  "dropout backward %lld x %lld", (long long)rows, (long long)columns);
 }

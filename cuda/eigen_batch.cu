@@ -68,7 +68,7 @@ static szg_status size_work(szg_context *context, session *self, cudaStream_t st
 
 szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
                                      int width, int64_t count, int64_t n, int64_t *bytes) {
-    const measured what = {width, true, count, n, n};
+    const measured what = {.width = width, .lower = true, .count = count, .rows = n, .columns = n};
     batch_work work;
     void *any; /* cuSOLVER wants pointers, and looks at nothing */
     SZG_TRY(scratch_take(context, self, use, 1, &any));
@@ -94,7 +94,7 @@ szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t
                                double *w, double *check) {
     batch_work work;
     void *block;
-    const measured what = {width, true, count, n, n};
+    const measured what = {.width = width, .lower = true, .count = count, .rows = n, .columns = n};
     SZG_TRY(size_work(context, self, stream, use, &what, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
     char *base = static_cast<char *>(block);
@@ -134,7 +134,8 @@ static szg_status run_chunk(szg_context *context, session *self, batch_chunks *c
 static szg_status eigenvalues(szg_context *context, int width, int64_t count, int64_t n,
                               const void *a, int64_t stride, double *w) {
     session *self = session_of(context);
-    eigen_batch job = {width, n, stride, static_cast<const double *>(a), w};
+    eigen_batch job = {
+        .width = width, .n = n, .stride = stride, .a = static_cast<const double *>(a), .w = w};
     batch_chunks chunks = {};
     void *nothing;
     szg_status status = batch_chunks_open(context, self, width, count, n, 0, &chunks, &nothing);

@@ -6,7 +6,7 @@
 
 #include "layers.cuh"
 
-enum { SCAN_THREADS = 1024 };
+enum { SCAN_THREADS = 1024, SCAN_WARPS = SCAN_THREADS / WARP };
 
 int64_t token_sort_pieces(int64_t rows, int64_t vocabulary) {
     return rows / SORT_PIECE + (rows < vocabulary ? rows : vocabulary);
@@ -22,13 +22,16 @@ static int32_t *cut(int32_t **memory, int64_t count) {
 int64_t token_sort_place(token_sort *sort, const szgi_embedding *e, int32_t *memory) {
     int64_t rows = e->batch * e->length, v = e->vocabulary;
     int64_t chunks = (rows + SORT_CHUNK - 1) / SORT_CHUNK;
-    *sort = {rows, v, chunks, e->tokens, NULL, NULL, NULL, NULL, NULL, NULL};
-    sort->count = cut(&memory, v * chunks);
-    sort->total = cut(&memory, v);
-    sort->rank = cut(&memory, rows);
-    sort->sorted = cut(&memory, rows);
-    sort->first = cut(&memory, v + 1);
-    sort->first_piece = cut(&memory, v + 1);
+    *sort = {.rows = rows,
+             .vocabulary = v,
+             .chunks = chunks,
+             .tokens = e->tokens,
+             .count = cut(&memory, v * chunks),
+             .total = cut(&memory, v),
+             .rank = cut(&memory, rows),
+             .sorted = cut(&memory, rows),
+             .first = cut(&memory, v + 1),
+             .first_piece = cut(&memory, v + 1)};
     return v * chunks + v + 2 * rows + 2 * (v + 1);
 }
 
@@ -91,7 +94,7 @@ static __device__ int32_t sum_of_threads_before(int32_t x, int32_t *warps, int32
         warps[warp] = below + x;
     __syncthreads();
     *all = 0;
-    for (int w = 0; w < SCAN_THREADS / WARP; w++) {
+    for (int w = 0; w < SCAN_WARPS; w++) {
         sum += w < warp ? warps[w] : 0;
         *all += warps[w];
     }
@@ -101,7 +104,7 @@ static __device__ int32_t sum_of_threads_before(int32_t x, int32_t *warps, int32
 
 /* One block: where each token begins, in rows and in pieces. */
 static __global__ void __launch_bounds__(SCAN_THREADS) scan_tokens(token_sort sort) {
-    int32_t *warps = shared_memory<int32_t>(); /* [SCAN_THREADS / WARP] */
+    int32_t *warps = shared_memory<int32_t>(); /* [SCAN_WARPS] */
     int32_t rows = 0, pieces = 0, all;
     for (int64_t token = 0; token < sort.vocabulary; token += SCAN_THREADS) {
         int64_t own = token + threadIdx.x;
@@ -141,6 +144,6 @@ szg_status token_sort_run(szg_context *context, session *self, const token_sort 
     SZG_TRY(launch(context, self->stream, scan_chunks, blocks_for(sort->vocabulary, WARPS), THREADS,
                    0, *sort));
     SZG_TRY(launch(context, self->stream, scan_tokens, 1, SCAN_THREADS,
-                   SCAN_THREADS / WARP * sizeof(int32_t), *sort));
+                   SCAN_WARPS * sizeof(int32_t), *sort));
     return launch(context, self->stream, scatter_rows, chunks, SORT_CHUNK, 0, *sort);
 }

@@ -127,8 +127,11 @@ static szg_status run(szg_context *context, session *self, const szgi_cross_entr
     void *memory;
     SZG_TRY(scratch_take(context, self, SCRATCH_OPERATION, batch * each + (int64_t)sizeof(int32_t),
                          &memory));
-    entropy_job job = {*entropy, NULL, static_cast<double *>(memory), NULL};
-    job.correct = reinterpret_cast<int32_t *>(job.loss + batch);
+    double *loss = static_cast<double *>(memory);
+    entropy_job job = {.entropy = *entropy,
+                       .counted = NULL,
+                       .loss = loss,
+                       .correct = reinterpret_cast<int32_t *>(loss + batch)};
     if (entropy->ignored >= 0) {
         job.counted = job.correct + batch;
         SZG_TRY(launch(context, self->stream, count_labels, 1, THREADS, THREADS * sizeof(int32_t),
@@ -138,7 +141,7 @@ static szg_status run(szg_context *context, session *self, const szgi_cross_entr
     return launch(context, self->stream, add_tally, 1, THREADS, THREADS * sizeof(double), job);
 }
 
-szg_status cross_entropy(szg_context *context, const szgi_cross_entropy *entropy) {
+szg_status gpu_cross_entropy(szg_context *context, const szgi_cross_entropy *entropy) {
     return named(context, run(context, session_of(context), entropy), "cross-entropy %lld x %lld",
                  (long long)entropy->batch, (long long)entropy->classes);
 }

@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(THREADS) gather_sequences(szgi_gather g
         g.labels[b] = g.classes[example];
 }
 
-szg_status gather_batch(szg_context *context, const szgi_gather *gather) {
+szg_status gpu_gather(szg_context *context, const szgi_gather *gather) {
     session *self = session_of(context);
     return named(context,
                  launch(context, self->stream, gather_sequences, blocks_for(gather->count, WARPS),
@@ -36,8 +36,8 @@ static __global__ void advance_block(const szgi_step_block *blocks, int64_t coun
     ++*at;
 }
 
-szg_status advance_step(szg_context *context, const szgi_step_block *blocks, int64_t count,
-                        szgi_step_block *block, int64_t *at) {
+szg_status gpu_advance(szg_context *context, const szgi_step_block *blocks, int64_t count,
+                       szgi_step_block *block, int64_t *at) {
     session *self = session_of(context);
     return named(context,
                  launch(context, self->stream, advance_block, 1, 1, 0, blocks, count, block, at),

@@ -4,7 +4,7 @@
 
 #include <hardware.cuh>
 
-#include "layers.h"
+#include "table.h"
 
 enum { WARP = 32, THREADS = 256, WARPS = THREADS / WARP, WIDE = 4 };
 
@@ -59,6 +59,17 @@ inline dim3 grid_for(const session *self, int64_t items) {
     int64_t most = static_cast<int64_t>(self->device.processors) * 16;
     int64_t blocks = (items + THREADS - 1) / THREADS;
     return dim3(static_cast<unsigned>(blocks < most ? blocks : most));
+}
+
+/* A thread for each of `count` numbers. */
+template <class... Parameters, class... Arguments>
+szg_status launch_each(szg_context *context, int64_t count, void (*kernel)(Parameters...),
+                       Arguments... arguments) {
+    if (count > static_cast<int64_t>(INT32_MAX) * THREADS)
+        return fail(context, SZG_EBACKEND, "%lld numbers, more than a launch has threads",
+                    (long long)count);
+    return launch(context, session_of(context)->stream, kernel, dim3(blocks_for(count, THREADS)),
+                  dim3(THREADS), 0, arguments...);
 }
 
 #endif

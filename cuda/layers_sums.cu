@@ -7,7 +7,7 @@
 
 #include "layers.cuh"
 
-enum { AT_ONCE = 4, MOST_PARTS = 512, LEAST_ROWS = 64 };
+enum { AT_ONCE = 4, ROWS_AT_ONCE = AT_ONCE * WARPS, MOST_PARTS = 512, LEAST_ROWS = 64 };
 
 row_parts row_parts_of(int64_t rows) {
     int64_t each = (rows + MOST_PARTS - 1) / MOST_PARTS;
@@ -118,7 +118,7 @@ static __global__ void __launch_bounds__(THREADS) sum_columns(columns_job job) {
     int64_t end = begin + job.parts.each < job.parts.rows ? begin + job.parts.each : job.parts.rows;
     numbers<Width> sum = {};
     if (column < job.sums.columns)
-        for (int64_t row = begin + warp; row < end; row += AT_ONCE * WARPS)
+        for (int64_t row = begin + warp; row < end; row += ROWS_AT_ONCE)
             take_rows<Width, Activation>(job, row, end, column, &sum);
     if (!job.partial)
         return;
@@ -143,7 +143,7 @@ template <int Width> static columns_kernel *kernel_of(szg_activation activation)
 }
 
 szg_status column_sums_add(szg_context *context, session *self, const column_sums *sums) {
-    columns_job job = {*sums, row_parts_of(sums->rows), NULL};
+    columns_job job = {.sums = *sums, .parts = row_parts_of(sums->rows), .partial = NULL};
     void *memory = NULL;
     if (sums->sums)
         SZG_TRY(scratch_take(context, self, SCRATCH_OPERATION,
@@ -159,7 +159,12 @@ szg_status column_sums_add(szg_context *context, session *self, const column_sum
         THREADS, static_cast<int64_t>(sizeof(float)) * THREADS * width, job));
     if (!sums->sums)
         return SZG_OK;
-    parts_sum add = {1,    sums->columns, job.parts.count, sums->columns,
-                     NULL, job.partial,   sums->sums};
+    parts_sum add = {.segments = 1,
+                     .columns = sums->columns,
+                     .parts = job.parts.count,
+                     .stride = sums->columns,
+                     .bounds = NULL,
+                     .partial = job.partial,
+                     .target = sums->sums};
     return parts_add(context, self, &add);
 }

@@ -2,7 +2,7 @@
 #include "staging.h"
 #include "table.h"
 
-static szg_status memory_alloc(szg_context *context, int64_t bytes, void **out) {
+szg_status gpu_alloc(szg_context *context, int64_t bytes, void **out) {
     session *self = session_of(context);
     if (self->recording)
         return fail(context, SZG_EBACKEND, "device alloc: not while a step is recorded");
@@ -15,17 +15,17 @@ static szg_status memory_alloc(szg_context *context, int64_t bytes, void **out) 
     return named(context, cuda_failed(context, error, "cudaMemsetAsync"), "device alloc");
 }
 
-static void memory_free(szg_context *context, void *memory) {
+void gpu_free(szg_context *context, void *memory) {
     device_free(session_of(context), memory);
 }
 
-static szg_status memory_upload(szg_context *context, void *to, const void *from, int64_t bytes) {
+szg_status gpu_upload(szg_context *context, void *to, const void *from, int64_t bytes) {
     session *self = session_of(context);
     return named(context, staging_upload(context, self, self->stream, to, from, bytes, 1, bytes),
                  "device upload of %lld bytes", (long long)bytes);
 }
 
-static szg_status memory_download(szg_context *context, void *to, const void *from, int64_t bytes) {
+szg_status gpu_download(szg_context *context, void *to, const void *from, int64_t bytes) {
     session *self = session_of(context);
     return named(context, staging_download(context, self, self->stream, to, bytes, from, 1, bytes),
                  "device download of %lld bytes (or work given before it)", (long long)bytes);
@@ -38,7 +38,7 @@ static szg_status copy(szg_context *context, session *self, void *to, const void
     return SZG_OK;
 }
 
-static szg_status memory_copy(szg_context *context, void *to, const void *from, int64_t bytes) {
+szg_status gpu_copy(szg_context *context, void *to, const void *from, int64_t bytes) {
     return named(context, copy(context, session_of(context), to, from, bytes),
                  "device copy of %lld bytes", (long long)bytes);
 }
@@ -51,8 +51,8 @@ static szg_status clear(szg_context *context, session *self, void *memory, int64
     return SZG_OK;
 }
 
-static szg_status memory_clear_columns(szg_context *context, void *memory, int64_t rows,
-                                       int64_t stride, int64_t bytes) {
+szg_status gpu_clear_columns(szg_context *context, void *memory, int64_t rows, int64_t stride,
+                             int64_t bytes) {
     return named(context, clear(context, session_of(context), memory, rows, stride, bytes),
                  "device clear of %lld rows of %lld bytes", (long long)rows, (long long)bytes);
 }
@@ -62,7 +62,7 @@ static szg_status clear_all(szg_context *context, session *self, void *memory, i
     return SZG_OK;
 }
 
-static szg_status memory_clear(szg_context *context, void *memory, int64_t bytes) {
+szg_status gpu_clear(szg_context *context, void *memory, int64_t bytes) {
     return named(context, clear_all(context, session_of(context), memory, bytes),
                  "device clear of %lld bytes", (long long)bytes);
 }
@@ -75,17 +75,6 @@ static szg_status synchronise(szg_context *context, session *self) {
     return SZG_OK;
 }
 
-static szg_status memory_sync(szg_context *context) {
+szg_status gpu_sync(szg_context *context) {
     return named(context, synchronise(context, session_of(context)), "device sync");
-}
-
-void memory_fill(szgi_network_ops *network) {
-    network->alloc = memory_alloc;
-    network->free = memory_free;
-    network->upload = memory_upload;
-    network->download = memory_download;
-    network->copy = memory_copy;
-    network->clear = memory_clear;
-    network->clear_columns = memory_clear_columns;
-    network->sync = memory_sync;
 }

@@ -101,6 +101,11 @@ extern "C" __attribute__((visibility("default"))) const szgi_plugin *
 szego_plugin(const szgi_host *host) {
     static szgi_plugin plugin;
     cuda_host = host;
-    plugin = {SZG_PLUGIN_ABI, SZG_PLUGIN_VERSION, libraries(), devices, open_first, session_close};
+    plugin = {.abi = SZG_PLUGIN_ABI,
+              .version = SZG_PLUGIN_VERSION,
+              .libraries = libraries(),
+              .devices = devices,
+              .open = open_first,
+              .close = session_close};
     return &plugin;
 }

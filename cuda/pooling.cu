@@ -45,18 +45,20 @@ template <int Width> static __global__ void __launch_bounds__(THREADS) unpool(po
 static szg_status run(szg_context *context, const szgi_pooling *p, const void *from, void *to,
                       void (*kernel)(pooling_job), int64_t items, const char *operation) {
     session *self = session_of(context);
-    pooling_job job = {*p, static_cast<const float *>(from), static_cast<float *>(to)};
+    pooling_job job = {
+        .shape = *p, .from = static_cast<const float *>(from), .to = static_cast<float *>(to)};
     return named(context,
                  launch(context, self->stream, kernel, grid_for(self, items), THREADS, 0, job),
                  "%s %lld x %lld x %lld", operation, (long long)p->batch, (long long)p->length,
                  (long long)p->width);
 }
 
-szg_status pooling_forward(szg_context *context, const szgi_pooling *p, const void *x, void *y) {
+szg_status gpu_pooling(szg_context *context, const szgi_pooling *p, const void *x, void *y) {
     return run(context, p, x, y, pool, p->batch * p->width, "pooling");
 }
 
-szg_status pooling_backward(szg_context *context, const szgi_pooling *p, const void *dy, void *dx) {
+szg_status gpu_pooling_backward(szg_context *context, const szgi_pooling *p, const void *dy,
+                                void *dx) {
     bool wide = is_wide(p->width, dy, dx);
     return run(context, p, dy, dx, wide ? unpool<WIDE> : unpool<1>,
                p->batch * p->length * p->width / (wide ? WIDE : 1), "pooling backward");

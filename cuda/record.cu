@@ -9,7 +9,7 @@ static szg_status begin(szg_context *context, session *self) {
     return SZG_OK;
 }
 
-static szg_status record_begin(szg_context *context) {
+szg_status gpu_record_begin(szg_context *context) {
     return named(context, begin(context, session_of(context)), "record");
 }
 
@@ -61,7 +61,7 @@ static szg_status end(szg_context *context, session *self, void **recording) {
 }
 
 /* The recording ends whatever happens. */
-static szg_status record_end(szg_context *context, void **recording) {
+szg_status gpu_record_end(szg_context *context, void **recording) {
     session *self = session_of(context);
     if (recording)
         return named(context, end(context, self, recording), "record");
@@ -74,21 +74,14 @@ static szg_status launch_graph(szg_context *context, session *self, void *record
     return SZG_OK;
 }
 
-static szg_status record_replay(szg_context *context, void *recording) {
+szg_status gpu_replay(szg_context *context, void *recording) {
     return named(context, launch_graph(context, session_of(context), recording), "replay");
 }
 
-static void recording_close(szg_context *context, void *recording) {
+void gpu_recording_close(szg_context *context, void *recording) {
     session *self = session_of(context);
     if (!recording)
         return;
     cudaStreamSynchronize(self->stream);
     cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recording));
-}
-
-void record_fill(szgi_network_ops *network) {
-    network->record_begin = record_begin;
-    network->record_end = record_end;
-    network->replay = record_replay;
-    network->recording_close = recording_close;
 }

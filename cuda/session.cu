@@ -160,15 +160,7 @@ static void fill_tables(session *self) {
     static const char *const names[SZGI_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
     self->ops.name = names[self->precision];
     self->ops.linalg = &self->algebra;
-    self->ops.network = &self->network;
-    self->network.real_size = sizeof(float);
-    memory_fill(&self->network);
-    record_fill(&self->network);
-    clock_fill(&self->network);
-    linear_fill(&self->network);
-    attention_fill(&self->network);
-    layers_fill(&self->network);
-    capture_fill(&self->network);
+    self->ops.network = &gpu_network;
     algebra_fill(&self->algebra);
 }
 

@@ -37,7 +37,6 @@ struct product_plans;   /* product.h: cuBLASLt's choices by shape */
 typedef struct session {
     szgi_ops ops; /* first: the table that the plugin's `open` returns is the session */
     szgi_linalg_ops algebra;
-    szgi_network_ops network;
     int index; /* of the device */
     szg_device device;
     szgi_precision precision;

@@ -129,7 +129,14 @@ static szg_status run_chunk(szg_context *context, session *self, batch_chunks *c
 static szg_status singular_values(szg_context *context, int64_t count, int64_t m, int64_t n,
                                   double *a, int64_t stride, double *s) {
     session *self = session_of(context);
-    singular_batch job = {count, m, n, stride, a, s, NULL, NULL};
+    singular_batch job = {.count = count,
+                          .m = m,
+                          .n = n,
+                          .stride = stride,
+                          .a = a,
+                          .s = s,
+                          .given = NULL,
+                          .roots = NULL};
     batch_chunks chunks = {};
     void *extra = NULL;
     const int64_t size = sizeof(double), k = m < n ? m : n;

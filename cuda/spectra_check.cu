@@ -199,8 +199,12 @@ int64_t check_bytes(const measured *what) {
 szg_status check_measure(szg_context *context, cudaStream_t stream, const measured *what, double *a,
                          double *known) {
     unsigned block = block_for(order_of(what)), count = static_cast<unsigned>(what->count);
-    measure_job job = {*what, parts_of(what), pieces_of(what),
-                       a,     known,          known + what->count * KNOWN};
+    measure_job job = {.what = *what,
+                       .parts = parts_of(what),
+                       .pieces = pieces_of(what),
+                       .a = a,
+                       .known = known,
+                       .partial = known + what->count * KNOWN};
     if (job.parts == 1)
         return launch(context, stream, measure_kernel, dim3(count), dim3(block), shared_for(block),
                       job);

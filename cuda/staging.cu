@@ -147,7 +147,8 @@ szg_status staging_upload(szg_context *context, session *self, cudaStream_t stre
     SZG_TRY(open(context, self));
     staging *staging = self->staging;
     char *target = static_cast<char *>(to);
-    host_rows host = {static_cast<char *>(const_cast<void *>(from)), step, bytes};
+    host_rows host = {
+        .at = static_cast<char *>(const_cast<void *>(from)), .step = step, .bytes = bytes};
     int64_t total = rows * bytes, count;
     if (!staging->memory)
         return copy_rows(context, stream, target, bytes, host.at, step, rows, bytes,
@@ -169,7 +170,7 @@ szg_status staging_download(szg_context *context, session *self, cudaStream_t st
     SZG_TRY(open(context, self));
     staging *staging = self->staging;
     const char *source = static_cast<const char *>(from);
-    host_rows host = {static_cast<char *>(to), step, bytes};
+    host_rows host = {.at = static_cast<char *>(to), .step = step, .bytes = bytes};
     int64_t total = rows * bytes, queued = 0;
     if (!staging->memory)
         return copy_rows(context, stream, host.at, step, source, bytes, rows, bytes,

@@ -1,18 +1,21 @@
-/* The entries of the table, by file. Their meaning stands in "network/network.h" and
- * <szego/backend.h>; arguments are checked by the library. */
+/* The entries of the tables. Their meaning stands in "network/network.h" and <szego/backend.h>;
+ * arguments are checked by the library. */
 #ifndef SZG_CUDA_TABLE_H
 #define SZG_CUDA_TABLE_H
 
 #include "session.h"
 
-/* Each fills in its entries. */
-void memory_fill(szgi_network_ops *network);    /* memory.cu */
-void record_fill(szgi_network_ops *network);    /* record.cu */
-void clock_fill(szgi_network_ops *network);     /* clock.cu */
-void linear_fill(szgi_network_ops *network);    /* linear.cu */
-void attention_fill(szgi_network_ops *network); /* attention.cu */
-void layers_fill(szgi_network_ops *network);  /* layers.cu: norms, dropout, both ends, optimiser */
-void capture_fill(szgi_network_ops *network); /* capture.cu: spectra beside other work */
+/* gpu_NAME for each row of "network/network_ops.def": one file an operation, forward and backward
+ * together. */
+#define LAYER(name, words, arguments)                                                              \
+    szg_status gpu_##name(szg_context *context SZGI_PARAMETERS arguments);
+#define MOVE(name, arguments) szg_status gpu_##name(szg_context *context SZGI_PARAMETERS arguments);
+#define SERVICE(group, returns, name, parameters) returns gpu_##name parameters;
+#include "network/network_ops.def"
+
+extern const szgi_network_ops gpu_network; /* table.cu */
+
+/* Fills in its entries. */
 void algebra_fill(szgi_linalg_ops *ops); /* algebra.cu: products, eigen- and singular values, FFT */
 
 /* Ends a recording that is under way and drops it; else does nothing. */

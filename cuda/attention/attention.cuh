@@ -2,20 +2,18 @@
 #ifndef SZG_CUDA_ATTENTION_CUH
 #define SZG_CUDA_ATTENTION_CUH
 
-#include "attention_tile.cuh"
+#include "tile.cuh"
 #include "session.h"
 
 enum { ATTENTION_WIDEST = 128 }; /* d_qk and d_v of the fused kernels */
 
-/* attention_forward.cu, attention_backward.cu. */
+/* forward.cu, backward.cu. */
 szg_status attention_forward(szg_context *context, session *self, const attention_call &a);
 szg_status attention_backward(szg_context *context, session *self, attention_call a, float *dbias);
 
-/* attention_logits.cu. */
+/* logits.cu. */
 szg_status attention_logits(szg_context *context, session *self, const attention_call &a,
                             float *out);
-/* attention_arguments.cu: the entries that prepare arguments and look at logits. */
-void attention_arguments_fill(szgi_network_ops *network);
 
 /* Refuses a grid beyond what a launch takes. */
 inline szg_status attention_grid(szg_context *context, int64_t blocks) {

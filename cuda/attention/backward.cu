@@ -5,7 +5,7 @@
  * one order of summation. With p = softmax, f dropout's factors, g = dout v^T, D = dout . out:
  * dv = (f p)^T dout, dL = p (f g - D), dq = scale dL k, dk = scale dL^T q (Dao et al. 2022).
  *
- * At the paper's size, as in attention_forward.cu: 720 mma a head, 12.1 GFLOP, 75 M exponentials,
+ * At the paper's size, as in forward.cu: 720 mma a head, 12.1 GFLOP, 75 M exponentials,
  * some 22 instructions a weight beside, 0.56 GB of q, k, v, out, dout, gradients and mask. On an
  * H100: 190 us of memory, 55 us of products, 20 us of exponentials, 60 us of other instructions,
  * and 92 reads and writes of shared memory a subtile, 120 us: predicted 0.3 ms, with dropout or
@@ -22,7 +22,8 @@ template <int Qk, int V> struct sizes {
         THREADS = WARPS * WARP,
         KEYS = WARPS * MMA_M,
         QUERIES = Qk > 32 ? 32 : 64,
-        HELPED = Qk <= 32, /* share: where a helper's sums have room */
+        BANDS = QUERIES / MMA_M, /* of queries */
+        HELPED = Qk <= 32,       /* share: where a helper's sums have room */
         LD_QK = Qk + TILE_PAD,
         LD_V = V + TILE_PAD,
         LD_LOGITS = KEYS + TILE_PAD
@@ -255,7 +256,7 @@ template <int Qk, int V, bool Exact>
 __device__ __forceinline__ void queries_pass(const attention_call &a, const pass &p,
                                              tiles<Qk, V> &t) {
     typedef sizes<Qk, V> S;
-    const int bands = S::QUERIES / MMA_M, sharing = S::WARPS / bands;
+    const int bands = S::BANDS, sharing = S::WARPS / bands;
     const int count = (Qk / MMA_N + sharing - 1) / sharing;
     const int warp = static_cast<int>(threadIdx.x) / WARP;
     const int band = warp % bands * MMA_M, column = warp / bands * MMA_N;
@@ -385,7 +386,11 @@ __global__ void __launch_bounds__(sizes<Qk, V>::THREADS, resident_blocks<Qk, Exa
                                              : 0;
         for (; query < a.length; query += S::QUERIES) {
             int seen = keys_of_row(a, h.keys, query + S::QUERIES - 1);
-            pass p = {query, key, min(seen, key + S::KEYS), key == 0, key + S::KEYS >= seen};
+            pass p = {.query = query,
+                      .key = key,
+                      .end = min(seen, key + S::KEYS),
+                      .begins = key == 0,
+                      .ends = key + S::KEYS >= seen};
             run_pass<Qk, V, Exact>(a, h, p, t, sum);
         }
         __syncthreads();

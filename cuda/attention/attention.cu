@@ -102,7 +102,7 @@ static szg_status check_fused(szg_context *context, const szgi_attention *s) {
           (long long)(s)->d_qk, (long long)(s)->d_v)
 
 /* One bit a weight, each row in words of its own. */
-static int64_t kept_bytes(const szgi_attention *s) {
+int64_t gpu_attention_kept(const szgi_attention *s) {
     return s->batch * s->heads * s->length * kept_words(s->length) *
            static_cast<int64_t>(sizeof(uint32_t));
 }
@@ -113,7 +113,7 @@ static szg_status run_forward(szg_context *context, const szgi_attention *s) {
     return attention_forward(context, self, call_of(self, s));
 }
 
-static szg_status attention(szg_context *context, const szgi_attention *s) {
+szg_status gpu_attention(szg_context *context, const szgi_attention *s) {
     return NAMED(context, run_forward(context, s), "attention", s);
 }
 
@@ -129,8 +129,8 @@ static szg_status run_backward(szg_context *context, const szgi_attention *s,
     return attention_backward(context, self, a, static_cast<float *>(g->dbias));
 }
 
-static szg_status backward(szg_context *context, const szgi_attention *s,
-                           const szgi_attention_gradient *g) {
+szg_status gpu_attention_backward(szg_context *context, const szgi_attention *s,
+                                  const szgi_attention_gradient *g) {
     return NAMED(context, run_backward(context, s, g), "attention backward", s);
 }
 
@@ -141,14 +141,7 @@ static szg_status run_logits(szg_context *context, const szgi_attention *s, bool
     return attention_logits(context, self, logits_call(s, coupled), static_cast<float *>(logits));
 }
 
-static szg_status logits(szg_context *context, const szgi_attention *s, bool coupled, void *logits) {
+szg_status gpu_attention_logits(szg_context *context, const szgi_attention *s, bool coupled,
+                                void *logits) {
     return NAMED(context, run_logits(context, s, coupled, logits), "attention logits", s);
-}
-
-void attention_fill(szgi_network_ops *network) {
-    network->attention = attention;
-    network->attention_kept = kept_bytes;
-    network->attention_backward = backward;
-    network->attention_logits = logits;
-    attention_arguments_fill(network);
 }
