@@ -11,8 +11,13 @@
 SZGI_BEGIN_DECLS
 
 /* Changes with every change of the structs of "linalg/ops.h", "network/ops.h",
- * "network/network.h" and this file. */
-enum { SZG_PLUGIN_ABI = 7 };
+ * "network/network.h" and this file: by itself with the number of entries of the tables, by way of
+ * the generation with all else. */
+enum {
+    SZG_PLUGIN_GENERATION = 7,
+    SZG_PLUGIN_ENTRIES = (sizeof(szgi_linalg_ops) + sizeof(szgi_network_ops)) / sizeof(void *),
+    SZG_PLUGIN_ABI = 1000 * SZG_PLUGIN_GENERATION + SZG_PLUGIN_ENTRIES
+};
 
 /* What the library gives. */
 typedef struct szgi_host {
