@@ -142,12 +142,12 @@ static szg_status run_job(command_call *call, ablate_job *job) {
     szg_context *context = call->context;
     int64_t count = own->checkpoints.count;
     SZG_TRY(check_distinct(context, &own->checkpoints));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->subject, &job->subject));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->result, &job->result));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->results, &job->results));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->key, &job->key));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->settings, &job->settings));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->run, &job->run));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->subject));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->result));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->results));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->key));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->settings));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->run));
     SZG_TRY(szg_ablation_table_open(context, &job->ablation));
     SZG_TRY(szg_deposit_table_open(context, &job->deposit));
     for (int64_t i = 0; i < count; i++)

@@ -77,7 +77,7 @@ static szg_status choose_path(command_call *call, char **out) {
     *out = NULL;
     if (!path) {
         int64_t size = (int64_t)(strlen(own->folder) + strlen(own->form->standard) + 2);
-        SZG_TRY(szgi_memory_alloc(call->context, size, 1, out));
+        SZG_TRY(szgi_memory_alloc(call->context, size, out));
         bool slash = strlen(own->folder) > 0 && own->folder[strlen(own->folder) - 1] == '/';
         snprintf(*out, (size_t)size, "%s%s%s", own->folder, slash ? "" : "/", own->form->standard);
         return SZG_OK;

@@ -119,7 +119,7 @@ static szg_status predict(command_call *call, szg_model *model, const szg_exampl
     int64_t count;
     SZG_TRY(szgi_memory_product(call->context, examples->count, szgi_model_classes(model), &count));
     if (wants_logits(call))
-        SZG_TRY(szgi_memory_alloc(call->context, count, sizeof *logits, &logits));
+        SZG_TRY(szgi_memory_alloc(call->context, count, &logits));
     szg_status status = evaluate(call, model, examples, logits, &table);
     szgi_memory_free(logits);
     SZG_TRY(status);

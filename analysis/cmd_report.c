@@ -46,7 +46,7 @@ static szg_status name_page(command_call *call, const char *given, char **out) {
         return szgi_memory_copy_text(call->context, given, out);
     SZG_TRY(szgi_folder_create(call->context, given));
     int64_t size = (int64_t)length + 32;
-    SZG_TRY(szgi_memory_alloc(call->context, size, 1, out));
+    SZG_TRY(szgi_memory_alloc(call->context, size, out));
     snprintf(*out, (size_t)size, "%s%sreport.html", given, ends_in_slash ? "" : "/");
     return SZG_OK;
 }

@@ -273,7 +273,7 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
 static szg_status list_runs(command_call *call, const szg_reproduction *reproduction,
                             configured_run **runs) {
     int64_t count = szg_reproduction_count(reproduction);
-    SZG_TRY(szgi_memory_alloc(call->context, count, sizeof **runs, runs));
+    SZG_TRY(szgi_memory_alloc(call->context, count, runs));
     for (int64_t i = 0; i < count; i++) {
         szg_reproduction_run run = szg_reproduction_run_at(reproduction, i);
         (*runs)[i] = (configured_run){run.name, run.config};

@@ -97,7 +97,7 @@ static void add_override(train_options *own, struct argp_state *state, const cha
                          const char *value, size_t length) {
     size_t size = strlen(key) + length + 2;
     char *text;
-    if (szgi_memory_alloc(NULL, (int64_t)size, 1, &text) != SZG_OK)
+    if (szgi_memory_alloc(NULL, (int64_t)size, &text) != SZG_OK)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
     snprintf(text, size, "%s%s%.*s", key, *key ? "=" : "", (int)length, value);
     parse_text(state, text, &own->overrides);

@@ -25,8 +25,8 @@ static szg_status configuration_text(szg_context *context, const szg_train_confi
 static szg_status compare(echo *self) {
     const command_call *call = self->call;
     szg_context *context = call->context;
-    SZG_TRY(szgi_memory_alloc(context, call->run_count, sizeof *self->text, &self->text));
-    SZG_TRY(szgi_memory_alloc(context, call->run_count, sizeof *self->is_first, &self->is_first));
+    SZG_TRY(szgi_memory_alloc(context, call->run_count, &self->text));
+    SZG_TRY(szgi_memory_alloc(context, call->run_count, &self->is_first));
     for (int64_t i = 0; i < call->run_count; i++) {
         SZG_TRY(configuration_text(context, call->runs[i].config, &self->text[i]));
         self->is_first[i] = true;

@@ -38,7 +38,7 @@ double parse_real(struct argp_state *state, const char *option, const char *text
 
 /* Grows an array by one element; memory refused while options are parsed ends the program. */
 static void grow(struct argp_state *state, void *array, int64_t count, size_t size) {
-    if (szgi_memory_grow(NULL, array, count, count + 1, size) != SZG_OK)
+    if (szgi_memory_regrow(NULL, array, count, count + 1, size) != SZG_OK)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
 }
 
@@ -69,7 +69,7 @@ szg_status read_config_for_data(szg_context *context, const char *path, const ch
                                 szg_train_config *out) {
     static const char key[] = "data.train_file=";
     char *text;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)(sizeof key + strlen(data)), 1, &text));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(sizeof key + strlen(data)), &text));
     stpcpy(stpcpy(text, key), data);
     const char *overrides[] = {text};
     szg_status status = szg_train_config_read(context, path, overrides, 1, out);

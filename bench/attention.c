@@ -43,7 +43,7 @@ static szg_status measure(szg_context *context, bench_run *run, attention_job *j
 /* Queries, keys and values of a row side by side, as a decoder has them. */
 static szg_status fill(szg_context *context, int64_t count, uint64_t seed, void *device) {
     float *values;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, count, &values));
     szgi_stream stream = {.seed = seed, .purpose = 0xA7};
     for (int64_t i = 0; i < count; i++)
         values[i] = (float)szgi_random_normal(&stream, (uint64_t)i);

@@ -78,10 +78,10 @@ static double complex_difference(int64_t count, const szg_c64 *x, const szg_c64 
 
 static szg_status fill(szg_context *context, bench_run *run, bool symmetric, batch_job *job) {
     int64_t entries = job->count * ORDER * ORDER, values = job->count * ORDER;
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->source));
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szgi_memory_alloc(context, 2 * values, sizeof(double), &job->ours));
-    SZG_TRY(szgi_memory_alloc(context, 2 * values, sizeof(double), &job->rival));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->source));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->a));
+    SZG_TRY(szgi_memory_alloc(context, 2 * values, &job->ours));
+    SZG_TRY(szgi_memory_alloc(context, 2 * values, &job->rival));
     szgi_stream stream = {.seed = run->options.seed, .purpose = 2};
     szgi_random_fill_normal(&stream, 0, entries, job->source);
     for (int64_t m = 0; symmetric && m < job->count; m++)

@@ -29,7 +29,7 @@ szg_status bench_note_device(szg_context *context, bench_run *run) {
 static szg_status fill(szg_context *context, int64_t count, char *device) {
     int64_t block = count < 1 << 20 ? count : 1 << 20;
     float *values;
-    SZG_TRY(szgi_memory_alloc(context, block, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, block, &values));
     szgi_stream stream = {.seed = 1, .purpose = 0xB0};
     for (int64_t i = 0; i < block; i++)
         values[i] = (float)szgi_random_normal(&stream, (uint64_t)i);
@@ -119,7 +119,7 @@ szg_status bench_machine_transfer(szg_context *context, bench_run *run) {
     int64_t bytes = (int64_t)1 << (run->options.quick ? 16 : 28);
     char *host = NULL, *device = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, bytes, 1, &host), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, bytes, &host), end);
     memset(host, 1, (size_t)bytes);
     SZG_TRY_GOTO(status, szgi_device_alloc(context, bytes, (void **)&device), end);
     copy_job up = {.from = host, .to = device, .bytes = bytes, .times = 1};

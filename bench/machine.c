@@ -9,7 +9,7 @@ enum { ORDER = 1024, CHUNKS = 64 };
 
 static szg_status open_arrays(szg_context *context, int count, int64_t size, double *array[]) {
     for (int i = 0; i < count; i++) {
-        SZG_TRY(szgi_memory_alloc(context, size, sizeof(double), &array[i]));
+        SZG_TRY(szgi_memory_alloc(context, size, &array[i]));
         for (int64_t k = 0; k < size; k++)
             array[i][k] = 1 / (double)(k + 1);
     }

@@ -81,8 +81,8 @@ static void fill_rotated(bench_run *run, uint32_t purpose, int64_t n, double *x)
 
 static szg_status measure_logits(szg_context *context, bench_run *run, logits_job *job) {
     int64_t n = job->logits.n, entries = n * DIMENSIONS;
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->b));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->a));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->b));
     job->logits.a = job->a, job->logits.b = job->b;
     fill_rotated(run, 3, n, job->a);
     fill_rotated(run, 4, n, job->b);

@@ -97,10 +97,10 @@ static void fill(const spectra_job *job, uint64_t seed) {
 static szg_status open_job(szg_context *context, spectra_job *job, uint64_t seed) {
     int64_t entries = job->count * job->n * job->n;
     int64_t values = job->find == find_product ? entries : 2 * job->count * job->n;
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->source));
-    SZG_TRY(szgi_memory_alloc(context, entries, sizeof(double), &job->a));
-    SZG_TRY(szgi_memory_alloc(context, values, sizeof(double), &job->ours));
-    SZG_TRY(szgi_memory_alloc(context, values, sizeof(double), &job->rival));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->source));
+    SZG_TRY(szgi_memory_alloc(context, entries, &job->a));
+    SZG_TRY(szgi_memory_alloc(context, values, &job->ours));
+    SZG_TRY(szgi_memory_alloc(context, values, &job->rival));
     fill(job, seed);
     SZG_TRY(szg_context_open(&(szg_context_options){.threads = CPU_THREADS}, &job->cpu));
     return szg_backend_select(job->cpu, "cpu");

@@ -62,7 +62,7 @@ static szg_status measure(szg_context *context, bench_run *run, int input, const
 
 szg_status bench_symbol_range(szg_context *context, bench_run *run) {
     double *lags;
-    SZG_TRY(szgi_memory_alloc(context, DEGREE + 1, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, DEGREE + 1, &lags));
     szg_status status = SZG_OK;
     for (int input = 0; input < INPUTS && status == SZG_OK; input++) {
         for (int64_t k = 0; k <= DEGREE; k++)

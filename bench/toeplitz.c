@@ -54,8 +54,8 @@ static szg_status measure(szg_context *context, bench_run *run, const bench_case
     int64_t numbers, columns = job->n + 1;
     SZG_TRY(
         szgi_memory_product(context, job->n, is_complex(job) ? 2 * columns : columns, &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof(double), &job->dense));
-    SZG_TRY(szgi_memory_alloc(context, job->n, sizeof(double), &job->rival));
+    SZG_TRY(szgi_memory_alloc(context, numbers, &job->dense));
+    SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
     SZG_TRY(bench_measure(context, run, what));
     SZG_TRY(szg_table_set_text(context, run->table, "ours", szg_method_name(job->ours.method)));
     return szg_table_set_real(context, run->table, "difference",
@@ -95,7 +95,7 @@ static const struct {
 static szg_status open_symmetric(szg_context *context, bench_run *run, lag_fn *at, int64_t n,
                                  szg_toeplitz **t) {
     double *lags;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, &lags));
     szgi_stream stream = {.seed = run->options.seed, .purpose = 1};
     for (int64_t k = 0; k < n; k++)
         lags[k] = at(&stream, k);
@@ -131,7 +131,7 @@ szg_status bench_toeplitz(szg_context *context, bench_run *run) {
 /* A decaying kernel with turning phases. */
 static szg_status open_hermitian(szg_context *context, int64_t n, szg_toeplitz **t) {
     szg_c64 *lags;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, &lags));
     for (int64_t k = 0; k < n; k++) {
         double size = 1 / (1 + (double)k), angle = 0.7 * (double)k * (double)k / (double)n;
         lags[k] = (szg_c64){size * cos(angle), k ? size * sin(angle) : 0};

@@ -88,9 +88,9 @@ static szg_status fill_batch(szg_context *context, train_job *job, uint64_t seed
     const bench_size *size = &job->size;
     szgi_stream stream = {.seed = seed, .purpose = 0xBE};
     int64_t rows = size->batch * size->length;
-    SZG_TRY(szgi_memory_alloc(context, rows, sizeof *job->tokens, &job->tokens));
-    SZG_TRY(szgi_memory_alloc(context, size->batch, sizeof *job->lengths, &job->lengths));
-    SZG_TRY(szgi_memory_alloc(context, size->batch, sizeof *job->labels, &job->labels));
+    SZG_TRY(szgi_memory_alloc(context, rows, &job->tokens));
+    SZG_TRY(szgi_memory_alloc(context, size->batch, &job->lengths));
+    SZG_TRY(szgi_memory_alloc(context, size->batch, &job->labels));
     for (int64_t i = 0; i < rows; i++)
         job->tokens[i] =
             (int32_t)(1 + szgi_random_below(&stream, (uint64_t)i, size->vocabulary - 1));
@@ -347,8 +347,7 @@ szg_status bench_train_product(szg_context *context, bench_run *run) {
     float *memory;
     if (bench_on_device(context))
         return bench_device_product(context, run);
-    SZG_TRY(szgi_memory_alloc(context, 3 * (int64_t)PRODUCT_ORDER * PRODUCT_ORDER, sizeof *memory,
-                              &memory));
+    SZG_TRY(szgi_memory_alloc(context, 3 * (int64_t)PRODUCT_ORDER * PRODUCT_ORDER, &memory));
     szg_status status = measure_product(context, run, memory);
     szgi_memory_free(memory);
     return status;

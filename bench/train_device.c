@@ -185,9 +185,9 @@ static szg_status fill_examples(szg_context *context, device_job *job, int64_t c
                           .largest_token = (int32_t)size->vocabulary - 1,
                           .largest_label = (int32_t)size->classes - 1};
     int64_t tokens = count * size->length;
-    SZG_TRY(szgi_memory_alloc(context, count + 1, sizeof *out->start, &out->start));
-    SZG_TRY(szgi_memory_alloc(context, tokens, sizeof *out->tokens, &out->tokens));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->label, &out->label));
+    SZG_TRY(szgi_memory_alloc(context, count + 1, &out->start));
+    SZG_TRY(szgi_memory_alloc(context, tokens, &out->tokens));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->label));
     for (int64_t i = 0; i < tokens; i++)
         out->tokens[i] =
             (int32_t)(1 + szgi_random_below(&stream, (uint64_t)i, size->vocabulary - 1));

@@ -38,8 +38,8 @@ static szg_status start_vectors(szg_context *context, const acb_mat_t h, acb_mat
     const slong exponent = largest_exponent(h);
     szg_c64 *a = NULL, *v = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, sizeof *a, &a), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, sizeof *v, &v), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, &a), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * n, &v), done);
     for (slong i = 0; i < n && exponent > -ARF_PREC_EXACT; i++)
         for (slong j = 0; j < n; j++)
             a[i * n + j] = (szg_c64){scaled(acb_realref(acb_mat_entry(h, i, j)), exponent),

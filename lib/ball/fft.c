@@ -61,8 +61,8 @@ szg_status szgi_ball_fft_open(szg_context *context, int64_t size, fft *out) {
     int64_t coarse = (half + fine - 1) / fine;
     pair *table = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, sizeof *out->roots, &out->roots), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, fine + coarse, sizeof *table, &table), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, &out->roots), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, fine + coarse, &table), done);
     fill_roots(table, fine, size);
     fill_roots(table + fine, coarse, size / fine);
     for (int64_t j = 0; j < half; j++)

@@ -90,9 +90,8 @@ szg_status szgi_grid_open(szg_context *context, const polynomial *p, grid *out) 
                                      "the grid of a symbol", "use fewer lags"),
                  fail);
     SZG_TRY_GOTO(status, szgi_ball_fft_open(context, out->size, &out->plan), fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->size, sizeof(pair), &out->value), fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, p->degree + 1, sizeof(pair), &out->coefficient),
-                 fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->size, &out->value), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, p->degree + 1, &out->coefficient), fail);
     for (int64_t k = 1; k <= p->degree; k++)
         out->coefficient[k] = (pair){scaled(acb_realref(p->c + k), out->exponent),
                                      scaled(acb_imagref(p->c + k), out->exponent)};

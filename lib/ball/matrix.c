@@ -14,7 +14,7 @@ szg_status szgi_ball_matrix_open(szg_context *context, int64_t rows, int64_t col
     SZG_TRY(szgi_memory_require(context, rows, columns, 8 * (sizeof(acb_struct) + (size_t)bits / 4),
                                 "a matrix of balls", "take a smaller matrix"));
     szgi_ball_matrix *matrix;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *matrix, &matrix));
+    SZG_TRY(szgi_memory_alloc(context, 1, &matrix));
     acb_mat_init(matrix->a, (slong)rows, (slong)columns);
     matrix->bits = (slong)bits;
     *out = matrix;

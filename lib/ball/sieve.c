@@ -39,8 +39,8 @@ static szg_status take_first(szg_context *context, const grid *g, sieve *s) {
         cells += !(first_upper(g, s, j, slack) < s->lower);
     SZG_TRY(szgi_memory_require(context, cells, ORDERS_MAX, sizeof(real),
                                 "the cells that may hold an extremum", "use fewer lags"));
-    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *s->cell, &s->cell));
-    SZG_TRY(szgi_memory_alloc(context, cells, ORDERS_MAX * sizeof(real), &s->taylor));
+    SZG_TRY(szgi_memory_alloc(context, cells, &s->cell));
+    SZG_TRY(szgi_memory_take(context, cells, ORDERS_MAX * sizeof(real), &s->taylor));
     for (int64_t j = 0; j < g->size; j++) {
         if (j % SIEVE_LOOK == 0)
             SZG_TRY(szgi_context_check_cancel(context));

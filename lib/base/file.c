@@ -206,12 +206,12 @@ szg_status szgi_writer_open(szg_context *context, const char *path, szgi_writer 
     *out = NULL;
     szgi_writer *writer;
     SZG_TRY(check_target(context, path));
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *writer, &writer));
+    SZG_TRY(szgi_memory_alloc(context, 1, &writer));
     writer->lock = -1;
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_copy_text(context, path, &writer->path), fail);
     size_t room = strlen(path) + sizeof infix + 4;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, (int64_t)room, 1, &writer->temporary), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, (int64_t)room, &writer->temporary), fail);
     remove_dead_of(writer, room);
     writer->lock = create_temporary(writer, room);
     int descriptor = writer->lock < 0 ? -1 : fcntl(writer->lock, F_DUPFD_CLOEXEC, 0);
@@ -388,7 +388,7 @@ szg_status szgi_source_open(szg_context *context, const char *path, szgi_source 
     *out = NULL;
     szgi_source *source;
     struct stat info;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *source, &source));
+    SZG_TRY(szgi_memory_alloc(context, 1, &source));
     source->descriptor = -1;
     szg_status status = szgi_memory_copy_text(context, path, &source->path);
     if (status == SZG_OK)
@@ -469,7 +469,7 @@ static szg_status make_room(szg_context *context, const szgi_source *source, uns
         SZG_TRY(szgi_memory_require(context, source->size, 1, 1, source->path,
                                     "it is read whole: make it smaller, or take it on a machine "
                                     "with more memory"));
-    szg_status status = szgi_memory_alloc(context, source->size, 1, out);
+    szg_status status = szgi_memory_alloc(context, source->size, out);
     if (status != SZG_ENOMEM)
         return status;
     return szgi_fail(context, status,

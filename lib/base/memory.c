@@ -66,7 +66,7 @@ static szg_status clear(szg_context *context, char *block, size_t bytes) {
     return SZG_OK;
 }
 
-szg_status szgi_memory_alloc(szg_context *context, int64_t count, size_t size, void *out) {
+szg_status szgi_memory_take(szg_context *context, int64_t count, size_t size, void *out) {
     void *block = NULL;
     memcpy(out, &block, sizeof block);
     szgi_thread_enter();
@@ -93,11 +93,11 @@ szg_status szgi_memory_alloc(szg_context *context, int64_t count, size_t size, v
     return status;
 }
 
-szg_status szgi_memory_grow(szg_context *context, void *block, int64_t count, int64_t new_count,
-                            size_t size) {
+szg_status szgi_memory_regrow(szg_context *context, void *block, int64_t count, int64_t new_count,
+                              size_t size) {
     void *old, *fresh;
     memcpy(&old, block, sizeof old);
-    SZG_TRY(szgi_memory_alloc(context, new_count, size, &fresh));
+    SZG_TRY(szgi_memory_take(context, new_count, size, &fresh));
     if (old && count > 0)
         memcpy(fresh, old, (size_t)(count < new_count ? count : new_count) * size);
     free(old);
@@ -117,14 +117,14 @@ szg_status szgi_memory_make_room(szg_context *context, void *block, int64_t *roo
     if (!fits)
         return szgi_fail(context, SZG_ENOMEM,
                          "%" PRId64 " elements and %" PRId64 " more overflow a size", count, more);
-    SZG_TRY(szgi_memory_grow(context, block, *room, fresh, size));
+    SZG_TRY(szgi_memory_regrow(context, block, *room, fresh, size));
     *room = fresh;
     return SZG_OK;
 }
 
 szg_status szgi_memory_copy_text(szg_context *context, const char *text, char **out) {
     size_t length = strlen(text);
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, out));
     memcpy(*out, text, length + 1);
     return SZG_OK;
 }

@@ -11,17 +11,23 @@ SZGI_BEGIN_DECLS
 /* Bytes of a block that are zeroed between two looks for cancellation. */
 enum { SZG_MEMORY_LOOK = 1 << 24 };
 
-/* Allocates `count` zeroed elements of `size` bytes, 64-byte aligned, and stores the pointer in
- * *(void **)out. count = 0 yields a valid pointer. SZG_EINVAL (count < 0), SZG_ENOMEM (refused, or
- * count * size overflows), SZG_ECANCEL (blocks beyond SZG_MEMORY_LOOK). Free with
- * szgi_memory_free. */
-SZG_CHECK_RESULT szg_status szgi_memory_alloc(szg_context *context, int64_t count, size_t size,
-                                              void *out);
+/* Allocates `count` zeroed elements, 64-byte aligned, and stores their address in *out, whose type
+ * says how large one is: `p` for `&p` does not compile. count = 0 yields a valid pointer.
+ * SZG_EINVAL (count < 0), SZG_ENOMEM (refused, or the bytes overflow), SZG_ECANCEL (blocks beyond
+ * SZG_MEMORY_LOOK). Free with szgi_memory_free. */
+#define szgi_memory_alloc(context, count, out)                                                     \
+    szgi_memory_take((context), (count), sizeof **(out), (out))
 
-/* Grows *(void **)block, obtained from szgi_memory_alloc, from `count` to `new_count` elements,
+/* The same where *(void **)out does not say it: elements of `size` bytes. */
+SZG_CHECK_RESULT szg_status szgi_memory_take(szg_context *context, int64_t count, size_t size,
+                                             void *out);
+
+/* Grows *block, obtained from szgi_memory_alloc or NULL, from `count` to `new_count` elements,
  * keeping the contents; new elements are zero. On failure the block stays as it was. */
-SZG_CHECK_RESULT szg_status szgi_memory_grow(szg_context *context, void *block, int64_t count,
-                                             int64_t new_count, size_t size);
+#define szgi_memory_grow(context, block, count, new_count)                                         \
+    szgi_memory_regrow((context), (block), (count), (new_count), sizeof **(block))
+SZG_CHECK_RESULT szg_status szgi_memory_regrow(szg_context *context, void *block, int64_t count,
+                                               int64_t new_count, size_t size);
 
 /* Room for `more` elements after the `count` that the array *block holds, of *room in all (0:
  * NULL): where there is too little, *room doubles until there is enough. Contents are kept; new

@@ -33,12 +33,11 @@ szg_status szg_table_open(szg_context *context, const char *name, const szg_colu
     if (count < 1)
         return szgi_fail(context, SZG_EINVAL, "table %s has no columns", name);
     szg_table *table;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *table, &table));
+    SZG_TRY(szgi_memory_alloc(context, 1, &table));
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_copy_text(context, name, &table->name), fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *table->column, &table->column),
-                 fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *table->end, &table->end), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &table->column), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &table->end), fail);
     for (int64_t i = 0; i < count; i++) {
         if (szg_table_find(table, columns[i].name) >= 0) {
             status = szgi_fail(context, SZG_EINVAL, "table %s has column %s twice", name,
@@ -125,8 +124,8 @@ szg_status szgi_table_reserve(szg_context *context, szg_table *table, int64_t ro
     SZG_TRY(szgi_memory_product(context, rows, table->columns, &fresh));
     if (rows <= table->capacity)
         return SZG_OK;
-    SZG_TRY(szgi_memory_grow(context, &table->cell, old, fresh, sizeof(cell)));
-    SZG_TRY(szgi_memory_grow(context, &table->present, old, fresh, sizeof(bool)));
+    SZG_TRY(szgi_memory_grow(context, &table->cell, old, fresh));
+    SZG_TRY(szgi_memory_grow(context, &table->present, old, fresh));
     table->capacity = rows;
     return SZG_OK;
 }
@@ -156,7 +155,7 @@ static int64_t text_slot(char *const *slots, int64_t count, const char *text) {
 static szg_status grow_texts(szg_context *context, szg_table *table) {
     int64_t count = table->slots ? 2 * table->slots : 64;
     char **fresh;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *fresh, &fresh));
+    SZG_TRY(szgi_memory_alloc(context, count, &fresh));
     for (int64_t i = 0; i < table->slots; i++)
         if (table->text[i])
             fresh[text_slot(fresh, count, table->text[i])] = table->text[i];

@@ -46,7 +46,7 @@ static ssize_t take(void *cookie, const char *bytes, size_t size) {
 
 szg_status szgi_text_open(szg_context *context, szgi_text *out) {
     *out = (szgi_text){0};
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *out->growth, &out->growth));
+    SZG_TRY(szgi_memory_alloc(context, 1, &out->growth));
     out->growth->context = context;
     szg_status status = make_room(out->growth, 0);
     if (status == SZG_OK) {

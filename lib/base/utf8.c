@@ -65,7 +65,7 @@ szg_status szgi_utf8_copy(szg_context *context, const char *text, char **out) {
     *out = NULL;
     size_t length = strlen(text), used = 0;
     char *copy;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 3, &copy));
+    SZG_TRY(szgi_memory_take(context, (int64_t)length + 1, 3, &copy));
     for (size_t i = 0; i < length;) {
         int step = szgi_utf8_step((const unsigned char *)text + i, length - i);
         size_t bytes = step > 0 ? (size_t)step : 3;
@@ -79,8 +79,8 @@ szg_status szgi_utf8_copy(szg_context *context, const char *text, char **out) {
 
 int szgi_shown_step(const unsigned char *at, size_t left) {
     int step = szgi_utf8_step(at, left);
-    bool control = step == 1 ? at[0] < 0x20 || at[0] == 0x7F
-                             : step == 2 && at[0] == 0xC2 && at[1] < 0xA0;
+    bool control =
+        step == 1 ? at[0] < 0x20 || at[0] == 0x7F : step == 2 && at[0] == 0xC2 && at[1] < 0xA0;
     return control ? 0 : step;
 }
 

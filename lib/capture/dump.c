@@ -32,7 +32,7 @@ static int role_of(const char *word) {
 /* ---- Opening and closing ---- */
 
 szg_status szgi_dump_open(szg_context *context, szgi_dump **out) {
-    return szgi_memory_alloc(context, 1, sizeof **out, out);
+    return szgi_memory_alloc(context, 1, out);
 }
 
 static void close_file(dump_file *file) {
@@ -109,9 +109,9 @@ static void read_prefix(const char *prefix, char *rest, dump_place *place) {
 
 static szg_status set_prefix(szg_context *context, const char *name, size_t length,
                              dump_array *array) {
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, &array->prefix));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, &array->prefix));
     memcpy(array->prefix, name, length);
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, 1, &array->rest));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + 1, &array->rest));
     read_prefix(array->prefix, array->rest, &array->place);
     return SZG_OK;
 }

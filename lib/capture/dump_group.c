@@ -62,11 +62,11 @@ szg_status szgi_dump_groups(szg_context *context, const szgi_dump *dump, dump_gr
     const dump_array **sorted;
     *out = NULL;
     *count = 0;
-    SZG_TRY(szgi_memory_alloc(context, dump->arrays, sizeof(const dump_array *), &sorted));
+    SZG_TRY(szgi_memory_alloc(context, dump->arrays, &sorted));
     for (int64_t i = 0; i < dump->arrays; i++)
         sorted[i] = &dump->array[i];
     qsort(sorted, (size_t)dump->arrays, sizeof *sorted, compare_arrays);
-    szg_status status = szgi_memory_alloc(context, dump->arrays, sizeof **out, out);
+    szg_status status = szgi_memory_alloc(context, dump->arrays, out);
     if (status == SZG_OK)
         status = fill_groups(context, dump, sorted, *out, count);
     szgi_memory_free(sorted);

@@ -110,7 +110,7 @@ static szg_status open_square(const cut *c, int64_t *bytes, double **out) {
     SZG_TRY(szgi_memory_require(c->context, c->n, c->n, sizeof **out, "one matrix of the dump",
                                 "cut it with --lengths"));
     *bytes += size * (int64_t)sizeof **out;
-    return szgi_memory_alloc(c->context, size, sizeof **out, out);
+    return szgi_memory_alloc(c->context, size, out);
 }
 
 static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **out) {
@@ -127,7 +127,7 @@ static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t 
     SZG_TRY(szgi_memory_require(c->context, size, 2, sizeof(double), "queries and keys of a head",
                                 "cut them with --lengths"));
     for (int role = queries; role <= queries + 1; role++) {
-        SZG_TRY(szgi_memory_alloc(c->context, size, sizeof(double), &m->side[role]));
+        SZG_TRY(szgi_memory_alloc(c->context, size, &m->side[role]));
         SZG_TRY(read_block(c, c->group->array[role], d, d, false, MOST_SIDE, m->side[role]));
     }
     double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
@@ -237,7 +237,7 @@ static void set_probe(const cut *c, dump_matrix *m) {
 static szg_status set_source(const cut *c, const dump_file *file, dump_matrix *m) {
     const char *rest = c->group->first->rest, *from = file->source ? file->source : file->path;
     size_t size = strlen(from) + (rest ? strlen(rest) : 0) + 2;
-    SZG_TRY(szgi_memory_alloc(c->context, (int64_t)size, 1, &m->source));
+    SZG_TRY(szgi_memory_alloc(c->context, (int64_t)size, &m->source));
     snprintf(m->source, size, "%s%s%s", from, rest && *rest ? ":" : "", rest ? rest : "");
     m->pair.labels.source = m->source;
     return SZG_OK;

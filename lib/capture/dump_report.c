@@ -68,7 +68,7 @@ szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
     dump_job *job = NULL;
     int64_t count;
     SZG_TRY(szgi_dump_groups(context, dump, &groups, &count));
-    szg_status status = szgi_memory_alloc(context, 1, sizeof *job, &job);
+    szg_status status = szgi_memory_alloc(context, 1, &job);
     if (status == SZG_OK) {
         job->context = context;
         job->dump = dump;

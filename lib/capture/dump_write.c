@@ -9,10 +9,10 @@
 
 szg_status szgi_dump_writer_open(szg_context *context, int64_t capacity, szgi_dump_writer *out) {
     *out = (szgi_dump_writer){.capacity = capacity};
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->name, &out->name));
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->shape, &out->shape));
-    return szgi_memory_alloc(context, capacity, sizeof *out->data, &out->data);
+    SZG_TRY(szgi_memory_alloc(context, capacity, &out->tensor));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &out->name));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &out->shape));
+    return szgi_memory_alloc(context, capacity, &out->data);
 }
 
 void szgi_dump_writer_clear(szgi_dump_writer *dump) {
@@ -37,7 +37,7 @@ static szg_status open_tensor(szg_context *context, szgi_dump_writer *dump,
     int64_t at = dump->count;
     if (at == dump->capacity)
         return szgi_fail(context, SZG_EINTERNAL, "a dump of more than %" PRId64 " tensors", at);
-    SZG_TRY(szgi_memory_alloc(context, count, (size_t)real, &dump->data[at]));
+    SZG_TRY(szgi_memory_take(context, count, (size_t)real, &dump->data[at]));
     snprintf(dump->name[at], sizeof dump->name[at],
              "layers.%" PRId64 ".heads.%" PRId64 ".probes.%s.%s", labels->layer, labels->head,
              labels->probe, word);
@@ -84,7 +84,7 @@ szg_status szgi_dump_writer_write(szg_context *context, const szgi_dump_writer *
     const char *metadata[] = {"source", source, "content_kind", content_kind, "step", number};
     size_t size = strlen(folder) + 48;
     SZG_TRY(szgi_folder_create(context, folder));
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &path));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &path));
     snprintf(number, sizeof number, "%" PRId64, step);
     snprintf(path, size, step >= 0 ? "%s/step-%s.safetensors" : "%s/logits.safetensors", folder,
              number);

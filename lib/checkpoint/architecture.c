@@ -278,7 +278,6 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                               "is %" PRId64 ", and may not exceed %" PRId64, checkpoint->head_size,
                               most);
     SZG_TRY(resolve_key_heads(context, checkpoint));
-    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, sizeof *checkpoint->layer,
-                              &checkpoint->layer));
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &checkpoint->layer));
     return place_layers(context, checkpoint);
 }

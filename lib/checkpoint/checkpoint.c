@@ -17,7 +17,7 @@ static szg_status find_beside(szg_context *context, const char *path, const char
     int length = folder ? (int)strlen(path) : slash ? (int)(slash - path) : 0;
     size_t size = (size_t)length + strlen(wanted) + sizeof "/";
     char *name;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &name));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &name));
     snprintf(name, size, "%.*s%s%s", length, path, folder || slash ? "/" : "", wanted);
     if (stat(name, &entry) == 0 || errno != ENOENT) {
         *out = name;
@@ -103,7 +103,7 @@ szg_status szg_checkpoint_open(szg_context *context, const char *path, const cha
                                szg_checkpoint **out) {
     *out = NULL;
     szg_checkpoint *checkpoint;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *checkpoint, &checkpoint));
+    SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
     szg_status status = open_all(context, checkpoint, path, config);
     if (status != SZG_OK) {
         szg_checkpoint_close(&checkpoint);

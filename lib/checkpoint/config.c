@@ -93,7 +93,7 @@ szg_status szgi_text_append(szg_context *context, char **text, const char *forma
     size_t before = *text ? strlen(*text) : 0;
     size_t size = before + 2 + strlen(sentence) + 1;
     char *whole;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &whole));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &whole));
     snprintf(whole, size, "%s%s%s", before ? *text : "", before ? "; " : "", sentence);
     szgi_memory_free(*text);
     *text = whole;

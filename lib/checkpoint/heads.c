@@ -84,7 +84,7 @@ static szg_status analyse_qk(szg_context *context, const szg_checkpoint *checkpo
     int64_t e = checkpoint->head_size, d = checkpoint->model_size, size;
     double *factors;
     SZG_TRY(szgi_memory_product(context, 2 * e, d, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *factors, &factors));
+    SZG_TRY(szgi_memory_alloc(context, size, &factors));
     double *a = factors, *b = factors + e * d;
     transpose(e, d, rows->q, a);
     transpose(e, d, rows->k, b);
@@ -105,9 +105,7 @@ static szg_status analyse_symbol(szg_context *context, const szg_factored *facto
     if (szgi_toeplitz_degree(part) <= SZG_SYMBOL_RANGE_LIMIT)
         SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
     if (samples > 0) {
-        SZG_TRY_GOTO(status,
-                     szgi_memory_alloc(context, samples, sizeof *result->samples, &result->samples),
-                     done);
+        SZG_TRY_GOTO(status, szgi_memory_alloc(context, samples, &result->samples), done);
         status = szg_symbol_samples(context, part, samples, result->samples);
     }
 done:
@@ -123,7 +121,7 @@ static szg_status analyse_positions(szg_context *context, const head_job *job,
     int exponent = rows->exponent + 2 * job->p_exponent;
     double *a;
     SZG_TRY(szgi_memory_product(context, 2 * n, e, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
+    SZG_TRY(szgi_memory_alloc(context, size, &a));
     double *b = a + n * e;
     szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
     szg_status status;
@@ -158,8 +156,7 @@ static szg_status analyse_pairs(szg_context *context, const szg_checkpoint *chec
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &result->rotary));
     if (result->rotary.pairs == 0)
         return SZG_OK;
-    SZG_TRY(
-        szgi_memory_alloc(context, result->rotary.pairs, sizeof *result->pairs, &result->pairs));
+    SZG_TRY(szgi_memory_alloc(context, result->rotary.pairs, &result->pairs));
     SZG_TRY(szgi_checkpoint_couple(context, &result->rotary, checkpoint->model_size, rows->q,
                                    rows->k, result->pairs));
     szgi_scale_return_pairs(rows->exponent, result->rotary.pairs, result->pairs);
@@ -172,7 +169,7 @@ static szg_status analyse_head(szg_context *context, const head_job *job, int64_
     int64_t size;
     double *q;
     SZG_TRY(szgi_memory_product(context, checkpoint->head_size, checkpoint->model_size, &size));
-    SZG_TRY(szgi_memory_alloc(context, 2 * size, sizeof *q, &q));
+    SZG_TRY(szgi_memory_alloc(context, 2 * size, &q));
     head_rows rows = {.q = q, .k = q + size};
     szg_status status;
     SZG_TRY_GOTO(status, szgi_checkpoint_head(context, checkpoint, layer, head, q, rows.k), done);
@@ -302,7 +299,7 @@ static szg_status load_positions(szg_context *context, head_job *job,
     if (n == 0)
         n = checkpoint->position_rows > 0 ? checkpoint->position_rows : 1;
     SZG_TRY(szgi_memory_product(context, n, checkpoint->model_size, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *job->p, &job->p));
+    SZG_TRY(szgi_memory_alloc(context, size, &job->p));
     szg_status status = szgi_checkpoint_positions(context, checkpoint, n, job->p);
     if (status == SZG_OK) {
         job->positions = n;
@@ -349,11 +346,10 @@ szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkp
                               const szg_checkpoint_options *options,
                               szg_checkpoint_tables *tables) {
     head_job *job;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *job, &job));
+    SZG_TRY(szgi_memory_alloc(context, 1, &job));
     job->checkpoint = checkpoint;
     job->options = options;
-    szg_status status =
-        szgi_memory_alloc(context, checkpoint->layers, sizeof *job->problem, &job->problem);
+    szg_status status = szgi_memory_alloc(context, checkpoint->layers, &job->problem);
     if (status == SZG_OK)
         status = analyse_all(context, job, tables);
     for (int64_t i = 0; job->problem && i < checkpoint->layers; i++)

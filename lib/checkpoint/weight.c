@@ -44,7 +44,7 @@ static szg_status read_block(szg_context *context, const szgi_tensor *tensor,
         SZG_TRY(szgi_tensor_read(context, tensor, first * small, count * small, out));
     } else {
         double *line;
-        SZG_TRY(szgi_memory_alloc(context, count, sizeof *line, &line));
+        SZG_TRY(szgi_memory_alloc(context, count, &line));
         szg_status status = SZG_OK;
         for (int64_t i = 0; i < small && status == SZG_OK; i++) {
             status = szgi_tensor_read(context, tensor, i * shape->columns + first, count, line);
@@ -99,7 +99,7 @@ static szg_status compute(szg_context *context, const szgi_tensor *tensor,
         for (int64_t i = 0; i < tensor->count; i++)
             squares += (long double)work[i] * work[i];
     }
-    SZG_TRY(szgi_memory_alloc(context, small, sizeof *out->re, &out->re));
+    SZG_TRY(szgi_memory_alloc(context, small, &out->re));
     SZG_TRY(szgi_singular(context, rows, columns, work, columns, out->re, NULL, 1, NULL, 1));
     finish(shape, squares, out);
     if (!isfinite(out->re[0]) || !isfinite(out->residual))
@@ -115,7 +115,7 @@ szg_status szgi_weight_singular(szg_context *context, const szgi_tensor *tensor,
     *out = (szg_spectrum){.count = 0};
     matrix_shape shape = shape_of(tensor);
     double *work;
-    SZG_TRY(szgi_memory_alloc(context, szgi_weight_bytes(tensor) / 8, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, szgi_weight_bytes(tensor) / 8, &work));
     szg_status status = compute(context, tensor, &shape, work, out);
     szgi_memory_free(work);
     if (status != SZG_OK)

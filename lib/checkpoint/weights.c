@@ -11,7 +11,7 @@
 static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
                                int64_t e, int64_t d, double *out) {
     double *line;
-    SZG_TRY(szgi_memory_alloc(context, e, sizeof *line, &line));
+    SZG_TRY(szgi_memory_alloc(context, e, &line));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < d && status == SZG_OK; i++) {
         status = szgi_tensor_read(context, tensor, i * tensor->shape[1] + first, e, line);

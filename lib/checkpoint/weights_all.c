@@ -140,8 +140,8 @@ static szg_status report_all(szg_context *context, const szg_checkpoint *checkpo
 static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoint,
                            weight_job *job) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->result, &job->result));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *job->small, &job->small));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->result));
+    SZG_TRY(szgi_memory_alloc(context, count, &job->small));
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         if (is_matrix(tensor))

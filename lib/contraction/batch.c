@@ -83,7 +83,7 @@ szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                     szg_contraction_tables *tables) {
     batch_job job = {.pairs = pairs, .options = options};
     szg_status status = SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, GROUP, sizeof *job.reports, &job.reports));
+    SZG_TRY(szgi_memory_alloc(context, GROUP, &job.reports));
     for (int64_t done = 0, group = 0; done < count && status == SZG_OK; done += group) {
         job.pairs = pairs + done;
         status = run_group(context, &job, count - done, &group);

@@ -24,7 +24,7 @@ static szg_status expand(szg_context *context, const szg_spectrum *spectrum, dou
     *out = NULL;
     if (!spectrum->kind || spectrum->im || spectrum->count + spectrum->zeros != spectrum->n)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, spectrum->n, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, spectrum->n, out));
     if (spectrum->count)
         memcpy(*out, spectrum->re, (size_t)spectrum->count * sizeof **out);
     return SZG_OK;

@@ -143,7 +143,7 @@ szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t se
     for (int i = 0; i < KINDS; i++)
         known[i] = &classes[i];
     szg_content *content;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *content, &content));
+    SZG_TRY(szgi_memory_alloc(context, 1, &content));
     szg_status status;
     SZG_TRY_GOTO(status, szgi_spec_parse(context, "content", known, KINDS, spec, &content->spec),
                  fail);
@@ -222,8 +222,8 @@ static szg_status draw_lowrank(szg_context *context, const szg_content *content,
     double *coordinates = NULL, *basis = NULL;
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_product(context, n, rank, &size), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, size, sizeof(double), &coordinates), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, rank * d, sizeof(double), &basis), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, size, &coordinates), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, rank * d, &basis), done);
     draw_job z = {.stream = stream_of(content, PURPOSE_TOKENS, 0),
                   .rows = n,
                   .columns = rank,
@@ -246,7 +246,7 @@ done:
 static szg_status draw_mean(szg_context *context, const szg_content *content, int64_t n, int64_t d,
                             double *tokens) {
     double *common;
-    SZG_TRY(szgi_memory_alloc(context, d, sizeof *common, &common));
+    SZG_TRY(szgi_memory_alloc(context, d, &common));
     draw_job mu = {.stream = stream_of(content, PURPOSE_COMMON, 0),
                    .rows = 1,
                    .columns = d,
@@ -336,8 +336,8 @@ static szg_status fill_projected(szg_context *context, const szg_content *conten
                                  double *qp, double *kp) {
     double *tokens = NULL, *scratch = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * d, sizeof(double), &tokens), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, d * d, sizeof(double), &scratch), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * d, &tokens), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, d * d, &scratch), done);
     SZG_TRY_GOTO(status, fill_tokens(context, content, head, n, d, tokens), done);
     fill_target target = {head, n, d, tokens, p};
     SZG_TRY_GOTO(status, project_side(context, content, &target, false, scratch, q, qp), done);

@@ -14,7 +14,7 @@ static szg_status take(szg_context *context, const szgi_npy *npy, content_array 
     const int64_t *shape = szgi_npy_shape(npy) + (dims - 2);
     *out = (content_array){
         .blocks = dims == 3 ? szgi_npy_shape(npy)[0] : 0, .rows = shape[0], .columns = shape[1]};
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->data));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->data));
     SZG_TRY(szgi_npy_read_real(context, npy, 0, count, out->data));
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(out->data[i]))

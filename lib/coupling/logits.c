@@ -49,8 +49,8 @@ void szg_logits_close(szg_logits **logits) {
 
 static szg_status open_sides(szg_context *context, const szg_logits *l, sides *s) {
     s->owned = true;
-    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, sizeof(double), &s->q));
-    return szgi_memory_alloc(context, l->n * l->d, sizeof(double), &s->k);
+    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, &s->q));
+    return szgi_memory_alloc(context, l->n * l->d, &s->k);
 }
 
 /* Column of the original order that comes to column `column`. */
@@ -107,7 +107,7 @@ static szg_status open_rotary(szg_context *context, const szg_encoding *encoding
         return SZG_OK;
     }
     SZG_TRY(szgi_encoding_rotary(context, encoding, head, &l->rotary));
-    SZG_TRY(szgi_memory_alloc(context, l->rotary.pairs, sizeof(double), &l->theta));
+    SZG_TRY(szgi_memory_alloc(context, l->rotary.pairs, &l->theta));
     if (l->rotary.pairs)
         memcpy(l->theta, l->rotary.theta, (size_t)l->rotary.pairs * sizeof(double));
     l->rotary.theta = l->theta;
@@ -122,7 +122,7 @@ static szg_status fill_content(szg_context *context, const szg_encoding *encodin
                                  l->content.k, NULL, NULL);
     SZG_TRY(open_sides(context, l, &l->position));
     double *p;
-    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, sizeof *p, &p));
+    SZG_TRY(szgi_memory_alloc(context, l->n * l->d, &p));
     szg_status status = szgi_encoding_input(context, encoding, l->n, p, l->d);
     if (status == SZG_OK)
         status = szgi_content_fill(context, content, head, l->n, l->d, p, l->content.q,
@@ -217,7 +217,7 @@ static szg_status open_built(szg_context *context, const szg_encoding *encoding,
                              int64_t n, int64_t d, const origin *from, bool causal,
                              szg_logits **out) {
     szg_logits *l;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *l, &l));
+    SZG_TRY(szgi_memory_alloc(context, 1, &l));
     l->n = n;
     l->d = d;
     l->causal = causal;

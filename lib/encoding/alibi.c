@@ -46,7 +46,7 @@ static szg_status open_alibi(szg_context *context, szg_encoding *encoding) {
     bool published = szgi_spec_choice(spec, "slopes") == 0;
     if (!published && szgi_spec_given(spec, "bias_max"))
         return szgi_fail(context, SZG_EINVAL, "alibi: bias_max belongs to slopes=published");
-    SZG_TRY(szgi_memory_alloc(context, heads, sizeof *self->slope, &self->slope));
+    SZG_TRY(szgi_memory_alloc(context, heads, &self->slope));
     for (int64_t h = 0; h < heads; h++)
         self->slope[h] = published ? published_slope(heads, h, szgi_spec_real(spec, "bias_max"))
                                    : exp(-(double)h / (double)heads);

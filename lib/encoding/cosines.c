@@ -28,7 +28,7 @@ static int ascending(const void *left, const void *right) {
 szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs, const double *theta,
                               bool constant, int64_t *atoms) {
     double *sorted;
-    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *sorted, &sorted));
+    SZG_TRY(szgi_memory_alloc(context, pairs, &sorted));
     for (int64_t t = 0; t < pairs; t++)
         sorted[t] = fabs(theta[t]);
     qsort(sorted, (size_t)pairs, sizeof *sorted, ascending);
@@ -92,7 +92,7 @@ szg_status szgi_sinusoid_open(szg_context *context, const szgi_spec *spec, const
     out->dim = szgi_spec_integer(spec, dim_key);
     SZG_TRY(szgi_cosines_require_even(context, spec, dim_key, out->dim));
     int64_t pairs = out->dim / 2;
-    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *out->theta, &out->theta));
+    SZG_TRY(szgi_memory_alloc(context, pairs, &out->theta));
     szgi_cosines_frequencies(pairs, out->dim, szgi_spec_real(spec, "base"), out->theta);
     return szgi_cosines_atoms(context, pairs, out->theta, false, &out->atoms);
 }

@@ -10,14 +10,14 @@ static szg_status take_spec(szg_context *context, szg_encoding *encoding) {
     encoding->heads = 1;
     encoding->matrices = 1;
     encoding->limit = INT64_MAX;
-    SZG_TRY(szgi_memory_alloc(context, record->state_size, 1, &encoding->state));
+    SZG_TRY(szgi_memory_take(context, record->state_size, 1, &encoding->state));
     return record->open ? record->open(context, encoding) : SZG_OK;
 }
 
 szg_status szgi_encoding_take_spec(szg_context *context, szgi_spec *spec, szg_encoding **out) {
     *out = NULL;
     szg_encoding *encoding;
-    szg_status status = szgi_memory_alloc(context, 1, sizeof *encoding, &encoding);
+    szg_status status = szgi_memory_alloc(context, 1, &encoding);
     if (status != SZG_OK) {
         szgi_spec_close(&spec);
         return status;

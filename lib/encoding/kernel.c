@@ -29,7 +29,7 @@ static szg_status open_real_kernel(szg_context *context, const szg_encoding *enc
     double *lags;
     SZG_TRY(szgi_memory_require(context, count, 2, sizeof *lags, "the kernel as coefficients",
                                 "ask for its range, or for a kernel with a closed form"));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, count, &lags));
     szg_status status =
         szgi_encoding_lags(context, encoding, head, facts, symmetric ? 0 : 1 - n, count, lags);
     if (status == SZG_OK && symmetric)

@@ -35,7 +35,7 @@ static szg_status out_of_range(const key_place *at) {
 static szg_status keep_text(const key_place *at, const char *text, size_t length) {
     szgi_memory_free(at->kept->text);
     at->kept->text = NULL;
-    SZG_TRY(szgi_memory_alloc(at->context, (int64_t)length + 1, 1, &at->kept->text));
+    SZG_TRY(szgi_memory_alloc(at->context, (int64_t)length + 1, &at->kept->text));
     memcpy(at->kept->text, text, length);
     return SZG_OK;
 }
@@ -117,7 +117,7 @@ static szg_status add_span(const key_place *at, int64_t first, int64_t last) {
     if (!within(at->key, (double)first) || !within(at->key, (double)last))
         return out_of_range(at);
     int64_t total = kept->count + (last - first + 1);
-    SZG_TRY(szgi_memory_grow(at->context, &kept->list, kept->count, total, sizeof *kept->list));
+    SZG_TRY(szgi_memory_grow(at->context, &kept->list, kept->count, total));
     for (int64_t member = first; member <= last; member++)
         kept->list[kept->count++] = member;
     return SZG_OK;
@@ -140,7 +140,7 @@ static szg_status read_list(const key_place *at) {
 /* The text of a list: "0-3+5". */
 static szg_status print_list(const key_place *at, const int64_t *list, int64_t count) {
     enum { MEMBER_LENGTH = 21 }; /* a sign, 19 digits, and what stands before the next one */
-    SZG_TRY(szgi_memory_alloc(at->context, count + 1, MEMBER_LENGTH, &at->kept->text));
+    SZG_TRY(szgi_memory_take(at->context, count + 1, MEMBER_LENGTH, &at->kept->text));
     char *text = at->kept->text;
     for (int64_t i = 0, end; i < count; i = end) { /* i .. end - 1: one span */
         end = i + 1;

@@ -31,7 +31,7 @@ static szg_status gram(szg_context *context, const szg_encoding *encoding, int64
     double *p;
     SZG_TRY(szgi_memory_product(context, n, d, &size));
     SZG_TRY(szgi_memory_require(context, n, d, sizeof *p, "the position table", "use a smaller N"));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *p, &p));
+    SZG_TRY(szgi_memory_alloc(context, size, &p));
     const szg_factored f = {.n = n, .d = d, .a = p, .lda = d, .b = p, .ldb = d};
     *out = szg_matrix_factored(&f);
     szg_status status = szgi_encoding_input(context, encoding, n, p, d);

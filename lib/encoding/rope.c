@@ -18,7 +18,7 @@ static szg_status open_rotates(szg_context *context, const szg_encoding *encodin
                          " (heads count from 0)",
                          szgi_spec_name(encoding->spec), szgi_spec_text(encoding->spec, "rotate"),
                          list[count - 1], encoding->heads);
-    SZG_TRY(szgi_memory_alloc(context, encoding->heads, sizeof *out->rotates, &out->rotates));
+    SZG_TRY(szgi_memory_alloc(context, encoding->heads, &out->rotates));
     for (int64_t i = 0; i < count; i++)
         out->rotates[list[i]] = true;
     return SZG_OK;

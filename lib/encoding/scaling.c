@@ -138,7 +138,7 @@ szg_status szgi_rotation_open(szg_context *context, const szgi_spec *spec, int64
     SZG_TRY(check_keys(context, spec, scaling));
     /* Proportional: every pair of the head exists, those past `rotary` have frequency 0. */
     int64_t pairs = scaling == PROPORTIONAL ? (dim - offset) / 2 : rotary / 2;
-    SZG_TRY(szgi_memory_alloc(context, pairs, sizeof *out->theta, &out->theta));
+    SZG_TRY(szgi_memory_alloc(context, pairs, &out->theta));
     out->rotary = (szgi_rotary){
         .dim = dim,
         .offset = offset,

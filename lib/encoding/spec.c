@@ -152,7 +152,7 @@ static szg_status write_canonical(szg_context *context, szgi_spec *spec) {
             size += strlen(class->key[i].name) + strlen(spec->kept[i].text) + 2;
     szgi_memory_free(spec->canonical);
     spec->canonical = NULL;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, &spec->canonical));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &spec->canonical));
     size_t used = (size_t)snprintf(spec->canonical, size, "%s", class->name);
     char separator = ':';
     for (int64_t i = 0; i < class->keys; i++) {
@@ -174,11 +174,10 @@ static szg_status open_class(szg_context *context, const char *what,
     if (index < 0)
         return unknown_name(context, what, classes, count, name, length);
     szgi_spec *spec;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *spec, &spec));
+    SZG_TRY(szgi_memory_alloc(context, 1, &spec));
     spec->class = classes[index];
     spec->index = index;
-    szg_status status =
-        szgi_memory_alloc(context, spec->class->keys, sizeof *spec->kept, &spec->kept);
+    szg_status status = szgi_memory_alloc(context, spec->class->keys, &spec->kept);
     if (status != SZG_OK)
         szgi_spec_close(&spec);
     *out = spec;

@@ -24,7 +24,7 @@ static szg_status take_array(szg_context *context, const szgi_npy *npy, const ch
         return szgi_fail(context, SZG_EDATA, "%s: holds no real table of shape %s", path, shape);
     out->rows = szgi_npy_shape(npy)[0];
     out->columns = szgi_npy_shape(npy)[1];
-    SZG_TRY(szgi_memory_alloc(context, szgi_npy_count(npy), sizeof *out->value, &out->value));
+    SZG_TRY(szgi_memory_alloc(context, szgi_npy_count(npy), &out->value));
     SZG_TRY(szgi_npy_read_real(context, npy, 0, szgi_npy_count(npy), out->value));
     return check_finite(context, out, path);
 }

@@ -235,7 +235,7 @@ static szg_status read_tar(szg_context *context, const char *path, szgi_archive 
 
 static szg_status open_packed(szg_context *context, const char *name, packed *from,
                               szgi_archive **out) {
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, 1, out));
     szg_status status = read_packed(context, name, from, *out);
     if (status == SZG_OK)
         status = read_tar(context, name, *out);

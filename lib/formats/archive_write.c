@@ -48,7 +48,7 @@ static szg_status begin(szg_context *context, szgi_archive_writer *self, const c
 
 static szg_status create(szg_context *context, const char *path,
                          int (*set_format)(struct archive *), szgi_archive_writer **out) {
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, 1, out));
     szg_status status = begin(context, *out, path, set_format);
     if (status != SZG_OK)
         szgi_archive_discard(out);

@@ -184,7 +184,7 @@ static szg_status hand_over(szg_context *context, const char *name, szg_c64 **va
             *value = NULL;
             return SZG_OK;
         }
-    SZG_TRY(szgi_memory_alloc(context, total, sizeof *c->re, &c->re));
+    SZG_TRY(szgi_memory_alloc(context, total, &c->re));
     for (int64_t i = 0; i < total; i++)
         c->re[i] = (*value)[i].re;
     return SZG_OK;
@@ -231,7 +231,7 @@ static szg_status read_npy_values(szg_context *context, const char *path, const 
     out->count = shape[dims - 1];
     szg_c64 *value;
     int64_t total = szgi_npy_count(npy);
-    SZG_TRY(szgi_memory_alloc(context, total, sizeof *value, &value));
+    SZG_TRY(szgi_memory_alloc(context, total, &value));
     szg_status status = szgi_npy_read_complex(context, npy, 0, total, value);
     for (int64_t i = 0; i < total && status == SZG_OK; i++)
         if (!isfinite(value[i].re) || !isfinite(value[i].im))

@@ -97,7 +97,7 @@ szg_status szgi_csv_grow_open(szg_context *context, const char *path, const szg_
                               bool keep, szgi_csv_growth **out) {
     szgi_csv_growth *growth;
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *growth, &growth));
+    SZG_TRY(szgi_memory_alloc(context, 1, &growth));
     szg_status status = szgi_memory_copy_text(context, path, &growth->path);
     if (status == SZG_OK)
         status = begin(context, growth, table, keep);

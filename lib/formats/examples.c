@@ -29,7 +29,7 @@ static int64_t room(int64_t count) {
 static szg_status reserve(szg_context *context, void *block, int64_t count, int64_t more,
                           size_t size) {
     int64_t has = *(void **)block ? room(count) : 0, needs = room(count + more);
-    return needs > has ? szgi_memory_grow(context, block, has, needs, size) : SZG_OK;
+    return needs > has ? szgi_memory_regrow(context, block, has, needs, size) : SZG_OK;
 }
 
 static szg_status check(szg_context *context, const szg_examples *examples, int64_t count,
@@ -102,7 +102,7 @@ static void put_example(FILE *stream, const szg_examples *examples, int64_t exam
 static szg_status put_examples(szg_context *context, FILE *stream, const szg_examples *examples,
                                const int64_t *order, int64_t count) {
     char *line;
-    SZG_TRY(szgi_memory_alloc(context, examples->longest + 4, DIGITS + 1, &line));
+    SZG_TRY(szgi_memory_take(context, examples->longest + 4, DIGITS + 1, &line));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         put_example(stream, examples, order ? order[i] : i, line);

@@ -15,7 +15,7 @@ szg_status szgi_json_wrap(szg_context *context, const char *name, json_t *root, 
     if (!root)
         return szgi_fail(context, SZG_ENOMEM, "%sout of memory for JSON", name);
     szgi_json *json;
-    szg_status status = szgi_memory_alloc(context, 1, sizeof *json, &json);
+    szg_status status = szgi_memory_alloc(context, 1, &json);
     if (status != SZG_OK) {
         json_decref(root);
         return status;

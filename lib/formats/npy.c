@@ -239,7 +239,7 @@ static szg_status parse_source(szg_context *context, szgi_npy *npy) {
     int64_t size = szgi_source_size(npy->source), from = 0, to = 0;
     SZG_TRY(szgi_source_read(context, npy->source, 0, size < START ? size : START, start));
     SZG_TRY(locate(context, npy, start, size, &from, &to));
-    SZG_TRY(szgi_memory_alloc(context, to - from, 1, &text));
+    SZG_TRY(szgi_memory_alloc(context, to - from, &text));
     szg_status status = szgi_source_read(context, npy->source, from, to - from, text);
     if (status == SZG_OK)
         status = parse(context, npy, text, from, to, size);
@@ -256,14 +256,14 @@ static szg_status load_columns(szg_context *context, szgi_npy *npy) {
     SZG_TRY(szgi_memory_require(context, size, 1, 1, npy->name,
                                 "write it in C order (numpy.ascontiguousarray), which is read in "
                                 "parts"));
-    SZG_TRY(szgi_memory_alloc(context, size, 1, &npy->copy));
+    SZG_TRY(szgi_memory_alloc(context, size, &npy->copy));
     npy->data = npy->copy;
     return szgi_source_read(context, npy->source, npy->offset, size, npy->copy);
 }
 
 static szg_status open_named(szg_context *context, const char *name, szgi_npy **out) {
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, 1, out));
     szg_status status = szgi_memory_copy_text(context, name, &(*out)->name);
     if (status != SZG_OK)
         szgi_npy_close(out);

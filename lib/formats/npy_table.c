@@ -116,7 +116,7 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
 szg_status szgi_npy_print_table(szg_context *context, const szg_table *table, FILE *stream) {
     int64_t columns = szg_table_columns(table);
     field *f;
-    SZG_TRY(szgi_memory_alloc(context, columns, sizeof *f, &f));
+    SZG_TRY(szgi_memory_alloc(context, columns, &f));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < columns && status == SZG_OK; i++) {
         f[i] = column_field(table, i);

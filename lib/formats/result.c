@@ -33,7 +33,7 @@ szg_status szg_result_open(szg_context *context, const char *command, szg_result
     *out = NULL;
     szg_result *result;
     SZG_TRY(szgi_result_check_command(context, command));
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *result, &result));
+    SZG_TRY(szgi_memory_alloc(context, 1, &result));
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_copy_text(context, command, &result->command), fail);
     SZG_TRY_GOTO(status, szgi_json_open_object(context, &result->provenance), fail);
@@ -84,8 +84,7 @@ szg_status szgi_result_check_name(szg_context *context, const szg_result *result
 szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table) {
     szg_status status = szgi_result_check_name(context, result, szg_table_name(*table));
     if (status == SZG_OK)
-        status = szgi_memory_grow(context, &result->table, result->tables, result->tables + 1,
-                                  sizeof *result->table);
+        status = szgi_memory_grow(context, &result->table, result->tables, result->tables + 1);
     if (status == SZG_OK) {
         result->table[result->tables++] = *table;
         *table = NULL;

@@ -56,8 +56,8 @@ static szg_status read_columns(szg_context *context, entry *e) {
     if (e->columns < 1 || e->columns > COLUMN_LIMIT)
         return szgi_json_fail(context, list, "has %" PRId64 " columns; a table has 1 to %d",
                               e->columns, (int)COLUMN_LIMIT);
-    SZG_TRY(szgi_memory_alloc(context, e->columns, sizeof *e->column, &e->column));
-    SZG_TRY(szgi_memory_alloc(context, e->columns, sizeof *e->end, &e->end));
+    SZG_TRY(szgi_memory_alloc(context, e->columns, &e->column));
+    SZG_TRY(szgi_memory_alloc(context, e->columns, &e->end));
     for (int64_t i = 0; i < e->columns; i++) {
         szgi_json_value one = szgi_json_element(list, i);
         SZG_TRY(szgi_json_as_text(context, szgi_json_member(one, "name"), &e->column[i].name));
@@ -191,7 +191,7 @@ szg_status szgi_result_read_from(szg_context *context, const char *folder, resul
     szg_status status;
     SZG_TRY_GOTO(status, szgi_result_path(context, folder, "manifest", ".json", &path), done);
     SZG_TRY_GOTO(status, parse_manifest(context, path, files, &manifest), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 1, sizeof *result, &result), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 1, &result), done);
     SZG_TRY_GOTO(status, read_manifest(context, folder, files, szgi_json_root(manifest), result),
                  done);
     *out = result;

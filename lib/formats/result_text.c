@@ -262,10 +262,9 @@ static szg_status put_table(szg_context *context, const szg_table *table,
         s.rows = options->rows;
     int64_t columns = szg_table_columns(table);
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, sizeof *s.column, &s.column), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, sizeof *s.width, &s.width), done);
-    SZG_TRY_GOTO(
-        status, szgi_memory_alloc(context, columns + TURNED_ROWS + 1, sizeof *s.box, &s.box), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, &s.column), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns, &s.width), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, columns + TURNED_ROWS + 1, &s.box), done);
     put_sheet(&s);
 done:
     szgi_memory_free(s.box);

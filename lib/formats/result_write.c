@@ -75,7 +75,7 @@ done:
 szg_status szgi_result_path(szg_context *context, const char *folder, const char *name,
                             const char *ending, char **out) {
     size_t size = strlen(folder) + strlen(name) + strlen(ending) + 2;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
     bool slash = *folder && folder[strlen(folder) - 1] != '/';
     snprintf(*out, size, "%s%s%s%s", folder, slash ? "/" : "", name, ending);
     return SZG_OK;
@@ -114,7 +114,7 @@ szg_status szgi_result_write_locked(szg_context *context, const szg_result *resu
     szg_status status;
     SZG_TRY_GOTO(status, make_manifest(context, result, &manifest), done);
     SZG_TRY_GOTO(status, szgi_result_path(context, folder, "manifest", ".json", &path), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, result->tables, sizeof *writer, &writer), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, result->tables, &writer), done);
     for (int64_t i = 0; i < result->tables; i++)
         SZG_TRY_GOTO(status, stage_table(context, folder, result->table[i], &writer[i]), done);
     status = commit_folder(context, result, manifest, path, writer);

@@ -12,8 +12,7 @@
 #include "safetensors_private.h"
 
 szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set, const char *file) {
-    SZG_TRY(
-        szgi_memory_grow(context, &set->shard, set->shards, set->shards + 1, sizeof *set->shard));
+    SZG_TRY(szgi_memory_grow(context, &set->shard, set->shards, set->shards + 1));
     SZG_TRY(szgi_memory_copy_text(context, file, &set->shard[set->shards].file));
     set->shards++;
     return SZG_OK;
@@ -61,7 +60,7 @@ static szg_status open_file(szg_context *context, szgi_safetensors *set, const c
     unsigned char start[SHARD_START] = {0}, *head;
     SZG_TRY(szgi_source_read(context, *source, 0, size < SHARD_START ? size : SHARD_START, start));
     int64_t length = szgi_shard_head(start, size);
-    SZG_TRY(szgi_memory_alloc(context, length, 1, &head));
+    SZG_TRY(szgi_memory_alloc(context, length, &head));
     szg_status status = szgi_source_read(context, *source, 0, length, head);
     if (status == SZG_OK)
         status = szgi_shard_parse(context, set, head, size);
@@ -72,7 +71,7 @@ static szg_status open_file(szg_context *context, szgi_safetensors *set, const c
 /* FOLDER/NAME, where `beside` is a file in the folder or the folder with its slash. */
 static szg_status sibling(szg_context *context, const char *beside, const char *name, char **out) {
     size_t folder = (size_t)(szgi_path_name(beside) - beside);
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)(folder + strlen(name) + 1), 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(folder + strlen(name) + 1), out));
     memcpy(*out, beside, folder);
     memcpy(*out + folder, name, strlen(name) + 1);
     return SZG_OK;
@@ -239,7 +238,7 @@ static szg_status open_path(szg_context *context, szgi_safetensors *set, const c
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         char *folder; /* with its slash */
-        SZG_TRY(szgi_memory_alloc(context, (int64_t)strlen(path) + 2, 1, &folder));
+        SZG_TRY(szgi_memory_alloc(context, (int64_t)strlen(path) + 2, &folder));
         snprintf(folder, strlen(path) + 2, "%s%s", path,
                  *path && path[strlen(path) - 1] == '/' ? "" : "/");
         szg_status status = open_folder(context, set, folder);
@@ -254,7 +253,7 @@ static szg_status open_path(szg_context *context, szgi_safetensors *set, const c
 szg_status szgi_safetensors_open(szg_context *context, const char *path, szgi_safetensors **out) {
     *out = NULL;
     szgi_safetensors *set;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *set, &set));
+    SZG_TRY(szgi_memory_alloc(context, 1, &set));
     szg_status status = open_path(context, set, path);
     if (status == SZG_OK)
         status = complete(context, set);
@@ -268,7 +267,7 @@ szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name, c
                                        int64_t size, szgi_safetensors **out) {
     *out = NULL;
     szgi_safetensors *set;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *set, &set));
+    SZG_TRY(szgi_memory_alloc(context, 1, &set));
     szg_status status = szgi_shard_add(context, set, name);
     if (status == SZG_OK)
         status = szgi_shard_parse(context, set, data, size);

@@ -221,9 +221,8 @@ static szg_status read_entries(szg_context *context, szgi_safetensors *set, szgi
     szgi_shard *shard = &set->shard[set->shards - 1];
     int64_t tensors, sizes;
     count_entries(root, &tensors, &sizes);
-    SZG_TRY(szgi_memory_alloc(context, sizes, sizeof *shard->shapes, &shard->shapes));
-    SZG_TRY(szgi_memory_grow(context, &set->tensor, set->count, set->count + tensors,
-                             sizeof *set->tensor));
+    SZG_TRY(szgi_memory_alloc(context, sizes, &shard->shapes));
+    SZG_TRY(szgi_memory_grow(context, &set->tensor, set->count, set->count + tensors));
     int64_t *shape = shard->shapes;
     for (szgi_json_value member = {0}; szgi_json_next(root, &member);) {
         if (strcmp(member.key, metadata_key) == 0) {
@@ -251,7 +250,7 @@ szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set, const u
     SZG_TRY(read_entries(context, set, szgi_json_root(shard->header), &place));
     int64_t count = set->count - first;
     const szgi_tensor **tensor;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *tensor, &tensor));
+    SZG_TRY(szgi_memory_alloc(context, count, &tensor));
     for (int64_t i = 0; i < count; i++)
         tensor[i] = &set->tensor[first + i];
     szg_status status = check_cover(context, shard->file, tensor, count, &place);

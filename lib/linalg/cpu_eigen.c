@@ -50,8 +50,8 @@ szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, 
     int64_t count = szgi_lapack_work(query);
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szgi_memory_alloc(context, query_int, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, &work));
+    szg_status status = szgi_memory_alloc(context, query_int, &work_int);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
@@ -97,15 +97,10 @@ static szg_status open_hermitian_work(szg_context *context, int64_t n, hermitian
     szg_status status;
     int64_t padded;
     SZG_TRY(szgi_memory_product(context, n + 1, n, &padded));
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, padded, sizeof(szg_c64), &work->matrix), end);
-    SZG_TRY_GOTO(status,
-                 szgi_memory_alloc(context, work->complex_count, sizeof(szg_c64), &work->complex),
-                 end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->real_count, sizeof(double), &work->real),
-                 end);
-    SZG_TRY_GOTO(
-        status, szgi_memory_alloc(context, work->integer_count, sizeof(lapack_int), &work->integer),
-        end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, padded, &work->matrix), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->complex_count, &work->complex), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->real_count, &work->real), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->integer_count, &work->integer), end);
 end:
     return status;
 }
@@ -166,7 +161,7 @@ szg_status szgi_cpu_eigen_general(szg_context *context, int64_t n, double *a, in
                                LOOSE_EIGEN));
     int64_t count = szgi_lapack_work(query);
     double *work; /* LAPACK's own, then real parts, then imaginary parts */
-    SZG_TRY(szgi_memory_alloc(context, count + 2 * n, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, count + 2 * n, &work));
     double *re = work + count, *im = re + n;
     szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
     lapack_int info =
@@ -185,7 +180,7 @@ szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c
     SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     szg_c64 query;
     double *real;
-    SZG_TRY(szgi_memory_alloc(context, 2 * n, sizeof *real, &real));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n, &real));
     szg_c64 *work = NULL;
     szg_status status;
     SZG_TRY_GOTO(status,
@@ -196,7 +191,7 @@ szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c
                                     LOOSE_EIGEN),
                  end);
     int64_t count = szgi_lapack_work(query.re);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *work, &work), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &work), end);
     szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
     lapack_int info =
         LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, a, (lapack_int)lda, w, NULL,
@@ -220,8 +215,8 @@ szg_status szgi_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d
     int64_t count = 1 + 4 * n + n * n, integers = 3 + 5 * n;
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szgi_memory_alloc(context, integers, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, &work));
+    szg_status status = szgi_memory_alloc(context, integers, &work_int);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info =

@@ -83,7 +83,7 @@ static plan_entry *find(szgi_fft_kind kind, int64_t n, int64_t batch) {
 static szg_status add(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
                       plan_entry **out) {
     plan_entry *entry;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *entry, &entry));
+    SZG_TRY(szgi_memory_alloc(context, 1, &entry));
     *entry = (plan_entry){.next = plans, .kind = kind, .n = n, .batch = batch};
     szg_status status = plan_aligned(context, entry);
     if (status != SZG_OK) {

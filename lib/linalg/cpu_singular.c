@@ -26,8 +26,8 @@ szg_status szgi_cpu_singular(szg_context *context, int64_t m, int64_t n, double 
     int64_t count = szgi_lapack_work(query);
     double *work;
     lapack_int *work_int = NULL;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *work, &work));
-    szg_status status = szgi_memory_alloc(context, 8 * k, sizeof *work_int, &work_int);
+    SZG_TRY(szgi_memory_alloc(context, count, &work));
+    szg_status status = szgi_memory_alloc(context, 8 * k, &work_int);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
         lapack_int info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m,
@@ -68,10 +68,9 @@ szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n,
     double *real = NULL;
     lapack_int *integer = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, sizeof *work, &work), end);
-    SZG_TRY_GOTO(status,
-                 szgi_memory_alloc(context, u ? real_work(m, n) : 7 * k, sizeof *real, &real), end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 8 * k, sizeof *integer, &integer), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &work), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, u ? real_work(m, n) : 7 * k, &real), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 8 * k, &integer), end);
     szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
     lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a,
                                           (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
@@ -97,7 +96,7 @@ szg_status szgi_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, 
                                "failed"));
     int64_t count = szgi_lapack_work(query);
     double *work; /* LAPACK's own, then the k scalars of the reflectors */
-    SZG_TRY(szgi_memory_alloc(context, count + k, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, count + k, &work));
     szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
     lapack_int info = LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, a,
                                           (lapack_int)lda, work + count, work, (lapack_int)count);

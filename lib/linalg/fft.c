@@ -20,7 +20,7 @@ szg_status szgi_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n, in
     int64_t elements;
     SZG_TRY(szgi_memory_product(context, n, batch, &elements));
     szgi_fft *fft;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *fft, &fft));
+    SZG_TRY(szgi_memory_alloc(context, 1, &fft));
     fft->ops = szgi_linalg_of(context);
     szg_status status = fft->ops->fft_open(context, kind, n, batch, &fft->plan);
     if (status == SZG_OK)

@@ -44,7 +44,7 @@ szg_status szgi_reference_widen(szg_context *context, int64_t rows, int64_t colu
                                 const double *a, int64_t lda, szg_c64 **out) {
     int64_t count;
     SZG_TRY(szgi_memory_product(context, rows, columns, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, out));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             (*out)[i * columns + j].re = a[i * lda + j];
@@ -123,7 +123,7 @@ szg_status szgi_reference_eigen_hermitian(szg_context *context, int64_t n, szg_c
     int64_t count;
     SZG_TRY(szgi_memory_product(context, n, n, &count));
     if (vectors)
-        SZG_TRY(szgi_memory_alloc(context, count, sizeof *v, &v));
+        SZG_TRY(szgi_memory_alloc(context, count, &v));
     for (int64_t i = 0; v && i < n; i++)
         v[i * n + i].re = 1;
     prepare(n, a, lda);
@@ -165,7 +165,7 @@ szg_status szgi_reference_eigen_tridiagonal(szg_context *context, int64_t n, dou
     int64_t count;
     double *a;
     SZG_TRY(szgi_memory_product(context, n, n, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *a, &a));
+    SZG_TRY(szgi_memory_alloc(context, count, &a));
     for (int64_t i = 0; i < n; i++) {
         a[i * n + i] = d[i];
         if (i > 0)

@@ -14,10 +14,10 @@ typedef struct plain_transform {
 szg_status szgi_reference_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n,
                                    int64_t batch, void **out) {
     plain_transform *plan;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *plan, &plan));
+    SZG_TRY(szgi_memory_alloc(context, 1, &plan));
     int64_t factor = kind == SZGI_FFT_COSINE_4 ? 8 : kind >= SZGI_FFT_COSINE_2 ? 4 : 1;
     *plan = (plain_transform){.kind = kind, .n = n, .batch = batch, .period = factor * n};
-    szg_status status = szgi_memory_alloc(context, plan->period, sizeof *plan->roots, &plan->roots);
+    szg_status status = szgi_memory_alloc(context, plan->period, &plan->roots);
     if (status != SZG_OK) {
         szgi_memory_free(plan);
         return status;

@@ -162,8 +162,8 @@ szg_status szgi_reference_singular_complex(szg_context *context, int64_t m, int6
     hestenes h = {.count = wide ? m : n, .length = wide ? n : m, .s = s};
     int64_t size;
     SZG_TRY(szgi_memory_product(context, m, n, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *h.w, &h.w));
-    szg_status status = szgi_memory_alloc(context, h.count * h.count, sizeof *h.v, &h.v);
+    SZG_TRY(szgi_memory_alloc(context, size, &h.w));
+    szg_status status = szgi_memory_alloc(context, h.count * h.count, &h.v);
     if (status == SZG_OK) {
         load(&h, wide, a, lda);
         status = decompose(context, &h, u != NULL);
@@ -191,9 +191,9 @@ szg_status szgi_reference_singular(szg_context *context, int64_t m, int64_t n, d
     SZG_TRY(szgi_reference_widen(context, m, n, a, lda, &wide));
     szg_status status = SZG_OK;
     if (u)
-        status = szgi_memory_alloc(context, m * k, sizeof *left, &left);
+        status = szgi_memory_alloc(context, m * k, &left);
     if (u && status == SZG_OK)
-        status = szgi_memory_alloc(context, k * n, sizeof *right, &right);
+        status = szgi_memory_alloc(context, k * n, &right);
     if (status == SZG_OK)
         status = szgi_reference_singular_complex(context, m, n, wide, n, s, left, k, right, n);
     if (status == SZG_OK && u) {
@@ -234,7 +234,7 @@ static void reflect(int64_t m, int64_t n, double *a, int64_t lda, double *v, int
 
 szg_status szgi_reference_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
     double *v;
-    SZG_TRY(szgi_memory_alloc(context, m, sizeof *v, &v));
+    SZG_TRY(szgi_memory_alloc(context, m, &v));
     for (int64_t j = 0; j < n && j < m - 1; j++)
         reflect(m, n, a, lda, v, j);
     szgi_memory_free(v);

@@ -43,9 +43,8 @@ szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t d, const double 
     tall_qr self = {.n = n, .d = d, .a = a, .lda = lda, .rows = block_rows(d)};
     self.blocks = block_count(n, d);
     int64_t workers = szg_context_threads(context), size = 2 * self.rows * d;
-    SZG_TRY(szgi_memory_alloc(context, workers * size, sizeof(double), &self.scratch));
-    szg_status status =
-        szgi_memory_alloc(context, self.blocks * d * d, sizeof(double), &self.stacked);
+    SZG_TRY(szgi_memory_alloc(context, workers * size, &self.scratch));
+    szg_status status = szgi_memory_alloc(context, self.blocks * d * d, &self.stacked);
     if (status == SZG_OK)
         status = szgi_pool_run(context, self.blocks, tall_block, &self);
     szgi_memory_free(self.scratch);

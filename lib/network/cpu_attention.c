@@ -143,7 +143,7 @@ static szg_status run_heads(szg_context *context, attention_job *job) {
     int64_t numbers;
     lay_out(a, job->gradient != NULL, NULL, &job->part);
     SZG_TRY(szgi_memory_product(context, job->part, szg_context_threads(context), &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job->arena, &job->arena));
+    SZG_TRY(szgi_memory_alloc(context, numbers, &job->arena));
     job->kernels = kernels();
     szg_status status =
         szgi_pool_run(context, a->batch * a->heads / heads_of_block(a), run_block, job);
@@ -181,7 +181,7 @@ szg_status szgi_cpu_attention_backward(szg_context *context, const szgi_attentio
         int64_t heads, numbers;
         SZG_TRY(szgi_memory_product(context, a->batch, a->heads, &heads));
         SZG_TRY(szgi_memory_product(context, heads, 2 * a->length - 1, &numbers));
-        SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job.dbias, &job.dbias));
+        SZG_TRY(szgi_memory_alloc(context, numbers, &job.dbias));
     }
     szg_status status = run_heads(context, &job);
     for (int64_t h = 0; job.dbias && status == SZG_OK && h < a->heads; h++)
@@ -221,7 +221,7 @@ szg_status szgi_cpu_diagonal_means(szg_context *context, int64_t count, int64_t 
     means_job job = {.n = n, .a = a, .out = out};
     int64_t numbers;
     SZG_TRY(szgi_memory_product(context, szg_context_threads(context), 2 * n - 1, &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *job.sums, &job.sums));
+    SZG_TRY(szgi_memory_alloc(context, numbers, &job.sums));
     szg_status status = szgi_pool_run(context, count, diagonal_means_of, &job);
     szgi_memory_free(job.sums);
     return status;

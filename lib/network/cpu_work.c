@@ -39,7 +39,7 @@ szg_status szgi_cpu_work(szg_context *context, int64_t count, size_t size, void 
     if (bytes > block.bytes) {
         pthread_once(&once, make_key);
         void *memory;
-        SZG_TRY(szgi_memory_alloc(context, bytes, 1, &memory));
+        SZG_TRY(szgi_memory_take(context, bytes, 1, &memory));
         szgi_memory_free(block.memory);
         block = (work_block){memory, bytes};
         pthread_setspecific(key, &block);

@@ -9,7 +9,7 @@
 enum { CHUNK = 1 << 20 };
 
 szg_status szgi_host_alloc(szg_context *context, int64_t bytes, void **out) {
-    return szgi_memory_alloc(context, bytes, 1, out);
+    return szgi_memory_take(context, bytes, 1, out);
 }
 
 void szgi_host_free(szg_context *context, void *memory) {

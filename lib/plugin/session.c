@@ -17,7 +17,7 @@ szg_status szgi_plugin_select(szg_context *context, szgi_precision precision) {
     const szgi_plugin *plugin;
     szg_status status;
     SZG_TRY(szgi_plugin_load(context, &plugin));
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *session, &session));
+    SZG_TRY(szgi_memory_alloc(context, 1, &session));
     session->plugin = plugin;
     SZG_TRY_GOTO(status, plugin->open(context, precision, &session->device), failed);
     SZG_TRY_GOTO(status, szgi_plugin_dispatch_fill(context, session), filled);

@@ -28,7 +28,7 @@ static szg_status transform_open(szg_context *context, szgi_fft_kind kind, int64
                                  void **out) {
     plugin_session *session = szgi_context_state(context);
     plugin_transform *transform;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *transform, &transform));
+    SZG_TRY(szgi_memory_alloc(context, 1, &transform));
     bool worth = szgi_plugin_crossover_reached(PLUGIN_TRANSFORM, (double)n * (double)batch,
                                                session->crossover);
     transform->session = worth && device_has(session, kind) ? session : NULL;

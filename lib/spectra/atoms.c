@@ -76,7 +76,7 @@ static szg_status open_atoms(szg_context *context, const szg_matrix *matrix, ato
     int64_t count = matrix->of.cosines.count;
     const double *weight = matrix->of.cosines.weight, *theta = matrix->of.cosines.theta;
     szg_status status;
-    SZG_TRY(szgi_memory_alloc(context, count + 1, sizeof *set->atom, &set->atom));
+    SZG_TRY(szgi_memory_alloc(context, count + 1, &set->atom));
     for (int64_t i = 0; i < count; i++)
         SZG_TRY_GOTO(
             status,
@@ -166,7 +166,7 @@ static szg_status atoms_structured(szg_context *context, const atom_set *set, sz
     SZG_TRY(szgi_memory_require(context, p, 2 * p + 1, sizeof *work,
                                 "the Gram matrices of the frequencies", "use fewer frequencies"));
     SZG_TRY(szgi_memory_product(context, p, 2 * p + 1, &square));
-    SZG_TRY(szgi_memory_alloc(context, square, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, square, &work));
     szg_status status = atoms_run(context, set, work, out);
     szgi_memory_free(work);
     if (status != SZG_OK)

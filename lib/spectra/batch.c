@@ -39,7 +39,7 @@ static szg_status invariants(szg_context *context, int64_t count, int64_t m, int
                          "%" PRId64 " matrices of %" PRId64 " x %" PRId64 ", %" PRId64
                          " apart: sizes are >= 1 and matrices do not overlap",
                          count, m, n, stride);
-    SZG_TRY(szgi_memory_alloc(context, 2 * count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, 2 * count, out));
     invariants_job job = {.m = m, .n = n, .stride = stride, .a = a, .known = *out};
     szg_status status = szgi_pool_run(context, count, invariants_block, &job);
     if (status != SZG_OK)

@@ -34,7 +34,7 @@ szg_status szgi_closed_form_fill(szg_context *context, const szgi_selection *sel
     int64_t count = szgi_selection_count(selection), blocks = (count + BLOCK - 1) / BLOCK;
     fill_job job = {
         .selection = selection, .eigenvalue = eigenvalue, .data = data, .values = out->re};
-    SZG_TRY(szgi_memory_alloc(context, blocks, sizeof *job.worst, &job.worst));
+    SZG_TRY(szgi_memory_alloc(context, blocks, &job.worst));
     szg_status status = szgi_pool_run(context, blocks, fill_block, &job);
     for (int64_t block = 0; status == SZG_OK && block < blocks; block++)
         out->residual = szgi_larger(out->residual, job.worst[block]);
@@ -48,7 +48,7 @@ szg_status szgi_dense_kernel(szg_context *context, int64_t n,
     double *lags;
     SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
                                 "leave out --dense: the closed form needs no matrix"));
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, &lags));
     for (int64_t k = 0; k < n; k++)
         lags[k] = lag(data, k);
     szg_toeplitz *t = NULL;

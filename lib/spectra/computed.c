@@ -39,7 +39,7 @@ static szg_status check_squares(szg_context *context, int64_t n, const double *s
 static szg_status roots(szg_context *context, int64_t n, const double *squares, szg_spectrum *out) {
     const szgi_selection all = {.n = n, .low = n};
     double *root;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *root, &root));
+    SZG_TRY(szgi_memory_alloc(context, n, &root));
     for (int64_t i = 0; i < n; i++)
         root[i] = sqrt(fmax(squares[i], 0));
     szg_status status = szgi_spectrum_from_moduli(context, &all, root, out);

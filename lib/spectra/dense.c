@@ -28,7 +28,7 @@ static szg_status copy_matrix(szg_context *context, int64_t m, int64_t n, int64_
     SZG_TRY(szgi_memory_require(context, m, n * width, sizeof **out, "the dense matrix",
                                 "use a structured or matrix-free method, or a smaller order"));
     SZG_TRY(szgi_memory_product(context, m, n * width, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, size, out));
     const double *from = a;
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < m && status == SZG_OK; i++) {
@@ -45,7 +45,7 @@ szg_status szgi_dense_open_toeplitz(szg_context *context, const szg_toeplitz *t,
     int64_t n = szg_toeplitz_size(t), size, width = szgi_toeplitz_is_real(t) ? 1 : 2;
     SZG_TRY(szgi_memory_product(context, n, n * width, &size));
     SZG_TRY(szgi_memory_require(context, size, copies, sizeof **out, what, remedy));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, size, out));
     szg_status status = width == 1 ? szgi_toeplitz_dense(context, t, *out, n)
                                    : szgi_toeplitz_dense_complex(context, t, (szg_c64 *)*out, n);
     if (status != SZG_OK)
@@ -99,7 +99,7 @@ static szg_status hermitian_values(szg_context *context, int64_t n, int64_t widt
     int64_t row = n * width;
     double frobenius, trace = trace_of(n, a, row + width), *w;
     SZG_TRY(szgi_dense_frobenius(context, n, row, a, row, &frobenius));
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, n, &w));
     szg_status status = width == 1 ? szgi_eigen_symmetric(context, n, a, n, w, false)
                                    : szgi_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
     if (status == SZG_OK)
@@ -236,7 +236,7 @@ static szg_status general_run(szg_context *context, int64_t n, int64_t width, co
     szg_c64 trace = {.re = trace_of(n, a, (lda + 1) * width),
                      .im = width == 2 ? trace_of(n, a + 1, (lda + 1) * width) : 0};
     SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
-    szg_status status = szgi_memory_alloc(context, n, sizeof *w, &w);
+    szg_status status = szgi_memory_alloc(context, n, &w);
     if (status == SZG_OK)
         status = width == 1 ? szgi_eigen_general(context, n, copy, n, w)
                             : szgi_eigen_general_complex(context, n, (szg_c64 *)copy, n, w);
@@ -288,7 +288,7 @@ static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64
     SZG_TRY(szgi_selection_of(context, rank, options, &selection));
     SZG_TRY(szgi_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
     SZG_TRY(copy_matrix(context, m, n, width, a, lda, &copy));
-    szg_status status = szgi_memory_alloc(context, rank, sizeof *s, &s);
+    szg_status status = szgi_memory_alloc(context, rank, &s);
     if (status == SZG_OK && width == 1)
         status = szgi_singular(context, m, n, copy, n, s, NULL, 1, NULL, 1);
     else if (status == SZG_OK)

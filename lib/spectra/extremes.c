@@ -131,7 +131,7 @@ static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, doub
     int64_t count = szgi_toeplitz_degree(t) + 1;
     bool real = szgi_toeplitz_is_real(t);
     szg_c64 *lags;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, count, &lags));
     double *packed = (double *)lags;
     for (int64_t k = 0; k < count; k++) {
         szg_c64 a = szg_toeplitz_at(t, k);
@@ -151,7 +151,7 @@ static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, doub
 static szg_status edge_of(szg_context *context, const szg_toeplitz *t, double sign, double *sigma) {
     int64_t n = szg_toeplitz_size(t), grid = 2 * n;
     szg_c64 *samples;
-    SZG_TRY(szgi_memory_alloc(context, grid, sizeof *samples, &samples));
+    SZG_TRY(szgi_memory_alloc(context, grid, &samples));
     szg_status status = szg_symbol_samples(context, t, grid, samples);
     double edge, gap;
     if (status == SZG_OK) {
@@ -177,7 +177,7 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
     SZG_TRY(edge_of(context, search->t, sign, &sigma));
     szg_status status = open_shifted(context, search->t, sign, sigma, &inverse.shifted);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, 2 * scratch, sizeof *inverse.z, &inverse.z);
+        status = szgi_memory_alloc(context, 2 * scratch, &inverse.z);
     if (status == SZG_OK) {
         inverse.u = inverse.z + scratch;
         status = szgi_lanczos(context, &inverted, &options, values, search->vectors, converged);
@@ -269,7 +269,7 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
     *complete = false;
     SZG_TRY(szgi_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
                                 "take a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), sizeof(double), &search.vectors));
+    SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), &search.vectors));
     search.product = search.vectors + s->n * search.k;
     szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
                                            SZG_SPECTRUM_EIGENVALUE, false, out);
@@ -306,7 +306,7 @@ szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
     toeplitz_operator self = {.t = t};
     int64_t n = szg_toeplitz_size(t);
     if (!szgi_toeplitz_is_real(t)) {
-        SZG_TRY(szgi_memory_alloc(context, 2 * n, sizeof *self.z, &self.z));
+        SZG_TRY(szgi_memory_alloc(context, 2 * n, &self.z));
         self.u = self.z + n;
     }
     szgi_operator s = {.n = n, .apply = toeplitz_product, .data = &self};

@@ -94,7 +94,7 @@ szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operat
     double *work;
     SZG_TRY(szgi_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
                                 "take a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), &work));
     szg_status status = szgi_spectrum_open(context, l->n, szgi_selection_count(selection),
                                            SZG_SPECTRUM_SINGULAR, false, out);
     if (status == SZG_OK)

@@ -21,7 +21,7 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     SZG_TRY(szgi_memory_product(context, f->n, f->n, &size));
     SZG_TRY(szgi_memory_require(context, size, 2, sizeof **out, "the dense logit matrix",
                                 "ask for the range of its singular values, or a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, size, out));
     szg_status status = szgi_factored_dense(context, f, *out, f->n);
     if (status != SZG_OK)
         szgi_memory_free(*out);
@@ -38,7 +38,7 @@ static void widen(const szg_factored *f, szg_spectrum *out) {
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *m;
     int64_t d = f->d;
-    SZG_TRY(szgi_memory_alloc(context, d * d, sizeof *m, &m));
+    SZG_TRY(szgi_memory_alloc(context, d * d, &m));
     szg_status status =
         szgi_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
     szg_matrix small = szg_matrix_dense(d, d, m, d);
@@ -61,7 +61,7 @@ static szg_status gram_eigen(szg_context *context, const szg_factored *f, double
         return szgi_spectrum_zero(context, n, SZG_SPECTRUM_EIGENVALUE, out);
     double *small;
     SZG_TRY(szgi_memory_product(context, order, order, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *small, &small));
+    SZG_TRY(szgi_memory_alloc(context, size, &small));
     szg_status status =
         n < d
             ? szgi_gemm(context, 'n', 't', n, n, d, scale, f->b, f->ldb, f->b, f->ldb, 0, small, n)
@@ -171,7 +171,7 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
         return szgi_spectrum_zero(context, f->n, SZG_SPECTRUM_SINGULAR, out);
     int64_t d = f->d;
     double *work;
-    SZG_TRY(szgi_memory_alloc(context, 3 * d * d, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, 3 * d * d, &work));
     double *product = work + 2 * d * d;
     szg_status status = product_of_factors(context, f, work, work + d * d, product);
     szg_matrix small = szg_matrix_dense(d, d, product, d);

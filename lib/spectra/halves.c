@@ -48,7 +48,7 @@ szg_status szgi_halves_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     double *blocks;
     SZG_TRY(szgi_memory_require(context, n, even, sizeof *blocks, "all eigenvalues, by two halves,",
                                 "ask for the range"));
-    SZG_TRY(szgi_memory_alloc(context, even * even + half * half + n, sizeof *blocks, &blocks));
+    SZG_TRY(szgi_memory_alloc(context, even * even + half * half + n, &blocks));
     double *lags = blocks + even * even + half * half;
     for (int64_t k = 0; k < n; k++)
         lags[k] = szg_toeplitz_at(t, k).re;
@@ -129,9 +129,9 @@ szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     SZG_TRY(szgi_memory_require(context, n, n, sizeof *a, "all eigenvalues of a Hermitian matrix",
                                 "ask for the range"));
     SZG_TRY(szgi_memory_product(context, n, n, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
+    SZG_TRY(szgi_memory_alloc(context, size, &a));
     szg_c64 *lags = NULL;
-    szg_status status = szgi_memory_alloc(context, 2 * n - 1, sizeof *lags, &lags);
+    szg_status status = szgi_memory_alloc(context, 2 * n - 1, &lags);
     if (status == SZG_OK) {
         for (int64_t k = 1 - n; k < n; k++)
             lags[n - 1 + k] = szg_toeplitz_at(t, k);

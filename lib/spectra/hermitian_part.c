@@ -31,7 +31,7 @@ static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spec
     int64_t m = 2 * f->d, size;
     double *work;
     SZG_TRY(szgi_memory_product(context, f->n + 2 * m, m, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *work, &work));
+    SZG_TRY(szgi_memory_alloc(context, size, &work));
     double *r = work + f->n * m, *small = r + m * m;
     szg_status status = small_matrix(context, f, work, r, small);
     szg_matrix part = szg_matrix_symmetric(m, small, m);
@@ -64,7 +64,7 @@ static szg_status apply(szg_context *context, void *data, const double *x, doubl
 static szg_status ends(szg_context *context, const szg_factored *f, const szgi_selection *selection,
                        szg_spectrum *out, bool *complete) {
     half_product product = {.f = f};
-    SZG_TRY(szgi_memory_alloc(context, f->n, sizeof(double), &product.scratch));
+    SZG_TRY(szgi_memory_alloc(context, f->n, &product.scratch));
     szgi_operator s = {.n = f->n, .apply = apply, .data = &product};
     szg_status status = szgi_extremes_symmetric(context, &s, selection, out, complete);
     szgi_memory_free(product.scratch);

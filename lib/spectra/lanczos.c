@@ -49,13 +49,12 @@ static szg_status lanczos_open(szg_context *context, const szgi_operator *s,
     SZG_TRY(szgi_memory_require(context, n, ncv + 4, sizeof(double), "the Lanczos basis",
                                 "take a smaller order"));
     szg_status status = SZG_OK;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n, sizeof(double), &run->resid), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * ncv, sizeof(double), &run->v), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 3 * n, sizeof(double), &run->workd), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, run->lworkl, sizeof(double), &run->workl),
-                 done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, k, sizeof(double), &run->d), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, ncv, sizeof(a_int), &run->select), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n, &run->resid), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * ncv, &run->v), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 3 * n, &run->workd), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, run->lworkl, &run->workl), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, k, &run->d), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, ncv, &run->select), done);
     szgi_stream start = {.seed = 20250513u};
     szgi_random_fill_normal(&start, 0, n, run->resid);
 done:

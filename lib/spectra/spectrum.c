@@ -36,9 +36,9 @@ szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
         status = szgi_memory_require(context, count, is_complex ? 2 : 1, sizeof *out->re,
                                      "the list of values", "ask for the range");
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, count, sizeof *out->re, &out->re);
+        status = szgi_memory_alloc(context, count, &out->re);
     if (status == SZG_OK && is_complex)
-        status = szgi_memory_alloc(context, count, sizeof *out->im, &out->im);
+        status = szgi_memory_alloc(context, count, &out->im);
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;

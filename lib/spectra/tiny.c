@@ -39,7 +39,7 @@ static szg_status scale(szg_context *context, const szg_toeplitz *t, int *expone
     int64_t n = szg_toeplitz_size(t), count = szgi_toeplitz_degree(t) + 1;
     bool one_side = szgi_toeplitz_is_hermitian(t);
     int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2;
-    SZG_TRY(szgi_memory_alloc(context, 2 * count * width, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, 2 * count * width, &lags));
     scaled_lags(t, one_side ? 0 : 1 - count, width, *exponent, lags);
     szg_status status;
     if (one_side)

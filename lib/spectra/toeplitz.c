@@ -88,7 +88,7 @@ static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
                                     const szgi_selection *selection, szg_spectrum *out) {
     double *w;
     szg_method method = SZG_METHOD_NONE;
-    SZG_TRY(szgi_memory_alloc(context, selection->n, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, selection->n, &w));
     szg_status status = all_values(context, t, w, &method);
     if (status == SZG_OK)
         status = szgi_spectrum_from_values(context, selection, w, out);

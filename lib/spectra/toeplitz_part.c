@@ -8,7 +8,7 @@ static szg_status open_part(szg_context *context, const szg_toeplitz *t, szg_toe
     int64_t n = szg_toeplitz_size(t), count = szgi_toeplitz_degree(t) + 1;
     int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2;
     double *lags;
-    SZG_TRY(szgi_memory_alloc(context, count * width, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, count * width, &lags));
     for (int64_t k = 0; k < count; k++) {
         szg_c64 below = szg_toeplitz_at(t, k), above = szg_toeplitz_at(t, -k);
         lags[k * width] = below.re / 2 + above.re / 2;

@@ -28,7 +28,7 @@ static void copy_origin(const szg_spectrum *eigenvalues, szg_spectrum *out) {
 static szg_status moduli_of(szg_context *context, const szgi_selection *selection,
                             const szg_spectrum *eigenvalues, szg_spectrum *out) {
     double *values;
-    SZG_TRY(szgi_memory_alloc(context, selection->n, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, selection->n, &values));
     for (int64_t i = 0; i < eigenvalues->count; i++)
         values[i] = eigenvalues->re[i];
     szg_status status = szgi_spectrum_from_moduli(context, selection, values, out);
@@ -80,8 +80,8 @@ static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
     SZG_TRY(szgi_memory_require(context, n, n, sizeof *a, "all singular values",
                                 "ask for the range: the largest need no dense matrix"));
     SZG_TRY(szgi_memory_product(context, n, n, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *a, &a));
-    szg_status status = szgi_memory_alloc(context, n, sizeof *w, &w);
+    SZG_TRY(szgi_memory_alloc(context, size, &a));
+    szg_status status = szgi_memory_alloc(context, n, &w);
     if (status == SZG_OK)
         status = fill_hankel(context, t, a);
     if (status == SZG_OK)

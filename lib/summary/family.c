@@ -29,7 +29,7 @@ static szg_status closed_symbol(szg_context *context, const family_job *job) {
                                        &report->symbol.min, &report->symbol.max,
                                        &report->symbol.theta_min, &report->symbol.theta_max));
     report->symbol.method = "closed form";
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(szg_c64), &report->sample));
+    SZG_TRY(szgi_memory_alloc(context, count, &report->sample));
     report->samples = count;
     for (int64_t j = 0; j < count; j++)
         SZG_TRY(szgi_encoding_symbol(context, job->encoding, job->head, job->matrix,
@@ -45,8 +45,8 @@ static szg_status take_atoms(szg_context *context, const family_job *job) {
         return SZG_OK;
     int64_t count = facts->pairs + (facts->unrotated > 0);
     double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &report->atom_theta));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &report->atom_mass));
+    SZG_TRY(szgi_memory_alloc(context, count, &report->atom_theta));
+    SZG_TRY(szgi_memory_alloc(context, count, &report->atom_mass));
     for (int64_t t = 0; t < facts->pairs; t++) {
         report->atom_theta[t] = facts->theta[t];
         report->atom_mass[t] = 2 * facts->parameter / dim;

@@ -55,7 +55,7 @@ static szg_status ask_dense(szg_context *context, const szg_factored *f,
     SZG_TRY(szgi_memory_product(context, n, n, &size));
     SZG_TRY(
         szgi_memory_require(context, n, n, sizeof *array, "the dense matrix", "leave --dense out"));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *array, &array));
+    SZG_TRY(szgi_memory_alloc(context, size, &array));
     szg_matrix matrix = szg_matrix_dense(n, n, array, n);
     szg_status status = szgi_factored_dense(context, f, array, n);
     if (status == SZG_OK)

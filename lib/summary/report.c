@@ -67,7 +67,7 @@ static szg_status take_samples(szg_context *context, const szg_toeplitz *t,
                                const szg_report_options *options, szg_matrix_report *report) {
     if (options->samples <= 0)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, options->samples, sizeof(szg_c64), &report->sample));
+    SZG_TRY(szgi_memory_alloc(context, options->samples, &report->sample));
     report->samples = options->samples;
     if (options->convention == SZG_SYMBOL_FEJER)
         return szg_symbol_fejer_samples(context, t, szg_toeplitz_size(t), options->samples,

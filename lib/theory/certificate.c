@@ -16,7 +16,7 @@ static void phase_text(const szgi_phase *phase, char text[TEXT_NUMBER]) {
 }
 
 static szg_status open_text(szg_context *context, int64_t count, char **out) {
-    return szgi_memory_alloc(context, count * TEXT_NUMBER + 1, 1, out);
+    return szgi_memory_alloc(context, count * TEXT_NUMBER + 1, out);
 }
 
 szg_status szgi_certificate_weights_text(szg_context *context, int64_t count, const double *w,

@@ -124,7 +124,7 @@ static szg_status parse_weights(szg_context *context, szgi_json_value value,
     p->c.at.weights = count_words(text);
     if (p->c.at.weights > INSTANCE_TERMS)
         return szgi_json_fail(context, value, "more than %d weights", INSTANCE_TERMS);
-    SZG_TRY(szgi_memory_alloc(context, p->c.at.weights, sizeof *p->w, &p->w));
+    SZG_TRY(szgi_memory_alloc(context, p->c.at.weights, &p->w));
     p->c.at.w = p->w;
     for (int64_t i = 0; i < p->c.at.weights; i++)
         if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
@@ -139,7 +139,7 @@ static szg_status parse_phases(szg_context *context, szgi_json_value value, pars
     p->c.at.phases = count_words(text);
     if (p->c.at.phases > INSTANCE_TERMS)
         return szgi_json_fail(context, value, "more than %d phases", INSTANCE_TERMS);
-    SZG_TRY(szgi_memory_alloc(context, p->c.at.phases, sizeof *p->theta, &p->theta));
+    SZG_TRY(szgi_memory_alloc(context, p->c.at.phases, &p->theta));
     p->c.at.theta = p->theta;
     for (int64_t i = 0; i < p->c.at.phases; i++)
         if (!next_word(&text, word) || !parse_phase(word, &p->theta[i]))

@@ -82,7 +82,7 @@ szg_status szgi_lemma_shift(szg_context *context, int64_t count, const double *w
      */
     if (used > 1 && floats == used && identical && half == 1) {
         szgi_phase *zero = NULL;
-        SZG_TRY(szgi_memory_alloc(context, count, sizeof *zero, &zero));
+        SZG_TRY(szgi_memory_alloc(context, count, &zero));
         for (int64_t i = 0; i < count; i++)
             zero[i] = szgi_phase_ratio(0, 1);
         *exists = rational_shift(count, w, zero, first, half);

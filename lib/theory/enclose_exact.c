@@ -66,7 +66,7 @@ bool szgi_hold_hermitian(const instance *at) {
 /* The symbol of W is w_0 + sum 2 w_i cos(i t): half the lemma's w_0. Halving is exact. */
 szg_status szgi_hold_positive_symbol(szg_context *context, const instance *at, bool *holds) {
     double *w = NULL;
-    SZG_TRY(szgi_memory_alloc(context, at->weights, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, at->weights, &w));
     memcpy(w, at->w, (size_t)at->weights * sizeof *w);
     w[0] *= 0.5;
     szg_range range;

@@ -56,7 +56,7 @@ static szg_status extremes(szg_context *context, const szgi_ball_matrix *matrix,
                            szg_interval *least, szg_interval *largest) {
     int64_t n = szgi_ball_matrix_rows(matrix);
     szg_interval *values;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, n, &values));
     szg_status status = szgi_ball_matrix_eigenvalues(context, matrix, values);
     if (status == SZG_OK) {
         *least = values[0];

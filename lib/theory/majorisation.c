@@ -30,7 +30,7 @@ static szg_status sorted_copy(szg_context *context, const char *which, int64_t n
         if (!isfinite(x[i]))
             return szgi_fail(context, SZG_EDATA, "majorisation: %s[%lld] is %g", which,
                              (long long)i, x[i]);
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, n, out));
     memcpy(*out, x, (size_t)n * sizeof *x);
     qsort(*out, (size_t)n, sizeof *x, descending);
     return SZG_OK;

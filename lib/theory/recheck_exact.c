@@ -176,7 +176,7 @@ bool szgi_recheck_hold_hermitian(const instance *at) {
 szg_status szgi_recheck_hold_positive_symbol(szg_context *context, const instance *at,
                                              bool *holds) {
     double *w = NULL;
-    SZG_TRY(szgi_memory_alloc(context, at->weights, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, at->weights, &w));
     memcpy(w, at->w, (size_t)at->weights * sizeof *w);
     w[0] /= 2.0;
     szg_range range;

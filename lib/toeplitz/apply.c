@@ -20,7 +20,7 @@ static szg_status embed_real(szg_context *context, const szg_toeplitz *t, bool c
                              szgi_circulant *out) {
     int64_t length = szgi_fft_fast_length(t->n + t->degree);
     double *column;
-    SZG_TRY(szgi_memory_alloc(context, length, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, length, &column));
     for (int64_t lag = causal ? 0 : -t->degree; lag <= t->degree; lag++)
         column[lag < 0 ? length + lag : lag] = szgi_toeplitz_real_at(t, lag);
     szg_status status = szgi_circulant_open_real(context, length, column, out);
@@ -31,7 +31,7 @@ static szg_status embed_real(szg_context *context, const szg_toeplitz *t, bool c
 static szg_status embed_complex(szg_context *context, const szg_toeplitz *t, szgi_circulant *out) {
     int64_t length = szgi_fft_fast_length(t->n + t->degree);
     szg_c64 *column;
-    SZG_TRY(szgi_memory_alloc(context, length, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, length, &column));
     for (int64_t lag = -t->degree; lag <= t->degree; lag++)
         column[lag < 0 ? length + lag : lag] = t->complex[lag + t->degree];
     szg_status status = szgi_circulant_open_complex(context, length, column, out);

@@ -63,14 +63,14 @@ static szg_status open_preconditioner(szg_context *context, szgi_preconditioner 
         return SZG_OK;
     int64_t n = s->t->n;
     s->preconditioner = (szgi_circulant){.length = n, .real = !s->complex};
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof(szg_c64), &s->preconditioner.spectrum));
+    SZG_TRY(szgi_memory_alloc(context, n, &s->preconditioner.spectrum));
     SZG_TRY(szgi_circulant_eigenvalues(context, s->t, which, s->preconditioner.spectrum));
     SZG_TRY(invert(context, which, n, s->preconditioner.spectrum));
     return szgi_circulant_work_open(context, n, s->complex, &s->work);
 }
 
 static szg_status open_state(szg_context *context, szgi_preconditioner which, cg_state *s) {
-    SZG_TRY(szgi_memory_alloc(context, 4 * s->count, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_alloc(context, 4 * s->count, &s->memory));
     s->r = s->memory;
     s->z = s->r + s->count;
     s->p = s->z + s->count;

@@ -17,7 +17,7 @@ static szg_status open_any(szg_context *context, bool real, int64_t length, cons
                            szgi_circulant *out) {
     szgi_circulant made = {.length = length, .real = real};
     int64_t count = real ? length / 2 + 1 : length;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *made.spectrum, &made.spectrum));
+    SZG_TRY(szgi_memory_alloc(context, count, &made.spectrum));
     szg_status status = szgi_transform_once(context, real ? SZGI_FFT_REAL : SZGI_FFT_FORWARD,
                                             length, column, made.spectrum);
     if (status != SZG_OK) {
@@ -53,8 +53,8 @@ szg_status szgi_circulant_work_open(szg_context *context, int64_t length, bool c
     szg_status status;
     int64_t spectrum = complex ? length : length / 2 + 1;
     size_t size = complex ? sizeof(szg_c64) : sizeof(double);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, length, size, &out->vector), fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, spectrum, sizeof(szg_c64), &out->spectrum),
+    SZG_TRY_GOTO(status, szgi_memory_take(context, length, size, &out->vector), fail);
+    SZG_TRY_GOTO(status, szgi_memory_take(context, spectrum, sizeof(szg_c64), &out->spectrum),
                  fail);
     SZG_TRY_GOTO(status,
                  szgi_fft_open(context, complex ? SZGI_FFT_FORWARD : SZGI_FFT_REAL, length, 1,

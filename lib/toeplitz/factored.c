@@ -81,7 +81,7 @@ static szg_status low_rank_block(szg_context *context, void *argument, int64_t b
     (void)worker;
     const low_rank *job = argument;
     double *c;
-    SZG_TRY(szgi_memory_alloc(context, job->d, sizeof *c, &c));
+    SZG_TRY(szgi_memory_alloc(context, job->d, &c));
     const double *x = job->x + block * job->ldx;
     double *y = job->y + block * job->ldy;
     if (job->d == 0)

@@ -60,9 +60,9 @@ static szg_status add_group(szg_context *context, const correlation *job, correl
 
 static szg_status open_work(szg_context *context, const correlation *job, correlation_work *work) {
     SZG_TRY(szgi_fft_open(context, SZGI_FFT_REAL, job->length, 1, &work->fft));
-    SZG_TRY(szgi_memory_alloc(context, GROUP * job->length, sizeof(double), &work->columns));
-    SZG_TRY(szgi_memory_alloc(context, GROUP * job->half, sizeof(szg_c64), &work->a));
-    return szgi_memory_alloc(context, job->half, sizeof(szg_c64), &work->b);
+    SZG_TRY(szgi_memory_alloc(context, GROUP * job->length, &work->columns));
+    SZG_TRY(szgi_memory_alloc(context, GROUP * job->half, &work->a));
+    return szgi_memory_alloc(context, job->half, &work->b);
 }
 
 static szg_status correlate_block(szg_context *context, void *argument, int64_t block, int worker) {
@@ -88,15 +88,14 @@ static szg_status low_rank_sums(szg_context *context, const szg_factored *f, dou
     szgi_fft *fft = NULL;
     double *circular = NULL;
     szg_status status;
-    SZG_TRY(
-        szgi_memory_alloc(context, COLUMN_BLOCKS * job.half, sizeof *job.partial, &job.partial));
+    SZG_TRY(szgi_memory_alloc(context, COLUMN_BLOCKS * job.half, &job.partial));
     SZG_TRY_GOTO(status, szgi_pool_run(context, COLUMN_BLOCKS, correlate_block, &job), end);
     for (int64_t c = 1; c < COLUMN_BLOCKS; c++)
         for (int64_t j = 0; j < job.half; j++) {
             job.partial[j].re += job.partial[c * job.half + j].re;
             job.partial[j].im += job.partial[c * job.half + j].im;
         }
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, job.length, sizeof *circular, &circular), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, job.length, &circular), end);
     SZG_TRY_GOTO(status, szgi_fft_open(context, SZGI_FFT_REAL_BACKWARD, job.length, 1, &fft), end);
     SZG_TRY_GOTO(status, szgi_fft_run(context, fft, job.partial, circular), end);
     for (int64_t k = 1 - f->n; k < f->n; k++)
@@ -111,7 +110,7 @@ end:
 szg_status szgi_factored_diagonal_sums(szg_context *context, const szg_factored *f,
                                        double *low_rank, double **out) {
     double *sums;
-    SZG_TRY(szgi_memory_alloc(context, 2 * f->n - 1, sizeof *sums, &sums));
+    SZG_TRY(szgi_memory_alloc(context, 2 * f->n - 1, &sums));
     szg_status status = f->d > 0 ? low_rank_sums(context, f, sums) : SZG_OK;
     if (status != SZG_OK) {
         szgi_memory_free(sums);
@@ -193,7 +192,7 @@ szg_status szgi_factored_low_rank_square(szg_context *context, const szg_factore
     int64_t size;
     SZG_TRY(szgi_memory_product(context, f->d, f->d, &size));
     double *memory;
-    SZG_TRY(szgi_memory_alloc(context, 2 * size + ROWS * ROWS, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 2 * size + ROWS * ROWS, &memory));
     gram g = {.a = memory, .b = memory + size, .square = memory + 2 * size};
     szg_status status =
         f->causal ? causal_square(context, f, &g, out) : full_square(context, f, &g, out);

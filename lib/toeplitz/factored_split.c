@@ -90,7 +90,7 @@ static szg_status copy_scaled(szg_context *context, const szg_factored *f, const
                               const double *b, scaled *s) {
     int64_t n = f->n, d = f->d, size;
     SZG_TRY(szgi_memory_product(context, n, 2 * d, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_alloc(context, size, &s->memory));
     double *left = s->memory, *right = left + n * d;
     for (int64_t t = 0; t < d; t++) {
         if (!(a[t] > 0) || !(b[t] > 0))
@@ -134,7 +134,7 @@ static szg_status scale(szg_context *context, const szg_factored *f, scaled *s) 
     double *largest;
     *s = (scaled){.f = *f};
     s->f.bias = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 2 * f->d, sizeof *largest, &largest));
+    SZG_TRY(szgi_memory_alloc(context, 2 * f->d, &largest));
     szg_status status = fit_range(context, f, largest, largest + f->d, s);
     szgi_memory_free(largest);
     return status;
@@ -257,11 +257,11 @@ static szg_status run_tiles(szg_context *context, const szg_factored *f, diagona
     tiles job = {.f = f, .mean = x->mean, .width = f->n + BAND};
     szg_status status;
     SZG_TRY(szgi_memory_product(context, 2 * bands, job.width, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *job.sums, &job.sums));
-    SZG_TRY_GOTO(status,
-                 szgi_memory_alloc(context, (int64_t)szg_context_threads(context) * BAND * CHUNK,
-                                   sizeof *job.tile, &job.tile),
-                 done);
+    SZG_TRY(szgi_memory_alloc(context, size, &job.sums));
+    SZG_TRY_GOTO(
+        status,
+        szgi_memory_alloc(context, (int64_t)szg_context_threads(context) * BAND * CHUNK, &job.tile),
+        done);
     SZG_TRY_GOTO(status, szgi_pool_run(context, bands, tile_band, &job), done);
     collect_tiles(&job, bands, x, rest, squares);
 done:
@@ -293,7 +293,7 @@ static szg_status qr_square(szg_context *context, const szg_factored *f, double 
     double *memory, norm = 0;
     szg_status status;
     SZG_TRY(szgi_memory_product(context, 3 * d, d, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, size, &memory));
     double *left = memory, *right = left + d * d, *product = right + d * d;
     SZG_TRY_GOTO(status, szgi_tall_r(context, f->n, d, f->a, f->lda, left), done);
     SZG_TRY_GOTO(status, szgi_tall_r(context, f->n, d, f->b, f->ldb, right), done);
@@ -346,7 +346,7 @@ static szg_status open_rest(szg_context *context, const scaled *s, const diagona
                             szg_factored *rest, szg_toeplitz **part) {
     double *minus;
     int64_t lags = 2 * s->f.n - 1;
-    SZG_TRY(szgi_memory_alloc(context, lags, sizeof *minus, &minus));
+    SZG_TRY(szgi_memory_alloc(context, lags, &minus));
     for (int64_t at = 0; at < lags; at++)
         minus[at] = -x->mean[at];
     szg_status status = szg_toeplitz_open_real(context, s->f.n, s->f.n, minus, part);
@@ -362,7 +362,7 @@ static szg_status sample_mean(szg_context *context, const szg_factored *rest, do
     szg_status status = SZG_OK;
     *mean = 0;
     SZG_TRY(szgi_memory_product(context, n, 2 * BATCH, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *x, &x));
+    SZG_TRY(szgi_memory_alloc(context, size, &x));
     double *y = x + n * BATCH;
     for (uint32_t first = 0; first < SAMPLES && status == SZG_OK; first += BATCH) {
         szgi_stream stream = {.step = first, .purpose = PURPOSE};

@@ -79,7 +79,7 @@ static void extend(int64_t k, szg_c64 f, szg_c64 g, split a, split b) {
 static szg_status open_state(szg_context *context, const szg_toeplitz *t, levinson *s) {
     int64_t n = t->n, parts = t->real ? 1 : 2, count;
     SZG_TRY(szgi_memory_product(context, 5 * parts, n, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->memory, &s->memory));
+    SZG_TRY(szgi_memory_alloc(context, count, &s->memory));
     double *at = s->memory;
     split *part[] = {&s->a, &s->b, &s->x, &s->lags};
     for (int i = 0; i < 4; i++) {
@@ -188,7 +188,7 @@ szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, cons
     if (!residual)
         return SZG_OK;
     double *product;
-    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *product, &product));
+    SZG_TRY(szgi_memory_alloc(context, t->n, &product));
     szg_status status = szg_toeplitz_apply(context, t, 'n', 1, x, t->n, product, t->n);
     if (status == SZG_OK)
         *residual = backward_error(t, t->n, b, x, product);
@@ -200,7 +200,7 @@ szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *t, cons
 static szg_status solve_parts(szg_context *context, const szg_toeplitz *t, const szg_c64 *b,
                               szg_c64 *x, const szgi_reflection *reflection) {
     double *memory;
-    SZG_TRY(szgi_memory_alloc(context, 3 * t->n, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 3 * t->n, &memory));
     double *part = memory, *re = memory + t->n, *im = re + t->n;
     szg_status status;
     for (int64_t i = 0; i < t->n; i++)
@@ -224,7 +224,7 @@ szg_status szgi_toeplitz_solve_complex(szg_context *context, const szg_toeplitz 
     if (!residual)
         return SZG_OK;
     szg_c64 *product;
-    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *product, &product));
+    SZG_TRY(szgi_memory_alloc(context, t->n, &product));
     szg_status status = szgi_toeplitz_apply_complex(context, t, 'n', 1, x, t->n, product, t->n);
     if (status == SZG_OK)
         *residual = backward_error(t, 2 * t->n, &b->re, &x->re, &product->re);

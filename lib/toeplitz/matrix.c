@@ -118,7 +118,7 @@ szg_matrix szgi_matrix_device(int64_t n, const struct szgi_logit_numbers *number
 szg_status szgi_matrix_own(szg_context *context, szg_matrix *matrix, szg_toeplitz *toeplitz,
                            double *numbers) {
     matrix_store *store;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *store, &store));
+    SZG_TRY(szgi_memory_alloc(context, 1, &store));
     *store = (matrix_store){toeplitz, numbers};
     matrix->own = store;
     return SZG_OK;

@@ -23,7 +23,7 @@ szg_status szgi_circulant_eigenvalues(szg_context *context, const szg_toeplitz *
         return szgi_fail(context, SZG_EINVAL, "circulant %d is neither Strang's nor T. Chan's",
                          (int)which);
     szg_c64 *column;
-    SZG_TRY(szgi_memory_alloc(context, t->n, sizeof *column, &column));
+    SZG_TRY(szgi_memory_alloc(context, t->n, &column));
     for (int64_t k = 0; k < t->n; k++)
         column[k] = which == SZGI_PRECONDITIONER_STRANG ? strang_entry(t, k) : tchan_entry(t, k);
     szg_status status = szgi_transform_once(context, SZGI_FFT_FORWARD, t->n, column, w);

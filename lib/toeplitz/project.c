@@ -54,7 +54,7 @@ static double diagonal_mean(const diagonal *d, double scale) {
 static szg_status means(szg_context *context, int64_t n, int width, const double *a, int64_t lda,
                         double **out) {
     SZG_TRY(check_square(context, n, width, a, lda));
-    SZG_TRY(szgi_memory_alloc(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
+    SZG_TRY(szgi_memory_take(context, 2 * n - 1, sizeof(double) * (size_t)width, out));
     szg_status status = SZG_OK;
     for (int64_t lag = 1 - n; lag < n && status == SZG_OK; lag++) {
         status = szgi_context_check_cancel(context);

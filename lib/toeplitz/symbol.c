@@ -59,8 +59,8 @@ static szg_status sample_real(szg_context *context, const szg_toeplitz *toeplitz
     szg_c64 *folded = NULL;
     double *values = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, sizeof *folded, &folded), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, grid, sizeof *values, &values), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, half, &folded), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, grid, &values), done);
     fold(toeplitz, order, grid, half, folded);
     SZG_TRY_GOTO(status, transform(context, SZGI_FFT_REAL_BACKWARD, grid, folded, values), done);
     for (int64_t j = 0; j < grid; j++)
@@ -74,7 +74,7 @@ done:
 static szg_status sample_complex(szg_context *context, const szg_toeplitz *toeplitz, int64_t order,
                                  int64_t grid, szg_c64 *out) {
     szg_c64 *folded;
-    SZG_TRY(szgi_memory_alloc(context, grid, sizeof *folded, &folded));
+    SZG_TRY(szgi_memory_alloc(context, grid, &folded));
     fold(toeplitz, order, grid, grid, folded);
     szg_status status = transform(context, SZGI_FFT_BACKWARD, grid, folded, out);
     szgi_memory_free(folded);
@@ -112,7 +112,7 @@ szg_status szg_symbol_fejer_samples(szg_context *context, const szg_toeplitz *to
 static szg_status copy_lags(szg_context *context, const szg_toeplitz *toeplitz, int64_t first,
                             int64_t *count, szg_c64 **lags) {
     *count = szgi_toeplitz_degree(toeplitz) - first + 1;
-    SZG_TRY(szgi_memory_alloc(context, *count, sizeof **lags, lags));
+    SZG_TRY(szgi_memory_alloc(context, *count, lags));
     for (int64_t k = 0; k < *count; k++)
         (*lags)[k] = szg_toeplitz_at(toeplitz, first + k);
     return SZG_OK;

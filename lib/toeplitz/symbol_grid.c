@@ -20,7 +20,7 @@ static szg_status open_lags(szg_context *context, const szg_toeplitz *t, int64_t
                             int *exponent, double *norm, szg_c64 **out) {
     const int64_t degree = szgi_toeplitz_degree(t);
     double largest = 0;
-    SZG_TRY(szgi_memory_alloc(context, grid, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, grid, out));
     for (int64_t lag = -degree; lag <= degree; lag++) {
         szg_c64 a = szg_toeplitz_at(t, lag);
         largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
@@ -87,7 +87,7 @@ static void unscale(int exponent, szg_range *range) {
 static szg_status transform(szg_context *context, int64_t grid, const szg_c64 *lags,
                             szg_c64 **out) {
     szgi_fft *fft;
-    SZG_TRY(szgi_memory_alloc(context, grid, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, grid, out));
     SZG_TRY(szgi_fft_open(context, SZGI_FFT_BACKWARD, grid, 1, &fft));
     szg_status status = szgi_fft_run(context, fft, lags, *out);
     szgi_fft_close(&fft);

@@ -82,14 +82,13 @@ static szg_status open_any(szg_context *context, szg_toeplitz_kind kind, int64_t
     SZG_TRY(check_counts(context, n, count));
     SZG_TRY(check_lags(context, kind, count, a));
     szg_toeplitz *t;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *t, &t));
+    SZG_TRY(szgi_memory_alloc(context, 1, &t));
     t->kind = kind;
     t->n = n;
     t->degree = find_degree(kind, n, count, a);
     int64_t lags = 2 * t->degree + 1;
-    szg_status status = kind_is_real(kind)
-                            ? szgi_memory_alloc(context, lags, sizeof *t->real, &t->real)
-                            : szgi_memory_alloc(context, lags, sizeof *t->complex, &t->complex);
+    szg_status status = kind_is_real(kind) ? szgi_memory_alloc(context, lags, &t->real)
+                                           : szgi_memory_alloc(context, lags, &t->complex);
     if (status != SZG_OK) {
         szgi_memory_free(t);
         return status;

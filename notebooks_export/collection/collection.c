@@ -86,7 +86,7 @@ static szg_status refuse_nothing(szg_context *context, const szg_collection *all
 static szg_status read_all(szg_context *context, szg_collection *all) {
     SZG_TRY(szgi_collection_walk(context, all));
     int64_t count = all->found.count;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *all->result, &all->result));
+    SZG_TRY(szgi_memory_alloc(context, count, &all->result));
     for (int64_t i = 0; i < count && !szgi_collection_is_export(all); i++) {
         szgi_progress(context, "reading results", i, count);
         SZG_TRY(szgi_context_check_cancel(context));
@@ -100,7 +100,7 @@ szg_status szg_collection_open(szg_context *context, const char *folder, szg_col
     *out = NULL;
     szg_collection *all;
     szg_status status;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *all, &all));
+    SZG_TRY(szgi_memory_alloc(context, 1, &all));
     SZG_TRY_GOTO(status, szgi_memory_copy_text(context, folder, &all->folder), fail);
     SZG_TRY_GOTO(status, read_all(context, all), fail);
     SZG_TRY_GOTO(status, szgi_collection_join(context, all), fail);

@@ -49,7 +49,7 @@ static szg_status make_name(szg_context *context, const char *command, const cha
         return szgi_fail(context, SZG_EDATA,
                          "table %s of command %s: their joined name has more than %d characters",
                          table, command, (int)NAME_LIMIT);
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
     snprintf(*out, size, "%s_%s", command, table);
     for (char *at = *out; (at = strchr(at, '-'));)
         *at = '_';
@@ -176,7 +176,7 @@ static szg_status rename_result(szg_context *context, const join *j, char **out)
     if (find_column(j, "result") < 0)
         return SZG_OK;
     size_t length = strlen("result");
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + j->columns + 2, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)length + j->columns + 2, out));
     memcpy(*out, "result", length);
     do
         (*out)[length++] = '_';
@@ -189,7 +189,7 @@ static szg_status open_joined(szg_context *context, const szg_collection *all, j
     char *renamed = NULL;
     szg_column *column = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, j->columns + 1, sizeof *column, &column), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, j->columns + 1, &column), done);
     SZG_TRY_GOTO(status, rename_result(context, j, &renamed), done);
     column[0] = (szg_column){"result", SZG_TEXT, "the result's folder"};
     for (int64_t i = 0; i < j->columns; i++) {
@@ -241,7 +241,7 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
 static szg_status copy_rows(szg_context *context, const join *j, const char *path,
                             const szg_table *from, szg_table *to) {
     int64_t columns = szg_table_columns(from), *target;
-    SZG_TRY(szgi_memory_alloc(context, columns, sizeof *target, &target));
+    SZG_TRY(szgi_memory_alloc(context, columns, &target));
     for (int64_t i = 0; i < columns; i++)
         target[i] = find_column(j, szg_table_column(from, i)->name) + 1;
     szg_status status = SZG_OK;
@@ -275,7 +275,7 @@ static szg_status fill(szg_context *context, szg_collection *all, join *j) {
 /* The tables of an export, as they are. */
 static szg_status copy_tables(szg_context *context, szg_collection *all) {
     int64_t count = szg_result_count(all->result[0]);
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *all->table, &all->table));
+    SZG_TRY(szgi_memory_alloc(context, count, &all->table));
     for (; all->tables < count; all->tables++)
         SZG_TRY(szgi_table_copy(context, szg_result_table(all->result[0], all->tables),
                                 &all->table[all->tables]));
@@ -288,8 +288,7 @@ szg_status szgi_collection_join(szg_context *context, szg_collection *all) {
     if (szgi_collection_is_export(all))
         return copy_tables(context, all);
     SZG_TRY_GOTO(status, plan(context, all, &planned), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, planned.count, sizeof *all->table, &all->table),
-                 done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, planned.count, &all->table), done);
     for (int64_t i = 0; i < planned.count; i++) {
         szgi_progress(context, "joining tables", i, planned.count);
         SZG_TRY_GOTO(status, fill(context, all, &planned.join[i]), done);

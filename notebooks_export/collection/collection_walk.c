@@ -40,7 +40,7 @@ szg_status szgi_collection_join_path(szg_context *context, const char *folder, c
     if (strcmp(relative, ".") == 0)
         return szgi_memory_copy_text(context, folder, out);
     size_t length = strlen(folder), size = length + strlen(relative) + 2;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
     bool slash = length > 0 && folder[length - 1] == '/';
     snprintf(*out, size, "%s%s%s", folder, slash ? "" : "/", relative);
     return SZG_OK;

@@ -93,7 +93,7 @@ static szg_status find_columns(szg_context *context, split *s, const char *const
     int64_t count = 0;
     while (columns[count])
         count++;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->column, &s->column));
+    SZG_TRY(szgi_memory_alloc(context, count, &s->column));
     for (int64_t i = 0; i < count; i++) {
         int64_t at = s->all.table ? szg_table_find(s->all.table, columns[i]) : -1;
         if (at >= 0)
@@ -106,10 +106,10 @@ static szg_status assign_rows(szg_context *context, split *s) {
     int64_t count = s->all.count;
     for (s->slots = 2; s->slots < 2 * count;)
         s->slots *= 2;
-    SZG_TRY(szgi_memory_alloc(context, s->slots, sizeof *s->slot, &s->slot));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->group_of, &s->group_of));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->first, &s->first));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *s->size, &s->size));
+    SZG_TRY(szgi_memory_alloc(context, s->slots, &s->slot));
+    SZG_TRY(szgi_memory_alloc(context, count, &s->group_of));
+    SZG_TRY(szgi_memory_alloc(context, count, &s->first));
+    SZG_TRY(szgi_memory_alloc(context, count, &s->size));
     s->salt = (uint64_t)(uintptr_t)s->slot; /* so that no table can be made to collide */
     for (int64_t i = 0; i < count; i++) {
         if (i % CANCEL_EVERY == 0)
@@ -122,8 +122,8 @@ static szg_status assign_rows(szg_context *context, split *s) {
 
 /* The rows of each group one after the other: group g begins where those before it end. */
 static szg_status collect_groups(szg_context *context, const split *s, groups *out) {
-    SZG_TRY(szgi_memory_alloc(context, s->groups, sizeof *out->group, &out->group));
-    SZG_TRY(szgi_memory_alloc(context, s->all.count, sizeof *out->storage, &out->storage));
+    SZG_TRY(szgi_memory_alloc(context, s->groups, &out->group));
+    SZG_TRY(szgi_memory_alloc(context, s->all.count, &out->storage));
     out->count = s->groups;
     int64_t *next = out->storage;
     for (int64_t g = 0; g < s->groups; g++) {
@@ -166,7 +166,7 @@ static szg_status keep_group(szg_context *context, const szg_table *table, int64
                              groups *out) {
     if (count == 0)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *out->group, &out->group));
+    SZG_TRY(szgi_memory_alloc(context, 1, &out->group));
     out->group[0] = (rows){.table = table, .row = out->storage, .count = count};
     out->count = 1;
     return SZG_OK;
@@ -176,7 +176,7 @@ szg_status szgi_groups_where(szg_context *context, rows all, const char *column,
                              groups *out) {
     *out = (groups){0};
     all = every_row(all);
-    SZG_TRY(szgi_memory_alloc(context, all.count, sizeof *out->storage, &out->storage));
+    SZG_TRY(szgi_memory_alloc(context, all.count, &out->storage));
     int64_t count = 0, at = all.table ? szg_table_find(all.table, column) : -1;
     for (int64_t i = 0; i < all.count && at >= 0; i++) {
         const char *text = szg_table_get_text(all.table, szgi_rows_at(all, i), at);
@@ -202,7 +202,7 @@ double szgi_rows_real(rows of, int64_t index, const char *column) {
 szg_status szgi_rows_reals(szg_context *context, rows of, const char *column, double **out) {
     of = every_row(of);
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, of.count, out));
     for (int64_t i = 0; i < of.count; i++)
         (*out)[i] = szgi_rows_real(of, i, column);
     return SZG_OK;

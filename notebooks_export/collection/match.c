@@ -68,8 +68,8 @@ szg_status szgi_match_index_open(szg_context *context, const groups *in, const s
         return SZG_OK;
     while (columns[count])
         count++;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->column, &out->column));
-    szg_status status = szgi_memory_alloc(context, in->count, sizeof *out->sorted, &out->sorted);
+    SZG_TRY(szgi_memory_alloc(context, count, &out->column));
+    szg_status status = szgi_memory_alloc(context, in->count, &out->sorted);
     if (status != SZG_OK) {
         szgi_match_index_close(out);
         return status;

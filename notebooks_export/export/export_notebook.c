@@ -14,7 +14,7 @@ static szg_status add_lines(szg_context *context, const char *text, int64_t leng
     szg_status status;
     while (length > 0 && text[length - 1] == '\n')
         length--;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, length + 1, 1, &line), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, length + 1, &line), done);
     for (int64_t at = 0, size; at < length && status == SZG_OK; at += size) {
         const char *end = memchr(text + at, '\n', (size_t)(length - at));
         size = end ? end - (text + at) + 1 : length - at;
@@ -118,7 +118,7 @@ static szg_status add_load(szg_context *context, const char *archive, szgi_json 
         status,
         szgi_json_text(context, szgi_json_member(szgi_json_root(name), "name"), 0, &literal), done);
     int64_t size = (int64_t)(strlen(code) + strlen(literal) + 1);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, size, 1, &text), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, size, &text), done);
     snprintf(text, (size_t)size, "%.*s%s%s", (int)(at - code), code, literal, at + strlen(place));
     status = add_code(context, &szgi_export_load_cell, text, cells);
 done:

@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b) {
 static szg_status measure(szg_context *context, int kind, int64_t degree) {
     static const char *const names[] = {"random", "smooth", "alibi", "fejer", "equal"};
     szg_c64 *a;
-    SZG_TRY(szgi_memory_alloc(context, degree + 1, sizeof *a, &a));
+    SZG_TRY(szgi_memory_alloc(context, degree + 1, &a));
     for (int64_t k = 0; k <= degree; k++)
         a[k] = coefficient(kind, k, degree);
     double seconds[3];

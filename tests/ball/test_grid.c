@@ -195,7 +195,7 @@ START_TEST(long_transforms_look_for_cancellation) {
     fft plan;
     pair *x;
     szg_context *context = test_counting_context(&own);
-    ck_szg_ok(szgi_memory_alloc(test_context(), SIZE, sizeof *x, &x));
+    ck_szg_ok(szgi_memory_alloc(test_context(), SIZE, &x));
     ck_szg_ok(szgi_ball_fft_open(test_context(), SIZE, &plan));
     ck_looks_for_cancellation(&own, LOOKS, szgi_ball_fft_run(context, &plan, x));
     szgi_ball_fft_close(&plan);
@@ -215,7 +215,7 @@ START_TEST(many_cells_look_for_cancellation) {
     sieve s = {.sign = 1};
     szg_c64 *a;
     szg_context *context = test_counting_context(&own);
-    ck_szg_ok(szgi_memory_alloc(test_context(), N + 1, sizeof *a, &a));
+    ck_szg_ok(szgi_memory_alloc(test_context(), N + 1, &a));
     a[1].re = 0x1p-80;
     a[N].re = 1;
     ck_szg_ok(szgi_polynomial_from_symbol(test_context(), N + 1, a, SZG_TAPER_NONE, 0, 128, &p));

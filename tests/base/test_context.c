@@ -389,7 +389,7 @@ START_TEST(large_blocks_look_for_cancellation) {
         char *block = NULL;
         szg_status status;
         ck_looks_for_cancellation(&looks, expected[i],
-                                  (status = szgi_memory_alloc(counting, sizes[i], 1, &block),
+                                  (status = szgi_memory_alloc(counting, sizes[i], &block),
                                    szgi_memory_free(block), status));
     }
     szg_context_close(&counting);

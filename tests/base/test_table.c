@@ -10,20 +10,20 @@
 START_TEST(memory_checks_sizes) {
     szg_context *context = test_context();
     char *block;
-    ck_szg_fails(SZG_EINVAL, "negative", szgi_memory_alloc(context, -1, 8, &block));
+    ck_szg_fails(SZG_EINVAL, "negative", szgi_memory_take(context, -1, 8, &block));
     ck_assert_ptr_null(block);
-    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_alloc(context, INT64_MAX, 8, &block));
-    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_alloc(context, INT64_MAX / 8, 8, &block));
-    ck_szg_ok(szgi_memory_alloc(context, 0, 8, &block));
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_take(context, INT64_MAX, 8, &block));
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_take(context, INT64_MAX / 8, 8, &block));
+    ck_szg_ok(szgi_memory_take(context, 0, 8, &block));
     ck_assert_ptr_nonnull(block);
     szgi_memory_free(block);
-    ck_szg_ok(szgi_memory_alloc(context, 3, 1, &block));
+    ck_szg_ok(szgi_memory_alloc(context, 3, &block));
     ck_assert_uint_eq((uintptr_t)block % 64, 0);
     memcpy(block, "abc", 3);
-    ck_szg_ok(szgi_memory_grow(context, &block, 3, 100, 1));
+    ck_szg_ok(szgi_memory_grow(context, &block, 3, 100));
     ck_assert_int_eq(memcmp(block, "abc\0\0", 5), 0);
     szgi_memory_fail_after(context, 1);
-    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_grow(context, &block, 100, 200, 1));
+    ck_szg_fails(SZG_ENOMEM, "refused", szgi_memory_grow(context, &block, 100, 200));
     ck_assert_int_eq(memcmp(block, "abc", 3), 0);
     szgi_memory_free(block);
 }
@@ -80,7 +80,7 @@ START_TEST(memory_products_and_limits) {
     ck_assert_int_gt(have, 0);
     char *block; /* Linux would grant it, and kill the process that fills it */
     ck_szg_fails(SZG_ENOMEM, "are available: ask for less",
-                 szgi_memory_alloc(context, have / 8 + (1 << 28), 9, &block));
+                 szgi_memory_take(context, have / 8 + (1 << 28), 9, &block));
     ck_assert_ptr_null(block);
 }
 END_TEST

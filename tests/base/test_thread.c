@@ -32,7 +32,7 @@ static void *do_nothing(void *unused) {
 
 static void *take_memory(void *unused) {
     char *block;
-    ck_assert_int_eq(szgi_memory_alloc(NULL, 1, 1, &block), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(NULL, 1, &block), SZG_OK);
     szgi_memory_free(block);
     return unused;
 }

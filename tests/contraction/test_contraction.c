@@ -50,8 +50,8 @@ static void contract(const char *encoding_spec, const char *content_spec, int64_
     ck_szg_ok(contracted(test_context(), szg_matrix_factored(&plain), szg_matrix_factored(&coupled),
                          &bare, fast));
     double *a, *b;
-    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *a, &a));
-    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *b, &b));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, &a));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, &b));
     ck_szg_ok(szgi_factored_dense(test_context(), &plain, a, n));
     ck_szg_ok(szgi_factored_dense(test_context(), &coupled, b, n));
     ck_szg_ok(contracted(test_context(), szg_matrix_dense(n, n, a, n), szg_matrix_dense(n, n, b, n),
@@ -116,8 +116,8 @@ END_TEST
 static void hermitian_values(const szg_factored *f, double *out) {
     int64_t n = f->n;
     double *dense, *half;
-    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *dense, &dense));
-    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *half, &half));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, &dense));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, &half));
     ck_szg_ok(szgi_factored_dense(test_context(), f, dense, n));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -547,7 +547,7 @@ done:
 static double *rounded_logits(int64_t n, int64_t d, uint32_t trial) {
     double *q = new_test_reals(0x4345, trial, n * d), *k = new_test_reals(0x4346, trial, n * d),
            *out;
-    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, sizeof *out, &out));
+    ck_szg_ok(szgi_memory_alloc(test_context(), n * n, &out));
     for (int64_t at = 0; at < n * n; at++) {
         double sum = d == n && at / n == at % n ? 2 * (double)(n * n) : 0;
         for (int64_t t = 0; t < d; t++)

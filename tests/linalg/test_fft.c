@@ -129,9 +129,9 @@ static void *work_alone(void *argument) {
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     enum { N = 200 };
     double *a, *b, *c;
-    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &a), SZG_OK);
-    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &b), SZG_OK);
-    ck_assert_int_eq(szgi_memory_alloc(context, N * N, 8, &c), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, &a), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, &b), SZG_OK);
+    ck_assert_int_eq(szgi_memory_alloc(context, N * N, &c), SZG_OK);
     szgi_stream stream = {.seed = seed};
     for (int64_t round = 0; round < 40; round++) {
         szgi_fft *fft;

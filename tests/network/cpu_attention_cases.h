@@ -39,7 +39,7 @@ enum { SHAPE_COUNT = sizeof SHAPES / sizeof *SHAPES };
 /* Numbers between guard bands. */
 static inline float *new_guarded(int64_t count) {
     float *at;
-    ck_szg_ok(szgi_memory_alloc(test_context(), count + 2 * GUARD, sizeof *at, &at));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count + 2 * GUARD, &at));
     for (int64_t i = 0; i < count + 2 * GUARD; i++)
         at[i] = SENTINEL;
     return at + GUARD;

@@ -252,7 +252,7 @@ static int64_t band_of(const op_trial *trial, int at, int64_t size) {
 
 static unsigned char *new_bytes(int64_t count) {
     unsigned char *bytes;
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, 1, &bytes));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, &bytes));
     return bytes;
 }
 

@@ -80,7 +80,7 @@ typedef struct layer {
 
 static float *floats(uint32_t purpose, int64_t count) {
     float *block;
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof *block, &block));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, &block));
     szgi_stream stream = {.seed = test_seed(), .purpose = purpose};
     for (int64_t i = 0; i < count; i++)
         block[i] = (float)szgi_random_normal(&stream, (uint64_t)i);

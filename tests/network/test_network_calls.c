@@ -9,8 +9,8 @@ START_TEST(memory_moves) {
     enum { COUNT = 3000000 };
     szg_context *context = tested(1);
     unsigned char *host = NULL, *back = NULL, *first, *second;
-    ck_on(context, szgi_memory_alloc(context, COUNT, 1, &host));
-    ck_on(context, szgi_memory_alloc(context, COUNT, 1, &back));
+    ck_on(context, szgi_memory_alloc(context, COUNT, &host));
+    ck_on(context, szgi_memory_alloc(context, COUNT, &back));
     for (int64_t i = 0; i < COUNT; i++)
         host[i] = (unsigned char)(i % 251);
     ck_on(context, szgi_device_alloc(context, COUNT, &first));
@@ -320,7 +320,7 @@ START_TEST(refused_memory_is_survived) {
     szg_context *context = test_context();
     float *x = NULL;
     int32_t ints[ROWS] = {0};
-    ck_szg_ok(szgi_memory_alloc(context, (int64_t)6 * ROWS * WIDTH, sizeof *x, &x));
+    ck_szg_ok(szgi_memory_alloc(context, (int64_t)6 * ROWS * WIDTH, &x));
     float *y = x + ROWS * WIDTH, *dx = y + ROWS * WIDTH, *second = dx + ROWS * WIDTH,
           *third = second + ROWS * WIDTH, *row = third + ROWS * WIDTH;
     szgi_linear l = {.rows = ROWS,

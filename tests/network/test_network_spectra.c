@@ -55,7 +55,7 @@ static void *to_device(szg_context *context, int64_t count, const double *values
     int64_t real = szgi_network_real_size(context);
     float *single;
     void *device;
-    ck_szg_ok(szgi_memory_alloc(context, count, sizeof *single, &single));
+    ck_szg_ok(szgi_memory_alloc(context, count, &single));
     for (int64_t i = 0; i < count; i++)
         single[i] = (float)values[i];
     ck_szg_ok(szgi_device_alloc(context, count * real, &device));

@@ -26,8 +26,8 @@ static szg_status gather_forward(szg_context *context, const op_trial *t, void *
 /* A set whose examples have 0 .. longest words: 0 and more than the batch's positions occur. */
 static void add_set(gather_case *c, op_trial *t, int64_t examples, int64_t longest) {
     int64_t *start = NULL, *order = NULL;
-    ck_szg_ok(szgi_memory_alloc(test_context(), examples + 1, sizeof *start, &start));
-    ck_szg_ok(szgi_memory_alloc(test_context(), examples, sizeof *order, &order));
+    ck_szg_ok(szgi_memory_alloc(test_context(), examples + 1, &start));
+    ck_szg_ok(szgi_memory_alloc(test_context(), examples, &order));
     for (int64_t e = 0; e < examples; e++) {
         start[e + 1] = start[e] + draw_below(longest + 1);
         int64_t j = draw_below(e + 1);

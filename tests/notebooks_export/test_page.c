@@ -257,7 +257,7 @@ START_TEST(long_lists_become_tables) {
     enum { ROWS = 20000 };
     szg_table *table = new_table(ROWS);
     int64_t *row, count = 0;
-    ck_szg_ok(szgi_memory_alloc(test_context(), ROWS, sizeof *row, &row));
+    ck_szg_ok(szgi_memory_alloc(test_context(), ROWS, &row));
     for (int64_t i = 0; i < ROWS; i++)
         if (i % 7 == 0 || i % 7 == 1 || i % 7 == 4)
             row[count++] = i;

@@ -38,12 +38,12 @@ static double *add(answer *out, const char *prefix, const char *name, int dims,
     char *text;
     void *data;
     *tensor = (szgi_tensor){.dtype = SZG_DTYPE_F64, .dims = dims, .count = 1};
-    must(szgi_memory_alloc(context, 2, sizeof *sizes, &sizes));
+    must(szgi_memory_alloc(context, 2, &sizes));
     for (int i = 0; i < dims; i++)
         tensor->count *= sizes[i] = shape[i];
-    must(szgi_memory_alloc(context, (int64_t)(strlen(prefix) + strlen(name)) + 1, 1, &text));
+    must(szgi_memory_alloc(context, (int64_t)(strlen(prefix) + strlen(name)) + 1, &text));
     stpcpy(stpcpy(text, prefix), name);
-    must(szgi_memory_alloc(context, tensor->count, sizeof(double), &data));
+    must(szgi_memory_take(context, tensor->count, sizeof(double), &data));
     tensor->name = text;
     tensor->shape = sizes;
     tensor->data = data;
@@ -62,7 +62,7 @@ static void add_arena(answer *out, const char *prefix, const szg_model *model, c
 static void read_reals(const void *from, int64_t count, double *out) {
     int64_t size = szgi_network_real_size(context);
     void *host;
-    must(szgi_memory_alloc(context, count, (size_t)size, &host));
+    must(szgi_memory_take(context, count, (size_t)size, &host));
     must(szgi_device_download(context, host, from, count * size));
     for (int64_t i = 0; i < count; i++)
         out[i] = size == 4 ? (double)((const float *)host)[i] : ((const double *)host)[i];
@@ -85,9 +85,9 @@ static void open_batch(training *run, const char *path) {
     must(szg_examples_read(context, path, &examples));
     int64_t length = run->config.model.max_length;
     int32_t *tokens, *lengths, *labels;
-    must(szgi_memory_alloc(context, examples.count * length, sizeof *tokens, &tokens));
-    must(szgi_memory_alloc(context, examples.count, sizeof *lengths, &lengths));
-    must(szgi_memory_alloc(context, examples.count, sizeof *labels, &labels));
+    must(szgi_memory_alloc(context, examples.count * length, &tokens));
+    must(szgi_memory_alloc(context, examples.count, &lengths));
+    must(szgi_memory_alloc(context, examples.count, &labels));
     must(szgi_batch_fill(context, &examples, NULL, examples.count, length,
                          run->config.model.vocabulary, szgi_model_classes(run->model), tokens,
                          lengths, labels));
@@ -179,8 +179,7 @@ int main(int argc, char **argv) {
     static training self;
     answer out = {0};
     open_run(&self, argv + 2);
-    must(szgi_memory_alloc(context, 2 + 2 * szgi_model_parameters(self.model), sizeof *out.tensor,
-                           &out.tensor));
+    must(szgi_memory_alloc(context, 2 + 2 * szgi_model_parameters(self.model), &out.tensor));
     for (int64_t number = 0; number < strtol(argv[5], NULL, 10); number++)
         step(&self, number, &out);
     add_arena(&out, "stepped.", self.model, szgi_model_arena(self.model));

@@ -15,7 +15,7 @@
 
 static double *numbers(int64_t count) {
     double *block = NULL;
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof *block, &block));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, &block));
     return block;
 }
 
@@ -231,7 +231,7 @@ START_TEST(entries_keep_their_accuracy) {
     ck_szg_ok(szgi_dc_halves_open(test_context(), n, lags, &halves));
     szgi_dc_half_block(&halves.half[0], first + l, 1, first, 3, row, 3);
     long double *table = NULL, exact[3] = {0};
-    ck_szg_ok(szgi_memory_alloc(test_context(), 3 * n, sizeof *table, &table));
+    ck_szg_ok(szgi_memory_alloc(test_context(), 3 * n, &table));
     for (int64_t k = 0; k < 3; k++)
         for (int64_t i = 0; i < n; i++)
             table[k * n + i] =

@@ -66,7 +66,7 @@ static inline szg_status host_numbers(szg_context *context, int64_t n, const dou
         return SZG_OK;
     host_means(n, a, room + 2 * n);
     host_rest(n, a, out);
-    SZG_TRY(szgi_memory_alloc(context, 2 * n * n, sizeof *part, &part));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * n, &part));
     gram = part + n * n;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -102,14 +102,13 @@ static inline void host_spectra_close(szg_context *context, szgi_spectra_job *jo
 static inline szg_status host_spectra_open(szg_context *context, int64_t count, int64_t n,
                                            int64_t sums, szgi_spectra_job **out) {
     host_job *self;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->job = (szgi_spectra_job){.count = count, .n = n, .sums = sums};
-    szg_status status = szgi_memory_alloc(context, count * n * n, sizeof(double), &self->matrix);
+    szg_status status = szgi_memory_alloc(context, count * n * n, &self->matrix);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, sums, sizeof(double), &self->sums);
+        status = szgi_memory_alloc(context, sums, &self->sums);
     if (status == SZG_OK)
-        status =
-            szgi_memory_alloc(context, count * host_numbers_room(n), sizeof(double), &self->room);
+        status = szgi_memory_alloc(context, count * host_numbers_room(n), &self->room);
     *out = status == SZG_OK ? &self->job : NULL;
     if (status != SZG_OK)
         host_spectra_close(context, &self->job);

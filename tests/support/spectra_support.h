@@ -23,7 +23,7 @@ static inline double residual_limit(int64_t n) {
 
 static inline void *get(int64_t count, size_t size) {
     void *block;
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, size, &block));
+    ck_szg_ok(szgi_memory_take(test_context(), count, size, &block));
     return block;
 }
 

@@ -73,7 +73,7 @@ double test_real(const szgi_stream *stream, uint64_t index) {
 
 double *new_numbers(int64_t count) {
     double *block;
-    ck_szg_ok(szgi_memory_alloc(context, count, sizeof *block, &block));
+    ck_szg_ok(szgi_memory_alloc(context, count, &block));
     return block;
 }
 

@@ -46,9 +46,9 @@ typedef struct drawn_batch {
 static inline drawn_batch draw_batch(int64_t count, int64_t length) {
     szgi_stream stream = {.seed = test_seed(), .purpose = 77};
     drawn_batch b = {0};
-    ck_szg_ok(szgi_memory_alloc(test_context(), count * length, sizeof(int32_t), &b.tokens));
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof(int32_t), &b.lengths));
-    ck_szg_ok(szgi_memory_alloc(test_context(), count, sizeof(int32_t), &b.labels));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count * length, &b.tokens));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, &b.lengths));
+    ck_szg_ok(szgi_memory_alloc(test_context(), count, &b.labels));
     for (int64_t e = 0; e < count; e++) {
         uint64_t at = (uint64_t)(e * (length + 2));
         b.lengths[e] = e == 0           ? (int32_t)length

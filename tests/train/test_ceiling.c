@@ -168,7 +168,7 @@ END_TEST
  * text. On the texts it saw it is at least as good as the best rule; on others at most. */
 static int64_t *new_counts(int64_t size) {
     int64_t *counts;
-    ck_szg_ok(szgi_memory_alloc(test_context(), size, sizeof *counts, &counts));
+    ck_szg_ok(szgi_memory_alloc(test_context(), size, &counts));
     return counts;
 }
 

@@ -31,7 +31,7 @@ static parts open_parts(const char *path) {
     parts self;
     ck_szg_ok(szgi_safetensors_open(test_context(), path, &self.file));
     self.count = szgi_safetensors_count(self.file);
-    ck_szg_ok(szgi_memory_alloc(test_context(), self.count + 1, sizeof *self.tensor, &self.tensor));
+    ck_szg_ok(szgi_memory_alloc(test_context(), self.count + 1, &self.tensor));
     for (int64_t i = 0; i < self.count; i++)
         self.tensor[i] = *szgi_safetensors_tensor(self.file, i);
     return self;
@@ -240,7 +240,7 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     szg_train_config *config = new_tiny(NULL), *still = new_tiny("model.encoding=nope");
     szgi_tensor *tensors;
     szg_model *model;
-    ck_szg_ok(szgi_memory_alloc(test_context(), file.count + 3, sizeof *tensors, &tensors));
+    ck_szg_ok(szgi_memory_alloc(test_context(), file.count + 3, &tensors));
     memcpy(tensors, file.tensor, (size_t)file.count * sizeof *tensors);
     for (int i = 0; i < 3; i++)
         tensors[file.count + i] = (szgi_tensor){.name = names[i],

@@ -37,7 +37,7 @@ static outcome outcome_of(const szgi_ops *ops, const variant *v) {
     o.tally = tally_of(&s);
     o.logits = logits_of(&s, MANY);
     o.loss = o.tally.loss;
-    ck_szg_ok(szgi_memory_alloc(test_context(), o.parameters, sizeof *o.parameter, &o.parameter));
+    ck_szg_ok(szgi_memory_alloc(test_context(), o.parameters, &o.parameter));
     memcpy(o.parameter, szgi_model_parameter(s.model, 0),
            (size_t)o.parameters * sizeof *o.parameter);
     close_subject(&s);

@@ -84,8 +84,7 @@ static void write_changed(const char *from, const char *to, bool without) {
     for (int i = 0; i < NUMBERS; i++)
         rows[i] = (float)i;
     ck_szg_ok(szgi_safetensors_open(test_context(), from, &file));
-    ck_szg_ok(
-        szgi_memory_alloc(test_context(), szgi_safetensors_count(file), sizeof *tensor, &tensor));
+    ck_szg_ok(szgi_memory_alloc(test_context(), szgi_safetensors_count(file), &tensor));
     for (int64_t i = 0; i < szgi_safetensors_count(file); i++) {
         tensor[count] = *szgi_safetensors_tensor(file, i);
         if (strcmp(tensor[count].name, ROWS) == 0)

@@ -53,7 +53,7 @@ static outcome outcome_of(const char *name, const variant *v) {
     size_t bytes = (size_t)o.parameters * sizeof *o.parameter;
     o.gradient = gradients_of(&s, &batch.batch);
     o.tally = tally_of(&s);
-    ck_szg_ok(szgi_memory_alloc(test_context(), 1, bytes, &o.parameter));
+    ck_szg_ok(szgi_memory_take(test_context(), 1, bytes, &o.parameter));
     memcpy(o.parameter, szgi_model_parameter(s.model, 0), bytes);
     close_subject(&s);
     szg_context_close(&other_context);

@@ -28,7 +28,7 @@ static inline szg_train_config *new_tiny(const char *key) {
     memcpy(keys, tiny_keys, sizeof tiny_keys);
     keys[KEYS] = key;
     szg_train_config *config;
-    ck_szg_ok(szgi_memory_alloc(test_context(), 1, sizeof *config, &config));
+    ck_szg_ok(szgi_memory_alloc(test_context(), 1, &config));
     ck_szg_ok(szg_train_config_read(test_context(), NULL, keys, KEYS + (key != NULL), config));
     return config;
 }

@@ -199,7 +199,7 @@ static double accuracy_of(const szgi_tally *tally) {
 static szg_status read_tallies(szg_context *context, const ablation_pass *pass, szg_ablation *out) {
     szgi_tally *tally;
     int64_t count = tallies_of(pass), heads = out->heads;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *tally, &tally));
+    SZG_TRY(szgi_memory_alloc(context, count, &tally));
     szg_status status =
         szgi_device_download(context, tally, pass->tally, count * (int64_t)sizeof *tally);
     if (status == SZG_OK && tally->counted < 1)

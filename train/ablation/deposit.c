@@ -130,7 +130,7 @@ szg_status szgi_ablation_deposit(szg_context *context, const szg_ablation *const
     SZG_TRY(check_runs(context, runs, count, layer));
     double *index, *gini, *scratch;
     int64_t heads = runs[0]->heads;
-    SZG_TRY(szgi_memory_alloc(context, 2 * count + heads, sizeof *index, &index));
+    SZG_TRY(szgi_memory_alloc(context, 2 * count + heads, &index));
     gini = index + count;
     scratch = gini + count;
     *out = (szgi_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};

@@ -13,7 +13,7 @@ szg_status szgi_ablation_open(szg_context *context, int64_t layers, int64_t head
     int64_t count;
     *out = (szg_ablation){.layers = layers, .heads = heads, .reach = heads, .ceiling = NAN};
     SZG_TRY(szgi_memory_product(context, layers, heads + 1, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->head, &out->head));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->head));
     out->layer = out->head + layers * heads;
     return SZG_OK;
 }
@@ -198,7 +198,7 @@ szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_ru
     for (int64_t r = 0; r < count; r++)
         for (int64_t layer = 0; layer < runs[r]->layers; layer++)
             SZG_TRY(deposit_row(context, table, &keys[r], &runs[r], 1, layer));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *members, &members));
+    SZG_TRY(szgi_memory_alloc(context, count, &members));
     szg_status status = SZG_OK;
     for (int64_t r = 0; r < count && status == SZG_OK; r++)
         status = mean_rows(context, table, keys, runs, count, r, together, members);

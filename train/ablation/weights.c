@@ -64,7 +64,7 @@ szg_status szgi_weight_cut_open(szg_context *context, szg_model *model, szg_abla
     const szg_model_config *settings = &szgi_model_settings(model)->model;
     weight_cut *cut;
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *cut, &cut));
+    SZG_TRY(szgi_memory_alloc(context, 1, &cut));
     cut->model = model;
     cut->method = method;
     cut->heads = settings->heads;

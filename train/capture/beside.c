@@ -88,14 +88,13 @@ static bool layers_fit(const szgi_capture *capture, int64_t bytes) {
 static szg_status open_parts(szg_context *context, const szgi_capture *capture,
                              capture_beside *self) {
     int64_t sums = (capture->last + 1) * szgi_model_settings(capture->model)->model.heads;
-    SZG_TRY(szgi_memory_alloc(context, capture->probes, sizeof *self->order, &self->order));
+    SZG_TRY(szgi_memory_alloc(context, capture->probes, &self->order));
     plan(capture, self);
-    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->pair, &self->pair));
-    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->probe, &self->probe));
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->pair));
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->probe));
     for (int64_t i = 0; i < self->orders; i++) {
         beside_order *order = &self->order[i];
-        SZG_TRY(
-            szgi_memory_alloc(context, order->capacity, sizeof *order->numbers, &order->numbers));
+        SZG_TRY(szgi_memory_alloc(context, order->capacity, &order->numbers));
         SZG_TRY(szgi_network_spectra_open(context, order->capacity, order->n, i == 0 ? sums : 0,
                                           &order->job));
     }
@@ -105,7 +104,7 @@ static szg_status open_parts(szg_context *context, const szgi_capture *capture,
 szg_status szgi_capture_beside_open(szg_context *context, szgi_capture *self, int64_t bytes) {
     if (!szgi_network_has_spectra(context) || self->folder || !layers_fit(self, bytes))
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self->beside, &self->beside));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self->beside));
     self->beside->budget = bytes;
     return open_parts(context, self, self->beside);
 }

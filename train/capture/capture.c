@@ -75,8 +75,8 @@ static szg_status open_batch(szg_context *context, const szg_examples *examples,
                              const int64_t *order, szgi_capture *self) {
     int64_t size;
     SZG_TRY(szgi_memory_product(context, self->probes, self->length, &size));
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *self->tokens, &self->tokens));
-    SZG_TRY(szgi_memory_alloc(context, self->probes, sizeof *self->lengths, &self->lengths));
+    SZG_TRY(szgi_memory_alloc(context, size, &self->tokens));
+    SZG_TRY(szgi_memory_alloc(context, self->probes, &self->lengths));
     return szgi_batch_fill(context, examples, order, self->probes, self->length,
                            szgi_model_settings(self->model)->model.vocabulary,
                            szgi_model_classes(self->model), self->tokens, self->lengths, NULL);
@@ -92,9 +92,9 @@ static szg_status open_waiting(szg_context *context, szgi_capture *self) {
     SZG_TRY(szgi_memory_product(context, 2 * self->capacity, square, &size));
     SZG_TRY(szgi_memory_require(context, size, 1, sizeof(double), "captured logits",
                                 "capture fewer heads"));
-    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->pair, &self->pair));
-    SZG_TRY(szgi_memory_alloc(context, self->capacity, sizeof *self->probe, &self->probe));
-    return szgi_memory_alloc(context, size, sizeof *self->matrix, &self->matrix);
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->pair));
+    SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->probe));
+    return szgi_memory_alloc(context, size, &self->matrix);
 }
 
 static szg_status open_memory(szg_context *context, int64_t beside_bytes, szgi_capture *self) {
@@ -103,11 +103,11 @@ static szg_status open_memory(szg_context *context, int64_t beside_bytes, szgi_c
     SZG_TRY(szgi_memory_product(context, size, heads, &size));
     size *= szgi_network_real_size(context);
     SZG_TRY(szgi_device_alloc(context, size, &self->device));
-    SZG_TRY(szgi_memory_alloc(context, layers * heads, sizeof *self->norms, &self->norms));
+    SZG_TRY(szgi_memory_alloc(context, layers * heads, &self->norms));
     SZG_TRY(szgi_capture_beside_open(context, self, beside_bytes));
     if (self->beside)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, size, 1, &self->host));
+    SZG_TRY(szgi_memory_take(context, size, 1, &self->host));
     return open_waiting(context, self);
 }
 
@@ -159,7 +159,7 @@ szg_status szgi_capture_open_within(szg_context *context, szg_model *model,
                                     szgi_capture **out) {
     *out = NULL;
     szgi_capture *self;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->model = model;
     self->what = *what;
     self->probes = self->what.probes;

@@ -59,7 +59,7 @@ static szg_status add_part(szg_context *context, const szg_model *model, const v
                            const capture_part *part, double *sums) {
     const szgi_parameter *parameter = part->parameter;
     double *g;
-    SZG_TRY(szgi_memory_alloc(context, parameter->count, sizeof *g, &g));
+    SZG_TRY(szgi_memory_alloc(context, parameter->count, &g));
     szg_status status =
         szgi_model_read(context, model, gradient, parameter->offset, parameter->count, g);
     if (status == SZG_OK)

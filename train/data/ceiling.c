@@ -23,14 +23,9 @@ szg_status szgi_ceiling_open(szg_context *context, const szg_data_config *data, 
             segment = most > data->side_max ? most : data->side_max;
     *out = (ceiling_scratch){0};
     szg_status status;
-    SZG_TRY_GOTO(
-        status,
-        szgi_memory_alloc(context, segment + 1, sizeof *out->log_falling, &out->log_falling), fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, words + 1, sizeof *out->seen, &out->seen),
-                 fail);
-    SZG_TRY_GOTO(
-        status, szgi_memory_alloc(context, most + 2, sizeof *out->label_weight, &out->label_weight),
-        fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, segment + 1, &out->log_falling), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, words + 1, &out->seen), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, most + 2, &out->label_weight), fail);
     for (int64_t k = 0; k < segment; k++)
         out->log_falling[k + 1] = out->log_falling[k] + log((double)(words - k));
     return SZG_OK;

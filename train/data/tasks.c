@@ -107,7 +107,7 @@ static szg_status open_task(szg_context *context, const szg_train_config *config
                                 "the task's examples", "lower data.examples"));
     szg_status status;
     SZG_TRY_GOTO(status, generate(context, config, train, &all), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, all.count, sizeof *order, &order), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, all.count, &order), done);
     status = split_task(context, data, &all, train, order, out);
 done:
     szgi_memory_free(order);
@@ -181,7 +181,7 @@ static szg_status split_file(szg_context *context, const szg_train_config *confi
                              const szg_examples *all, szg_dataset *out) {
     const szg_data_config *data = &config->data;
     int64_t *order, count = 0;
-    SZG_TRY(szgi_memory_alloc(context, all->count, sizeof *order, &order));
+    SZG_TRY(szgi_memory_alloc(context, all->count, &order));
     szg_status status = keep_distinct(context, data->train_file, all, order, &count);
     if (status == SZG_OK) {
         out->duplicates = all->count - count;

@@ -122,16 +122,13 @@ szg_status szgi_task_open(szg_context *context, const szg_train_config *config, 
                             .words = config->model.vocabulary - 1,
                             .triggers = distance ? 2 : data->triggers};
     szg_status status;
-    SZG_TRY_GOTO(status,
-                 szgi_memory_alloc(context, out->triggers, sizeof *out->trigger, &out->trigger),
-                 fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->words, sizeof *out->filler, &out->filler),
-                 fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, segment, sizeof *out->swap, &out->swap), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->triggers, &out->trigger), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, out->words, &out->filler), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, segment, &out->swap), fail);
     SZG_TRY_GOTO(status,
                  szgi_memory_alloc(
                      context, distance ? data->longest : largest(data->words, data->test_words),
-                     sizeof *out->tokens, &out->tokens),
+                     &out->tokens),
                  fail);
     choose_triggers(out);
     return SZG_OK;

@@ -29,7 +29,7 @@ szg_status szgi_task_unique(szg_context *context, const szg_examples *examples,
     int64_t size = 64, *slot; /* index + 1; 0: free */
     while (size < 2 * examples->count)
         size *= 2;
-    SZG_TRY(szgi_memory_alloc(context, size, sizeof *slot, &slot));
+    SZG_TRY(szgi_memory_alloc(context, size, &slot));
     *count = 0;
     for (int64_t e = 0; e < examples->count; e++) {
         uint64_t at = hash(examples, equality, e) & (uint64_t)(size - 1);

@@ -14,7 +14,7 @@ static szg_status open_parts(szg_context *context, szgi_decoder *decoder) {
                          " positions: at least 1 of 1 .. max_length=%" PRId64,
                          decoder->batch, decoder->length, c->max_length);
     decoder->real = szgi_network_real_size(context);
-    SZG_TRY(szgi_memory_alloc(context, c->layers + 1, sizeof *decoder->layer, &decoder->layer));
+    SZG_TRY(szgi_memory_alloc(context, c->layers + 1, &decoder->layer));
     return szgi_decoder_open_memory(context, decoder);
 }
 
@@ -22,7 +22,7 @@ szg_status szgi_decoder_open(szg_context *context, szg_model *model, int64_t bat
                              bool training, szgi_decoder **out) {
     *out = NULL;
     szgi_decoder *decoder;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *decoder, &decoder));
+    SZG_TRY(szgi_memory_alloc(context, 1, &decoder));
     decoder->model = model;
     decoder->batch = batch;
     decoder->length = length;

@@ -96,7 +96,7 @@ szg_status szgi_model_open(szg_context *context, const szg_train_config *config,
                            szg_model **out) {
     *out = NULL;
     szg_model *model;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *model, &model));
+    SZG_TRY(szgi_memory_alloc(context, 1, &model));
     configure(model, config, classes);
     szg_status status = open_parts(context, model);
     if (status == SZG_OK)
@@ -191,7 +191,7 @@ szgi_model_operations szgi_model_operations_per_token(const szg_model *model) {
 szg_status szgi_model_count_operations(szg_context *context, const szg_train_config *config,
                                        int64_t classes, szgi_model_operations *out) {
     szg_model *model;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *model, &model));
+    SZG_TRY(szgi_memory_alloc(context, 1, &model));
     configure(model, config, classes);
     szg_status status = set_sizes(context, model);
     if (status == SZG_OK)

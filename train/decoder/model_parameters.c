@@ -137,9 +137,9 @@ static void add_frozen(szg_model *model) {
 szg_status szgi_model_list_parameters(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     int64_t capacity = PARAMETERS_AROUND + c->layers * PARAMETERS_A_LAYER;
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *model->parameter, &model->parameter));
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *model->start, &model->start));
-    SZG_TRY(szgi_memory_alloc(context, c->layers, sizeof *model->layer, &model->layer));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &model->parameter));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &model->start));
+    SZG_TRY(szgi_memory_alloc(context, c->layers, &model->layer));
     model->position_rows = model->extra_rows = -1;
     model->embedding = add(model, -1, "embedding.weight", c->vocabulary, c->width, START_NORMAL, 0);
     if (model->table_trained)

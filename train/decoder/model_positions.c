@@ -42,7 +42,7 @@ static szg_status open_rows(szg_context *context, szg_model *model) {
                          (long long)c->width);
     int64_t count = c->max_length * c->width;
     double *rows;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *rows, &rows));
+    SZG_TRY(szgi_memory_alloc(context, count, &rows));
     szg_status status = SZG_OK;
     if (own && !tensor)
         status = szgi_encoding_input(context, model->encoding, c->max_length, rows, c->width);
@@ -80,9 +80,9 @@ static szg_status fill_fixed_bias(szg_context *context, const szg_model *model, 
 static szg_status open_fixed_bias(szg_context *context, szg_model *model, int32_t *rows) {
     int64_t lags = 2 * model->config.model.max_length - 1, heads = model->config.model.heads;
     double *bias = NULL, *table = NULL;
-    szg_status status = szgi_memory_alloc(context, lags, sizeof *bias, &bias);
+    szg_status status = szgi_memory_alloc(context, lags, &bias);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, lags * heads, sizeof *table, &table);
+        status = szgi_memory_alloc(context, lags * heads, &table);
     if (status == SZG_OK)
         status = fill_fixed_bias(context, model, lags, bias, table);
     if (status == SZG_OK)
@@ -100,7 +100,7 @@ static szg_status open_bias(szg_context *context, szg_model *model) {
     if (!(szgi_encoding_attaches(model->encoding) & SZG_ATTACH_BIAS))
         return SZG_OK;
     int32_t *rows;
-    SZG_TRY(szgi_memory_alloc(context, lags, sizeof *rows, &rows));
+    SZG_TRY(szgi_memory_alloc(context, lags, &rows));
     szg_status status;
     if (model->table.array == SZGI_ARRAY_LAGS) {
         model->positions.rows = model->table.rows;
@@ -189,7 +189,7 @@ static szg_status open_rotation(szg_context *context, szg_model *model) {
     int64_t heads = alike ? 1 : c->heads, count = heads * c->max_length * p->pairs;
     p->factor_stride = alike ? 0 : 2 * c->max_length * p->pairs;
     szg_c64 *factors;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *factors, &factors));
+    SZG_TRY(szgi_memory_alloc(context, count, &factors));
     szg_status status = fill_rotation(context, model, heads, factors);
     if (status == SZG_OK)
         status = take_array(context, (const double *)factors, 2 * count, &p->factors);

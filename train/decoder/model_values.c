@@ -21,7 +21,7 @@ static szg_status upload_part(szg_context *context, void *to, const double *from
 
 szg_status szgi_model_upload(szg_context *context, void *to, const double *from, int64_t count) {
     float *narrow;
-    SZG_TRY(szgi_memory_alloc(context, count < PART ? count : PART, sizeof *narrow, &narrow));
+    SZG_TRY(szgi_memory_alloc(context, count < PART ? count : PART, &narrow));
     szg_status status = SZG_OK;
     for (int64_t at = 0; at < count && status == SZG_OK; at += PART)
         status = upload_part(context, model_at(context, to, at), from + at,
@@ -110,7 +110,7 @@ static szg_status initialise(szg_context *context, szg_model *model, uint64_t se
 szg_status szgi_model_initialise_tensor(szg_context *context, szg_model *model, uint64_t seed,
                                         int64_t index) {
     double *values;
-    SZG_TRY(szgi_memory_alloc(context, model->parameter[index].count, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, model->parameter[index].count, &values));
     szg_status status = initialise(context, model, seed, index, values);
     szgi_memory_free(values);
     return status;
@@ -122,7 +122,7 @@ szg_status szgi_model_initialise(szg_context *context, szg_model *model, uint64_
         if (model->parameter[i].count > largest)
             largest = model->parameter[i].count;
     double *values;
-    SZG_TRY(szgi_memory_alloc(context, largest, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, largest, &values));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < model->tensors && status == SZG_OK; i++)
         status = initialise(context, model, seed, i, values);

@@ -170,9 +170,9 @@ static bool is_ablated(const reproduction_run *run, szg_ablation_method method) 
 
 static szg_status open_ablated(szg_context *context, int64_t count, ablated *out) {
     SZG_TRY(szg_deposit_table_open(context, &out->deposit));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->own, &out->own));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->runs, &out->runs));
-    return szgi_memory_alloc(context, count, sizeof *out->keys, &out->keys);
+    SZG_TRY(szgi_memory_alloc(context, count, &out->own));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->runs));
+    return szgi_memory_alloc(context, count, &out->keys);
 }
 
 static szg_status read_experiment(szg_context *context, const szg_reproduction *self, int64_t first,

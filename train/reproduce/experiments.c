@@ -230,10 +230,10 @@ static szg_status add_rounds(szg_context *context, const szg_reproduction_option
     run_place place = {.options = options, .root = root};
     szgi_json_value seeds = szgi_json_member(root, "seeds");
     int64_t experiments = szgi_json_count(szgi_json_member(root, "experiments"));
-    SZG_TRY(szgi_memory_alloc(context, experiments, sizeof *place.latest, &place.latest));
+    SZG_TRY(szgi_memory_alloc(context, experiments, &place.latest));
     for (int64_t e = 0; e < experiments; e++)
         place.latest[e] = -1;
-    szg_status status = szgi_memory_alloc(context, experiments, sizeof *place.names, &place.names);
+    szg_status status = szgi_memory_alloc(context, experiments, &place.names);
     for (int64_t s = 0; s < szgi_json_count(seeds) && status == SZG_OK; s++)
         status = add_round(context, &place, szgi_json_element(seeds, s), out);
     szgi_memory_free(place.names);

@@ -26,7 +26,7 @@ static szg_status count_labels(szg_context *context, const szg_dataset *data, la
     out->lengths = 1 + (train->longest > data->test.longest ? train->longest : data->test.longest);
     out->classes = data->classes;
     SZG_TRY(szgi_memory_product(context, out->lengths + 1, out->classes, &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *out->count, &out->count));
+    SZG_TRY(szgi_memory_alloc(context, numbers, &out->count));
     for (int64_t e = 0; e < train->count; e++) {
         int64_t length = train->start[e + 1] - train->start[e];
         out->count[length * out->classes + train->label[e]]++;

@@ -182,7 +182,7 @@ szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
     SZG_TRY(szgi_context_check_cancel(context));
     SZG_TRY(open_run(context, place, out));
     reproduction_run *run = &out->run[out->count - 1];
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *run->config, &run->config));
+    SZG_TRY(szgi_memory_alloc(context, 1, &run->config));
     SZG_TRY(read_config(context, place, run->config));
     SZG_TRY(name_run(context, place, &run->name));
     SZG_TRY(check_name(context, out, place, run->first, run->name));

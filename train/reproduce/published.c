@@ -30,7 +30,7 @@ static szg_status read_source(szg_context *context, szgi_published *self) {
 szg_status szgi_published_open(szg_context *context, szgi_published **out) {
     *out = NULL;
     szgi_published *self;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self));
     szg_status status = szgi_json_parse(context, "published.json", szgi_asset_published,
                                         (int64_t)szgi_asset_published_size, &self->json);
     if (status == SZG_OK)

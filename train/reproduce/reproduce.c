@@ -19,7 +19,7 @@ static szg_status find_folders(szg_context *context, szg_reproduction *self, con
 
 szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options,
                                  szg_reproduction **out) {
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, 1, out));
     szg_status status = szgi_preset_read(context, options, *out);
     if (status == SZG_OK && options->folder)
         status = find_folders(context, *out, options->folder);

@@ -64,7 +64,7 @@ static int compare_runs(const void *left, const void *right) {
 
 static szg_status order_open(szg_context *context, const szg_reproduction *self, run_order *out) {
     out->count = self->count;
-    SZG_TRY(szgi_memory_alloc(context, out->count, sizeof(reproduction_run *), &out->run));
+    SZG_TRY(szgi_memory_alloc(context, out->count, &out->run));
     for (int64_t i = 0; i < out->count; i++)
         out->run[i] = &self->run[i];
     qsort(out->run, (size_t)out->count, sizeof(reproduction_run *), compare_runs);

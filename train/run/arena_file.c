@@ -43,7 +43,7 @@ static szg_status fetch_arena(szg_context *context, const szg_model *model, cons
     int64_t bytes;
     SZG_TRY(szgi_memory_product(context, numbers_of(model, arena), szgi_network_real_size(context),
                                 &bytes));
-    SZG_TRY(szgi_memory_alloc(context, bytes, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, bytes, out));
     return szgi_device_download(context, *out, arena, bytes);
 }
 
@@ -66,9 +66,9 @@ static szg_status collect(szg_context *context, const szg_model *model, const ar
                           int64_t count, file_tensors *out) {
     int64_t capacity = count * szgi_model_tensors(model);
     out->arenas = count;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->bytes, &out->bytes));
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->tensor, &out->tensor));
-    SZG_TRY(szgi_memory_alloc(context, capacity, sizeof *out->name, &out->name));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->bytes));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &out->tensor));
+    SZG_TRY(szgi_memory_alloc(context, capacity, &out->name));
     for (int64_t a = 0; a < count; a++) {
         SZG_TRY(fetch_arena(context, model, parts[a].arena, &out->bytes[a]));
         describe_arena(model, &parts[a], szgi_network_real_size(context), out->bytes[a],
@@ -232,7 +232,7 @@ static szg_status check_given(szg_context *context, szg_model *model, int64_t in
     void *arena = szgi_model_arena(model);
     int64_t count = parameter->count;
     double *both;
-    SZG_TRY(szgi_memory_alloc(context, 2 * count, sizeof *both, &both));
+    SZG_TRY(szgi_memory_alloc(context, 2 * count, &both));
     szg_status status = szgi_model_read(context, model, arena, parameter->offset, count, both);
     if (status == SZG_OK)
         status = szgi_model_initialise_tensor(context, model, 0, index);
@@ -322,7 +322,7 @@ static szg_status check_extra(szg_context *context, const szg_model *model,
 szg_status szgi_arena_read(szg_context *context, szg_model *model, const szgi_safetensors *file,
                            const arena_part *parts, int64_t count) {
     double *values;
-    SZG_TRY(szgi_memory_alloc(context, CHUNK, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, CHUNK, &values));
     szg_status status = SZG_OK;
     for (int64_t a = 0; a < count && status == SZG_OK; a++)
         status = read_arena(context, model, file, &parts[a], values);

@@ -111,7 +111,7 @@ static szg_status load_file(szg_context *context, const char *path, const szg_tr
     szgi_safetensors *file;
     SZG_TRY(szgi_safetensors_open(context, path, &file));
     szg_train_config *own = NULL;
-    szg_status status = szgi_memory_alloc(context, 1, sizeof *own, &own);
+    szg_status status = szgi_memory_alloc(context, 1, &own);
     if (status == SZG_OK && !config) {
         status = settings_of(context, file, own);
         config = own;

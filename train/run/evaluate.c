@@ -45,7 +45,7 @@ szg_status szgi_evaluation_open(szg_context *context, szg_model *model,
     int64_t batch = config->loop.evaluate_batch;
     evaluation *self;
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->model = model;
     self->batch = batch < examples->count ? batch : examples->count;
     self->length = szgi_padded_length(config, examples);
@@ -62,7 +62,7 @@ static szg_status fetch_logits(szg_context *context, const evaluation *self, int
                                double *out) {
     int64_t numbers = count * self->classes, size = szgi_network_real_size(context);
     void *raw;
-    SZG_TRY(szgi_memory_alloc(context, numbers, (size_t)size, &raw));
+    SZG_TRY(szgi_memory_take(context, numbers, (size_t)size, &raw));
     szg_status status =
         szgi_device_download(context, raw, szgi_decoder_logits(self->decoder), numbers * size);
     for (int64_t i = 0; i < numbers && status == SZG_OK; i++)

@@ -111,7 +111,7 @@ static szg_status open_search(search *self, const train_failure *failure) {
     int32_t *ints;
     szg_context *context = self->context;
     SZG_TRY(szgi_memory_product(context, failure->count, failure->length + 2, &rows));
-    SZG_TRY(szgi_memory_alloc(context, rows, sizeof *ints, &ints));
+    SZG_TRY(szgi_memory_alloc(context, rows, &ints));
     int32_t *lengths = ints + failure->count * failure->length, *labels = lengths + failure->count;
     szg_status status = szgi_device_alloc(context, (int64_t)sizeof *self->block, &self->block);
     if (status == SZG_OK)

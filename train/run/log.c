@@ -16,7 +16,7 @@
 
 szg_status szgi_path_join(szg_context *context, const char *folder, const char *name, char **out) {
     size_t length = strlen(folder), size = length + strlen(name) + 2;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
     snprintf(*out, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
              name);
     return SZG_OK;

@@ -105,7 +105,7 @@ static szg_status labelled_columns(szg_context *context, const szg_table *like, 
                                    int64_t *count) {
     int64_t own = COUNT(label_columns);
     *count = own + szg_table_columns(like);
-    SZG_TRY(szgi_memory_alloc(context, *count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, *count, out));
     memcpy(*out, label_columns, sizeof label_columns);
     for (int64_t i = own; i < *count; i++)
         (*out)[i] = *szg_table_column(like, i - own);

@@ -239,7 +239,7 @@ szg_status szgi_products_write(szg_context *context, const char *folder, int64_t
     SZG_TRY(szgi_network_products(context, 0, NULL, &count));
     if (count == *written)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *facts, &facts));
+    SZG_TRY(szgi_memory_alloc(context, count, &facts));
     szg_status status = szgi_network_products(context, count, facts, &again);
     if (status == SZG_OK)
         status = write_facts(context, folder, count, facts);
@@ -254,7 +254,7 @@ static szg_status keep_rows(szg_context *context, const char *path, const szg_ta
     int64_t count = szg_table_rows(table);
     row_reader reader = {context, path, table, 0, SZG_OK};
     szgi_product_fact *facts;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *facts, &facts));
+    SZG_TRY(szgi_memory_alloc(context, count, &facts));
     for (; reader.row < count && reader.status == SZG_OK; reader.row++)
         facts[reader.row] = fact_at(&reader);
     szg_status status = reader.status;

@@ -379,7 +379,7 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                          szg_train_result *out) {
     *out = (szg_train_result){0};
     run *self;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *self, &self));
+    SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->context = context;
     self->options = options;
     self->labels = szgi_run_labels(options);

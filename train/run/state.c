@@ -156,7 +156,7 @@ static szg_status compare(szg_context *context, const szgi_safetensors *file,
     SZG_TRY(szgi_json_as_integer(context, szgi_json_member(stored, "classes"), &classes));
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(stored, "backend"), &backend));
     szg_train_config *config;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *config, &config));
+    SZG_TRY(szgi_memory_alloc(context, 1, &config));
     szg_status status = szgi_train_config_parse(context, "configuration", text, config);
     if (status == SZG_OK)
         compare_settings(config, identity->config, list, sizeof list);

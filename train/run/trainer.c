@@ -42,7 +42,7 @@ static szg_status open_parts(szg_context *context, trainer *self) {
     SZG_TRY(szgi_decoder_open(context, self->model, batch, self->length, true, &self->decoder));
     SZG_TRY(open_arenas(context, self));
     szgi_decoder_set_block(self->decoder, &self->record->block);
-    SZG_TRY(szgi_memory_alloc(context, train->count, sizeof *self->order, &self->order));
+    SZG_TRY(szgi_memory_alloc(context, train->count, &self->order));
     const batch_limits limits = {self->length, self->config->model.vocabulary,
                                  szgi_model_classes(self->model)};
     SZG_TRY(szgi_resident_open(context, train, &limits, true, &self->set));

@@ -37,7 +37,7 @@ static szg_status solve_tree(szg_context *context, szgi_dc_tree *tree, const dou
     SZG_TRY(szgi_dc_tree_solve(context, tree));
     merge(tree, w);
     double *scaled = NULL;
-    SZG_TRY(szgi_memory_alloc(context, halves->n, sizeof *scaled, &scaled));
+    SZG_TRY(szgi_memory_alloc(context, halves->n, &scaled));
     for (int64_t j = 0; j < halves->n; j++)
         scaled[j] = ldexp(lags[j], -halves->exponent);
     szgi_dc_answer answer = {.n = halves->n, .lags = scaled, .norm = halves->norm, .all = w};
@@ -75,7 +75,7 @@ szg_status szgi_dc_eigenvalues(szg_context *context, const szg_toeplitz *symmetr
     if (n < LEAST_ORDER)
         return SZG_OK;
     double *lags = NULL;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *lags, &lags));
+    SZG_TRY(szgi_memory_alloc(context, n, &lags));
     for (int64_t j = 0; j < n; j++)
         lags[j] = szg_toeplitz_at(symmetric, j).re;
     szg_status status = SZG_OK;

@@ -89,9 +89,9 @@ szg_status szgi_dc_halves_open(szg_context *context, int64_t n, const double *la
         (void)frexp(largest, &out->exponent);
     double *memory = NULL;
     long double *scratch = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 6 * n + 1, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 6 * n + 1, &memory));
     lay_out(out, memory);
-    SZG_TRY(szgi_memory_alloc(context, 4 * n, sizeof *scratch, &scratch));
+    SZG_TRY(szgi_memory_alloc(context, 4 * n, &scratch));
     lag_sums sums = {scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
     szg_status status = sum_lags(context, n, lags, out->exponent, &sums);
     if (status == SZG_OK) {

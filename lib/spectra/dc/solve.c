@@ -43,9 +43,9 @@ static szg_status split_coupling(szg_context *context, const szgi_dc_tree *tree,
     int64_t least = left < right ? left : right;
     if (least == 0)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, (left + right) * least, sizeof(double), &node->update));
+    SZG_TRY(szgi_memory_alloc(context, (left + right) * least, &node->update));
     double *u = NULL;
-    SZG_TRY(szgi_memory_alloc(context, (left + right + 1) * least, sizeof *u, &u));
+    SZG_TRY(szgi_memory_alloc(context, (left + right + 1) * least, &u));
     double *vt = u + left * least, *s = vt + right * least;
     szg_status status =
         szgi_singular(context, left, right, node->coupling, right, s, u, least, vt, right);
@@ -109,9 +109,9 @@ static szg_status solve_leaf(szg_context *context, szgi_dc_tree *tree, int half,
     szgi_dc_node *node = &tree->node[half][index];
     int64_t n = node->size;
     double *block = NULL;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &node->values));
-    SZG_TRY(szgi_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
-    SZG_TRY(szgi_memory_alloc(context, n * n, sizeof *block, &block));
+    SZG_TRY(szgi_memory_alloc(context, n, &node->values));
+    SZG_TRY(szgi_memory_alloc(context, node->rank * n, &node->carried));
+    SZG_TRY(szgi_memory_alloc(context, n * n, &block));
     szg_status status = diagonalise(context, &tree->halves->half[half], node, block);
     for (int64_t r = 0; r < node->rank && status == SZG_OK; r++) {
         for (int64_t i = 0; i < n; i++) {
@@ -193,11 +193,11 @@ static szg_status solve_inner(szg_context *context, szgi_dc_tree *tree, int half
     int64_t n = node->size, numbers;
     double *rows = NULL;
     place *order = NULL;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &node->values));
-    SZG_TRY(szgi_memory_alloc(context, node->rank * n, sizeof(double), &node->carried));
+    SZG_TRY(szgi_memory_alloc(context, n, &node->values));
+    SZG_TRY(szgi_memory_alloc(context, node->rank * n, &node->carried));
     SZG_TRY(szgi_memory_product(context, node->updates + node->rank + 1, n, &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof *rows, &rows));
-    szg_status status = szgi_memory_alloc(context, n, sizeof *order, &order);
+    SZG_TRY(szgi_memory_alloc(context, numbers, &rows));
+    szg_status status = szgi_memory_alloc(context, n, &order);
     if (status == SZG_OK) {
         merge(node, left, right, order, rows + (numbers - n), rows);
         free_solution(left);

@@ -78,7 +78,7 @@ szg_status szgi_dc_transform(szg_context *context, int64_t n, const long double 
     while (padded < n + count)
         padded *= 2;
     long double *memory = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 4 * n + 5 * padded, sizeof *memory, &memory));
+    SZG_TRY(szgi_memory_alloc(context, 4 * n + 5 * padded, &memory));
     split chirp = {memory, memory + 2 * n};
     split root = {memory + 4 * n, memory + 4 * n + padded / 2};
     split a = {root.re + padded, root.re + 2 * padded};

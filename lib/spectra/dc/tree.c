@@ -105,7 +105,7 @@ static void sample_leaf(const szgi_dc_tree *tree, int half, const szgi_dc_node *
 static szg_status allocate_small(szg_context *context, const szgi_dc_tree *tree, szgi_dc_node *node,
                                  int64_t children) {
     int64_t count = node->rank * (2 * tree->samples + node->rank + children);
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &node->sample));
+    SZG_TRY(szgi_memory_alloc(context, count, &node->sample));
     node->probe = node->sample + node->rank * tree->samples;
     node->removed = node->probe + node->rank * tree->samples;
     node->transfer = node->removed + node->rank * node->rank;
@@ -123,7 +123,7 @@ static szg_status compress_leaf(szg_context *context, szgi_dc_tree *tree, int ha
     szgi_dc_node *node = &tree->node[half][index];
     int64_t n = node->size, count = tree->samples;
     double *columns = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 2 * n * count, sizeof *columns, &columns));
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * count, &columns));
     node->basis = columns;
     double *kept = columns + n * count;
     sample_leaf(tree, half, node, columns);
@@ -148,7 +148,7 @@ static szg_status compress_leaf(szg_context *context, szgi_dc_tree *tree, int ha
 /* coupling = basis_l^T C(l, r) basis_r. */
 static szg_status couple(szg_context *context, const szgi_dc_half *c, szgi_dc_node *node,
                          const szgi_dc_node *left, const szgi_dc_node *right) {
-    SZG_TRY(szgi_memory_alloc(context, left->rank * right->rank, sizeof(double), &node->coupling));
+    SZG_TRY(szgi_memory_alloc(context, left->rank * right->rank, &node->coupling));
     double out[SZG_DC_TILE_ROWS * SZG_DC_MOST_RANK];
     for (int64_t i = 0; i < left->size; i += SZG_DC_TILE_ROWS) {
         int64_t k[SZG_DC_TILE_ROWS];
@@ -188,7 +188,7 @@ static void far_samples(int64_t count, const szgi_dc_node *node, const szgi_dc_n
 
 static szg_status expand_basis(szg_context *context, szgi_dc_node *node, const szgi_dc_node *left,
                                const szgi_dc_node *right) {
-    SZG_TRY(szgi_memory_alloc(context, node->rank * node->size, sizeof(double), &node->basis));
+    SZG_TRY(szgi_memory_alloc(context, node->rank * node->size, &node->basis));
     for (int64_t r = 0; r < node->rank; r++) {
         double *column = node->basis + r * node->size;
         for (int64_t a = 0; a < left->rank + right->rank; a++) {
@@ -240,7 +240,7 @@ static szg_status compress_inner(szg_context *context, szgi_dc_tree *tree, int h
     double *columns = NULL;
     if (index == 1) /* nothing lies outside the root */
         return allocate_small(context, tree, node, rows);
-    SZG_TRY(szgi_memory_alloc(context, 2 * rows * tree->samples, sizeof *columns, &columns));
+    SZG_TRY(szgi_memory_alloc(context, 2 * rows * tree->samples, &columns));
     szg_status status = join(context, tree, node, left, right, columns);
     szgi_memory_free(columns);
     return status;
@@ -248,7 +248,7 @@ static szg_status compress_inner(szg_context *context, szgi_dc_tree *tree, int h
 
 static szg_status allocate(szg_context *context, szgi_dc_tree *tree, int half) {
     int64_t size = tree->halves->half[half].size, nodes = (int64_t)2 << tree->depth;
-    SZG_TRY(szgi_memory_alloc(context, nodes, sizeof(szgi_dc_node), &tree->node[half]));
+    SZG_TRY(szgi_memory_alloc(context, nodes, &tree->node[half]));
     for (int64_t level = 0; level <= tree->depth; level++) {
         int64_t count = (int64_t)1 << level;
         for (int64_t p = 0; p < count; p++) {
@@ -259,7 +259,7 @@ static szg_status allocate(szg_context *context, szgi_dc_tree *tree, int half) {
     }
     int64_t numbers;
     SZG_TRY(szgi_memory_product(context, tree->samples, size, &numbers));
-    SZG_TRY(szgi_memory_alloc(context, numbers, sizeof(double), &tree->random[half]));
+    SZG_TRY(szgi_memory_alloc(context, numbers, &tree->random[half]));
     szgi_stream stream = {.seed = 1, .step = (uint32_t)half, .purpose = RANDOM_PURPOSE};
     szgi_random_fill_normal(&stream, 0, numbers, tree->random[half]);
     return SZG_OK;

@@ -30,12 +30,12 @@ enum { BLOCK = 64 };
 static szg_status allocate(szg_context *context, update *u) {
     int64_t rows, n = u->n;
     SZG_TRY(szgi_memory_product(context, n, 2 * u->count + 5, &rows));
-    SZG_TRY(szgi_memory_alloc(context, rows, sizeof *u->memory, &u->memory));
+    SZG_TRY(szgi_memory_alloc(context, rows, &u->memory));
     u->pole = u->memory, u->weight = u->pole + n, u->zz = u->weight + n;
     u->base = u->zz + n, u->tau = u->base + n, u->packed = u->tau + n;
     u->turned = u->packed + u->count * n;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *u->index, &u->index));
-    return szgi_memory_alloc(context, n, sizeof *u->order, &u->order);
+    SZG_TRY(szgi_memory_alloc(context, n, &u->index));
+    return szgi_memory_alloc(context, n, &u->order);
 }
 
 /* Rotates coordinates p < i so that z_p vanishes where that changes the matrix by at most the

@@ -111,7 +111,7 @@ static szg_status counts_agree(szg_context *context, const szgi_dc_answer *answe
         if (widest_gap(answer, (part + 1) * n / 4, (part + 2) * n / 4, &job.shift[jobs],
                        &job.expected[jobs]))
             jobs++;
-    SZG_TRY(szgi_memory_alloc(context, 8 * n, sizeof *job.memory, &job.memory));
+    SZG_TRY(szgi_memory_alloc(context, 8 * n, &job.memory));
     szg_status status = szgi_pool_run(context, jobs, count_below, &job);
     szgi_memory_free(job.memory);
     for (int64_t i = 0; i < jobs; i++)

@@ -92,12 +92,11 @@ static szg_status toeplitz_share(claims_run *run, double *mean, double *deviatio
     szg_status status;
     for (int64_t t = 0; t < SHARE_DIMENSION / 2; t++)
         theta[t] = pow(10000.0, -2.0 * (double)t / SHARE_DIMENSION);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, SHARE_SIZE * SHARE_DIMENSION, sizeof *p, &p),
-                 done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, SHARE_DRAWS, sizeof *job.tau, &job.tau), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, SHARE_SIZE * SHARE_DIMENSION, &p), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, SHARE_DRAWS, &job.tau), done);
     SZG_TRY_GOTO(status,
                  szgi_memory_alloc(context, (int64_t)szg_context_threads(context) * SHARE_SCRATCH,
-                                   sizeof *job.scratch, &job.scratch),
+                                   &job.scratch),
                  done);
     sinusoids(SHARE_SIZE, SHARE_DIMENSION / 2, theta, p);
     job.p = p;
@@ -126,8 +125,8 @@ static szg_status qualifying_dimension(szg_context *context, int64_t n, int64_t 
     double *p = NULL, *a = NULL;
     double *values = NULL;
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * d, sizeof *p, &p), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, equations * unknowns, sizeof *a, &a), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, n * d, &p), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, equations * unknowns, &a), done);
     sinusoids(n, pairs, theta, p);
     for (int64_t i = 0; i + 1 < n; i++)
         for (int64_t j = 0; j + 1 < n; j++)
@@ -136,7 +135,7 @@ static szg_status qualifying_dimension(szg_context *context, int64_t n, int64_t 
                     p[(i + 1) * d + u / d] * p[(j + 1) * d + u % d] -
                     p[i * d + u / d] * p[j * d + u % d];
     int64_t least = equations < unknowns ? equations : unknowns, rank = 0;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, least, sizeof *values, &values), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, least, &values), done);
     SZG_TRY_GOTO(status,
                  szgi_singular(context, equations, unknowns, a, unknowns, values, NULL, least, NULL,
                                unknowns),

@@ -8,7 +8,7 @@
  * the objective has kinks, as maxima and extreme eigenvalues have. */
 szg_status szgi_ascent_run(szg_context *context, const ascent *a, double *best) {
     double *trial;
-    SZG_TRY(szgi_memory_alloc(context, a->count, sizeof *trial, &trial));
+    SZG_TRY(szgi_memory_alloc(context, a->count, &trial));
     szgi_stream stream = {.seed = a->seed, .purpose = a->purpose};
     double step = a->step;
     *best = a->value(a->user, a->x);

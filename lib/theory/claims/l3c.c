@@ -27,7 +27,7 @@ static szg_status width_margin(claims_run *run, const lemma_trial *trial, uint32
     szg_range f;
     szg_interval bound;
     szg_status status;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *w, &w));
+    SZG_TRY(szgi_memory_alloc(context, n, &w));
     for (int64_t i = 1; i < n; i++)
         w[i] = trial->w[i];
     const instance tail = {.n = n, .weights = n, .w = w};

@@ -192,10 +192,10 @@ szg_status szgi_lemma_trials(claims_run *run) {
         return SZG_OK;
     szg_context *context = run->context;
     int64_t trials = run->options.trials, n = run->options.terms;
-    SZG_TRY(szgi_memory_alloc(context, trials, sizeof *run->lemma, &run->lemma));
+    SZG_TRY(szgi_memory_alloc(context, trials, &run->lemma));
     for (int64_t i = 0; i < trials; i++) {
-        SZG_TRY(szgi_memory_alloc(context, n, sizeof(double), &run->lemma[i].w));
-        SZG_TRY(szgi_memory_alloc(context, n, sizeof(szgi_phase), &run->lemma[i].theta));
+        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].w));
+        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].theta));
     }
     SZG_TRY(szgi_pool_run(context, trials, run_trial, run));
     for (int64_t i = 0; i < trials; i++)

@@ -57,7 +57,7 @@ static szg_status count_signs(szg_context *context, const szgi_ball_matrix *matr
                               int64_t *positive, int64_t *negative) {
     int64_t n = szgi_ball_matrix_rows(matrix);
     szg_interval *values = NULL;
-    SZG_TRY(szgi_memory_alloc(context, n, sizeof *values, &values));
+    SZG_TRY(szgi_memory_alloc(context, n, &values));
     szg_status status = szgi_ball_matrix_eigenvalues(context, matrix, values);
     *positive = *negative = 0;
     for (int64_t i = 0; i < n && status == SZG_OK; i++) {

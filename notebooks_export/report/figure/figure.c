@@ -13,7 +13,7 @@ szg_status szgi_figure_text(szg_context *context, const char *text, char **out) 
     if (length <= FIGURE_TEXT)
         return szgi_memory_copy_text(context, text, out);
     length = szgi_utf8_cut(text, FIGURE_TEXT);
-    SZG_TRY(szgi_memory_alloc(context, FIGURE_TEXT + 4, 1, out));
+    SZG_TRY(szgi_memory_alloc(context, FIGURE_TEXT + 4, out));
     memcpy(*out, text, length);
     memcpy(*out + length, "…", 4);
     return SZG_OK;
@@ -24,7 +24,7 @@ szg_status szgi_figure_texts(szg_context *context, const char *const *texts, int
     *out = NULL;
     if (!texts || count <= 0)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, out));
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(szgi_figure_text(context, texts[i], &(*out)[i]));
     return SZG_OK;
@@ -73,7 +73,7 @@ static int side(int wanted, int usual) {
 szg_status szgi_figure_open(szg_context *context, const figure_options *options, figure **out) {
     *out = NULL;
     figure *new = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *new, &new));
+    SZG_TRY(szgi_memory_alloc(context, 1, &new));
     new->width = side(options->width, 640);
     new->height = side(options->height, 360);
     szg_status status = szgi_figure_text(context, options->title, &new->title);
@@ -174,7 +174,7 @@ szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
     double **arrays[] = {&new.x, &new.y, &new.lo, &new.hi};
     szg_status status = szgi_figure_text(context, style->name, &new.name);
     for (int a = 0; a < 4 && status == SZG_OK; a++)
-        status = szgi_memory_alloc(context, count, sizeof(double), arrays[a]);
+        status = szgi_memory_alloc(context, count, arrays[a]);
     if (status != SZG_OK) {
         szgi_mark_free(&new);
         return status;

@@ -52,7 +52,7 @@ static void count_beyond(cells *of) {
 }
 
 static szg_status merge(szg_context *context, const figure_map *map, cells *to) {
-    SZG_TRY(szgi_memory_alloc(context, to->rows * to->columns, sizeof *to->value, &to->value));
+    SZG_TRY(szgi_memory_alloc(context, to->rows * to->columns, &to->value));
     double lo = INFINITY, hi = -INFINITY;
     for (int64_t row = 0; row < to->rows; row++) {
         SZG_TRY(szgi_context_check_cancel(context));
@@ -95,7 +95,7 @@ szg_status szgi_figure_cells(szg_context *context, figure *figure, const figure_
     if (map->rows <= 0 || map->columns <= 0)
         return SZG_OK;
     cells *new = NULL;
-    SZG_TRY(szgi_memory_alloc(context, 1, sizeof *new, &new));
+    SZG_TRY(szgi_memory_alloc(context, 1, &new));
     *new = (cells){.all_rows = map->rows,
                    .all_columns = map->columns,
                    .lo = fmin(map->lo, map->hi),

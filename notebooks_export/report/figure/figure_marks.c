@@ -27,9 +27,9 @@ static double in_units(const axis *axis, double value) {
 static szg_status places_of(szg_context *context, figure *figure, int64_t count, const double *x,
                             const double *lo, const double *hi, places *out) {
     *out = (places){0};
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->x));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->lo));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof(double), &out->hi));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->x));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->lo));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->hi));
     for (int64_t i = 0; i < count; i++) {
         bool good = szgi_figure_accepts(figure, &figure->x, x[i]) &&
                     szgi_figure_accepts(figure, &figure->y, lo[i]) &&
@@ -134,7 +134,7 @@ szg_status szgi_figure_points(szg_context *context, figure *figure, const figure
     if (status == SZG_OK)
         status = szgi_figure_add(context, figure, MARK_POINTS, style, kept, &mark);
     if (status == SZG_OK && hover)
-        status = szgi_memory_alloc(context, kept, sizeof *mark->hover, &mark->hover);
+        status = szgi_memory_alloc(context, kept, &mark->hover);
     for (int64_t k = 0; status == SZG_OK && k < kept; k++) {
         mark->x[k] = x[keep[k]];
         mark->y[k] = y[keep[k]];

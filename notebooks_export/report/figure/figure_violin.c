@@ -24,7 +24,7 @@ static int by_value(const void *a, const void *b) {
 static szg_status sorted_items(szg_context *context, figure *figure, int64_t count,
                                const double *value, item **out, int64_t *kept) {
     *kept = 0;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, out));
     for (int64_t i = 0; i < count; i++) {
         if (!szgi_figure_accepts(figure, &figure->y, value[i]))
             continue;
@@ -44,7 +44,7 @@ static szg_status sorted_items(szg_context *context, figure *figure, int64_t cou
 static szg_status outline(szg_context *context, const scale *own, int64_t count, const item *items,
                           double *at, double *half, bool *found) {
     double *fraction = NULL, most = 0;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *fraction, &fraction));
+    SZG_TRY(szgi_memory_alloc(context, count, &fraction));
     for (int64_t i = 0; i < count; i++)
         fraction[i] = szgi_scale_fraction(own, items[i].value);
     double bandwidth = szgi_density_bandwidth(count, fraction);
@@ -115,7 +115,7 @@ static szg_status add_values(szg_context *context, figure *figure, const figure_
     mark->in_legend = style->name && !found;
     mark->small = true;
     if (hover)
-        SZG_TRY(szgi_memory_alloc(context, drawn, sizeof *mark->hover, &mark->hover));
+        SZG_TRY(szgi_memory_alloc(context, drawn, &mark->hover));
     for (int64_t k = 0; k < drawn; k++) {
         int64_t i =
             drawn < 2 ? 0 : (int64_t)((double)k * (double)(count - 1) / (double)(drawn - 1));

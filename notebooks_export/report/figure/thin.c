@@ -130,9 +130,9 @@ szg_status szgi_thin_line(szg_context *context, int64_t count, const double *x, 
     extent extent = extent_of(&of);
     int64_t room = extent.points < CHOICES * columns ? extent.points : CHOICES * columns;
     int64_t *chosen = NULL;
-    SZG_TRY(szgi_memory_alloc(context, room, sizeof *chosen, &chosen));
+    SZG_TRY(szgi_memory_alloc(context, room, &chosen));
     int64_t points = choose(&of, &extent, columns, chosen);
-    szg_status status = szgi_memory_alloc(context, 2 * points, sizeof **keep, keep);
+    szg_status status = szgi_memory_alloc(context, 2 * points, keep);
     if (status == SZG_OK)
         *kept = add_breaks(&of, chosen, points, *keep);
     szgi_memory_free(chosen);
@@ -168,7 +168,7 @@ enum { FINEST = 256 };
 
 static szg_status keep_all(szg_context *context, const series *of, int64_t points, int64_t **keep,
                            int64_t *kept) {
-    SZG_TRY(szgi_memory_alloc(context, points, sizeof **keep, keep));
+    SZG_TRY(szgi_memory_alloc(context, points, keep));
     *kept = 0;
     for (int64_t i = 0; i < of->count; i++)
         if (is_point(of, i))
@@ -187,8 +187,8 @@ szg_status szgi_thin_points(szg_context *context, int64_t count, const double *x
     if (across.points <= limit)
         return keep_all(context, &of, across.points, keep, kept);
     unsigned char *taken = NULL;
-    SZG_TRY(szgi_memory_alloc(context, FINEST * FINEST, 1, &taken));
-    szg_status status = szgi_memory_alloc(context, limit, sizeof **keep, keep);
+    SZG_TRY(szgi_memory_alloc(context, FINEST * FINEST, &taken));
+    szg_status status = szgi_memory_alloc(context, limit, keep);
     for (int64_t side = FINEST; status == SZG_OK && side > 0; side /= 2) {
         *kept = fill_grid(&of, &across, &up, &extremes, side, taken, limit, *keep);
         if (*kept <= limit)

@@ -42,12 +42,9 @@ static int64_t slot_of(const dictionary *d, const char *text) {
 static szg_status dictionary_grow(szg_context *context, dictionary *d) {
     dictionary next = {.slots = d->slots ? 2 * d->slots : 64, .count = d->count};
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.text, &next.text),
-                 fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.number, &next.number),
-                 fail);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, sizeof *next.list, &next.list),
-                 fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, &next.text), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, &next.number), fail);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, next.slots, &next.list), fail);
     for (int64_t i = 0; i < d->count; i++) {
         int64_t at = slot_of(&next, d->list[i]);
         next.text[at] = next.list[i] = d->list[i];
@@ -203,7 +200,7 @@ szg_status szgi_embed_column(sink *sink, const szg_table *table, int64_t column)
     SZG_TRY(put_presence(sink, table, column, &none));
     if (none)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(sink->context, rows, sizeof *value, &value));
+    SZG_TRY(szgi_memory_alloc(sink->context, rows, &value));
     szg_status status = collect(sink, table, column, &texts, value);
     if (status == SZG_OK && szg_table_column(table, column)->type == SZG_TEXT)
         status = put_dictionary(sink, &texts);

@@ -94,7 +94,7 @@ static szg_status link_table(page *page, const szg_table *table, const rows *sou
     const embedded *of;
     bool *marked;
     SZG_TRY(szgi_page_embed(page, table, &of));
-    SZG_TRY(szgi_memory_alloc(page->context, rows, sizeof *marked, &marked));
+    SZG_TRY(szgi_memory_alloc(page->context, rows, &marked));
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table == table)
             marked_rows += mark(&sources[i], marked, rows);

@@ -121,7 +121,7 @@ static szg_status choose_columns(page *page, rows source, const char *const *col
     int64_t listed = 0;
     while (columns[listed])
         listed++;
-    SZG_TRY(szgi_memory_alloc(page->context, listed, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(page->context, listed, out));
     *count = 0;
     for (int64_t i = 0; i < listed; i++) {
         int64_t column = szg_table_find(source.table, columns[i]);

@@ -8,7 +8,7 @@ static void *allocate(void *user, unsigned count, unsigned size) {
     sink *sink = user;
     void *block = NULL;
     if (sink->refused == SZG_OK) /* after a refusal it asks for more before it answers */
-        sink->refused = szgi_memory_alloc(sink->context, count, size, &block);
+        sink->refused = szgi_memory_take(sink->context, count, size, &block);
     return block;
 }
 

@@ -91,10 +91,10 @@ static void close_points(points *points) {
 
 static szg_status open_points(szg_context *context, int64_t room, points *out) {
     *out = (points){0};
-    SZG_TRY(szgi_memory_alloc(context, 2 * room, sizeof *out->x, &out->x));
+    SZG_TRY(szgi_memory_alloc(context, 2 * room, &out->x));
     out->y = out->x + room;
-    SZG_TRY(szgi_memory_alloc(context, room, sizeof *out->text, &out->text));
-    return szgi_memory_alloc(context, room, sizeof *out->hover, &out->hover);
+    SZG_TRY(szgi_memory_alloc(context, room, &out->text));
+    return szgi_memory_alloc(context, room, &out->hover);
 }
 
 static szg_status take_point(szg_context *context, rows of, int64_t index, double x, points *out) {

@@ -45,13 +45,13 @@ static szg_status draw_layer(szg_context *context, figure *figure, rows of, int 
     int64_t count = 0, room = of.count < MOST_RUNS ? of.count : MOST_RUNS;
     snprintf(legend, sizeof legend, "layer %s",
              szgi_whole_text(szgi_rows_real(of, 0, "layer"), name));
-    SZG_TRY(szgi_memory_alloc(context, 2 * room, sizeof *x, &x));
-    szg_status status = szgi_memory_alloc(context, room, sizeof *hover, &hover);
+    SZG_TRY(szgi_memory_alloc(context, 2 * room, &x));
+    szg_status status = szgi_memory_alloc(context, room, &hover);
     if (status != SZG_OK) {
         szgi_memory_free(x);
         return status;
     }
-    status = szgi_memory_alloc(context, room, sizeof *text, &text);
+    status = szgi_memory_alloc(context, room, &text);
     for (int64_t i = 0; status == SZG_OK && i < of.count && count < room; i++) {
         if (!is_run(of, i))
             continue;

@@ -18,7 +18,7 @@ static int by_x(const void *a, const void *b) {
 static szg_status sorted_pairs(szg_context *context, rows of, const char *x, const char *y,
                                int64_t *count, pair **out) {
     *count = 0;
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, of.count, out));
     for (int64_t i = 0; i < of.count; i++) {
         pair one = {szgi_rows_real(of, i, x), szgi_rows_real(of, i, y)};
         if (isfinite(one.x) && isfinite(one.y))
@@ -53,7 +53,7 @@ szg_status szgi_band_open(szg_context *context, rows of, const char *x, const ch
     int64_t count;
     *out = (band){0};
     SZG_TRY(sorted_pairs(context, of, x, y, &count, &pairs));
-    szg_status status = szgi_memory_alloc(context, 4 * count, sizeof *out->x, &out->x);
+    szg_status status = szgi_memory_alloc(context, 4 * count, &out->x);
     if (status == SZG_OK) {
         out->mean = out->x + count;
         out->lo = out->mean + count;

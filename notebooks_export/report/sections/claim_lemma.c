@@ -77,10 +77,10 @@ static szg_status take_trials(szg_context *context, trials *t) {
     t->most = -INFINITY;
     for (int i = 0; i < 4; i++)
         SZG_TRY(szgi_rows_reals(context, of, t->what->column[i], &t->end[i]));
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->x));
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->y));
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->kept_x));
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof(double), &t->kept_y));
+    SZG_TRY(szgi_memory_alloc(context, of.count, &t->x));
+    SZG_TRY(szgi_memory_alloc(context, of.count, &t->y));
+    SZG_TRY(szgi_memory_alloc(context, of.count, &t->kept_x));
+    SZG_TRY(szgi_memory_alloc(context, of.count, &t->kept_y));
     for (int64_t i = 0; i < of.count; i++)
         count_trial(t, i);
     t->wide = t->least > 0 && t->most / t->least > WIDE;

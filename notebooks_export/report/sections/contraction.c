@@ -156,7 +156,7 @@ static szg_status list_runs(szg_context *context, const groups runs[TABLES], sha
     int64_t count = 0;
     for (int t = 0; t < TABLES; t++)
         count += runs[t].count;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->run, &out->run));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->run));
     for (int t = 0; t < TABLES; t++)
         for (int64_t i = 0; i < runs[t].count; i++) {
             rows of = runs[t].group[i];

@@ -17,8 +17,8 @@ typedef struct names {
 
 static szg_status open_names(szg_context *context, int64_t count, names *out) {
     *out = (names){0};
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->text, &out->text));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->name, &out->name));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->text));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->name));
     for (int64_t i = 0; i < count; i++)
         out->name[i] = out->text[i];
     return SZG_OK;
@@ -198,8 +198,8 @@ szg_status szgi_contraction_draw_heads(page *page, const contraction_run *run) {
         !is_map(page, run, run->pairs, szgi_contraction_run_steps(run)))
         return SZG_OK;
     SZG_TRY(szgi_contraction_run_ratios(szgi_page_context(page), run, &ratios));
-    szg_status status = szgi_memory_alloc(szgi_page_context(page), run->layers.count * run->columns,
-                                          sizeof *cell, &cell);
+    szg_status status =
+        szgi_memory_alloc(szgi_page_context(page), run->layers.count * run->columns, &cell);
     if (status == SZG_OK)
         status = put_heads(page, run, ratios, cell);
     szgi_memory_free(cell);

@@ -44,7 +44,7 @@ szg_status szgi_contraction_figure_open(szg_context *context, const contraction_
 
 static szg_status find_parts(szg_context *context, contraction_run *run) {
     SZG_TRY(szgi_groups_by_number(context, run->of, "layer", &run->layers));
-    SZG_TRY(szgi_memory_alloc(context, run->layers.count, sizeof *run->heads, &run->heads));
+    SZG_TRY(szgi_memory_alloc(context, run->layers.count, &run->heads));
     for (int64_t i = 0; i < run->layers.count; i++) {
         SZG_TRY(szgi_groups_by_number(context, run->layers.group[i], "head", &run->heads[i]));
         run->pairs += run->heads[i].count;
@@ -95,7 +95,7 @@ szg_status szgi_contraction_run_ratios(szg_context *context, const contraction_r
     int64_t count, pair = 0, steps = szgi_contraction_run_steps(run);
     *out = NULL;
     SZG_TRY(szgi_memory_product(context, run->pairs, steps, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count, out));
     szg_status status = SZG_OK;
     for (int64_t l = 0; status == SZG_OK && l < run->layers.count; l++)
         for (int64_t h = 0; status == SZG_OK && h < run->heads[l].count; h++) {

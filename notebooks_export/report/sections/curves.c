@@ -100,7 +100,7 @@ static szg_status open_series(szg_context *context, const groups *lines, int64_t
     int64_t count = lines->count - first;
     self->count = 0;
     count = count > FIGURE_COLOURS ? FIGURE_COLOURS : count;
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *self->one, &self->one));
+    SZG_TRY(szgi_memory_alloc(context, count, &self->one));
     for (int64_t i = 0; i < count; i++) {
         series *one = &self->one[self->count++];
         one->of = lines->group[first + i];

@@ -40,7 +40,7 @@ static szg_status fill_line(szg_context *context, const head_lines *look, line *
     if (look->by)
         SZG_TRY(szgi_rows_reals(context, out->from, look->by, &out->x));
     else
-        SZG_TRY(szgi_memory_alloc(context, out->count, sizeof *out->x, &out->x));
+        SZG_TRY(szgi_memory_alloc(context, out->count, &out->x));
     if (!look->by)
         SZG_TRY(sort_line(context, out));
     for (int64_t i = 0; i < out->count; i++)

@@ -55,8 +55,8 @@ static szg_status fill(szg_context *context, rows from, const char *row, const c
     SZG_TRY(find_keys(context, from, row, &map->rows, &map->row_key));
     SZG_TRY(find_keys(context, from, column, &map->columns, &map->column_key));
     int64_t cells = map->rows * map->columns; /* at most MOST_KEYS squared */
-    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *map->value, &map->value));
-    SZG_TRY(szgi_memory_alloc(context, cells, sizeof *map->count, &map->count));
+    SZG_TRY(szgi_memory_alloc(context, cells, &map->value));
+    SZG_TRY(szgi_memory_alloc(context, cells, &map->count));
     add_values(map, from, row, column, value);
     finish(map);
     return SZG_OK;
@@ -165,7 +165,7 @@ szg_status szgi_key_map_draw(page *page, const key_map *map, const key_map_look 
     figure *figure = NULL;
     if (map->filled == 0)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, sizeof *names, &names));
+    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, &names));
     szg_status status = print_cells(page, &self, names, &figure);
     szgi_memory_free(names);
     if (status == SZG_OK)

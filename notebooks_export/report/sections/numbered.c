@@ -20,7 +20,7 @@ szg_status szgi_groups_by_number(szg_context *context, rows all, const char *col
     numbered *list;
     int64_t count = 0;
     SZG_TRY(szgi_groups_split(context, all, columns, out));
-    szg_status status = szgi_memory_alloc(context, out->count, sizeof *list, &list);
+    szg_status status = szgi_memory_alloc(context, out->count, &list);
     if (status != SZG_OK) {
         szgi_groups_free(out);
         return status;
@@ -49,7 +49,7 @@ szg_status szgi_distinct_numbers(szg_context *context, rows of, const char *colu
     double *sorted;
     *count = 0;
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, of.count, sizeof *sorted, &sorted));
+    SZG_TRY(szgi_memory_alloc(context, of.count, &sorted));
     for (int64_t i = 0; i < of.count; i++) {
         double value = szgi_rows_real(of, i, column);
         if (isfinite(value))

@@ -15,7 +15,7 @@ static bool is_present(const szg_collection *results) {
 /* The names of every column, NULL at the end. */
 static szg_status list_columns(szg_context *context, const szg_table *table, const char ***out) {
     int64_t count = szg_table_columns(table);
-    SZG_TRY(szgi_memory_alloc(context, count + 1, sizeof **out, out));
+    SZG_TRY(szgi_memory_alloc(context, count + 1, out));
     for (int64_t i = 0; i < count; i++)
         (*out)[i] = szg_table_column(table, i)->name;
     return SZG_OK;

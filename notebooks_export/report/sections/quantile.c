@@ -25,7 +25,7 @@ static int64_t count_below(const quantiles *of, double limit, bool and_equal) {
 szg_status szgi_quantiles_of(szg_context *context, int64_t count, const double *value,
                              int64_t zeros, quantiles *out) {
     *out = (quantiles){.zeros = zeros};
-    SZG_TRY(szgi_memory_alloc(context, count, sizeof *out->value, &out->value));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->value));
     for (int64_t i = 0; i < count; i++)
         if (isfinite(value[i]))
             out->value[out->listed++] = value[i];
@@ -116,8 +116,8 @@ szg_status szgi_quantiles_curve(szg_context *context, const quantiles *of, int64
     int64_t ends = of->zeros < QUANTILES_ZEROS ? of->zeros : QUANTILES_ZEROS;
     int64_t points = of->listed + ends;
     *share = *value = NULL;
-    SZG_TRY(szgi_memory_alloc(context, points, sizeof **share, share));
-    szg_status status = szgi_memory_alloc(context, points, sizeof **value, value);
+    SZG_TRY(szgi_memory_alloc(context, points, share));
+    szg_status status = szgi_memory_alloc(context, points, value);
     if (status != SZG_OK) {
         szgi_memory_free(*share);
         *share = NULL;

@@ -139,7 +139,7 @@ static szg_status draw_collected(page *page, const ranges *of) {
 static szg_status draw_figure(page *page, rows from) {
     ranges *of;
     szg_status status = SZG_OK;
-    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, sizeof *of, &of));
+    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), 1, &of));
     of->from = from;
     for (int64_t i = 0; i < from.count && i < MOST_BARS && status == SZG_OK; i++) {
         rows row = {from.table, from.row + i, 1};
@@ -177,7 +177,7 @@ static szg_status take_unlisted(szg_context *context, const match_index *listed,
 static szg_status find_unlisted(szg_context *context, rows eigenvalues, spectrum_unlisted *out) {
     groups listed = {0};
     match_index index = {0};
-    SZG_TRY(szgi_memory_alloc(context, out->all.count, sizeof *out->row, &out->row));
+    SZG_TRY(szgi_memory_alloc(context, out->all.count, &out->row));
     if (eigenvalues.count > 0)
         SZG_TRY(szgi_groups_split(context, eigenvalues, szgi_spectrum_order, &listed));
     szg_status status =

@@ -67,11 +67,11 @@ static szg_status line_open(szg_context *context, rows of, line *l) {
     *l = (line){.of = of,
                 .task = szgi_rows_text(of, 0, "task"),
                 .count = of.count < POINTS ? of.count : POINTS};
-    SZG_TRY(szgi_memory_alloc(context, l->count, sizeof *l->k, &l->k));
-    SZG_TRY(szgi_memory_alloc(context, l->count, sizeof *l->mean, &l->mean));
-    SZG_TRY(szgi_memory_alloc(context, l->count, sizeof *l->spread, &l->spread));
-    SZG_TRY(szgi_memory_alloc(context, l->count, sizeof *l->hover, &l->hover));
-    SZG_TRY(szgi_memory_alloc(context, l->count, sizeof *l->text, &l->text));
+    SZG_TRY(szgi_memory_alloc(context, l->count, &l->k));
+    SZG_TRY(szgi_memory_alloc(context, l->count, &l->mean));
+    SZG_TRY(szgi_memory_alloc(context, l->count, &l->spread));
+    SZG_TRY(szgi_memory_alloc(context, l->count, &l->hover));
+    SZG_TRY(szgi_memory_alloc(context, l->count, &l->text));
     for (int64_t i = 0; i < l->count; i++)
         SZG_TRY(take_point(context, l, i));
     return SZG_OK;

@@ -80,7 +80,7 @@ static szg_status add_line(szg_context *context, figure *figure, const curve *of
 
 static szg_status add_modulus(szg_context *context, figure *figure, const curve *of) {
     double *modulus;
-    SZG_TRY(szgi_memory_alloc(context, of->samples.count, sizeof *modulus, &modulus));
+    SZG_TRY(szgi_memory_alloc(context, of->samples.count, &modulus));
     for (int64_t i = 0; i < of->samples.count; i++)
         modulus[i] = hypot(of->re[i], of->im[i]);
     szg_status status = add_line(context, figure, of, "|a|", 0, modulus);

@@ -50,8 +50,8 @@ static bool is_wide(const masses *of) {
 static szg_status add_stems(szg_context *context, figure *figure, const masses *of) {
     const figure_style line = {NULL, 0}, point = {"point mass", 0};
     double *x, *y = NULL;
-    SZG_TRY(szgi_memory_alloc(context, STEM_POINTS * of->count, sizeof *x, &x));
-    szg_status status = szgi_memory_alloc(context, STEM_POINTS * of->count, sizeof *y, &y);
+    SZG_TRY(szgi_memory_alloc(context, STEM_POINTS * of->count, &x));
+    szg_status status = szgi_memory_alloc(context, STEM_POINTS * of->count, &y);
     for (int64_t i = 0; status == SZG_OK && i < STEM_POINTS * of->count; i++) {
         x[i] = of->theta[i / STEM_POINTS];
         y[i] = i % STEM_POINTS == 1 ? of->mass[i / STEM_POINTS] : 0;

@@ -68,7 +68,7 @@ static szg_status print_runs(page *page, rows of) {
 static szg_status keep_others(page *page, const groups *reproductions, int64_t **kept, rows *out) {
     rows all = {.table = szgi_collection_find(szgi_page_results(page), "train_runs")};
     int64_t count = szg_table_rows(all.table);
-    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), count, sizeof **kept, kept));
+    SZG_TRY(szgi_memory_alloc(szgi_page_context(page), count, kept));
     *out = (rows){.table = all.table, .row = *kept};
     for (int64_t i = 0; i < count; i++) {
         rows one = {.table = all.table, .row = &i, .count = 1};

@@ -35,9 +35,9 @@ static szg_status make_hover(szg_context *context, rows tensors, int64_t index, 
 static szg_status make_hovers(szg_context *context, rows tensors, int64_t count, const char *column,
                               hovers *out) {
     *out = (hovers){0};
-    szg_status status = szgi_memory_alloc(context, count, sizeof *out->text, &out->text);
+    szg_status status = szgi_memory_alloc(context, count, &out->text);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, count, sizeof *out->list, &out->list);
+        status = szgi_memory_alloc(context, count, &out->list);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         status = make_hover(context, tensors, i, column, &out->text[i]);
         out->list[i] = out->text[i].text;
