@@ -210,7 +210,7 @@ START_TEST(transforms_are_sums) {
             double re = 0, im = 0;
             for (int i = 0; i < LENGTH; i++) {
                 const double *z = host + 2 * (row * DISTANCE + i * STRIDE);
-                double angle = -2 * M_PI * (i * k % LENGTH) / LENGTH;
+                double angle = -2 * M_PI * (i * k % LENGTH) / double(LENGTH);
                 re += z[0] * cos(angle) - z[1] * sin(angle);
                 im += z[0] * sin(angle) + z[1] * cos(angle);
             }
