@@ -13,7 +13,6 @@ typedef enum szg_symbol_convention {
     SZG_SYMBOL_TRUNCATED, /* the lags |k| < N that T_N holds; its range bounds T_N's eigenvalues */
     SZG_SYMBOL_FEJER,     /* a_k (1 - |k|/N): its range lies inside that of the symbol: no bound */
     SZG_SYMBOL_CLOSED_FORM, /* the sum of the infinite series; limit as N grows */
-    SZG_SYMBOL_ATOMS,       /* a measure of point masses, no function: rotary kernels */
     SZG_SYMBOL_CONVENTIONS
 } szg_symbol_convention;
 

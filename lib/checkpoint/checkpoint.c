@@ -152,6 +152,3 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     return facts;
 }
 
-const szgi_safetensors *szgi_checkpoint_tensors(const szg_checkpoint *checkpoint) {
-    return checkpoint->tensors;
-}

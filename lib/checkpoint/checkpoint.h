@@ -9,9 +9,6 @@
 
 SZGI_BEGIN_DECLS
 
-/* The headers of its files; they belong to the checkpoint. */
-const szgi_safetensors *szgi_checkpoint_tensors(const szg_checkpoint *checkpoint);
-
 /* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
  * head `head` (grouped heads: head / (heads / key_heads)); each e x d, row-major, so that
  * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an

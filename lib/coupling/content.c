@@ -169,10 +169,6 @@ void szg_content_close(szg_content **content) {
     *content = NULL;
 }
 
-const char *szgi_content_name(const szg_content *content) {
-    return classes[content->kind].name;
-}
-
 const char *szg_content_spec(const szg_content *content) {
     return szgi_spec_canonical(content->spec);
 }

@@ -14,9 +14,6 @@ SZGI_BEGIN_DECLS
 int64_t szgi_content_classes(void);
 const szgi_spec_class *szgi_content_class_at(int64_t index);
 
-/* The kind, "gaussian" say. */
-const char *szgi_content_name(const szg_content *content);
-
 /* The dimension the content fixes (a file's, or dim=), 0 where any will do. */
 int64_t szgi_content_dimension(const szg_content *content);
 
@@ -54,9 +51,6 @@ SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
                                                       const szg_encoding *encoding, int64_t head,
                                                       const szgi_captured *captured, int64_t n,
                                                       bool causal, szg_logits **out);
-
-/* Dimension d of queries and keys. */
-int64_t szgi_logits_dimension(const szg_logits *logits);
 
 /* All of the following borrow from `logits` and keep its mask and scale. */
 

@@ -278,10 +278,6 @@ szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *e
 
 /* ---- Views ---- */
 
-int64_t szgi_logits_dimension(const szg_logits *logits) {
-    return logits->d;
-}
-
 int64_t szgi_logits_pairs(const szg_logits *logits) {
     return logits->rotary.pairs;
 }

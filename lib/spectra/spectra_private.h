@@ -29,10 +29,6 @@ static inline int64_t szgi_selection_index(const szgi_selection *selection, int6
     return place < selection->low ? place : selection->n - szgi_selection_count(selection) + place;
 }
 
-static inline bool szgi_selection_is_all(const szgi_selection *selection) {
-    return szgi_selection_count(selection) == selection->n;
-}
-
 static inline bool szgi_options_dense(const szg_spectra_options *options) {
     return options && options->dense;
 }

@@ -135,8 +135,7 @@ static szg_status check_input(szg_context *context, const cg_state *s,
                               const szgi_cg_options *options, const double *b, const double *x) {
     if (!szgi_toeplitz_is_hermitian(s->t))
         return szgi_fail(context, SZG_EDOMAIN,
-                         "conjugate gradients: the matrix is not of a Hermitian kind, use "
-                         "Levinson's recursion");
+                         "conjugate gradients: the matrix is not of a Hermitian kind");
     double tolerance = options->tolerance;
     bool sound = tolerance == 0 || (tolerance >= 0x1p-52 && tolerance < 1);
     if ((unsigned)options->preconditioner >= SZGI_PRECONDITIONERS || options->iterations < 0 ||

@@ -8,14 +8,10 @@
 #include "toeplitz/toeplitz.h"
 
 const char *szg_symbol_convention_name(szg_symbol_convention convention) {
-    static const char *const names[] = {"truncated", "fejer", "closed_form", "atoms"};
+    static const char *const names[] = {"truncated", "fejer", "closed_form"};
     if ((int)convention < 0 || convention >= SZG_SYMBOL_CONVENTIONS)
         return "unknown";
     return names[convention];
-}
-
-bool szgi_symbol_bounds_eigenvalues(szg_symbol_convention convention) {
-    return convention == SZG_SYMBOL_TRUNCATED;
 }
 
 /* a_k, times the Fejer weight where order > 0. */

@@ -7,11 +7,6 @@
 
 SZGI_BEGIN_DECLS
 
-/* Whether the symbol's range contains every eigenvalue of the Hermitian T_N: SZG_SYMBOL_TRUNCATED
- * alone. (A closed form with an absolutely summable series bounds them too, but not by this range:
- * theory says so where it applies.) */
-bool szgi_symbol_bounds_eigenvalues(szg_symbol_convention convention);
-
 /* Certified range of |a| for any kind, as szg_symbol_modulus_range, from one FFT in double
  * precision: for many small matrices at once. The maximum is enclosed to 0.12%; the minimum to
  * 0.25% of the maximum's square in its square, so that its lower end is 0 where |a| comes below a

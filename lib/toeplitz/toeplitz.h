@@ -40,29 +40,6 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_apply_complex(szg_context *context,
 
 /* ---- Solvers ---- */
 
-/* Reflection coefficients (Schur parameters) of the n - 1 steps of Levinson's recursion: step k
- * turns the leading minor of order k into that of order k + 1, D_{k+1}/D_k = D_k/D_{k-1} (1 - f_k
- * b_k). Arrays of n - 1, either may be NULL; real kinds have imaginary parts 0, Hermitian ones b =
- * conj f. */
-typedef struct szgi_reflection {
-    szg_c64 *forward, *backward;
-} szgi_reflection;
-
-/* Solves T x = b by Levinson-Durbin (Levinson 1947, Durbin 1960, Trench 1964), O(n^2) time, O(n)
- * memory. All leading minors must be regular: SZG_EDOMAIN names the order where one is singular to
- * working precision. Stable for positive definite T (Cybenko 1980), not in general: *residual (may
- * be NULL) is the backward error ||b - T x|| / (||T||_F ||x|| + ||b||). `reflection` may be NULL. x
- * and b do not overlap. SZG_EDATA (b), SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szgi_toeplitz_solve(szg_context *context, const szg_toeplitz *toeplitz,
-                                                const double *b, double *x,
-                                                const szgi_reflection *reflection,
-                                                double *residual);
-SZG_CHECK_RESULT szg_status szgi_toeplitz_solve_complex(szg_context *context,
-                                                        const szg_toeplitz *toeplitz,
-                                                        const szg_c64 *b, szg_c64 *x,
-                                                        const szgi_reflection *reflection,
-                                                        double *residual);
-
 typedef enum szgi_preconditioner {
     SZGI_PRECONDITIONER_NONE,
     SZGI_PRECONDITIONER_STRANG, /* copies the central lags (Strang 1986); moduli of its eigenvalues
