@@ -220,50 +220,54 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
                                         .matrix = key->matrix,
                                         .theorem = "none"};
     SZG_TRY(szgi_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
+    szgi_row row = szgi_row_latest(context, tables->summary);
     if (summary.note)
-        SZG_TRY(szg_table_note(context, tables->summary, "%s", summary.note));
+        szgi_row_note(&row, "%s", summary.note);
     if (lost > 0)
-        SZG_TRY(szg_table_note(context, tables->summary,
-                               "%" PRId64 " of %" PRId64 " values lost digits: they are below "
-                               "%.3g, where normal doubles end; multiply the weights by a power "
-                               "of two",
-                               lost, values, DBL_MIN));
-    SZG_TRY(szg_table_note(context, tables->summary,
-                           "no limit theorem: a trained matrix is no Toeplitz family in N"));
+        szgi_row_note(&row,
+                      "%" PRId64 " of %" PRId64 " values lost digits: they are below %.3g, where "
+                      "normal doubles end; multiply the weights by a power of two",
+                      lost, values, DBL_MIN);
+    szgi_row_note(&row, "no limit theorem: a trained matrix is no Toeplitz family in N");
+    SZG_TRY(row.status);
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
     return add_values(context, tables->spectra, key, singular);
 }
 
-static szg_status set_toeplitzness(szg_context *context, szg_table *summary, const szg_tau *tau) {
-    if (isnan(tau->value))
-        return szg_table_note(context, summary, "the zero matrix has no toeplitzness");
-    SZG_TRY(szg_table_set_real(context, summary, "toeplitzness", tau->value));
-    SZG_TRY(szg_table_set_real(context, summary, "toeplitzness_error", tau->error));
-    SZG_TRY(szg_table_set_integer(context, summary, "toeplitzness_sampled", tau->sampled));
-    return szgi_tau_note(tau) ? szg_table_note(context, summary, "%s", szgi_tau_note(tau)) : SZG_OK;
+static void put_toeplitzness(szgi_row *summary, const szg_tau *tau) {
+    if (isnan(tau->value)) {
+        szgi_row_note(summary, "the zero matrix has no toeplitzness");
+        return;
+    }
+    szgi_row_real(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS), tau->value);
+    szgi_row_real(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS_ERROR), tau->error);
+    szgi_row_integer(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS_SAMPLED), tau->sampled);
+    if (szgi_tau_note(tau))
+        szgi_row_note(summary, "%s", szgi_tau_note(tau));
 }
 
 szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                             const szg_tau *toeplitzness, const szg_range *range) {
-    szg_table *summary = tables->summary;
     const struct {
-        int64_t column;
-        const char *summary_column;
+        int column, summary_number;
         double value;
-    } ends[] = {{RANGE_MIN_LO, "symbol_min_lo", range->min.lo},
-                {RANGE_MIN_HI, "symbol_min_hi", range->min.hi},
-                {RANGE_MAX_LO, "symbol_max_lo", range->max.lo},
-                {RANGE_MAX_HI, "symbol_max_hi", range->max.hi}};
-    SZG_TRY(set_toeplitzness(context, summary, toeplitzness));
-    if (!range->method)
-        return szg_table_note(context, summary,
-                              "no certified range of |a|: the degree of the Toeplitz part's symbol "
-                              "is beyond %d",
-                              SZG_SYMBOL_RANGE_LIMIT);
+    } ends[] = {{RANGE_MIN_LO, SZGI_NUMBER_SYMBOL_MIN_LO, range->min.lo},
+                {RANGE_MIN_HI, SZGI_NUMBER_SYMBOL_MIN_HI, range->min.hi},
+                {RANGE_MAX_LO, SZGI_NUMBER_SYMBOL_MAX_LO, range->max.lo},
+                {RANGE_MAX_HI, SZGI_NUMBER_SYMBOL_MAX_HI, range->max.hi}};
+    szgi_row summary = szgi_row_latest(context, tables->summary);
+    put_toeplitzness(&summary, toeplitzness);
+    if (!range->method) {
+        szgi_row_note(&summary,
+                      "no certified range of |a|: the degree of the Toeplitz part's symbol is "
+                      "beyond %d",
+                      SZG_SYMBOL_RANGE_LIMIT);
+        return summary.status;
+    }
     szgi_row row = add_row(context, tables->range, key, KEYS(RANGE));
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        SZG_TRY(szg_table_set_real(context, summary, ends[i].summary_column, ends[i].value));
+        szgi_row_real(&summary, szgi_summary_column(ends[i].summary_number), ends[i].value);
         szgi_row_real(&row, ends[i].column, ends[i].value);
     }
     szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
@@ -272,11 +276,9 @@ szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
     szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART));
     szgi_row_note(&row, "modulus of the symbol of the Toeplitz part: bounds that part's singular "
                         "values from above, not the whole matrix's");
-    SZG_TRY(row.status);
-    SZG_TRY(szg_table_set_text(context, summary, "bound_of",
-                               szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART)));
-    return szg_table_note(context, summary,
-                          "symbol columns bound |a|, a the symbol of the Toeplitz part");
+    szgi_summary_bound(&summary, SZGI_BOUND_OF_TOEPLITZ_PART);
+    szgi_row_note(&summary, "symbol columns bound |a|, a the symbol of the Toeplitz part");
+    return row.status == SZG_OK ? summary.status : row.status;
 }
 
 szg_status szgi_rows_samples(szg_context *context, szg_checkpoint_tables *tables,
@@ -328,9 +330,10 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
     const szgi_summary_labels labels = {
         .source = key->source, .layer = key->layer, .head = key->head, .matrix = key->matrix};
-    SZG_TRY(szgi_summary_label(context, tables->summary, &labels));
+    szgi_row row = szgi_summary_label(context, tables->summary, &labels);
     szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
-    return szg_table_note(context, tables->summary, "skipped: %s%s", place, problem);
+    szgi_row_note(&row, "skipped: %s%s", place, problem);
+    return row.status;
 }
 
 szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,

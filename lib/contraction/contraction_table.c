@@ -9,32 +9,33 @@
 #include "summary/summary.h"
 #include "toeplitz/toeplitz.h"
 
-#define IDENTITY                                                                                   \
-    {"source", SZG_TEXT, "the SPEC or the file"}, {"step", SZG_INTEGER, "training step"},          \
-        {"layer", SZG_INTEGER, "layer, counted from 0"},                                           \
-        {"head", SZG_INTEGER, "head, counted from 0"}, {                                           \
-        "probe", SZG_TEXT, "input that the logits were captured on"                                \
-    }
-#define NOTE                                                                                       \
-    { "note", SZG_TEXT, "what a reader must know" }
+#define IDENTITY(X, TABLE)                                                                         \
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                  \
+    X(TABLE##_STEP, "step", SZG_INTEGER, "training step")                                          \
+    X(TABLE##_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
+    X(TABLE##_PROBE, "probe", SZG_TEXT, "input that the logits were captured on")
 
-/* ---- The table `contraction` ---- */
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
 
-static const szg_column label_columns[] = {
-    IDENTITY,
-    {"n", SZG_INTEGER, "order"},
-    {"content_kind", SZG_TEXT,
-     "same_qk: queries and keys without the position part; zeroed: position table zeroed"},
-    {"width_ratio", SZG_REAL, "eigenvalue width of the Hermitian parts, coupled / content"},
-    {"norm_ratio", SZG_REAL, "largest singular value, coupled / content"},
-    {"nuclear_ratio", SZG_REAL, "sum of singular values, coupled / content"},
-    {"majorised", SZG_INTEGER,
-     "1: eigenvalues of coupled's Hermitian part are majorised by those of content's"},
-    {"margin", SZG_REAL, "least slack of the majorisation's partial sums"},
-    {"grad_norm", SZG_REAL,
-     "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O"},
-};
-enum { LABELS = sizeof label_columns / sizeof *label_columns, NAME = 48 };
+/* ---- The table `contraction`: labels, the numbers of both matrices, note ---- */
+
+#define LABELS(X)                                                                                  \
+    IDENTITY(X, LABEL)                                                                             \
+    X(LABEL_N, "n", SZG_INTEGER, "order")                                                          \
+    X(LABEL_CONTENT_KIND, "content_kind", SZG_TEXT,                                                \
+      "same_qk: queries and keys without the position part; zeroed: position table zeroed")        \
+    X(LABEL_WIDTH_RATIO, "width_ratio", SZG_REAL,                                                  \
+      "eigenvalue width of the Hermitian parts, coupled / content")                                \
+    X(LABEL_NORM_RATIO, "norm_ratio", SZG_REAL, "largest singular value, coupled / content")       \
+    X(LABEL_NUCLEAR_RATIO, "nuclear_ratio", SZG_REAL, "sum of singular values, coupled / content") \
+    X(LABEL_MAJORISED, "majorised", SZG_INTEGER,                                                   \
+      "1: eigenvalues of coupled's Hermitian part are majorised by those of content's")            \
+    X(LABEL_MARGIN, "margin", SZG_REAL, "least slack of the majorisation's partial sums")          \
+    X(LABEL_GRAD_NORM, "grad_norm", SZG_REAL,                                                      \
+      "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O")
+SZGI_SCHEMA(label_columns, LABELS);
+enum { NAME = 48, COLUMNS = label_columns_count + 2 * SZGI_SUMMARY_NUMBERS + 1 };
 static const char *const suffixes[] = {"_content", "_coupled"};
 
 /* The columns of one matrix. Eigenvalues are those of the Hermitian part; see the header. */
@@ -60,135 +61,118 @@ static void mark_ends(szg_table *table) {
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
     for (int i = 0; i < 2 * SZGI_SUMMARY_NUMBERS; i++)
-        szgi_table_set_end(table, LABELS + i, numbers[i % SZGI_SUMMARY_NUMBERS].end);
+        szgi_table_set_end(table, label_columns_count + i, numbers[i % SZGI_SUMMARY_NUMBERS].end);
 }
 
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
-    enum { COUNT = LABELS + 2 * SZGI_SUMMARY_NUMBERS + 1 };
-    szg_column columns[COUNT];
+    szg_column columns[COLUMNS];
     number_columns own[2];
     memcpy(columns, label_columns, sizeof label_columns);
     for (int i = 0; i < 2; i++)
-        fill_columns(suffixes[i], &own[i], columns + LABELS + i * SZGI_SUMMARY_NUMBERS);
-    columns[COUNT - 1] = (szg_column)NOTE;
-    SZG_TRY(szg_table_open(context, "contraction", columns, COUNT, out));
+        fill_columns(suffixes[i], &own[i],
+                     columns + label_columns_count + i * SZGI_SUMMARY_NUMBERS);
+    columns[COLUMNS - 1] = (szg_column){"note", SZG_TEXT, "what a reader must know"};
+    SZG_TRY(szg_table_open(context, "contraction", columns, COLUMNS, out));
     mark_ends(*out);
     return SZG_OK;
 }
 
-/* The columns of IDENTITY. */
-static szg_status set_identity(szg_context *context, szg_table *table,
-                               const szg_contraction_labels *labels) {
-    const struct {
-        const char *column;
-        int64_t value;
-    } integers[] = {{"step", labels->step}, {"layer", labels->layer}, {"head", labels->head}};
-    for (int i = 0; i < 3; i++)
-        if (integers[i].value >= 0)
-            SZG_TRY(szg_table_set_integer(context, table, integers[i].column, integers[i].value));
-    SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
-    return szg_table_set_text(context, table, "probe", labels->probe);
+/* The columns of IDENTITY, the first ones of every table. */
+static void put_identity(szgi_row *row, const szg_contraction_labels *labels) {
+    szgi_row_text(row, LABEL_SOURCE, labels->source);
+    szgi_row_place(row, LABEL_STEP, labels->step);
+    szgi_row_place(row, LABEL_LAYER, labels->layer);
+    szgi_row_place(row, LABEL_HEAD, labels->head);
+    szgi_row_text(row, LABEL_PROBE, labels->probe);
 }
 
-static szg_status set_ratios(szg_context *context, szg_table *table,
-                             const szg_contraction_ratios *ratios) {
-    const szgi_summary_number reals[] = {{.column = "width_ratio", .value = ratios->width},
-                                         {.column = "norm_ratio", .value = ratios->norm},
-                                         {.column = "nuclear_ratio", .value = ratios->nuclear}};
-    for (int i = 0; i < 3; i++)
-        SZG_TRY(szgi_summary_set(context, table, reals[i].column, &reals[i]));
-    if (!ratios->ordered)
-        return szg_table_note(context, table, "no majorisation: it needs all eigenvalues (--all)");
-    SZG_TRY(szg_table_set_integer(context, table, "majorised",
-                                  ratios->eigenvalues.order == SZG_ORDER_HOLDS));
-    SZG_TRY(szg_table_set_real(context, table, "margin", ratios->eigenvalues.margin));
-    if (ratios->eigenvalues.order == SZG_ORDER_HOLDS)
-        return SZG_OK;
-    return szg_table_note(context, table, "first violated partial sum: k = %lld",
-                          (long long)ratios->eigenvalues.first_violation);
-}
-
-static szg_status set_numbers(szg_context *context, szg_table *table,
-                              const szg_matrix_report *report, const char *suffix) {
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    char name[NAME];
-    szgi_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
-    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++) {
-        snprintf(name, NAME, "%s%s", numbers[i].column, suffix);
-        SZG_TRY(szgi_summary_set(context, table, name, &numbers[i]));
+static void put_ratios(szgi_row *row, const szg_contraction_ratios *ratios) {
+    bool holds = ratios->eigenvalues.order == SZG_ORDER_HOLDS;
+    szgi_row_number(row, LABEL_WIDTH_RATIO, ratios->width);
+    szgi_row_number(row, LABEL_NORM_RATIO, ratios->norm);
+    szgi_row_number(row, LABEL_NUCLEAR_RATIO, ratios->nuclear);
+    if (!ratios->ordered) {
+        szgi_row_note(row, "no majorisation: it needs all eigenvalues (--all)");
+        return;
     }
-    return SZG_OK;
+    szgi_row_integer(row, LABEL_MAJORISED, holds);
+    szgi_row_real(row, LABEL_MARGIN, ratios->eigenvalues.margin);
+    if (!holds)
+        szgi_row_note(row, "first violated partial sum: k = %lld",
+                      (long long)ratios->eigenvalues.first_violation);
 }
 
-static szg_status set_notes(szg_context *context, szg_table *table,
-                            const szg_contraction *contraction) {
-    if (contraction->content.matrix && contraction->content.summary.sigma_max == 0)
-        SZG_TRY(szg_table_note(context, table, "no ratios: the content is the zero matrix"));
-    if (contraction->content.hermitian_part && !contraction->coupled.hermitian_part)
-        SZG_TRY(szg_table_note(context, table, "content " REPORT_HERMITIAN_PART));
-    if (szgi_tau_note(&contraction->content.toeplitzness))
-        SZG_TRY(szg_table_note(context, table, "content: %s",
-                               szgi_tau_note(&contraction->content.toeplitzness)));
-    if (szgi_tau_note(&contraction->coupled.toeplitzness))
-        SZG_TRY(szg_table_note(context, table, "coupled: %s",
-                               szgi_tau_note(&contraction->coupled.toeplitzness)));
-    if (contraction->content.noise[0])
-        SZG_TRY(szg_table_note(context, table, "content: %s", contraction->content.noise));
-    if (contraction->coupled.note[0])
-        SZG_TRY(szg_table_note(context, table, "%s", contraction->coupled.note));
-    return SZG_OK;
+static void put_numbers(szgi_row *row, const szg_matrix_report *report, int64_t first) {
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
+    szgi_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
+    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
+        szgi_summary_put(row, first + i, &numbers[i]);
+}
+
+static void put_notes(szgi_row *row, const szg_contraction *contraction) {
+    const szg_matrix_report *content = &contraction->content, *coupled = &contraction->coupled;
+    if (content->matrix && content->summary.sigma_max == 0)
+        szgi_row_note(row, "no ratios: the content is the zero matrix");
+    if (content->hermitian_part && !coupled->hermitian_part)
+        szgi_row_note(row, "content " REPORT_HERMITIAN_PART);
+    if (szgi_tau_note(&content->toeplitzness))
+        szgi_row_note(row, "content: %s", szgi_tau_note(&content->toeplitzness));
+    if (szgi_tau_note(&coupled->toeplitzness))
+        szgi_row_note(row, "coupled: %s", szgi_tau_note(&coupled->toeplitzness));
+    if (content->noise[0])
+        szgi_row_note(row, "content: %s", content->noise);
+    if (coupled->note[0])
+        szgi_row_note(row, "%s", coupled->note);
 }
 
 szg_status szg_contraction_add(szg_context *context, szg_table *table,
                                const szg_contraction_labels *labels,
                                const szg_contraction *contraction) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(set_identity(context, table, labels));
-    SZG_TRY(szg_table_set_text(context, table, "content_kind", labels->content_kind));
-    if (!isnan(labels->grad_norm))
-        SZG_TRY(szg_table_set_real(context, table, "grad_norm", labels->grad_norm));
-    SZG_TRY(szg_table_set_integer(context, table, "n", contraction->n));
+    szgi_row row = szgi_row_add(context, table);
+    put_identity(&row, labels);
+    szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
+    szgi_row_number(&row, LABEL_GRAD_NORM, labels->grad_norm);
+    szgi_row_integer(&row, LABEL_N, contraction->n);
     if (contraction->content.matrix) {
-        SZG_TRY(set_ratios(context, table, &contraction->ratios));
-        SZG_TRY(set_numbers(context, table, &contraction->content, suffixes[0]));
+        put_ratios(&row, &contraction->ratios);
+        put_numbers(&row, &contraction->content, label_columns_count);
     } else {
-        SZG_TRY(szg_table_note(context, table, "no ratios: there is no content to compare with"));
+        szgi_row_note(&row, "no ratios: there is no content to compare with");
     }
-    SZG_TRY(set_numbers(context, table, &contraction->coupled, suffixes[1]));
-    return set_notes(context, table, contraction);
+    put_numbers(&row, &contraction->coupled, label_columns_count + SZGI_SUMMARY_NUMBERS);
+    put_notes(&row, contraction);
+    return row.status;
 }
 
 /* ---- Whole spectra and symbols ---- */
 
-static const szg_column value_columns[] = {
-    IDENTITY,
-    {"matrix", SZG_TEXT, "content or logits"},
-    {"kind", SZG_TEXT, "eigenvalue (of the Hermitian part) or singular"},
-    {"index", SZG_INTEGER, "place in the spectrum, counted from 0"},
-    {"value", SZG_REAL, "eigenvalues ascend, singular values descend"},
-    {"n", SZG_INTEGER, "order of the matrix"},
-    {"zeros", SZG_INTEGER, SZGI_ZEROS_DOC},
-    NOTE,
-};
+#define VALUES(X)                                                                                  \
+    IDENTITY(X, VALUES)                                                                            \
+    X(VALUES_MATRIX, "matrix", SZG_TEXT, "content or logits")                                      \
+    X(VALUES_KIND, "kind", SZG_TEXT, "eigenvalue (of the Hermitian part) or singular")             \
+    X(VALUES_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                 \
+    X(VALUES_VALUE, "value", SZG_REAL, "eigenvalues ascend, singular values descend")              \
+    X(VALUES_N, "n", SZG_INTEGER, "order of the matrix")                                           \
+    X(VALUES_ZEROS, "zeros", SZG_INTEGER, SZGI_ZEROS_DOC)                                          \
+    NOTE(X, VALUES)
+SZGI_SCHEMA(values_columns, VALUES);
 
-static const szg_column symbol_columns[] = {
-    IDENTITY,
-    {"matrix", SZG_TEXT, "content or logits"},
-    {"theta", SZG_REAL, "angle, radians"},
-    {"re", SZG_REAL, "real part of the Toeplitz part's symbol"},
-    {"im", SZG_REAL, "imaginary part of the Toeplitz part's symbol"},
-    {"n", SZG_INTEGER, "order of the matrix"},
-    NOTE,
-};
-
-#define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
+#define SYMBOLS(X)                                                                                 \
+    IDENTITY(X, SYMBOLS)                                                                           \
+    X(SYMBOLS_MATRIX, "matrix", SZG_TEXT, "content or logits")                                     \
+    X(SYMBOLS_THETA, "theta", SZG_REAL, "angle, radians")                                          \
+    X(SYMBOLS_RE, "re", SZG_REAL, "real part of the Toeplitz part's symbol")                       \
+    X(SYMBOLS_IM, "im", SZG_REAL, "imaginary part of the Toeplitz part's symbol")                  \
+    X(SYMBOLS_N, "n", SZG_INTEGER, "order of the matrix")                                          \
+    NOTE(X, SYMBOLS)
+SZGI_SCHEMA(symbols_columns, SYMBOLS);
 
 szg_status szgi_contraction_values_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "contraction_values", value_columns, COUNT(value_columns), out);
+    return szg_table_open(context, "contraction_values", values_columns, values_columns_count, out);
 }
 
 szg_status szgi_contraction_symbols_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "contraction_symbols", symbol_columns, COUNT(symbol_columns),
+    return szg_table_open(context, "contraction_symbols", symbols_columns, symbols_columns_count,
                           out);
 }
 
@@ -211,28 +195,23 @@ void szg_contraction_tables_close(szg_contraction_tables *tables) {
     szg_table_close(&tables->symbols);
 }
 
-static szg_status add_matrix_row(szg_context *context, szg_table *table,
-                                 const szg_contraction_labels *labels,
-                                 const szg_matrix_report *report) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(set_identity(context, table, labels));
-    SZG_TRY(szg_table_set_text(context, table, "matrix", report->matrix));
-    return szg_table_set_integer(context, table, "n", report->summary.n);
-}
-
 static szg_status add_spectrum(szg_context *context, szg_table *table,
                                const szg_contraction_labels *labels,
                                const szg_matrix_report *report, const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
-        SZG_TRY(add_matrix_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
-        SZG_TRY(szg_table_set_integer(context, table, "index", i));
-        SZG_TRY(szg_table_set_real(context, table, "value", spectrum->re[i]));
-        SZG_TRY(szg_table_set_integer(context, table, "zeros", spectrum->zeros));
+        szgi_row row = szgi_row_add(context, table);
+        put_identity(&row, labels);
+        szgi_row_text(&row, VALUES_MATRIX, report->matrix);
+        szgi_row_text(&row, VALUES_KIND, szg_spectrum_kind_name(spectrum->kind));
+        szgi_row_integer(&row, VALUES_INDEX, i);
+        szgi_row_real(&row, VALUES_VALUE, spectrum->re[i]);
+        szgi_row_integer(&row, VALUES_N, report->summary.n);
+        szgi_row_integer(&row, VALUES_ZEROS, spectrum->zeros);
+        if (i + 1 == spectrum->count && spectrum->zeros > 0)
+            szgi_row_note(&row, "%lld further values are exactly 0 and not listed",
+                          (long long)spectrum->zeros);
+        SZG_TRY(row.status);
     }
-    if (spectrum->count > 0 && spectrum->zeros > 0)
-        return szg_table_note(context, table, "%lld further values are exactly 0 and not listed",
-                              (long long)spectrum->zeros);
     return SZG_OK;
 }
 
@@ -241,11 +220,14 @@ static szg_status add_samples(szg_context *context, szg_table *table,
                               const szg_matrix_report *report) {
     const double turn = 6.28318530717958647692;
     for (int64_t j = 0; j < report->samples; j++) {
-        SZG_TRY(add_matrix_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_real(context, table, "theta",
-                                   turn * (double)j / (double)report->samples));
-        SZG_TRY(szg_table_set_real(context, table, "re", report->sample[j].re));
-        SZG_TRY(szg_table_set_real(context, table, "im", report->sample[j].im));
+        szgi_row row = szgi_row_add(context, table);
+        put_identity(&row, labels);
+        szgi_row_text(&row, SYMBOLS_MATRIX, report->matrix);
+        szgi_row_real(&row, SYMBOLS_THETA, turn * (double)j / (double)report->samples);
+        szgi_row_real(&row, SYMBOLS_RE, report->sample[j].re);
+        szgi_row_real(&row, SYMBOLS_IM, report->sample[j].im);
+        szgi_row_integer(&row, SYMBOLS_N, report->summary.n);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }

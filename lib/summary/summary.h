@@ -3,6 +3,7 @@
 #define SZEGO_SPECTRA_SUMMARY_H
 
 #include <szego/summary.h>
+#include "base/row.h"
 #include "base/table.h"
 #include "base/decls.h"
 
@@ -18,7 +19,27 @@ SZG_CHECK_RESULT szg_status szgi_summary_schatten(szg_context *context,
 /* ---- The table `summary` ---- */
 
 /* Its numbers in the order of their columns, for tables that repeat them under other names. */
-enum { SZGI_SUMMARY_NUMBERS = 18 };
+enum {
+    SZGI_NUMBER_RANK,
+    SZGI_NUMBER_LAMBDA_MIN,
+    SZGI_NUMBER_LAMBDA_MAX,
+    SZGI_NUMBER_WIDTH,
+    SZGI_NUMBER_RADIUS,
+    SZGI_NUMBER_SIGMA_MIN,
+    SZGI_NUMBER_SIGMA_MAX,
+    SZGI_NUMBER_CONDITION,
+    SZGI_NUMBER_STABLE_RANK,
+    SZGI_NUMBER_EFFECTIVE_RANK,
+    SZGI_NUMBER_TOEPLITZNESS,
+    SZGI_NUMBER_TOEPLITZNESS_ERROR,
+    SZGI_NUMBER_TOEPLITZNESS_SAMPLED,
+    SZGI_NUMBER_SYMBOL_MIN_LO,
+    SZGI_NUMBER_SYMBOL_MIN_HI,
+    SZGI_NUMBER_SYMBOL_MAX_LO,
+    SZGI_NUMBER_SYMBOL_MAX_HI,
+    SZGI_NUMBER_RESIDUAL,
+    SZGI_SUMMARY_NUMBERS
+};
 typedef struct szgi_summary_number {
     const char *column, *doc;
     double value;    /* NaN: an empty cell */
@@ -32,9 +53,11 @@ typedef struct szgi_summary_number {
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
                           const struct szg_range *symbol, szgi_summary_number *out);
 
-/* Sets `column` of the latest row to the number; NaN leaves it empty. */
-SZG_CHECK_RESULT szg_status szgi_summary_set(szg_context *context, szg_table *table,
-                                             const char *column, const szgi_summary_number *number);
+/* Puts the number into `column`; NaN leaves it empty. */
+void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *number);
+
+/* Column of a number (SZGI_NUMBER_...) in the table `summary`. */
+int64_t szgi_summary_column(int number);
 
 /* Whose eigenvalues a row holds. */
 typedef enum szgi_values_of {
@@ -79,8 +102,8 @@ typedef struct szgi_summary_labels {
 } szgi_summary_labels;
 
 /* A new row of the labels alone. */
-SZG_CHECK_RESULT szg_status szgi_summary_label(szg_context *context, szg_table *table,
-                                               const szgi_summary_labels *labels);
+szgi_row szgi_summary_label(szg_context *context, szg_table *table,
+                            const szgi_summary_labels *labels);
 
 /* A new row: labels, numbers, method, solver, and a note where toeplitzness is sampled. The caller
  * writes what else belongs into `note`. */
@@ -89,6 +112,9 @@ SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *ta
                                              const szg_summary *summary,
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);
+
+/* Says in a row what the range of its symbol bounds. */
+void szgi_summary_bound(szgi_row *row, szgi_bound_of bound_of);
 
 SZGI_END_DECLS
 

@@ -11,27 +11,38 @@
 
 #include "spectra/spectra.h"
 
-enum { HEAD_COLUMNS = 5, TAIL_COLUMNS = 7 };
-
-static const szg_column head_columns[HEAD_COLUMNS] = {
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    {"layer", SZG_INTEGER, "layer, counted from 0"},
-    {"head", SZG_INTEGER, "query head, counted from 0"},
-    {"matrix", SZG_TEXT, "which matrix of the source"},
-    {"n", SZG_INTEGER, "order; of a rectangular matrix the smaller side"},
-};
+/* What stands before the numbers. */
+#define HEAD(X)                                                                                    \
+    X(HEAD_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                     \
+    X(HEAD_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                   \
+    X(HEAD_HEAD, "head", SZG_INTEGER, "query head, counted from 0")                                \
+    X(HEAD_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                               \
+    X(HEAD_N, "n", SZG_INTEGER, "order; of a rectangular matrix the smaller side")
+SZGI_SCHEMA(head_columns, HEAD);
 
 /* theorem and method stand between the symbol's columns and the residual, the last number. What
  * other programs read stands in columns of its own, so that notes and methods can be reworded. */
-static const szg_column tail_columns[TAIL_COLUMNS] = {
-    {"theorem", SZG_TEXT, "limit theorem that applies as N grows"},
-    {"method", SZG_TEXT, "how the spectrum was computed"},
-    {"residual", SZG_REAL, "backward error or defect of the spectrum, see docs/spectra.md"},
-    {"solver", SZG_TEXT, SZGI_SOLVER_DOC},
-    {"values_of", SZG_TEXT, SZGI_VALUES_OF_DOC},
-    {"bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC},
-    {"note", SZG_TEXT, "what a reader must know"},
+#define TAIL(X)                                                                                    \
+    X(TAIL_THEOREM, "theorem", SZG_TEXT, "limit theorem that applies as N grows")                  \
+    X(TAIL_METHOD, "method", SZG_TEXT, "how the spectrum was computed")                            \
+    X(TAIL_RESIDUAL, "residual", SZG_REAL,                                                         \
+      "backward error or defect of the spectrum, see docs/spectra.md")                             \
+    X(TAIL_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)                                            \
+    X(TAIL_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                                   \
+    X(TAIL_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                      \
+    X(TAIL_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(tail_columns, TAIL);
+
+/* Where the parts begin; the numbers between them are those before the residual. */
+enum {
+    NUMBERS_AT = head_columns_count,
+    TAIL_AT = NUMBERS_AT + SZGI_NUMBER_RESIDUAL,
+    COLUMNS = TAIL_AT + tail_columns_count
 };
+
+int64_t szgi_summary_column(int number) {
+    return number == SZGI_NUMBER_RESIDUAL ? TAIL_AT + TAIL_RESIDUAL : NUMBERS_AT + number;
+}
 
 void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
                           const szg_range *symbol, szgi_summary_number *out) {
@@ -39,92 +50,106 @@ void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
     const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
     const szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS] = {
-        {.column = "rank",
-         .doc = "rank by structure; of weights, singular values above n eps sigma_max",
-         .value = s->rank < 0 ? NAN : (double)s->rank,
-         .integer = true},
-        {.column = "lambda_min",
-         .doc = "least eigenvalue, or least real part",
-         .value = s->lambda_min,
-         .eigenvalue = true},
-        {.column = "lambda_max",
-         .doc = "largest eigenvalue, or largest real part",
-         .value = s->lambda_max,
-         .eigenvalue = true},
-        {.column = "width",
-         .doc = "lambda_max - lambda_min of real eigenvalues",
-         .value = s->width,
-         .eigenvalue = true},
-        {.column = "radius",
-         .doc = "largest modulus of an eigenvalue",
-         .value = s->radius,
-         .eigenvalue = true},
-        {.column = "sigma_min", .doc = "least singular value", .value = s->sigma_min},
-        {.column = "sigma_max", .doc = "largest singular value", .value = s->sigma_max},
-        {.column = "condition", .doc = "sigma_max / sigma_min", .value = s->condition},
-        {.column = "stable_rank",
-         .doc = "squared Frobenius over squared spectral norm",
-         .value = s->stable_rank},
-        {.column = "effective_rank",
-         .doc = "exponential of the entropy of the singular values",
-         .value = s->effective_rank},
-        {.column = "toeplitzness",
-         .doc = "share of the squared Frobenius norm that the Toeplitz part holds",
-         .value = tau->value},
-        {.column = "toeplitzness_error",
-         .doc = "bound of the absolute error of toeplitzness; its standard error if sampled",
-         .value = tau->error,
-         .end = SZGI_END_UPPER},
-        {.column = "toeplitzness_sampled",
-         .doc = "1: 1 - toeplitzness is a mean over 64 Gaussian vectors; 0: computed",
-         .value = isnan(tau->value) ? NAN : tau->sampled,
-         .integer = true},
-        {.column = "symbol_min_lo",
-         .doc = "certified lower bound of the symbol's minimum, or its modulus's",
-         .value = range->min.lo,
-         .end = SZGI_END_LOWER},
-        {.column = "symbol_min_hi",
-         .doc = "certified upper bound of the symbol's minimum, or its modulus's",
-         .value = range->min.hi,
-         .end = SZGI_END_UPPER},
-        {.column = "symbol_max_lo",
-         .doc = "certified lower bound of the symbol's maximum, or its modulus's",
-         .value = range->max.lo,
-         .end = SZGI_END_LOWER},
-        {.column = "symbol_max_hi",
-         .doc = "certified upper bound of the symbol's maximum, or its modulus's",
-         .value = range->max.hi,
-         .end = SZGI_END_UPPER},
-        {.column = "residual",
-         .doc = "backward error or defect of the spectrum, see docs/spectra.md",
-         .value = s->residual},
+        [SZGI_NUMBER_RANK] =
+            {.column = "rank",
+             .doc = "rank by structure; of weights, singular values above n eps sigma_max",
+             .value = s->rank < 0 ? NAN : (double)s->rank,
+             .integer = true},
+        [SZGI_NUMBER_LAMBDA_MIN] = {.column = "lambda_min",
+                                    .doc = "least eigenvalue, or least real part",
+                                    .value = s->lambda_min,
+                                    .eigenvalue = true},
+        [SZGI_NUMBER_LAMBDA_MAX] = {.column = "lambda_max",
+                                    .doc = "largest eigenvalue, or largest real part",
+                                    .value = s->lambda_max,
+                                    .eigenvalue = true},
+        [SZGI_NUMBER_WIDTH] = {.column = "width",
+                               .doc = "lambda_max - lambda_min of real eigenvalues",
+                               .value = s->width,
+                               .eigenvalue = true},
+        [SZGI_NUMBER_RADIUS] = {.column = "radius",
+                                .doc = "largest modulus of an eigenvalue",
+                                .value = s->radius,
+                                .eigenvalue = true},
+        [SZGI_NUMBER_SIGMA_MIN] = {.column = "sigma_min",
+                                   .doc = "least singular value",
+                                   .value = s->sigma_min},
+        [SZGI_NUMBER_SIGMA_MAX] = {.column = "sigma_max",
+                                   .doc = "largest singular value",
+                                   .value = s->sigma_max},
+        [SZGI_NUMBER_CONDITION] = {.column = "condition",
+                                   .doc = "sigma_max / sigma_min",
+                                   .value = s->condition},
+        [SZGI_NUMBER_STABLE_RANK] = {.column = "stable_rank",
+                                     .doc = "squared Frobenius over squared spectral norm",
+                                     .value = s->stable_rank},
+        [SZGI_NUMBER_EFFECTIVE_RANK] = {.column = "effective_rank",
+                                        .doc = "exponential of the entropy of the singular values",
+                                        .value = s->effective_rank},
+        [SZGI_NUMBER_TOEPLITZNESS] =
+            {.column = "toeplitzness",
+             .doc = "share of the squared Frobenius norm that the Toeplitz part holds",
+             .value = tau->value},
+        [SZGI_NUMBER_TOEPLITZNESS_ERROR] =
+            {.column = "toeplitzness_error",
+             .doc = "bound of the absolute error of toeplitzness; its standard error if sampled",
+             .value = tau->error,
+             .end = SZGI_END_UPPER},
+        [SZGI_NUMBER_TOEPLITZNESS_SAMPLED] =
+            {.column = "toeplitzness_sampled",
+             .doc = "1: 1 - toeplitzness is a mean over 64 Gaussian vectors; 0: computed",
+             .value = isnan(tau->value) ? NAN : tau->sampled,
+             .integer = true},
+        [SZGI_NUMBER_SYMBOL_MIN_LO] =
+            {.column = "symbol_min_lo",
+             .doc = "certified lower bound of the symbol's minimum, or its modulus's",
+             .value = range->min.lo,
+             .end = SZGI_END_LOWER},
+        [SZGI_NUMBER_SYMBOL_MIN_HI] =
+            {.column = "symbol_min_hi",
+             .doc = "certified upper bound of the symbol's minimum, or its modulus's",
+             .value = range->min.hi,
+             .end = SZGI_END_UPPER},
+        [SZGI_NUMBER_SYMBOL_MAX_LO] =
+            {.column = "symbol_max_lo",
+             .doc = "certified lower bound of the symbol's maximum, or its modulus's",
+             .value = range->max.lo,
+             .end = SZGI_END_LOWER},
+        [SZGI_NUMBER_SYMBOL_MAX_HI] =
+            {.column = "symbol_max_hi",
+             .doc = "certified upper bound of the symbol's maximum, or its modulus's",
+             .value = range->max.hi,
+             .end = SZGI_END_UPPER},
+        [SZGI_NUMBER_RESIDUAL] =
+            {.column = "residual",
+             .doc = "backward error or defect of the spectrum, see docs/spectra.md",
+             .value = s->residual},
     };
     memcpy(out, numbers, sizeof numbers);
 }
 
-szg_status szgi_summary_set(szg_context *context, szg_table *table, const char *column,
-                            const szgi_summary_number *number) {
+void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *number) {
     if (isnan(number->value))
-        return SZG_OK;
+        return;
     if (number->integer)
-        return szg_table_set_integer(context, table, column, (int64_t)number->value);
-    return szg_table_set_real(context, table, column, number->value);
+        szgi_row_integer(row, column, (int64_t)number->value);
+    else
+        szgi_row_real(row, column, number->value);
 }
 
 szg_status szgi_summary_table(szg_context *context, szg_table **out) {
-    szg_column columns[HEAD_COLUMNS + SZGI_SUMMARY_NUMBERS - 1 + TAIL_COLUMNS];
+    szg_column columns[COLUMNS];
     const szg_summary empty = {0};
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    int64_t count = HEAD_COLUMNS;
     memcpy(columns, head_columns, sizeof head_columns);
-    for (int i = 0; i < SZGI_SUMMARY_NUMBERS - 1; i++)
-        columns[count++] = (szg_column){
+    for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
+        columns[NUMBERS_AT + i] = (szg_column){
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
-    memcpy(columns + count, tail_columns, sizeof tail_columns);
-    SZG_TRY(szg_table_open(context, "summary", columns, count + TAIL_COLUMNS, out));
-    for (int i = 0; i < SZGI_SUMMARY_NUMBERS - 1; i++)
-        szgi_table_set_end(*out, HEAD_COLUMNS + i, numbers[i].end);
+    memcpy(columns + TAIL_AT, tail_columns, sizeof tail_columns);
+    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS, out));
+    for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
+        szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
     return SZG_OK;
 }
 
@@ -140,57 +165,56 @@ const char *szgi_bound_of_name(szgi_bound_of of) {
     return names[of];
 }
 
+void szgi_summary_bound(szgi_row *row, szgi_bound_of bound_of) {
+    szgi_row_text(row, TAIL_AT + TAIL_BOUND_OF, szgi_bound_of_name(bound_of));
+}
+
 /* The columns that say what the numbers are, empty where those are. */
-static szg_status set_facts(szg_context *context, szg_table *table,
-                            const szgi_summary_labels *labels, const szg_summary *summary,
-                            const szg_range *symbol) {
+static void put_facts(szgi_row *row, const szgi_summary_labels *labels, const szg_summary *summary,
+                      const szg_range *symbol) {
     bool eigenvalues =
         !isnan(summary->lambda_min) || !isnan(summary->lambda_max) || !isnan(summary->radius);
-    SZG_TRY(szg_table_set_text(context, table, "solver", szg_method_solver(summary->method)));
+    szgi_row_text(row, TAIL_AT + TAIL_SOLVER, szg_method_solver(summary->method));
     if (eigenvalues)
-        SZG_TRY(szg_table_set_text(context, table, "values_of",
-                                   szgi_values_of_name(labels->values_of)));
+        szgi_row_text(row, TAIL_AT + TAIL_VALUES_OF, szgi_values_of_name(labels->values_of));
     if (symbol && symbol->method)
-        return szg_table_set_text(context, table, "bound_of", szgi_bound_of_name(labels->bound_of));
-    return SZG_OK;
+        szgi_summary_bound(row, labels->bound_of);
 }
 
 /* Where the backend's solver did the work, the words say whose that was. */
-static szg_status set_method(szg_context *context, szg_table *table, szg_method method) {
-    const char *words = szgi_method_words(method), *backend = szgi_backend_name(context);
+static void put_method(szgi_row *row, szg_method method) {
+    const char *words = szgi_method_words(method), *backend = szgi_backend_name(row->context);
     const char *library = strncmp(backend, "cuda", 4) == 0        ? "cuSOLVER or LAPACK, by size"
                           : strncmp(backend, "reference", 9) == 0 ? "Jacobi"
                                                                   : "LAPACK";
     char text[256];
-    if (!words)
-        return szg_table_set_text(context, table, "method", szg_method_name(method));
-    snprintf(text, sizeof text, "%s (%s)", words, library);
-    return szg_table_set_text(context, table, "method", text);
+    snprintf(text, sizeof text, "%s (%s)", words ? words : "", library);
+    szgi_row_text(row, TAIL_AT + TAIL_METHOD, words ? text : szg_method_name(method));
 }
 
-szg_status szgi_summary_label(szg_context *context, szg_table *table,
-                              const szgi_summary_labels *labels) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
-    if (labels->layer >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "layer", labels->layer));
-    if (labels->head >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "head", labels->head));
-    SZG_TRY(szg_table_set_text(context, table, "matrix", labels->matrix));
-    return szg_table_set_text(context, table, "theorem", labels->theorem);
+szgi_row szgi_summary_label(szg_context *context, szg_table *table,
+                            const szgi_summary_labels *labels) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, HEAD_SOURCE, labels->source);
+    szgi_row_place(&row, HEAD_LAYER, labels->layer);
+    szgi_row_place(&row, HEAD_HEAD, labels->head);
+    szgi_row_text(&row, HEAD_MATRIX, labels->matrix);
+    szgi_row_text(&row, TAIL_AT + TAIL_THEOREM, labels->theorem);
+    return row;
 }
 
 szg_status szgi_summary_add(szg_context *context, szg_table *table,
                             const szgi_summary_labels *labels, const szg_summary *summary,
                             const szg_tau *toeplitzness, const szg_range *symbol) {
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
+    szgi_row row = szgi_summary_label(context, table, labels);
     szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
-    SZG_TRY(szgi_summary_label(context, table, labels));
-    SZG_TRY(szg_table_set_integer(context, table, "n", summary->n));
+    szgi_row_integer(&row, HEAD_N, summary->n);
     for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
-        SZG_TRY(szgi_summary_set(context, table, numbers[i].column, &numbers[i]));
+        szgi_summary_put(&row, szgi_summary_column(i), &numbers[i]);
     if (toeplitzness && szgi_tau_note(toeplitzness))
-        SZG_TRY(szg_table_note(context, table, "%s", szgi_tau_note(toeplitzness)));
-    SZG_TRY(set_facts(context, table, labels, summary, symbol));
-    return set_method(context, table, summary->method);
+        szgi_row_note(&row, "%s", szgi_tau_note(toeplitzness));
+    put_facts(&row, labels, summary, symbol);
+    put_method(&row, summary->method);
+    return row.status;
 }

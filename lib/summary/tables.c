@@ -2,88 +2,87 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/row.h"
 #include "base/table.h"
 #include "summary/summary.h"
 #include "report_private.h"
 
-static const szg_column eigenvalue_columns[] = {
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    {"layer", SZG_INTEGER, "layer, counted from 0"},
-    {"head", SZG_INTEGER, "head, counted from 0"},
-    {"matrix", SZG_TEXT, "which matrix of the source"},
-    {"kind", SZG_TEXT, "eigenvalue or singular"},
-    {"index", SZG_INTEGER, "place in the spectrum, counted from 0"},
-    {"re", SZG_REAL, "real part"},
-    {"im", SZG_REAL, "imaginary part"},
-    {"n", SZG_INTEGER, "order of the matrix"},
-    {"zeros", SZG_INTEGER, SZGI_ZEROS_DOC},
-    {"values_of", SZG_TEXT, SZGI_VALUES_OF_DOC},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")
 
-#define SYMBOL_LABELS                                                                              \
-    {"head", SZG_INTEGER, "head, counted from 0"}, {"matrix", SZG_TEXT, "which matrix"},           \
-        {"n", SZG_INTEGER, "order of the matrix"}, {                                               \
-        "convention", SZG_TEXT,                                                                    \
-            "truncated (lags below n), fejer, "                                                    \
-            "closed_form"                                                                          \
-    }
-#define NOTE                                                                                       \
-    { "note", SZG_TEXT, "what a reader must know" }
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
+#define SYMBOL_LABELS(X, TABLE)                                                                    \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "which matrix")                                          \
+    X(TABLE##_N, "n", SZG_INTEGER, "order of the matrix")
+#define CONVENTION(X, TABLE)                                                                       \
+    X(TABLE##_CONVENTION, "convention", SZG_TEXT, "truncated (lags below n), fejer, closed_form")
 
-static const szg_column sample_columns[] = {
-    {"theta", SZG_REAL, "angle, radians"},
-    {"re", SZG_REAL, "real part of the symbol"},
-    {"im", SZG_REAL, "imaginary part of the symbol"},
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    SYMBOL_LABELS,
-    NOTE,
-};
+#define EIGENVALUES(X)                                                                             \
+    SOURCE(X, EIGENVALUES)                                                                         \
+    X(EIGENVALUES_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                            \
+    X(EIGENVALUES_HEAD, "head", SZG_INTEGER, "head, counted from 0")                               \
+    X(EIGENVALUES_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                        \
+    X(EIGENVALUES_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                \
+    X(EIGENVALUES_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")            \
+    X(EIGENVALUES_RE, "re", SZG_REAL, "real part")                                                 \
+    X(EIGENVALUES_IM, "im", SZG_REAL, "imaginary part")                                            \
+    X(EIGENVALUES_N, "n", SZG_INTEGER, "order of the matrix")                                      \
+    X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER, SZGI_ZEROS_DOC)                                     \
+    X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                            \
+    NOTE(X, EIGENVALUES)
+SZGI_SCHEMA(eigenvalues_columns, EIGENVALUES);
 
-static const szg_column atom_columns[] = {
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    {"theta", SZG_REAL, "the masses stand at +theta and -theta, radians"},
-    {"mass", SZG_REAL, "both masses together: a_k = sum mass cos(k theta)"},
-    {"head", SZG_INTEGER, "head, counted from 0"},
-    {"matrix", SZG_TEXT, "which matrix"},
-    {"n", SZG_INTEGER, "order of the matrix"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define SAMPLES(X)                                                                                 \
+    X(SAMPLES_THETA, "theta", SZG_REAL, "angle, radians")                                          \
+    X(SAMPLES_RE, "re", SZG_REAL, "real part of the symbol")                                       \
+    X(SAMPLES_IM, "im", SZG_REAL, "imaginary part of the symbol")                                  \
+    SOURCE(X, SAMPLES)                                                                             \
+    SYMBOL_LABELS(X, SAMPLES)                                                                      \
+    CONVENTION(X, SAMPLES)                                                                         \
+    NOTE(X, SAMPLES)
+SZGI_SCHEMA(samples_columns, SAMPLES);
 
-static const szg_column range_columns[] = {
-    {"source", SZG_TEXT, "the SPEC or the file"},
-    {"min_lo", SZG_REAL, "lower bound of the minimum"},
-    {"min_hi", SZG_REAL, "upper bound of the minimum"},
-    {"max_lo", SZG_REAL, "lower bound of the maximum"},
-    {"max_hi", SZG_REAL, "upper bound of the maximum"},
-    {"theta_min", SZG_REAL, "where the minimum was found, radians"},
-    {"theta_max", SZG_REAL, "where the maximum was found, radians"},
-    {"method", SZG_TEXT, "how the range was established"},
-    SYMBOL_LABELS,
-    {"bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC},
-    NOTE,
-};
+#define ATOMS(X)                                                                                   \
+    SOURCE(X, ATOMS)                                                                               \
+    X(ATOMS_THETA, "theta", SZG_REAL, "the masses stand at +theta and -theta, radians")            \
+    X(ATOMS_MASS, "mass", SZG_REAL, "both masses together: a_k = sum mass cos(k theta)")           \
+    SYMBOL_LABELS(X, ATOMS)                                                                        \
+    NOTE(X, ATOMS)
+SZGI_SCHEMA(atoms_columns, ATOMS);
 
-#define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
+#define RANGE(X)                                                                                   \
+    SOURCE(X, RANGE)                                                                               \
+    X(RANGE_MIN_LO, "min_lo", SZG_REAL, "lower bound of the minimum")                              \
+    X(RANGE_MIN_HI, "min_hi", SZG_REAL, "upper bound of the minimum")                              \
+    X(RANGE_MAX_LO, "max_lo", SZG_REAL, "lower bound of the maximum")                              \
+    X(RANGE_MAX_HI, "max_hi", SZG_REAL, "upper bound of the maximum")                              \
+    X(RANGE_THETA_MIN, "theta_min", SZG_REAL, "where the minimum was found, radians")              \
+    X(RANGE_THETA_MAX, "theta_max", SZG_REAL, "where the maximum was found, radians")              \
+    X(RANGE_METHOD, "method", SZG_TEXT, "how the range was established")                           \
+    SYMBOL_LABELS(X, RANGE)                                                                        \
+    CONVENTION(X, RANGE)                                                                           \
+    X(RANGE_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                     \
+    NOTE(X, RANGE)
+SZGI_SCHEMA(range_columns, RANGE);
 
 szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
                                   szg_report_tables *out) {
     *out = (szg_report_tables){0};
     szg_status status = szgi_summary_table(context, &out->summary);
     if (status == SZG_OK && eigenvalues)
-        status = szg_table_open(context, "eigenvalues", eigenvalue_columns,
-                                COUNT(eigenvalue_columns), &out->eigenvalues);
+        status = szg_table_open(context, "eigenvalues", eigenvalues_columns,
+                                eigenvalues_columns_count, &out->eigenvalues);
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "samples", sample_columns, COUNT(sample_columns),
+        status = szg_table_open(context, "samples", samples_columns, samples_columns_count,
                                 &out->samples);
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "range", range_columns, COUNT(range_columns), &out->range);
+        status = szg_table_open(context, "range", range_columns, range_columns_count, &out->range);
     if (status == SZG_OK && symbols)
         status = szgi_table_mark_ends(context, out->range, "min_lo", "min_hi");
     if (status == SZG_OK && symbols)
         status = szgi_table_mark_ends(context, out->range, "max_lo", "max_hi");
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "atoms", atom_columns, COUNT(atom_columns), &out->atoms);
+        status = szg_table_open(context, "atoms", atoms_columns, atoms_columns_count, &out->atoms);
     if (status != SZG_OK)
         szg_report_tables_close(out);
     return status;
@@ -97,17 +96,23 @@ void szg_report_tables_close(szg_report_tables *tables) {
     szg_table_close(&tables->atoms);
 }
 
-/* A new row with the labels that the table has columns for. */
-static szg_status add_row(szg_context *context, szg_table *table, const szg_report_labels *labels,
-                          const szg_matrix_report *report) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "source", labels->source));
-    if (labels->layer >= 0 && szg_table_find(table, "layer") >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "layer", labels->layer));
-    if (labels->head >= 0)
-        SZG_TRY(szg_table_set_integer(context, table, "head", labels->head));
-    SZG_TRY(szg_table_set_text(context, table, "matrix", report->matrix));
-    return szg_table_set_integer(context, table, "n", report->summary.n);
+/* Where a table has the columns of the labels; layer -1: it has none. */
+typedef struct label_columns {
+    int64_t source, layer, head, matrix, n;
+} label_columns;
+#define LABELS(TABLE, layer)                                                                       \
+    ((label_columns){TABLE##_SOURCE, layer, TABLE##_HEAD, TABLE##_MATRIX, TABLE##_N})
+
+static szgi_row add_row(szg_context *context, szg_table *table, label_columns at,
+                        const szg_report_labels *labels, const szg_matrix_report *report) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, at.source, labels->source);
+    if (at.layer >= 0)
+        szgi_row_place(&row, at.layer, labels->layer);
+    szgi_row_place(&row, at.head, labels->head);
+    szgi_row_text(&row, at.matrix, report->matrix);
+    szgi_row_integer(&row, at.n, report->summary.n);
+    return row;
 }
 
 /* What the range of the report's symbol bounds. */
@@ -140,19 +145,21 @@ static szg_status add_values(szg_context *context, szg_table *table,
     szgi_values_of whose =
         spectrum == &report->eigenvalues ? values_of(report) : SZGI_VALUES_OF_MATRIX;
     for (int64_t i = 0; i < spectrum->count; i++) {
-        SZG_TRY(add_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_text(context, table, "kind", szg_spectrum_kind_name(spectrum->kind)));
-        SZG_TRY(szg_table_set_integer(context, table, "index", i));
-        SZG_TRY(szg_table_set_real(context, table, "re", spectrum->re[i]));
-        SZG_TRY(szg_table_set_real(context, table, "im", spectrum->im ? spectrum->im[i] : 0));
-        SZG_TRY(szg_table_set_integer(context, table, "zeros", spectrum->zeros));
-        SZG_TRY(szg_table_set_text(context, table, "values_of", szgi_values_of_name(whose)));
+        szgi_row row =
+            add_row(context, table, LABELS(EIGENVALUES, EIGENVALUES_LAYER), labels, report);
+        szgi_row_text(&row, EIGENVALUES_KIND, szg_spectrum_kind_name(spectrum->kind));
+        szgi_row_integer(&row, EIGENVALUES_INDEX, i);
+        szgi_row_real(&row, EIGENVALUES_RE, spectrum->re[i]);
+        szgi_row_real(&row, EIGENVALUES_IM, spectrum->im ? spectrum->im[i] : 0);
+        szgi_row_integer(&row, EIGENVALUES_ZEROS, spectrum->zeros);
+        szgi_row_text(&row, EIGENVALUES_VALUES_OF, szgi_values_of_name(whose));
         if (whose == SZGI_VALUES_OF_HERMITIAN_PART)
-            SZG_TRY(szg_table_note(context, table, "of the Hermitian part (L + L^T)/2"));
+            szgi_row_note(&row, "of the Hermitian part (L + L^T)/2");
+        if (i + 1 == spectrum->count && spectrum->zeros > 0)
+            szgi_row_note(&row, "%lld further values are exactly 0 and not listed",
+                          (long long)spectrum->zeros);
+        SZG_TRY(row.status);
     }
-    if (spectrum->count > 0 && spectrum->zeros > 0)
-        return szg_table_note(context, table, "%lld further values are exactly 0 and not listed",
-                              (long long)spectrum->zeros);
     return SZG_OK;
 }
 
@@ -161,12 +168,12 @@ static szg_status add_samples(szg_context *context, szg_table *table,
     const double turn = 6.28318530717958647692;
     const char *convention = szg_symbol_convention_name(report->convention);
     for (int64_t j = 0; j < report->samples; j++) {
-        SZG_TRY(add_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_text(context, table, "convention", convention));
-        SZG_TRY(szg_table_set_real(context, table, "theta",
-                                   turn * (double)j / (double)report->samples));
-        SZG_TRY(szg_table_set_real(context, table, "re", report->sample[j].re));
-        SZG_TRY(szg_table_set_real(context, table, "im", report->sample[j].im));
+        szgi_row row = add_row(context, table, LABELS(SAMPLES, -1), labels, report);
+        szgi_row_text(&row, SAMPLES_CONVENTION, convention);
+        szgi_row_real(&row, SAMPLES_THETA, turn * (double)j / (double)report->samples);
+        szgi_row_real(&row, SAMPLES_RE, report->sample[j].re);
+        szgi_row_real(&row, SAMPLES_IM, report->sample[j].im);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
@@ -174,9 +181,10 @@ static szg_status add_samples(szg_context *context, szg_table *table,
 static szg_status add_atoms(szg_context *context, szg_table *table, const szg_report_labels *labels,
                             const szg_matrix_report *report) {
     for (int64_t j = 0; j < report->atoms; j++) {
-        SZG_TRY(add_row(context, table, labels, report));
-        SZG_TRY(szg_table_set_real(context, table, "theta", report->atom_theta[j]));
-        SZG_TRY(szg_table_set_real(context, table, "mass", report->atom_mass[j]));
+        szgi_row row = add_row(context, table, LABELS(ATOMS, -1), labels, report);
+        szgi_row_real(&row, ATOMS_THETA, report->atom_theta[j]);
+        szgi_row_real(&row, ATOMS_MASS, report->atom_mass[j]);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
@@ -201,27 +209,24 @@ static const char *range_note(const szg_matrix_report *report) {
 static szg_status add_range(szg_context *context, szg_table *table, const szg_report_labels *labels,
                             const szg_matrix_report *report) {
     const szg_range *range = &report->symbol;
+    szgi_row row = add_row(context, table, LABELS(RANGE, -1), labels, report);
     if (!range->method) {
-        SZG_TRY(add_row(context, table, labels, report));
-        return szg_table_note(context, table, "%s",
-                              report->note[0]
-                                  ? report->note
-                                  : "no symbol: nothing makes the matrix Toeplitz at every N");
+        szgi_row_note(&row, "%s",
+                      report->note[0] ? report->note
+                                      : "no symbol: nothing makes the matrix Toeplitz at every N");
+        return row.status;
     }
-    const struct {
-        const char *column;
-        double value;
-    } reals[] = {{"min_lo", range->min.lo},       {"min_hi", range->min.hi},
-                 {"max_lo", range->max.lo},       {"max_hi", range->max.hi},
-                 {"theta_min", range->theta_min}, {"theta_max", range->theta_max}};
-    SZG_TRY(add_row(context, table, labels, report));
-    for (int64_t i = 0; i < COUNT(reals); i++)
-        SZG_TRY(szg_table_set_real(context, table, reals[i].column, reals[i].value));
-    SZG_TRY(szg_table_set_text(context, table, "method", range->method));
-    SZG_TRY(szg_table_set_text(context, table, "convention",
-                               szg_symbol_convention_name(report->convention)));
-    SZG_TRY(szg_table_set_text(context, table, "bound_of", szgi_bound_of_name(bound_of(report))));
-    return szg_table_note(context, table, "%s", range_note(report));
+    szgi_row_real(&row, RANGE_MIN_LO, range->min.lo);
+    szgi_row_real(&row, RANGE_MIN_HI, range->min.hi);
+    szgi_row_real(&row, RANGE_MAX_LO, range->max.lo);
+    szgi_row_real(&row, RANGE_MAX_HI, range->max.hi);
+    szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
+    szgi_row_real(&row, RANGE_THETA_MAX, range->theta_max);
+    szgi_row_text(&row, RANGE_METHOD, range->method);
+    szgi_row_text(&row, RANGE_CONVENTION, szg_symbol_convention_name(report->convention));
+    szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(bound_of(report)));
+    szgi_row_note(&row, "%s", range_note(report));
+    return row.status;
 }
 
 szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
