@@ -34,8 +34,13 @@ void szgi_pool_close(szg_pool **pool);
 /* In a forked child: frees what szgi_pool_open took there, and touches no thread or lock. */
 void szgi_pool_abandon(szg_pool **pool);
 
-/* Where this thread records failures of `context`: in a worker's slot while it runs a block of the
- * context's pool, otherwise in the context. MESSAGE_SIZE bytes. */
-char *szgi_pool_message(szg_context *context);
+/* Where this thread records failures of `context`: where szgi_message_redirect said, else in the
+ * context. MESSAGE_SIZE bytes. */
+char *szgi_message_of(szg_context *context);
+
+/* From now on this thread's failures of `context` go to `message`; NULL, NULL: to the context
+ * again.
+ */
+void szgi_message_redirect(const szg_context *context, char *message);
 
 #endif

@@ -46,10 +46,6 @@ bool szgi_pool_is_inside(void) {
     return place.context;
 }
 
-char *szgi_pool_message(szg_context *context) {
-    return place.context == context ? place.worker->message : context->message;
-}
-
 static bool take_block(szg_pool *pool, int64_t *block) {
     pthread_mutex_lock(&pool->lock);
     bool taken = !pool->failed && pool->next < pool->blocks;
@@ -67,6 +63,7 @@ static szg_status run_block(szg_context *context, szgi_block_fn *run, void *job,
 
 static void run_blocks(szg_pool *pool, pool_worker *worker) {
     place = (pool_place){pool->context, worker};
+    szgi_message_redirect(pool->context, worker->message);
     worker->failed = -1;
     worker->message[0] = 0;
     int64_t block;
@@ -81,6 +78,7 @@ static void run_blocks(szg_pool *pool, pool_worker *worker) {
         pthread_mutex_unlock(&pool->lock);
     }
     place = (pool_place){0};
+    szgi_message_redirect(NULL, NULL);
 }
 
 /* Blocks are begun in their order, and one that is begun is ended: the lowest that fails is the
