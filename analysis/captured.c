@@ -5,8 +5,9 @@
 szg_status captured_output(command_call *call, bool all, bool certified, captured_fill *fill,
                            void *user) {
     bool more = all || specs_output_folder(call);
-    const szg_report_options how = {
-        .all = all, .quick_symbol = !certified, .samples = more ? SZG_CONTRACTION_SAMPLES : 0};
+    const szg_report_options how = {SZG_INIT(szg_report_options), .all = all,
+                                    .quick_symbol = !certified,
+                                    .samples = more ? SZG_CONTRACTION_SAMPLES : 0};
     szg_contraction_tables tables;
     SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
     szg_status status = fill(call, user, &how, &tables);

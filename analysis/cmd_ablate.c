@@ -176,7 +176,8 @@ static void close_job(const ablate_options *own, ablate_job *job) {
 
 static szg_status run(command_call *call) {
     const ablate_options *own = call->own;
-    ablate_job job = {.options.batch = own->batch};
+    ablate_job job = {.source = {SZG_INIT(szg_ablation_source)},
+                      .options = {SZG_INIT(szg_ablation_options), .batch = own->batch}};
     if (own->method)
         SZG_TRY(szg_ablation_method_parse(call->context, own->method, &job.options.method));
     if (own->config) {

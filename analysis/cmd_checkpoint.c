@@ -92,7 +92,8 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 
 static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint) {
     const checkpoint_options *own = call->own;
-    szg_checkpoint_options wanted = {.positions = own->positions, .samples = own->samples};
+    szg_checkpoint_options wanted = {SZG_INIT(szg_checkpoint_options), .positions = own->positions,
+                                     .samples = own->samples};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

@@ -143,7 +143,7 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
     char path[PATH_MAX];
     *out = NULL;
     SZG_TRY(preset_path(call, name, path));
-    szg_reproduction_options wanted = {.preset = path};
+    szg_reproduction_options wanted = {SZG_INIT(szg_reproduction_options), .preset = path};
     if (own_folder) {
         wanted.overrides = own->overrides.value;
         wanted.override_count = own->overrides.count;

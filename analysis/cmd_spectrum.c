@@ -95,7 +95,8 @@ static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
 
 static szg_status add_kernels(spectrum_job *job, const szg_encoding *encoding, int64_t n,
                               int64_t head) {
-    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = szg_encoding_spec(encoding),
+                                .layer = -1, .head = head};
     for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
         szg_matrix kernel;
         SZG_TRY(szg_encoding_matrix(job->context, encoding, head, matrix, n, &kernel));
@@ -112,7 +113,8 @@ static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
     const szg_matrix coupled = szg_logits_matrix(logits, SZG_LOGITS_COUPLED);
     szg_contraction contraction;
     SZG_TRY(szg_contraction_compute(job->context, &content, &coupled, &job->report, &contraction));
-    szg_contraction_labels row = {.source = labels->source,
+    szg_contraction_labels row = {SZG_INIT(szg_contraction_labels),
+                                  .source = labels->source,
                                   .content_kind = szg_contraction_content_kind(encoding),
                                   .step = -1,
                                   .layer = -1,
@@ -132,8 +134,9 @@ static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
 
 static szg_status add_logits(spectrum_job *job, const szg_encoding *encoding, int64_t n,
                              int64_t head) {
-    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
-    szg_logits_options mask = {.causal = job->own->causal};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = szg_encoding_spec(encoding),
+                                .layer = -1, .head = head};
+    szg_logits_options mask = {SZG_INIT(szg_logits_options), .causal = job->own->causal};
     szg_logits *logits;
     SZG_TRY(szg_logits_open(job->context, encoding, head, job->content, n, &mask, &logits));
     szg_matrix matrix = szg_logits_matrix(logits, job->own->part == CONTENT ? SZG_LOGITS_CONTENT
@@ -155,8 +158,8 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
     bool symbols = specs_output_folder(call);
     job->context = call->context;
     job->own = own;
-    job->report = (szg_report_options){
-        .all = own->all, .dense = own->dense, .samples = symbols ? SAMPLES : 0};
+    job->report = (szg_report_options){SZG_INIT(szg_report_options), .all = own->all,
+                                       .dense = own->dense, .samples = symbols ? SAMPLES : 0};
     SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
     szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
     if (own->part == KERNEL)

@@ -75,7 +75,8 @@ static szg_status add_symbol(symbol_job *job, const szg_report_labels *labels,
 
 static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head) {
     symbol_job *job = user;
-    szg_report_labels labels = {szg_encoding_spec(encoding), -1, head};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = szg_encoding_spec(encoding),
+                                .layer = -1, .head = head};
     for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
         szg_matrix kernel;
         SZG_TRY(szg_encoding_matrix(job->context, encoding, head, matrix, n, &kernel));
@@ -97,7 +98,8 @@ static szg_status finish(command_call *call, symbol_job *job) {
 static szg_status run(command_call *call) {
     const symbol_options *own = call->own;
     symbol_job job = {.context = call->context,
-                      .report = {.samples = own->grid, .convention = own->convention}};
+                      .report = {SZG_INIT(szg_report_options), .samples = own->grid,
+                                 .convention = own->convention}};
     SZG_TRY(szg_report_tables_open(call->context, false, true, &job.tables));
     szg_table_close(&job.tables.summary);
     szg_status status = specs_run(call->context, &own->common, visit, &job);

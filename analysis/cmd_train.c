@@ -255,7 +255,8 @@ static szg_status run_seed(command_call *call, const szg_dataset *data,
     if (snprintf(folder, sizeof folder, "%s%srun-%" PRIu64 "/", output, slash, seed) >=
         (int)sizeof folder)
         return szgi_fail(call->context, SZG_EINVAL, "-o: the path is too long");
-    szg_train_options run = {.config = call->config,
+    szg_train_options run = {SZG_INIT(szg_train_options),
+                             .config = call->config,
                              .data = data,
                              .seed = seed,
                              .folder = folder,

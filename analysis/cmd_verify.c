@@ -9,7 +9,7 @@
 #include "command.h"
 
 typedef struct verify_options {
-    szg_claims_options claims;
+    int64_t terms, trials;
     text_list ids;
     const char *check; /* a certificate file; NULL: run the checkers */
 } verify_options;
@@ -27,10 +27,10 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     verify_options *own = call->own;
     switch (key) {
     case 'n':
-        own->claims.terms = parse_integer(state, "-n", argument, 2, 4096);
+        own->terms = parse_integer(state, "-n", argument, 2, 4096);
         return 0;
     case KEY_TRIALS:
-        own->claims.trials = parse_integer(state, "--trials", argument, 1, 1000000);
+        own->trials = parse_integer(state, "--trials", argument, 1, 1000000);
         return 0;
     case KEY_CHECK:
         own->check = argument;
@@ -73,9 +73,9 @@ static szg_status write_report(command_call *call, szg_claims_report *report) {
 static szg_status run_claims(command_call *call) {
     verify_options *own = call->own;
     szg_claims_report report;
-    own->claims.seed = call->shared.seed;
-    SZG_TRY(
-        szg_claims_verify(call->context, &own->claims, own->ids.count, own->ids.value, &report));
+    szg_claims_options wanted = {SZG_INIT(szg_claims_options), .terms = own->terms,
+                                 .trials = own->trials, .seed = call->shared.seed};
+    SZG_TRY(szg_claims_verify(call->context, &wanted, own->ids.count, own->ids.value, &report));
     szg_status status = write_report(call, &report);
     if (status == SZG_OK && report.differing > 0)
         status = szgi_fail(call->context, SZG_ENOCONV,

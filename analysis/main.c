@@ -169,9 +169,8 @@ static szg_status run_call(command_call *call) {
 static int run_command(command_call *call) {
     terminal screen;
     terminal_open(&screen, call->shared.quiet);
-    szg_context_options options = {.threads = call->shared.threads,
-                                   .message = terminal_message,
-                                   .progress = terminal_progress,
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = call->shared.threads,
+                                   .message = terminal_message, .progress = terminal_progress,
                                    .user = &screen};
     if (szg_context_open(&options, &call->context) != SZG_OK) {
         fprintf(stderr, "szego: the threads could not be started; try --threads 1\n");

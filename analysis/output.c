@@ -36,7 +36,7 @@ fail:
 }
 
 static szg_status print(command_call *call, const szg_result *result, const char *table) {
-    szg_print_options options = {.table = table, .rows = ROWS_SHOWN};
+    szg_print_options options = {SZG_INIT(szg_print_options), .table = table, .rows = ROWS_SHOWN};
     if (call->shared.format)
         SZG_TRY(szg_format_parse(call->context, call->shared.format, &options.format));
     return szg_result_print(call->context, result, &options, stdout);

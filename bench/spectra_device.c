@@ -102,7 +102,8 @@ static szg_status open_job(szg_context *context, spectra_job *job, uint64_t seed
     SZG_TRY(szgi_memory_alloc(context, values, &job->ours));
     SZG_TRY(szgi_memory_alloc(context, values, &job->rival));
     fill(job, seed);
-    SZG_TRY(szg_context_open(&(szg_context_options){.threads = CPU_THREADS}, &job->cpu));
+    SZG_TRY(szg_context_open(
+        &(szg_context_options){SZG_INIT(szg_context_options), .threads = CPU_THREADS}, &job->cpu));
     return szg_backend_select(job->cpu, "cpu");
 }
 

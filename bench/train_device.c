@@ -77,7 +77,8 @@ static szg_status train_in(szg_context *context, const device_job *job,
     data.train.count = train;
     data.test.count = test;
     data.classes = job->size->classes;
-    szg_train_options options = {.config = config, .data = &data, .seed = 1, .folder = folder};
+    szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .data = &data,
+                                 .seed = 1, .folder = folder};
     szg_train_result result;
     return szg_train_run(context, &options, &result);
 }
@@ -154,9 +155,10 @@ static szg_status run_ablation(szg_context *context, void *argument) {
     examples.count = job->plan.ablated;
     szg_ablation ablation;
     double start = bench_now();
-    szg_status status =
-        szg_ablation_run(context, job->model, &examples,
-                         &(szg_ablation_options){.method = SZG_ABLATE_OUTPUT}, &ablation);
+    szg_status status = szg_ablation_run(
+        context, job->model, &examples,
+        &(szg_ablation_options){SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_OUTPUT},
+        &ablation);
     job->seconds = bench_now() - start;
     szg_ablation_close(&ablation);
     return status;

@@ -95,7 +95,7 @@ static bool check_groups(const szgi_dump *dump, const szgi_dump_options *options
 
 static void report(const szgi_dump *dump, const szgi_dump_options *options, const char *path) {
     szg_contraction_tables tables;
-    szg_report_options none = {.no_symbol = true};
+    szg_report_options none = {SZG_INIT(szg_report_options), .no_symbol = true};
     szg_context *context = fuzz_context();
     FUZZ_PROMISE(szg_contraction_tables_open(context, false, false, &tables) == SZG_OK);
     szg_status status = szgi_dump_report(context, dump, options, &none, &tables);

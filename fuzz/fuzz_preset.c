@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 static szg_status open_preset(const char *path, szg_reproduction **out) {
-    szg_reproduction_options options = {.preset = path};
+    szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path};
     return szg_reproduction_open(fuzz_context(), &options, out);
 }
 

@@ -27,7 +27,7 @@ static char *print(const szg_result *result, szg_format format, size_t *size) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, size);
     FUZZ_PROMISE(stream != NULL);
-    szg_print_options options = {.format = format};
+    szg_print_options options = {SZG_INIT(szg_print_options), .format = format};
     FUZZ_PROMISE(szg_result_print(fuzz_context(), result, &options, stream) == SZG_OK);
     fclose(stream);
     return text;

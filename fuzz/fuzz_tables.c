@@ -80,7 +80,7 @@ static void check_same(const szg_result *a, const szg_result *b) {
     char *text[2];
     size_t size[2];
     for (int i = 0; i < 2; i++) {
-        szg_print_options options = {.format = SZG_FORMAT_JSON};
+        szg_print_options options = {SZG_INIT(szg_print_options), .format = SZG_FORMAT_JSON};
         FILE *stream = open_memstream(&text[i], &size[i]);
         FUZZ_PROMISE(stream != NULL);
         FUZZ_PROMISE(szg_result_print(fuzz_context(), both[i], &options, stream) == SZG_OK);

@@ -27,6 +27,7 @@ SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, cons
                                                       szg_ablation_method *out);
 
 typedef struct szg_ablation_options {
+    SZG_SIZE(szg_ablation_options);
     szg_ablation_method method;
     int64_t batch; /* sequences a pass; 0: the configuration's evaluate_batch */
 } szg_ablation_options;
@@ -58,6 +59,7 @@ void szg_ablation_close(szg_ablation *ablation);
 /* ---- What is ablated ---- */
 
 typedef struct szg_ablation_source {
+    SZG_SIZE(szg_ablation_source);
     const char *checkpoint;         /* a file, or the folder of a run */
     const szg_train_config *config; /* NULL: the checkpoint's own */
     const char *data;               /* a JSONL file; NULL: the data of the configuration */

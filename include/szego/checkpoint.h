@@ -44,8 +44,9 @@ typedef struct szg_checkpoint_facts {
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 
-/* All fields may be zero. */
+/* All fields but `size` may be zero. */
 typedef struct szg_checkpoint_options {
+    SZG_SIZE(szg_checkpoint_options);
     int64_t positions; /* leading positions to use; 0: all of them */
     int64_t samples;   /* symbol samples a head in table `samples`; 0: none */
 } szg_checkpoint_options;

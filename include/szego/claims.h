@@ -36,8 +36,9 @@ const szg_claim *szg_claim_at(int64_t index);
 /* NULL where there is no such claim; case matters. */
 const szg_claim *szg_claim_find(const char *id);
 
-/* Zero fields take the defaults. */
+/* Zero fields but `size` take the defaults. */
 typedef struct szg_claims_options {
+    SZG_SIZE(szg_claims_options);
     int64_t terms;  /* weights w_0 .. w_{terms-1} of Lemma B.1's polynomials; 0: 16; 2 .. 4096 */
     int64_t trials; /* random trials a claim; 0: 64; at most 10^6 */
     uint64_t seed;

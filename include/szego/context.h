@@ -19,8 +19,9 @@ typedef void szg_progress_fn(void *user, const char *what, int64_t done, int64_t
 /* Seconds of a clock that only goes forward. May be called from any thread, several at a time. */
 typedef double szg_clock_fn(void *user);
 
-/* All fields may be zero: every online processor, silence, the system's monotonic clock. */
+/* All fields but `size` may be 0: every online processor, silence, the system's monotonic clock. */
 typedef struct szg_context_options {
+    SZG_SIZE(szg_context_options);
     int threads;               /* worker threads including the caller; 0: one per processor */
     szg_message_fn *message;   /* NULL: dropped */
     szg_progress_fn *progress; /* NULL: dropped */
@@ -28,9 +29,10 @@ typedef struct szg_context_options {
     void *user;                /* passed to the callbacks */
 } szg_context_options;
 
-/* Opens a context; `options` may be NULL. The caller closes it. SZG_EINVAL (threads < 0 or > 1024),
- * SZG_ENOMEM. A context may be used by one caller thread at a time, and only by the process that
- * opened it: after a fork the child can close it and nothing else. */
+/* Opens a context; `options` may be NULL. The caller closes it. SZG_EINVAL (threads < 0 or > 1024,
+ * a size that SZG_INIT did not set), SZG_ENOMEM. A context may be used by one caller thread at a
+ * time, and only by the process that opened it: after a fork the child can close it and nothing
+ * else. */
 SZG_CHECK_RESULT szg_status szg_context_open(const szg_context_options *options, szg_context **out);
 
 /* Frees the context, joins its threads and nulls the pointer; NULL and *context NULL are allowed.

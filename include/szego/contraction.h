@@ -39,6 +39,7 @@ const char *szg_contraction_content_kind(const szg_encoding *encoding);
 
 /* The identity of a row; negative numbers, NaN and NULL leave cells empty. */
 typedef struct szg_contraction_labels {
+    SZG_SIZE(szg_contraction_labels);
     const char *source, *probe, *content_kind;
     int64_t step, layer, head;
     double grad_norm; /* of the head's rows of W_Q, W_K, W_V and columns of W_O, no biases */

@@ -39,6 +39,7 @@ const char *szg_content_spec(const szg_content *content);
 typedef struct szg_logits szg_logits;
 
 typedef struct szg_logits_options {
+    SZG_SIZE(szg_logits_options);
     bool causal;   /* zeros above the diagonal */
     bool unscaled; /* leave out the factor 1/sqrt(d) of the dot products (never on the bias) */
 } szg_logits_options;

@@ -18,6 +18,7 @@ enum {
 };
 
 typedef struct szg_report_options {
+    SZG_SIZE(szg_report_options);
     bool all;            /* every eigenvalue, whatever the order */
     bool dense;          /* the dense oracle in place of structure */
     bool no_symbol;      /* leave the symbol's range out */
@@ -88,6 +89,7 @@ void szg_report_tables_close(szg_report_tables *tables);
 
 /* What a row is about; negative layer and head leave the cell empty. */
 typedef struct szg_report_labels {
+    SZG_SIZE(szg_report_labels);
     const char *source;
     int64_t layer, head;
 } szg_report_labels;

@@ -11,6 +11,7 @@ SZG_BEGIN_DECLS
 typedef struct szg_reproduction szg_reproduction;
 
 typedef struct szg_reproduction_options {
+    SZG_SIZE(szg_reproduction_options);
     const char *preset; /* path of a preset file; its form stands in docs/reproduction.md */
     const char *const *overrides; /* "loop.epochs=2": the last word on every run's configuration */
     int64_t override_count;

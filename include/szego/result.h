@@ -37,8 +37,9 @@ const szg_table *szg_result_table(const szg_result *result, int64_t index);
 /* By name; NULL where there is none. */
 const szg_table *szg_result_find(const szg_result *result, const char *name);
 
-/* How szg_result_print shows a result; all fields may be zero. */
+/* How szg_result_print shows a result; all fields but `size` may be zero. */
 typedef struct szg_print_options {
+    SZG_SIZE(szg_print_options);
     szg_format format;
     const char *table; /* csv: the table to print; NULL: the first */
     int width;         /* table: characters a line; 0: 120. Wider tables are broken in blocks */

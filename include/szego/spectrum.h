@@ -22,8 +22,9 @@ typedef enum szg_want {
     SZG_WANT_RANGE, /* the least and the largest value */
 } szg_want;
 
-/* All fields may be zero: every value, by the fastest method that applies. */
+/* All fields but `size` may be zero: every value, by the fastest method that applies. */
 typedef struct szg_spectra_options {
+    SZG_SIZE(szg_spectra_options);
     szg_want want;
     bool dense; /* form the dense matrix and use LAPACK whatever its structure: the oracle */
 } szg_spectra_options;

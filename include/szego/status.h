@@ -62,6 +62,21 @@ typedef struct szg_range {
     const char *method;
 } szg_range;
 
+/* A struct that you fill begins with the field `size`, so that a later release may lengthen it: a
+ * library reads no more than `size` bytes and takes the rest as zero. In C its initialiser begins
+ * with SZG_INIT, in C++ `size` is set already:
+ *
+ *     szg_spectra_options options = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
+ *     szg_spectra_options options = {};                                           // C++
+ *
+ * SZG_EINVAL: a size of 0, or a field set that the library is too old to know. */
+#define SZG_INIT(type) .size = sizeof(type)
+#ifdef __cplusplus
+#define SZG_SIZE(type) size_t size = sizeof(type)
+#else
+#define SZG_SIZE(type) size_t size
+#endif
+
 /* Propagate a failure to the caller. For functions that own nothing yet. */
 #define SZG_TRY(call)                                                                              \
     do {                                                                                           \

@@ -25,6 +25,7 @@ void szg_model_close(szg_context *context, szg_model **model);
 /* ---- A run ---- */
 
 typedef struct szg_train_options {
+    SZG_SIZE(szg_train_options);
     const szg_train_config *config;
     const szg_dataset *data;
     uint64_t seed; /* initial values, order, dropout */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "base/thread.h"
 #include "context_private.h"
 
@@ -20,9 +21,9 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     szg_context *context = calloc(1, sizeof *context);
     if (!context)
         return SZG_ENOMEM;
-    if (options)
-        context->options = *options;
-    if (context->options.threads < 0 || context->options.threads > THREADS_MAX) {
+    szg_status status = SZGI_OPTIONS(NULL, szg_context_options, options, &context->options);
+    if (status != SZG_OK || context->options.threads < 0 ||
+        context->options.threads > THREADS_MAX) {
         free(context);
         return SZG_EINVAL;
     }
@@ -31,7 +32,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     context->process = getpid();
     atomic_fetch_add(&threads_open, context->options.threads);
     pthread_mutex_init(&context->lock, NULL);
-    szg_status status = szgi_pool_open(context->options.threads, &context->pool);
+    status = szgi_pool_open(context->options.threads, &context->pool);
     if (status != SZG_OK) {
         szg_context_close(&context);
         return status;

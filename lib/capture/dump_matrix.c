@@ -249,13 +249,14 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
     const dump_file *file = &c->dump->file[c->group->first->file];
     szg_contraction_labels *labels = &m->pair.labels;
     int64_t layer = index_along(c, 'l'), head = index_along(c, 'h');
-    labels->layer = layer >= 0 ? layer : place->layer;
-    labels->head = head >= 0 ? head : place->head;
-    labels->step = file->step;
-    labels->content_kind = file->content_kind;
+    *labels = (szg_contraction_labels){SZG_INIT(szg_contraction_labels),
+                                       .content_kind = file->content_kind,
+                                       .step = file->step,
+                                       .layer = layer >= 0 ? layer : place->layer,
+                                       .head = head >= 0 ? head : place->head,
+                                       .grad_norm = NAN};
     if (!labels->content_kind && c->group->array[SZG_DUMP_QUERIES])
         labels->content_kind = "same_qk";
-    labels->grad_norm = NAN;
     set_probe(c, m);
     SZG_TRY(set_source(c, file, m));
     if (!gradient)

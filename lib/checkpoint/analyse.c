@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/options.h"
 #include "analyse.h"
 
 static szg_status check_options(szg_context *context, const szg_checkpoint *checkpoint,
@@ -21,14 +22,13 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint,
                                   const szg_checkpoint_options *options,
                                   szg_checkpoint_tables *out) {
-    static const szg_checkpoint_options defaults = {0};
     *out = (szg_checkpoint_tables){0};
-    if (!options)
-        options = &defaults;
-    SZG_TRY(check_options(context, checkpoint, options));
-    szg_status status = szgi_rows_open(context, checkpoint, options, out);
+    szg_checkpoint_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
+    SZG_TRY(check_options(context, checkpoint, &own));
+    szg_status status = szgi_rows_open(context, checkpoint, &own, out);
     if (status == SZG_OK)
-        status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, options, out)
+        status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, out)
                                     : szgi_analyse_weights(context, checkpoint, out);
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);

@@ -5,6 +5,7 @@
 
 #include "contraction/contraction.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/pool.h"
 
 enum {
@@ -33,7 +34,8 @@ static void name_place(const szg_contraction_labels *labels, char text[static 16
 
 static szg_status report_pair(szg_context *context, const szgi_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
-    szg_report_options own = options ? *options : (szg_report_options){0};
+    szg_report_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     own.precision = fmax(own.precision, pair->precision);
     const szg_matrix *content = pair->content.kind == SZG_MATRIX_NONE ? NULL : &pair->content;
     szg_status status = szg_contraction_compute(context, content, &pair->coupled, &own, out);

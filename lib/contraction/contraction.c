@@ -4,6 +4,7 @@
 
 #include "contraction/contraction.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "encoding/encoding.h"
 #include "theory/theory.h"
 #include "toeplitz/matrix.h"
@@ -46,10 +47,11 @@ static szg_status expand_singular(szg_context *context, const szg_matrix_report 
 
 /* Eigenvalues are those of symmetric matrices, if need be of the Hermitian part: complex ones have
  * no order to compare, and the diagonal of a masked matrix says nothing of its size. */
-static szg_report_options compared(const szg_report_options *options) {
-    szg_report_options own = options ? *options : (szg_report_options){0};
-    own.hermitian_part = true;
-    return own;
+static szg_status compared(szg_context *context, const szg_report_options *options,
+                           szg_report_options *out) {
+    SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, out));
+    out->hermitian_part = true;
+    return SZG_OK;
 }
 
 /* Backward stable solvers: an eigenvalue of a symmetric matrix is off by n eps ||A||_2 at most (in
@@ -115,9 +117,10 @@ static szg_status summarise(szg_context *context, const szg_matrix *given, const
 szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
                                    const szg_matrix *coupled, const szg_report_options *options,
                                    szg_contraction *out) {
-    const szg_report_options own = compared(options);
+    szg_report_options own;
     szg_status status = SZG_OK;
     *out = (szg_contraction){.ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
+    SZG_TRY(compared(context, options, &own));
     SZG_TRY(szgi_matrix_check(context, coupled));
     out->n = coupled->rows;
     if (content && content->rows != coupled->rows)

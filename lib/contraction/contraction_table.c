@@ -5,6 +5,7 @@
 
 #include "summary/report_private.h"
 #include "contraction/contraction.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "summary/summary.h"
 #include "toeplitz/toeplitz.h"
@@ -125,9 +126,9 @@ static void put_notes(szgi_row *row, const szg_contraction *contraction) {
         szgi_row_note(row, "%s", coupled->note);
 }
 
-szg_status szg_contraction_add(szg_context *context, szg_table *table,
-                               const szg_contraction_labels *labels,
-                               const szg_contraction *contraction) {
+static szg_status add_row(szg_context *context, szg_table *table,
+                          const szg_contraction_labels *labels,
+                          const szg_contraction *contraction) {
     szgi_row row = szgi_row_add(context, table);
     put_identity(&row, labels);
     szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
@@ -142,6 +143,14 @@ szg_status szg_contraction_add(szg_context *context, szg_table *table,
     put_numbers(&row, &contraction->coupled, label_columns_count + SZGI_SUMMARY_NUMBERS);
     put_notes(&row, contraction);
     return row.status;
+}
+
+szg_status szg_contraction_add(szg_context *context, szg_table *table,
+                               const szg_contraction_labels *labels,
+                               const szg_contraction *contraction) {
+    szg_contraction_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_contraction_labels, labels, &own));
+    return add_row(context, table, &own, contraction);
 }
 
 /* ---- Whole spectra and symbols ---- */
@@ -236,7 +245,7 @@ szg_status szgi_contraction_add_to(szg_context *context, szg_contraction_tables 
                                    const szg_contraction_labels *labels,
                                    const szg_contraction *contraction) {
     const szg_matrix_report *reports[] = {&contraction->content, &contraction->coupled};
-    SZG_TRY(szg_contraction_add(context, tables->contraction, labels, contraction));
+    SZG_TRY(add_row(context, tables->contraction, labels, contraction));
     for (int i = 0; i < 2; i++) {
         if (!reports[i]->matrix)
             continue;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "rotate_private.h"
 
 /* Queries and keys, n x d. Sides that are the same share one array (`owned` false). */
@@ -234,12 +235,14 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
                            const szg_content *content, int64_t n, const szg_logits_options *options,
                            szg_logits **out) {
     *out = NULL;
+    szg_logits_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_logits_options, options, &own));
     SZG_TRY(check_arguments(context, encoding, head, n));
     SZG_TRY(szgi_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
                                 "storing the queries and keys", "use a smaller N (-n)"));
-    const origin from = {.content = content, .scaled = !(options && options->unscaled)};
+    const origin from = {.content = content, .scaled = !own.unscaled};
     return open_built(context, encoding, head, n, common_dimension(encoding, content), &from,
-                      options && options->causal, out);
+                      own.causal, out);
 }
 
 static szg_status check_captured(szg_context *context, const szg_encoding *encoding,

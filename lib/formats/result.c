@@ -3,6 +3,7 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include <szego/version.h>
 #include "result_private.h"
@@ -131,15 +132,17 @@ szg_status szgi_result_choose(szg_context *context, const szg_result *result, co
 szg_status szg_result_print(szg_context *context, const szg_result *result,
                             const szg_print_options *options, FILE *stream) {
     const szg_table *table;
-    switch (options->format) {
+    szg_print_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_print_options, options, &own));
+    switch (own.format) {
     case SZG_FORMAT_CSV:
-        SZG_TRY(szgi_result_choose(context, result, options->table, &table));
+        SZG_TRY(szgi_result_choose(context, result, own.table, &table));
         return szgi_csv_print(context, table, stream);
     case SZG_FORMAT_JSON:
         SZG_TRY(szgi_result_emit_json(context, result, stream));
         break;
     default:
-        SZG_TRY(szgi_result_emit_text(context, result, options, stream));
+        SZG_TRY(szgi_result_emit_text(context, result, &own, stream));
     }
     szg_status status = szgi_stream_flush(context, stream);
     return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "the result");

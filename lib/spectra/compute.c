@@ -1,6 +1,7 @@
 /* Which solver serves which structure and question: here alone. */
 #include <inttypes.h>
 
+#include "base/options.h"
 #include "toeplitz/matrix.h"
 
 #include "solvers.h"
@@ -36,11 +37,13 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
                                 szg_question question, const szg_spectra_options *options,
                                 szg_spectrum *out) {
     szgi_selection checked;
+    szg_spectra_options own;
     memset(out, 0, sizeof *out);
+    SZG_TRY(SZGI_OPTIONS(context, szg_spectra_options, options, &own));
     if ((int)question < 0 || question >= SZG_QUESTIONS)
         return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);
     SZG_TRY(szgi_matrix_check(context, matrix));
-    SZG_TRY(szgi_selection_of(context, matrix->rows, options, &checked));
+    SZG_TRY(szgi_selection_of(context, matrix->rows, &own, &checked));
     if (question != SZG_QUESTION_SINGULAR && matrix->rows != matrix->columns)
         return szgi_fail(context, SZG_EINVAL,
                          "%s of a %" PRId64 " x %" PRId64
@@ -49,7 +52,7 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szgi_solver *solve = solvers[matrix->kind][question];
     if (!solve)
         return refuse(context, matrix, question);
-    return szgi_spectrum_finish(solve(context, matrix, options, out), out);
+    return szgi_spectrum_finish(solve(context, matrix, &own, out), out);
 }
 
 bool szgi_spectrum_is_cheap(const szg_matrix *matrix) {

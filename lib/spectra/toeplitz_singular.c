@@ -42,7 +42,7 @@ static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t
                                      const szgi_selection *selection,
                                      const szg_spectra_options *options, szg_spectrum *out) {
     bool ends = is_large(selection, options);
-    szg_spectra_options all = {.dense = szgi_options_dense(options)};
+    szg_spectra_options all = {SZG_INIT(szg_spectra_options), .dense = szgi_options_dense(options)};
     szg_matrix matrix = szg_matrix_toeplitz(t);
     szg_spectrum eigenvalues = {.kind = SZG_SPECTRUM_NONE};
     SZG_TRY(szgi_toeplitz_eigen(context, &matrix, ends ? options : &all, &eigenvalues));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "spectra/spectra.h"
 #include "toeplitz/matrix.h"
 #include "toeplitz/toeplitz.h"
@@ -92,7 +93,6 @@ static szg_status summarise(szg_context *context, const szg_matrix *matrix,
 
 static szg_status open_report(szg_context *context, const szg_matrix *matrix,
                               szg_matrix_report *out) {
-    *out = (szg_matrix_report){0};
     SZG_TRY(szgi_matrix_check(context, matrix));
     if (matrix->rows != matrix->columns)
         return szgi_fail(context, SZG_EINVAL,
@@ -115,21 +115,23 @@ static szg_status close_failed(szg_context *context, szg_status status, const sz
 
 szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
                                const szg_report_options *options, szg_matrix_report *out) {
-    static const szg_report_options defaults;
-    options = options ? options : &defaults;
+    szg_report_options own;
+    *out = (szg_matrix_report){0};
+    SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     SZG_TRY(open_report(context, matrix, out));
-    szg_status status = matrix->encoding ? szgi_family_summarise(context, matrix, options, out)
-                                         : summarise(context, matrix, options, out);
+    szg_status status = matrix->encoding ? szgi_family_summarise(context, matrix, &own, out)
+                                         : summarise(context, matrix, &own, out);
     return close_failed(context, status, matrix, out);
 }
 
 szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix,
                               const szg_report_options *options, szg_matrix_report *out) {
-    static const szg_report_options defaults;
-    options = options ? options : &defaults;
+    szg_report_options own;
+    *out = (szg_matrix_report){0};
+    SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     SZG_TRY(open_report(context, matrix, out));
     out->summary.n = matrix->rows;
-    szg_status status = matrix->encoding ? szgi_family_symbol(context, matrix, options, out)
-                                         : toeplitz_symbol(context, matrix, options, out);
+    szg_status status = matrix->encoding ? szgi_family_symbol(context, matrix, &own, out)
+                                         : toeplitz_symbol(context, matrix, &own, out);
     return close_failed(context, status, matrix, out);
 }

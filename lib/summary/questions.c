@@ -24,7 +24,8 @@ static szg_status ask(szg_context *context, const szg_matrix *matrix,
     bool dense = szgi_matrix_is_dense(matrix), cheap = szgi_spectrum_is_cheap(matrix), hermitian;
     bool whole = dense || options->all || options->dense || n <= SZG_REPORT_ALL_LIMIT;
     bool of_part = options->hermitian_part || matrix->kind == SZG_MATRIX_DEVICE;
-    szg_spectra_options part = {.want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
+    szg_spectra_options part = {SZG_INIT(szg_spectra_options),
+                                .want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
                                 .dense = options->dense};
     SZG_TRY(require_list(context, matrix, options));
     SZG_TRY(szgi_matrix_is_hermitian(context, matrix, &hermitian));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/row.h"
 #include "base/table.h"
 #include "summary/summary.h"
@@ -229,8 +230,8 @@ static szg_status add_range(szg_context *context, szg_table *table, const szg_re
     return row.status;
 }
 
-szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
-                          const szg_report_labels *labels, const szg_matrix_report *report) {
+static szg_status add_rows(szg_context *context, szg_report_tables *tables,
+                           const szg_report_labels *labels, const szg_matrix_report *report) {
     if (tables->summary)
         SZG_TRY(add_summary(context, tables->summary, labels, report));
     if (tables->eigenvalues) {
@@ -242,4 +243,11 @@ szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
     if (tables->atoms)
         SZG_TRY(add_atoms(context, tables->atoms, labels, report));
     return tables->range ? add_range(context, tables->range, labels, report) : SZG_OK;
+}
+
+szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
+                          const szg_report_labels *labels, const szg_matrix_report *report) {
+    szg_report_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_report_labels, labels, &own));
+    return add_rows(context, tables, &own, report);
 }

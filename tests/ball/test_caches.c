@@ -57,7 +57,10 @@ static szg_status use_balls(szg_context *context) {
 
 static void *use_and_end(void *unused) {
     szg_context *context;
-    ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = 1}, &context), SZG_OK);
+    ck_assert_int_eq(
+        szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options), .threads = 1},
+                         &context),
+        SZG_OK);
     ck_assert_int_eq(use_balls(context), SZG_OK);
     szg_context_close(&context);
     ck_assert_int_gt(atomic_load(&blocks), 0); /* that is what the thread would leave */
@@ -90,7 +93,9 @@ START_TEST(a_pool_leaves_nothing) {
     count_blocks();
     for (int repeat = 0; repeat < 3; repeat++) {
         szg_context *context;
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = THREADS}, &context),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = THREADS},
+                                          &context),
                          SZG_OK);
         ck_assert_int_eq(szgi_pool_run(context, BLOCKS, use_in_block, NULL), SZG_OK);
         ck_assert_int_gt(atomic_load(&blocks), 0);
@@ -124,8 +129,10 @@ static void *apply_and_end(void *argument) {
 START_TEST(numbers_of_another_thread_leave_nothing) {
     exponential_job job;
     count_blocks();
-    ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = THREADS}, &job.context),
-                     SZG_OK);
+    ck_assert_int_eq(
+        szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options), .threads = THREADS},
+                         &job.context),
+        SZG_OK);
     job.number = _arb_vec_init(BLOCKS);
     for (slong i = 0; i < BLOCKS; i++) {
         arb_set_si(job.number + i, i + 1);

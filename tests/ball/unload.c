@@ -60,7 +60,7 @@ static void *use_library(void *failed) {
     szg_encoding *rope = NULL;
     szg_toeplitz *kernel = NULL;
     szg_range range;
-    const szg_context_options options = {.threads = 2};
+    const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2};
     *(bool *)failed = library.context_open(&options, &context) != SZG_OK ||
                       library.encoding_parse(context, "rope:dim=8", &rope) != SZG_OK ||
                       library.kernel(context, rope, 0, 0, 32, &kernel) != SZG_OK ||

@@ -73,7 +73,7 @@ static double read_clock(void *user) {
 
 static szg_context *open_threads(int threads) {
     szg_context *context;
-    szg_context_options options = {.threads = threads};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     return context;
 }
@@ -284,7 +284,8 @@ END_TEST
 
 START_TEST(a_deadline_stops_work_and_can_be_lifted) {
     double now = 1000;
-    szg_context_options options = {.threads = 1, .clock = read_clock, .user = &now};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1, .clock = read_clock,
+                                   .user = &now};
     szg_context *context;
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_assert_double_eq(szgi_context_seconds(context), now);
@@ -331,7 +332,7 @@ END_TEST
 
 START_TEST(cancel_stops_the_pool) {
     szg_context *context;
-    szg_context_options options = {.threads = 3};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 3};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = -1;
@@ -352,7 +353,7 @@ END_TEST
 
 START_TEST(context_refuses_bad_options) {
     szg_context *context;
-    szg_context_options options = {.threads = -1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = -1};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_EINVAL);
     options.threads = 1025;
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_EINVAL);
@@ -401,14 +402,18 @@ START_TEST(threads_of_open_contexts_are_counted) {
     int before = szgi_context_threads_open();
     ck_assert_int_eq(before, szg_context_threads(test_context()));
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = 2 + i}, &contexts[i]),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = 2 + i},
+                                          &contexts[i]),
                          SZG_OK);
     ck_assert_int_eq(szgi_context_threads_open(), before + 5);
     szg_context_close(&contexts[0]);
     ck_assert_int_eq(szgi_context_threads_open(), before + 3);
     szg_context_close(&contexts[1]);
-    ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = -1}, &contexts[0]),
-                     SZG_EINVAL);
+    ck_assert_int_eq(
+        szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options), .threads = -1},
+                         &contexts[0]),
+        SZG_EINVAL);
     ck_assert_int_eq(szgi_context_threads_open(), before);
 }
 END_TEST

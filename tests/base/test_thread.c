@@ -52,7 +52,7 @@ static void *run_blocks(void *context) {
 static void *open_contexts(void *unused) {
     for (int repeat = 0; repeat < 2; repeat++) {
         szg_context *outer, *inner;
-        const szg_context_options options = {.threads = 1};
+        const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
         ck_assert_int_eq(szg_context_open(&options, &outer), SZG_OK);
         ck_assert_int_eq(szg_context_open(&options, &inner), SZG_OK);
         szg_context_close(&outer);
@@ -82,7 +82,9 @@ START_TEST(workers_end_with_their_context) {
     for (int threads = 1; threads <= 4; threads++) {
         szg_context *context;
         int before = atomic_load(&ends);
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = threads},
+                                          &context),
                          SZG_OK);
         ck_assert_int_eq(szgi_pool_run(context, 20, empty_block, NULL), SZG_OK);
         ck_assert_int_eq(atomic_load(&ends), before);

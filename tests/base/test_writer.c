@@ -121,7 +121,7 @@ static szg_status write_turns(szg_context *context, const turns *job) {
 static void *run_turns(void *argument) {
     turns *job = argument;
     szg_context *context;
-    const szg_context_options options = {.threads = 1};
+    const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     job->status = szg_context_open(&options, &context);
     if (job->status == SZG_OK)
         job->status = write_turns(context, job);

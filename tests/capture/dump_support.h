@@ -35,7 +35,7 @@ static inline void write_set(const szgi_tensor *tensors, int64_t count, const ch
 
 static inline szg_status report_file(const char *path, const szgi_dump_options *options,
                                      szg_contraction_tables *tables) {
-    const szg_report_options report = {.quick_symbol = true};
+    const szg_report_options report = {SZG_INIT(szg_report_options), .quick_symbol = true};
     szgi_dump *dump = NULL;
     *tables = (szg_contraction_tables){0};
     szg_status status = szgi_dump_open(test_context(), &dump);
@@ -53,7 +53,7 @@ static inline szg_status report_file(const char *path, const szgi_dump_options *
 
 /* Rows as szgi_contraction_add_all makes them of the pairs. */
 static inline void expect(const szg_table *got, const szgi_contraction_pair *pairs, int64_t count) {
-    const szg_report_options report = {.quick_symbol = true};
+    const szg_report_options report = {SZG_INIT(szg_report_options), .quick_symbol = true};
     szg_contraction_tables want;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &want));
     ck_szg_ok(szgi_contraction_add_all(test_context(), count, pairs, &report, &want));

@@ -30,7 +30,9 @@ START_TEST(layout_of_a_capture) {
             .content = szg_matrix_dense(N, N, numbers + 2 * i * N * N, N),
             .coupled = szg_matrix_dense(N, N, numbers + (2 * i + 1) * N * N, N),
             .precision = 0x1p-24,
-            .labels = {"rope:dim=4", "1", "zeroed", 50, layers[i], 3, norm[i]}};
+            .labels = {SZG_INIT(szg_contraction_labels), .source = "rope:dim=4", .probe = "1",
+                       .content_kind = "zeroed", .step = 50, .layer = layers[i], .head = 3,
+                       .grad_norm = norm[i]}};
     }
     write_set(tensors, 3 * LAYERS, metadata, 3);
     szg_contraction_tables tables;
@@ -51,9 +53,10 @@ START_TEST(axes_of_an_npy_file) {
     const char *path = path_of(".npy");
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
     for (int i = 0; i < A * H; i++)
-        pairs[i] =
-            (szgi_contraction_pair){.coupled = szg_matrix_dense(N, N, numbers + i * N * N, N),
-                                    .labels = {path, NULL, NULL, -1, i / H, i % H, NAN}};
+        pairs[i] = (szgi_contraction_pair){
+            .coupled = szg_matrix_dense(N, N, numbers + i * N * N, N),
+            .labels = {SZG_INIT(szg_contraction_labels), .source = path, .step = -1, .layer = i / H,
+                       .head = i % H, .grad_norm = NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path, NULL, &tables));
     expect(tables.contraction, pairs, A * H);
@@ -239,7 +242,7 @@ START_TEST(arrays_by_role) {
     ck_szg_ok(szgi_npy_write_real(test_context(), npy, 2, square, x));
     write_set(&other, 1, NULL, 0);
     szgi_dump *dump;
-    const szg_report_options report = {.quick_symbol = true};
+    const szg_report_options report = {SZG_INIT(szg_report_options), .quick_symbol = true};
     szg_contraction_tables tables;
     ck_szg_ok(szgi_dump_open(test_context(), &dump));
     ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZG_DUMP_CONTENT, npy));
@@ -257,7 +260,9 @@ START_TEST(arrays_by_role) {
     ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &report, &tables));
     szgi_contraction_pair pair = {.content = szg_matrix_dense(N, N, x, N),
                                   .coupled = szg_matrix_dense(N, N, x + N * N, N),
-                                  .labels = {npy, NULL, NULL, -1, -1, -1, NAN}};
+                                  .labels = {SZG_INIT(szg_contraction_labels), .source = npy,
+                                             .step = -1, .layer = -1, .head = -1,
+                                             .grad_norm = NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_dump_close(&dump);

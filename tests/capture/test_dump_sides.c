@@ -141,7 +141,9 @@ START_TEST(causal) {
     ck_szg_ok(report_file(path, &options, &tables));
     unlink(path);
     szgi_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, zeros, N),
-                                  .labels = {path, NULL, NULL, -1, -1, -1, NAN}};
+                                  .labels = {SZG_INIT(szg_contraction_labels), .source = path,
+                                             .step = -1, .layer = -1, .head = -1,
+                                             .grad_norm = NAN}};
     expect(tables.contraction, &pair, 1);
     szg_contraction_tables_close(&tables);
     szgi_memory_free(l);

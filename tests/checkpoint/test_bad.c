@@ -326,7 +326,8 @@ END_TEST
 START_TEST(a_skipped_head_is_named) {
     test_model model;
     char warning[512] = "";
-    szg_context_options options = {.threads = 1, .message = keep_message, .user = warning};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_message, .user = warning};
     szg_context *context;
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
@@ -436,7 +437,8 @@ static void add_stablelm(test_model *model) {
 
 /* The note of a checkpoint, "" where there is none; the latest warning on the way. */
 static void note_of(const test_model *model, char note[static 512], char warning[static 512]) {
-    szg_context_options options = {.threads = 1, .message = keep_message, .user = warning};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_message, .user = warning};
     szg_context *context;
     szg_checkpoint *checkpoint;
     warning[0] = 0;

@@ -260,7 +260,8 @@ START_TEST(leading_positions_and_samples) {
     model_open(&fixture.model);
     add_bert(&fixture, "", 1, 6, 10);
     snprintf(config, sizeof config, bert_config, "bert", 1, 2, 6, 10, "");
-    szg_checkpoint_options options = {.positions = 7, .samples = 5};
+    szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .positions = 7,
+                                      .samples = 5};
     analyse(&fixture, config, &options);
     const double *p = model_value(&fixture.model, "embeddings.position_embeddings.weight");
     check_bert(&fixture, "", 1, 2, 6, 7, p);
@@ -366,7 +367,7 @@ START_TEST(long_positions_have_no_range) {
     for (int64_t n = SZG_SYMBOL_RANGE_LIMIT + 1; n <= SZG_SYMBOL_RANGE_LIMIT + 2; n++) {
         bool beyond = n - 1 > SZG_SYMBOL_RANGE_LIMIT;
         head_fixture fixture = {0};
-        szg_checkpoint_options options = {.positions = n};
+        szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .positions = n};
         model_open(&fixture.model);
         model_add(&fixture.model, SZG_DTYPE_F32, 2, 2,
                   "transformer.layer.0.attention.q_lin.weight");

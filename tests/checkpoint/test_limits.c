@@ -63,7 +63,8 @@ START_TEST(cancelling) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
     szg_context *context = NULL;
-    szg_context_options options = {.threads = 2, .progress = cancel_at_once, .user = &context};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2,
+                                   .progress = cancel_at_once, .user = &context};
     model_open(&model);
     model_add_bert(&model);
     model_write(&model, model_bert);
@@ -83,7 +84,7 @@ END_TEST
 static szg_status open_analyse_close(const test_model *model) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
-    szg_checkpoint_options options = {.samples = 4};
+    szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .samples = 4};
     SZG_TRY(szg_checkpoint_open(test_context(), model->folder, NULL, &checkpoint));
     szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
     szg_checkpoint_tables_close(&tables);
@@ -145,7 +146,7 @@ static int analyse_once(szg_context *context, const test_model *model) {
  * it waits for ever. */
 static void analyse_with_little_memory(const test_model *model, int64_t more) {
     szg_context *context;
-    szg_context_options options = {.threads = 1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     mallopt(M_MMAP_THRESHOLD, 1 << 16); /* what is freed goes back */
     if (szg_context_open(&options, &context) != SZG_OK || analyse_once(context, model) != 0)
         _exit(2);

@@ -29,7 +29,9 @@ static void open_batch(batch *b) {
         b->coupled[i] = new_matrix((uint32_t)i + 3 * COUNT, n);
         b->pair[i] = (szgi_contraction_pair){
             .coupled = szg_matrix_dense(n, n, b->coupled[i], n),
-            .labels = {"x", "3", "same_qk", 5, i / 8, i % 8, i % 2 ? NAN : i}};
+            .labels = {SZG_INIT(szg_contraction_labels), .source = "x", .probe = "3",
+                       .content_kind = "same_qk", .step = 5, .layer = i / 8, .head = i % 8,
+                       .grad_norm = i % 2 ? NAN : i}};
         if (b->content[i])
             b->pair[i].content = szg_matrix_dense(n, n, b->content[i], n);
     }
@@ -58,7 +60,8 @@ static void same_tables(const szg_table *x, const szg_table *y) {
 }
 
 static szg_status run_all(szg_context *context, const batch *b, szg_contraction_tables *tables) {
-    const szg_report_options options = {.quick_symbol = true, .samples = 3};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true,
+                                        .samples = 3};
     szg_status status = szg_contraction_tables_open(context, true, true, tables);
     if (status == SZG_OK)
         status = szgi_contraction_add_all(context, COUNT, b->pair, &options, tables);
@@ -77,7 +80,8 @@ static szg_status single(szg_context *context, void *data, int64_t block, int wo
     (void)block, (void)worker;
     single_job *job = data;
     const szgi_contraction_pair *p = job->pair;
-    const szg_report_options options = {.quick_symbol = true, .samples = 3};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true,
+                                        .samples = 3};
     return contracted(context, p->content, p->coupled, &options, &job->out);
 }
 
@@ -119,7 +123,9 @@ START_TEST(any_number_of_threads) {
     for (int threads = 1; threads <= 5; threads += 2) {
         szg_context *context;
         szg_contraction_tables again;
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = threads},
+                                          &context),
                          SZG_OK);
         ck_assert_int_eq(run_all(context, &b, &again), SZG_OK);
         same_tables(first.contraction, again.contraction);
@@ -151,8 +157,10 @@ START_TEST(coupled_alone) {
         a[i] = pow(0.5, abs(i / N - i % N));
     szg_contraction_tables tables;
     szgi_contraction_pair pair = {.coupled = szg_matrix_dense(N, N, a, N),
-                                  .labels = {"kms", NULL, NULL, -1, -1, -1, NAN}};
-    szg_report_options options = {.quick_symbol = true, .samples = 5};
+                                  .labels = {SZG_INIT(szg_contraction_labels), .source = "kms",
+                                             .step = -1, .layer = -1, .head = -1,
+                                             .grad_norm = NAN}};
+    szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true, .samples = 5};
     szg_spectrum closed;
     const szg_matrix kms = szg_matrix_kms(N, 0.5);
     ck_szg_ok(szg_spectrum_compute(test_context(), &kms, SZG_QUESTION_EIGENVALUES, NULL, &closed));
@@ -213,12 +221,12 @@ START_TEST(factored_pairs) {
     ck_szg_ok(szgi_factored_dense(test_context(), &coupled, dense[1], N));
     szgi_contraction_pair pairs[] = {{.content = szg_matrix_factored(&content),
                                       .coupled = szg_matrix_factored(&coupled),
-                                      .labels = {.step = 1}},
+                                      .labels = {SZG_INIT(szg_contraction_labels), .step = 1}},
                                      {.content = szg_matrix_dense(N, N, dense[0], N),
                                       .coupled = szg_matrix_dense(N, N, dense[1], N),
-                                      .labels = {.step = 2}}};
+                                      .labels = {SZG_INIT(szg_contraction_labels), .step = 2}}};
     szg_contraction_tables tables;
-    szg_report_options options = {.quick_symbol = true};
+    szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true};
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, &options, &tables));
     const szg_table *t = tables.contraction;
@@ -243,8 +251,12 @@ START_TEST(failures_name_the_head) {
     const szg_matrix fine = szg_matrix_dense(2, 2, good, 2),
                      broken = szg_matrix_dense(2, 2, bad, 2);
     szgi_contraction_pair pairs[] = {
-        {.content = fine, .coupled = fine, .labels = {.layer = 0, .head = 1, .probe = "0"}},
-        {.content = fine, .coupled = broken, .labels = {.layer = 3, .head = 7, .probe = "b"}}};
+        {.content = fine,
+         .coupled = fine,
+         .labels = {SZG_INIT(szg_contraction_labels), .layer = 0, .head = 1, .probe = "0"}},
+        {.content = fine,
+         .coupled = broken,
+         .labels = {SZG_INIT(szg_contraction_labels), .layer = 3, .head = 7, .probe = "b"}}};
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_fails(SZG_EDATA, "layer 3, head 7, probe b",
@@ -254,7 +266,8 @@ START_TEST(failures_name_the_head) {
 END_TEST
 
 static szg_status add_three(const batch *b) {
-    const szg_report_options options = {.quick_symbol = true, .samples = 2};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true,
+                                        .samples = 2};
     szg_contraction_tables tables;
     szg_status status = szg_contraction_tables_open(test_context(), true, true, &tables);
     if (status == SZG_OK)

@@ -41,7 +41,7 @@ static double nuclear_error(const szg_contraction *c) {
 /* tau_error: of the coupled matrix, where it is not NULL. */
 static void contract(const char *encoding_spec, const char *content_spec, int64_t n,
                      szg_contraction *fast, szg_contraction *dense, double *tau_error) {
-    szg_report_options bare = {.no_symbol = true};
+    szg_report_options bare = {SZG_INIT(szg_report_options), .no_symbol = true};
     szg_encoding *encoding = encoding_of(encoding_spec);
     szg_content *content = content_of(content_spec);
     szg_logits *logits;
@@ -147,8 +147,8 @@ static void check_hermitian(const char *encoding_spec, const char *content_spec,
     double x[N], y[N], margin;
     szg_encoding *encoding = encoding_of(encoding_spec);
     szg_content *content = content_of(content_spec);
-    szg_logits_options mask = {.causal = causal};
-    szg_report_options bare = {.no_symbol = true};
+    szg_logits_options mask = {SZG_INIT(szg_logits_options), .causal = causal};
+    szg_report_options bare = {SZG_INIT(szg_report_options), .no_symbol = true};
     szg_logits *logits;
     szg_contraction c;
     ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
@@ -265,7 +265,7 @@ START_TEST(any_shared_content) {
     unlink(queries);
     unlink(keys);
     for (int causal = 0; causal < 2; causal++) {
-        szg_logits_options mask = {.causal = causal};
+        szg_logits_options mask = {SZG_INIT(szg_logits_options), .causal = causal};
         szg_logits *logits;
         szg_contraction c;
         ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, N, &mask, &logits));
@@ -341,7 +341,7 @@ START_TEST(rounded_entries) {
         coupled[i] = content[i] * cos(0.3 * (i / N - i % N)) * (1 + 0x1p-24 * (i % N == i / N));
     }
     szg_contraction c;
-    szg_report_options options = {.no_symbol = true};
+    szg_report_options options = {SZG_INIT(szg_report_options), .no_symbol = true};
     ck_szg_ok(contracted(test_context(), szg_matrix_dense(N, N, content, N),
                          szg_matrix_dense(N, N, coupled, N), &options, &c));
     ck_assert_int_eq(c.ratios.eigenvalues.order, SZG_ORDER_VIOLATED);
@@ -374,11 +374,12 @@ END_TEST
 START_TEST(ends_of_large_logits) {
     szg_contraction fast;
     szg_table *table;
-    szg_contraction_labels labels = {.source = "x", .step = -1, .layer = -1, .grad_norm = NAN};
+    szg_contraction_labels labels = {SZG_INIT(szg_contraction_labels), .source = "x", .step = -1,
+                                     .layer = -1, .grad_norm = NAN};
     const int64_t n = SZG_REPORT_ALL_LIMIT + 4;
     szg_encoding *encoding = encoding_of("t5:seed=2");
     szg_content *content = content_of("gaussian:dim=2");
-    szg_report_options bare = {.no_symbol = true};
+    szg_report_options bare = {SZG_INIT(szg_report_options), .no_symbol = true};
     szg_logits *logits;
     ck_szg_ok(szg_logits_open(test_context(), encoding, 0, content, n, NULL, &logits));
     szg_factored plain = szgi_logits_content(logits), coupled = szgi_logits_coupled(logits);
@@ -491,7 +492,7 @@ START_TEST(bad_arguments) {
                  summarise_kernel(test_context(), encoding, 0, 0, 0, NULL, &report));
     ck_szg_fails(SZG_EINVAL, "head 3",
                  summarise_kernel(test_context(), encoding, 3, 0, 5, NULL, &report));
-    szg_report_options dense = {.dense = true};
+    szg_report_options dense = {SZG_INIT(szg_report_options), .dense = true};
     ck_szg_fails(SZG_ENOMEM, "",
                  summarise_kernel(test_context(), encoding, 0, 0, 100000000, &dense, &report));
     szg_encoding_close(&encoding);
@@ -506,7 +507,7 @@ START_TEST(bad_arguments) {
 END_TEST
 
 static szg_status everything(szg_context *context, const char *spec, const char *content_spec) {
-    szg_report_options options = {.samples = 4};
+    szg_report_options options = {SZG_INIT(szg_report_options), .samples = 4};
     szg_encoding *encoding = NULL;
     szg_content *content = NULL;
     szg_logits *logits = NULL;
@@ -514,8 +515,10 @@ static szg_status everything(szg_context *context, const char *spec, const char 
     szg_contraction contraction = {0};
     szg_report_tables tables = {0};
     szg_table *table = NULL;
-    szg_report_labels labels = {spec, -1, 0};
-    szg_contraction_labels row = {.source = spec, .step = -1, .layer = -1, .grad_norm = NAN};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = spec, .layer = -1,
+                                .head = 0};
+    szg_contraction_labels row = {SZG_INIT(szg_contraction_labels), .source = spec, .step = -1,
+                                  .layer = -1, .grad_norm = NAN};
     szg_status status;
     SZG_TRY_GOTO(status, szg_encoding_parse(context, spec, &encoding), done);
     SZG_TRY_GOTO(status, summarise_kernel(context, encoding, 0, 0, 7, &options, &report), done);
@@ -562,7 +565,8 @@ static double *rounded_logits(int64_t n, int64_t d, uint32_t trial) {
 /* Beyond the rank singular values are rounding: no number, and a note says why. */
 START_TEST(rounding_is_no_least_singular_value) {
     enum { N = 24, RANK = 8 };
-    szg_report_options single = {.no_symbol = true, .precision = 0x1p-24};
+    szg_report_options single = {SZG_INIT(szg_report_options), .no_symbol = true,
+                                 .precision = 0x1p-24};
     for (uint32_t trial = 0; trial < test_trials(10); trial++) {
         double *low = rounded_logits(N, RANK, trial), *full = rounded_logits(N, N, trial);
         szg_contraction c;
@@ -603,7 +607,7 @@ START_TEST(two_kinds_of_matrices) {
     enum { N = 24 };
     double ones[N * N], kms[N * N];
     szg_contraction mixed, dense;
-    const szg_report_options options = {.no_symbol = true};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .no_symbol = true};
     for (int i = 0; i < N * N; i++) {
         ones[i] = 1;
         kms[i] = pow(0.8, abs(i / N - i % N));

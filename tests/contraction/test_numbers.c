@@ -14,8 +14,8 @@ typedef struct both_ways {
     szg_contraction dense, device;
 } both_ways;
 
-static const szg_report_options options = {
-    .quick_symbol = true, .samples = 16, .precision = 0x1p-24};
+static const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true,
+                                           .samples = 16, .precision = 0x1p-24};
 
 typedef enum shape { FULL, SYMMETRIC, TOEPLITZ, LOW_RANK, ZERO, SHAPES } shape;
 
@@ -308,7 +308,9 @@ START_TEST(a_bad_one_is_named) {
         pairs[i] = (szgi_contraction_pair){
             .content = szgi_matrix_device(6, i == 2 ? &broken : &b.numbers[0]),
             .coupled = szgi_matrix_device(6, &b.numbers[1]),
-            .labels = {"rope", "4", "same_qk", 50, 1, i, NAN}};
+            .labels = {SZG_INIT(szg_contraction_labels), .source = "rope", .probe = "4",
+                       .content_kind = "same_qk", .step = 50, .layer = 1, .head = i,
+                       .grad_norm = NAN}};
     szg_contraction_tables tables;
     ck_szg_ok(szg_contraction_tables_open(test_context(), true, true, &tables));
     ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, &options, &tables));

@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(bias_is_not_scaled) {
     szg_content *content = known_content();
-    szg_logits_options unscaled = {.unscaled = true};
+    szg_logits_options unscaled = {SZG_INIT(szg_logits_options), .unscaled = true};
     szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
     szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
     szg_factored coupled = szgi_logits_coupled(logits),
@@ -220,7 +220,7 @@ static void naive_side(const rotary_case *c, const double *w, const double *p, i
 
 static void check_rotary(const rotary_case *c, bool causal) {
     szg_content *content = known_content();
-    szg_logits_options options = {.causal = causal};
+    szg_logits_options options = {SZG_INIT(szg_logits_options), .causal = causal};
     szg_logits *logits = logits_of(c->spec, 0, content, N, &options);
     szg_encoding *encoding = encoding_of(c->spec);
     double p[N * D] = {0};
@@ -296,7 +296,7 @@ START_TEST(counterexample_to_equation_10) {
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("k"));
     szg_content *content = content_of(spec);
     remove_files();
-    szg_logits_options unscaled = {.unscaled = true};
+    szg_logits_options unscaled = {SZG_INIT(szg_logits_options), .unscaled = true};
     szg_logits *logits = logits_of("rope:dim=4,base=10000", 0, content, 4, &unscaled);
     szg_factored coupled = szgi_logits_coupled(logits), plain = szgi_logits_content(logits);
     for (int i = 0; i < 4; i++)
@@ -472,7 +472,7 @@ START_TEST(captured_as_from_files) {
         for (int causal = 0; causal < 2; causal++) {
             szg_encoding *encoding = encoding_of(specs[s]);
             int64_t head = szg_encoding_heads(encoding) - 1;
-            szg_logits_options options = {.causal = causal};
+            szg_logits_options options = {SZG_INIT(szg_logits_options), .causal = causal};
             szg_logits *a, *b;
             ck_szg_ok(szg_logits_open(test_context(), encoding, head, content, N, &options, &a));
             ck_szg_ok(

@@ -273,7 +273,8 @@ START_TEST(algorithms_of_others_are_chosen_anew) {
     keep_names(&first);
     for (int i = 0; i < 3; i++) {
         int warnings = 0;
-        szg_context_options options = {.threads = 1, .message = count_warnings, .user = &warnings};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                       .message = count_warnings, .user = &warnings};
         szg_context *context;
         second = first;
         for (int64_t k = 0; k < second.count; k++)

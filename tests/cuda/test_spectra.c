@@ -384,7 +384,7 @@ END_TEST
 
 START_TEST(cancelled_batches_stop) {
     szg_context *context;
-    szg_context_options options = {.threads = 1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
     fill();

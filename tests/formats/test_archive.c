@@ -268,7 +268,8 @@ static double count_looks(void *user) {
 START_TEST(each_piece_can_be_cancelled) {
     enum { PIECES = 8 * MEGABYTE >> 16 };
     int64_t looks = 0, all;
-    szg_context_options options = {.threads = 1, .clock = count_looks, .user = &looks};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .clock = count_looks, .user = &looks};
     szg_context *context;
     szgi_archive *archive;
     pack_zeros(8 * MEGABYTE, scratch_path("long.tar.xz"));

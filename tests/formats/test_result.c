@@ -85,7 +85,8 @@ START_TEST(json_is_one_object) {
     double x;
     int64_t n;
     ck_szg_ok(make(&result));
-    char *printed = print(result, (szg_print_options){.format = SZG_FORMAT_JSON});
+    char *printed =
+        print(result, (szg_print_options){SZG_INIT(szg_print_options), .format = SZG_FORMAT_JSON});
     ck_szg_ok(szgi_json_parse(test_context(), "out", printed, (int64_t)strlen(printed), &json));
     szgi_json_value root = szgi_json_root(json);
     szgi_json_value rows = szgi_json_member(root, "summary");
@@ -120,13 +121,16 @@ END_TEST
 START_TEST(csv_is_one_table) {
     szg_result *result;
     ck_szg_ok(make(&result));
-    char *text = print(result, (szg_print_options){.format = SZG_FORMAT_CSV});
+    char *text =
+        print(result, (szg_print_options){SZG_INIT(szg_print_options), .format = SZG_FORMAT_CSV});
     ck_assert(strncmp(text, "source,n,width,ratio,note\nrope:dim=64,512,0.1,nan,", 50) == 0);
     free(text);
-    text = print(result, (szg_print_options){.format = SZG_FORMAT_CSV, .table = "eigenvalues"});
+    text = print(result, (szg_print_options){SZG_INIT(szg_print_options), .format = SZG_FORMAT_CSV,
+                                             .table = "eigenvalues"});
     ck_assert_str_eq(text, "index,re\n0,0.3333333333333333\n1,inf\n2,0.3333333333333333\n");
     free(text);
-    szg_print_options none = {.format = SZG_FORMAT_CSV, .table = "samples"};
+    szg_print_options none = {SZG_INIT(szg_print_options), .format = SZG_FORMAT_CSV,
+                              .table = "samples"};
     ck_szg_fails(SZG_EINVAL, "no table samples; there are: summary, eigenvalues",
                  szg_result_print(test_context(), result, &none, stderr));
     szg_result_close(&result);
@@ -136,7 +140,8 @@ END_TEST
 START_TEST(tables_are_aligned_and_harmless) {
     szg_result *result;
     ck_szg_ok(make(&result));
-    char *text = print(result, (szg_print_options){.format = SZG_FORMAT_TABLE, .rows = 2});
+    char *text = print(result, (szg_print_options){SZG_INIT(szg_print_options),
+                                                   .format = SZG_FORMAT_TABLE, .rows = 2});
     ck_assert_str_eq(text, "summary\n"
                            "  #  source                           n  width  ratio\n"
                            "  1  rope:dim=64                    512    0.1    nan\n"
@@ -178,7 +183,8 @@ START_TEST(ends_are_rounded_outwards) {
     szg_result *result;
     ck_szg_ok(szg_result_open(test_context(), "test", &result));
     ck_szg_ok(szg_result_add(test_context(), result, &copy));
-    ck_szg_ok(szg_result_print(test_context(), result, &(szg_print_options){0}, stream));
+    ck_szg_ok(szg_result_print(test_context(), result,
+                               &(szg_print_options){SZG_INIT(szg_print_options)}, stream));
     ck_assert_int_eq(fclose(stream), 0);
     const char *at = printed;
     for (int i = 0; i < 6; i++) {
@@ -229,7 +235,8 @@ START_TEST(wide_tables_are_broken) {
                                                  (double)(1000 * i + row)));
         }
         ck_szg_ok(szg_result_add(test_context(), result, &table));
-        char *text = print(result, (szg_print_options){.width = 80}), *rest = text;
+        char *text = print(result, (szg_print_options){SZG_INIT(szg_print_options), .width = 80}),
+             *rest = text;
         for (int i = 0; i < 20; i++) {
             snprintf(want, sizeof want, i == 3 ? " several words" : " %g",
                      1000.0 * i + (double)rows - 1);
@@ -439,7 +446,7 @@ START_TEST(failed_writes_leave_the_folder_alone) {
     ck_assert_int_eq(scratch_entries(folder), 4);
     FILE *full = fopen("/dev/full", "w");
     for (int i = 0; i < 3; i++) {
-        szg_print_options options = {.format = (szg_format)i};
+        szg_print_options options = {SZG_INIT(szg_print_options), .format = (szg_format)i};
         ck_szg_fails(SZG_EIO, "cannot be written: No space left",
                      szg_result_print(test_context(), result, &options, full));
     }
@@ -459,7 +466,7 @@ START_TEST(results_survive_failed_allocations) {
         ck_survives_failed_allocations(1, szg_result_write(test_context(), result, path, NULL));
     }
     ck_assert_int_eq(scratch_entries(scratch_path("alloc/")), 3);
-    szg_print_options options = {.format = SZG_FORMAT_TABLE};
+    szg_print_options options = {SZG_INIT(szg_print_options), .format = SZG_FORMAT_TABLE};
     FILE *sink = fopen("/dev/null", "w");
     ck_survives_failed_allocations(1, szg_result_print(test_context(), result, &options, sink));
     fclose(sink);

@@ -119,7 +119,7 @@ static char *print(const szg_result *result) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    szg_print_options options = {.format = SZG_FORMAT_JSON};
+    szg_print_options options = {SZG_INIT(szg_print_options), .format = SZG_FORMAT_JSON};
     ck_szg_ok(szg_result_print(test_context(), result, &options, stream));
     fclose(stream);
     return text;

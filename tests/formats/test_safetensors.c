@@ -429,7 +429,7 @@ static void write_shards(const char *folder) {
 static szg_status open_index(const char *folder, const char *map, szgi_safetensors **out) {
     char name[64], text[512];
     szg_context *context;
-    szg_context_options options = {.message = keep_warning};
+    szg_context_options options = {SZG_INIT(szg_context_options), .message = keep_warning};
     last_warning = NULL;
     snprintf(name, sizeof name, "%s/model.safetensors.index.json", folder);
     snprintf(text, sizeof text, "{\"metadata\":{\"total_size\":12},\"weight_map\":%s}", map);

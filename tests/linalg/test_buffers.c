@@ -122,7 +122,7 @@ static int calls_let_in(int lacking, size_t size, caller *callers) {
     pthread_barrier_init(&limited, NULL, CONTEXTS + 1);
     pthread_barrier_init(&inside, NULL, CALLERS);
     for (int i = 0; i < CONTEXTS; i++) {
-        const szg_context_options options = {.threads = THREADS};
+        const szg_context_options options = {SZG_INIT(szg_context_options), .threads = THREADS};
         ck_assert_int_eq(szg_context_open(&options, &callers[i].context), SZG_OK);
         ck_assert_int_eq(pthread_create(&callers[i].thread, NULL, run_calls, &callers[i]), 0);
     }

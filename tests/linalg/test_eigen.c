@@ -130,7 +130,7 @@ START_TEST(drivers_agree) {
     check_green_function(test_context(), 600);
     if (test_on_device())
         return;
-    szg_context_options options = {.threads = 1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     ck_assert_int_eq(szg_context_open(&options, &alone), SZG_OK);
     check_green_function(alone, 2600);
     szg_context_close(&alone);

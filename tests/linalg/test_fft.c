@@ -125,7 +125,7 @@ END_TEST
 static void *work_alone(void *argument) {
     uint32_t seed = *(uint32_t *)argument;
     szg_context *context;
-    szg_context_options options = {.threads = 2};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     enum { N = 200 };
     double *a, *b, *c;
@@ -169,7 +169,7 @@ START_TEST(batches_do_not_depend_on_threads) {
     double *w[2];
     for (int i = 0; i < 2; i++) {
         szg_context *context;
-        szg_context_options options = {.threads = i ? 4 : 1};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = i ? 4 : 1};
         ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
         ck_assert_int_eq(szg_backend_select(context, test_backend()), SZG_OK);
         double *a = random_numbers(9, COUNT * N * N);

@@ -8,7 +8,7 @@ static const unsigned char GUARD = 0xA5;
 /* ---- Contexts ---- */
 
 static szg_context *opened(int threads, const char *backend) {
-    szg_context_options options = {.threads = threads};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
     szg_context *context;
     if (szg_context_open(&options, &context) != SZG_OK)
         abort();

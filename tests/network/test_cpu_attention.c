@@ -142,7 +142,7 @@ START_TEST(threads_do_not_change_a_bit) {
     test_case *first = NULL;
     for (int t = 0; t < 3; t++) {
         szg_context *context;
-        szg_context_options options = {.threads = threads[t]};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads[t]};
         ck_szg_ok(szg_context_open(&options, &context));
         test_case *c = new_case(&s);
         ck_szg_ok(szgi_network_attention(context, &c->attention));

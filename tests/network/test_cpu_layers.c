@@ -244,7 +244,9 @@ static void check_linear(int64_t rows, int64_t in, int64_t out, szg_activation a
     check_layer(&was, &first);
     for (int threads = 1; threads <= 5; threads += 2) {
         szg_context *context;
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = threads},
+                                          &context),
                          SZG_OK);
         layer again = layer_of(rows, in, out, activation);
         ck_assert_int_eq(layer_run(context, &again), SZG_OK);

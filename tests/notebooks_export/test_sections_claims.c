@@ -16,8 +16,10 @@ typedef struct ledger {
 static ledger verified(void) {
     szg_claims_report report;
     ledger new;
-    ck_szg_ok(szg_claims_verify(test_context(), &(szg_claims_options){.terms = 6, .trials = 2}, 0,
-                                NULL, &report));
+    ck_szg_ok(szg_claims_verify(
+        test_context(),
+        &(szg_claims_options){SZG_INIT(szg_claims_options), .terms = 6, .trials = 2}, 0, NULL,
+        &report));
     new = (ledger){NULL,         report.claims,  report.certificates,
                    report.lemma, report.samples, report.evidence};
     ck_szg_ok(szg_result_open(test_context(), "verify", &new.result));

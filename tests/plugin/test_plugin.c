@@ -20,7 +20,7 @@ static void hear(void *user, szg_severity severity, const char *text) {
 }
 
 static szg_context *listening(void) {
-    szg_context_options options = {.threads = 1, .message = hear};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1, .message = hear};
     szg_context *context;
     ck_assert(szg_context_open(&options, &context) == SZG_OK);
     said[0] = 0;

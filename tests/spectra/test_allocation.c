@@ -24,7 +24,7 @@ static szg_status rotary(szg_context *context, szg_spectrum *out) {
 }
 
 static szg_status rotary_dense(szg_context *context, szg_spectrum *out) {
-    szg_spectra_options dense = {.dense = true};
+    szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
     return eigenvalues_of(context, szg_matrix_rotary_mean(9, 3, numbers, 1), &dense, out);
 }
 
@@ -74,7 +74,7 @@ static szg_status toeplitz(szg_context *context, szg_spectrum *out, int64_t n,
     return status;
 }
 
-static const szg_spectra_options dense = {.dense = true};
+static const szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
 
 #define TOEPLITZ_JOB(name, n, kind, of_singular, options)                                          \
     static szg_status name(szg_context *context, szg_spectrum *out) {                              \
@@ -238,7 +238,7 @@ START_TEST(cancelled_work_stops) {
     ck_szg_ok(szg_context_open(NULL, &ctx));
     ck_szg_ok(szg_toeplitz_open_symmetric(ctx, 30000, 3, lags, &t));
     szg_context_cancel(ctx);
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     ck_assert(eigenvalues_of(ctx, szg_matrix_kms(1000000, 0.5), NULL, &s) == SZG_ECANCEL);
     ck_assert_ptr_null(s.re);
     ck_assert(eigenvalues_of(ctx, szg_matrix_toeplitz(t), &range, &s) == SZG_ECANCEL);

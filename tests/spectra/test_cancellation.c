@@ -97,7 +97,7 @@ static szg_toeplitz *open_toeplitz(szg_toeplitz_kind kind) {
  * filled, which fills the others too, and all checked; dense: filled, norm, finiteness, and copied
  * once more where it is complex. Without symmetry the Hankel matrix is filled and checked. */
 START_TEST(toeplitz_matrices) {
-    szg_spectra_options dense = {.dense = true};
+    szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
     szg_toeplitz *symmetric = open_toeplitz(SZG_TOEPLITZ_SYMMETRIC);
     szg_toeplitz *hermitian = open_toeplitz(SZG_TOEPLITZ_HERMITIAN);
     szg_toeplitz *real = open_toeplitz(SZG_TOEPLITZ_REAL);

@@ -68,7 +68,7 @@ START_TEST(kms_range) {
     szg_spectrum all, some;
     const int64_t n = 1000;
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.9), NULL, &all));
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.9), &range, &some));
     ck_assert_int_eq(some.count, 2);
     ck_assert(some.re[0] == all.re[0] && some.re[1] == all.re[n - 1]);
@@ -122,7 +122,7 @@ START_TEST(alibi_determinant_and_limit) {
         ck_assert(s.re[n - 1] > 0);
         szg_spectrum_close(&s);
     }
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     const double n = 1e9;
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(1000000000, 1), &range, &s));
     ck_close(s.re[0] / (n * n), -0.34741, 5e-6); /* the digits of docs/spectra.md */
@@ -356,7 +356,7 @@ END_TEST
 
 /* `dense` forces the oracle, whose answer is LAPACK's and agrees. */
 START_TEST(dense_forces_the_oracle) {
-    szg_spectra_options dense = {.dense = true};
+    szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
     const int64_t n = 23;
     const double theta[3] = {1, 0.3, 0.01};
     for (int form = 0; form < 3; form++) {
@@ -414,7 +414,7 @@ START_TEST(closed_forms_refuse) {
     szg_context *ctx = test_context();
     szg_spectrum s;
     double theta = 1, nan = NAN, huge = 1e300, minus = -1;
-    szg_spectra_options none = {.want = (szg_want)9};
+    szg_spectra_options none = {SZG_INIT(szg_spectra_options), .want = (szg_want)9};
     ck_szg_fails(SZG_EINVAL, "order 0", eigenvalues_of(ctx, szg_matrix_kms(0, 0.5), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "rho", eigenvalues_of(ctx, szg_matrix_kms(4, 1.5), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "rho", eigenvalues_of(ctx, szg_matrix_kms(4, NAN), NULL, &s));

@@ -261,7 +261,7 @@ END_TEST
 
 /* Singular values from the ends of a spectrum: of two signs, the least is not known. */
 START_TEST(ends_of_closed_forms) {
-    const szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    const szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum got, want;
     ck_szg_ok(singular_of(test_context(), szg_matrix_kms(N, 0.5), &range, &got));
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(N, 0.5), &range, &want));

@@ -460,7 +460,7 @@ START_TEST(threads_do_not_change_a_bit) {
     double *lags = lags_of(n, lorentz), *one = numbers(n), *many = numbers(n);
     for (int threads = 1; threads <= 5; threads++) {
         szg_context *context = NULL;
-        szg_context_options options = {.threads = threads};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
         ck_assert(szg_context_open(&options, &context) == SZG_OK);
         bool applicable;
         double *w = threads == 1 ? one : many;

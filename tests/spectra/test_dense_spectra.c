@@ -24,7 +24,7 @@ START_TEST(symmetric_of_padded_rows) {
         check_values(&s, n, want, bound);
         check_promises(&s, bound);
         szg_spectrum_close(&s);
-        szg_spectra_options range = {.want = SZG_WANT_RANGE};
+        szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
         ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_symmetric(n, a, n + 3), &range, &s));
         double least, largest;
         ck_szg_ok(szgi_spectrum_range(test_context(), &s, &least, &largest));

@@ -104,7 +104,7 @@ static void check_hermitian_part(const szg_factored *f) {
     if (!f->bias && !f->causal && 2 * f->d < n)
         ck_assert_int_eq(s.zeros, n - 2 * f->d);
     szg_spectrum_close(&s);
-    szg_spectra_options oracle = {.dense = true};
+    szg_spectra_options oracle = {SZG_INIT(szg_spectra_options), .dense = true};
     ck_szg_ok(part_of(test_context(), szg_matrix_factored(f), &oracle, &s));
     check_values(&s, n, want, weyl(n + f->d, size));
     szg_spectrum_close(&s);
@@ -190,7 +190,7 @@ START_TEST(factored_matrix_free) {
     szg_toeplitz *bias;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, lags, &bias));
     s.f.bias = bias;
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum singular, low_rank;
     ck_szg_ok(singular_of(test_context(), szg_matrix_factored(&s.f), &range, &singular));
     ck_assert(strstr(szg_method_name(singular.method), "matrix-free"));
@@ -216,7 +216,7 @@ START_TEST(hermitian_part_ends) {
     double lags[2] = {0, 0.25};
     szg_toeplitz *bias;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, lags, &bias));
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum low_rank, ends;
     ck_szg_ok(part_of(test_context(), szg_matrix_factored(&s.f), &range, &low_rank));
     ck_assert_int_eq(low_rank.count, 4);

@@ -23,7 +23,7 @@ START_TEST(symmetric_against_dense) {
             random_lags(&stream, n, lags);
             double bound = weyl(n, oracle_toeplitz(n, lags, want));
             szg_toeplitz *t = open_symmetric(n, n, lags);
-            szg_spectra_options dense = {.dense = true};
+            szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
             szg_spectrum s;
             ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
             check_values(&s, n, want, bound);
@@ -60,7 +60,7 @@ START_TEST(hermitian_against_dense) {
             ck_szg_ok(szgi_eigen_hermitian(oracle_context("reference"), n, a, n, want, false));
             szg_toeplitz *t;
             ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, n, lags, &t));
-            szg_spectra_options dense = {.dense = true};
+            szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
             szg_spectrum s;
             ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
             check_values(&s, n, want, bound);
@@ -224,7 +224,7 @@ static void check_singular(szg_toeplitz *t) {
     double *want = get(n, sizeof *want), bound = weyl(n, szgi_toeplitz_norm_frobenius(t));
     oracle_singular(t, want);
     for (int dense = 0; dense < 2; dense++) {
-        szg_spectra_options options = {.dense = dense};
+        szg_spectra_options options = {SZG_INIT(szg_spectra_options), .dense = dense};
         szg_spectrum s;
         ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &options, &s));
         ck_assert_str_eq(szg_spectrum_kind_name(s.kind), "singular");
@@ -233,7 +233,7 @@ static void check_singular(szg_toeplitz *t) {
             ck_close(s.re[i], want[i], bound);
         szg_spectrum_close(&s);
     }
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum s;
     ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     double least, largest;
@@ -365,7 +365,7 @@ START_TEST(range_of_a_large_matrix) {
     for (int64_t k = 0; k < n; k++)
         lags[k] = pow(-0.5, (double)k);
     szg_toeplitz *t = open_symmetric(n, n, lags);
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum s, want;
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, -0.5), &range, &want));
@@ -430,7 +430,7 @@ START_TEST(singular_extremes_of_a_crowded_end) {
     double lags[3] = {0, 1, 0.5};
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_real(test_context(), n, 2, lags, &t));
-    szg_spectra_options range = {.want = SZG_WANT_RANGE};
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     szg_spectrum s;
     ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &range, &s));
     ck_close(s.re[0], 1.5, 1e-4);
@@ -450,7 +450,7 @@ START_TEST(large_general_is_refused) {
     ck_assert_ptr_null(s.re);
     szg_toeplitz_close(&t);
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 10000000, 1, lags, &t));
-    szg_spectra_options dense = {.dense = true};
+    szg_spectra_options dense = {SZG_INIT(szg_spectra_options), .dense = true};
     ck_szg_fails(SZG_ENOMEM, "--dense",
                  eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &dense, &s));
     szg_toeplitz_close(&t);

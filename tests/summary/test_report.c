@@ -26,7 +26,7 @@ static const char *const real_kernels[] = {
  * multiple of n eps ||A||. Moduli too for kernels that are not symmetric. */
 static void check_kernel(const char *spec, int64_t n) {
     szg_encoding *encoding = encoding_of(spec);
-    szg_report_options dense = {.dense = true};
+    szg_report_options dense = {SZG_INIT(szg_report_options), .dense = true};
     double fast_values[64], dense_values[64];
     for (int64_t head = 0; head < szg_encoding_heads(encoding); head++)
         for (int64_t matrix = 0; matrix < szg_encoding_matrices(encoding); matrix++) {
@@ -121,7 +121,7 @@ END_TEST
 START_TEST(symbols_by_convention) {
     szg_encoding *encoding = encoding_of("kms:rho=0.5");
     szg_matrix_report truncated, fejer, closed;
-    szg_report_options options = {.samples = 8};
+    szg_report_options options = {SZG_INIT(szg_report_options), .samples = 8};
     ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &truncated));
     options.convention = SZG_SYMBOL_FEJER;
     ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 6, &options, &fejer));
@@ -185,7 +185,7 @@ START_TEST(dense_reports_look_for_cancellation) {
     enum { N = 12 };
     test_looks looks;
     szg_context *counting = test_counting_context(&looks);
-    szg_report_options options = {.no_symbol = true};
+    szg_report_options options = {SZG_INIT(szg_report_options), .no_symbol = true};
     szg_matrix_report report;
     double a[N * N];
     for (int i = 0; i < N; i++)
@@ -229,8 +229,9 @@ START_TEST(rows) {
     szg_encoding *encoding = encoding_of("rope:dim=4");
     szg_report_tables tables;
     szg_matrix_report report;
-    szg_report_options options = {.samples = 5};
-    szg_report_labels labels = {"rope:dim=4", -1, 2};
+    szg_report_options options = {SZG_INIT(szg_report_options), .samples = 5};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = "rope:dim=4", .layer = -1,
+                                .head = 2};
     ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
     ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
     ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
@@ -273,7 +274,7 @@ static szg_matrix_report summary_of(szg_matrix matrix, const szg_report_options 
 START_TEST(toeplitz_of_ones_own) {
     enum { N = 40 };
     const double lags[2] = {1, 0.25};
-    const szg_report_options options = {.samples = 8};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .samples = 8};
     const szg_matrix none = {.kind = SZG_MATRIX_NONE};
     szg_toeplitz *t;
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, 2, lags, &t));
@@ -391,10 +392,12 @@ START_TEST(ranges_say_what_they_bound) {
                  {"t5:seed=1", SZG_SYMBOL_TRUNCATED, "singular_values"},
                  {"learned:seed=1", SZG_SYMBOL_TRUNCATED, ""}, /* no symbol, and so no range */
                  {"t5:seed=1", SZG_SYMBOL_FEJER, ""}};         /* a complex mean has none */
-    const szg_report_labels labels = {"x", -1, 0};
+    const szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = "x", .layer = -1,
+                                      .head = 0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         szg_encoding *encoding = encoding_of(cases[i].spec);
-        szg_report_options options = {.convention = cases[i].convention};
+        szg_report_options options = {SZG_INIT(szg_report_options),
+                                      .convention = cases[i].convention};
         szg_report_tables tables;
         szg_matrix_report report;
         ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));
@@ -424,8 +427,9 @@ START_TEST(rows_say_whose_values_they_hold) {
     enum { N = 6, D = 2 };
     double *a = new_test_reals(91, 0, N * D), *b = new_test_reals(91, 1, N * D);
     const szg_factored logits = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D};
-    const szg_report_options options = {.hermitian_part = true};
-    const szg_report_labels labels = {"x", -1, 0};
+    const szg_report_options options = {SZG_INIT(szg_report_options), .hermitian_part = true};
+    const szg_report_labels labels = {SZG_INIT(szg_report_labels), .source = "x", .layer = -1,
+                                      .head = 0};
     szg_report_tables tables;
     szg_matrix_report report;
     ck_szg_ok(szg_report_tables_open(test_context(), true, true, &tables));

@@ -31,7 +31,7 @@ static inline void *get(int64_t count, size_t size) {
  * lives as long as the program. */
 static inline szg_context *oracle_context(const char *backend) {
     static szg_context *context;
-    szg_context_options options = {.threads = 1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     if (!context)
         ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_assert_int_eq(szg_backend_select(context, backend), SZG_OK);

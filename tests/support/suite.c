@@ -21,7 +21,8 @@ static double count_look(void *user) {
 
 szg_context *test_counting_context(test_looks *looks) {
     szg_context *counting;
-    const szg_context_options options = {.threads = 1, .clock = count_look, .user = looks};
+    const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                         .clock = count_look, .user = looks};
     *looks = (test_looks){.last = INT64_MAX};
     ck_assert_int_eq(szg_context_open(&options, &counting), SZG_OK);
     szg_context_set_deadline(counting, 1);
@@ -117,7 +118,7 @@ void test_before_each(void (*setup)(void)) {
 }
 
 static void open_context(void) {
-    szg_context_options options = {.threads = 2};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
 }
 

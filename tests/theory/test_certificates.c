@@ -23,7 +23,7 @@ typedef struct row {
 
 /* The certificates of a quick run, A3.2's draws left out but for its certificate. */
 static szg_table *make_certificates(void) {
-    szg_claims_options options = {.terms = 4, .trials = 8};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 4, .trials = 8};
     szg_claims_report report;
     ck_szg_ok(szg_claims_verify(test_context(), &options, 0, NULL, &report));
     szg_table *table = report.certificates;
@@ -115,7 +115,7 @@ END_TEST
 
 /* Through a result file, as the program writes it. */
 START_TEST(through_a_file) {
-    szg_claims_options options = {.terms = 4, .trials = 8};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 4, .trials = 8};
     const char *const ids[] = {"B3h", "L2", "SYM"};
     szg_claims_report report;
     szg_result *result;

@@ -11,7 +11,8 @@ enum { TRIALS = 16 };
 
 static void verify(uint64_t seed, int64_t count, const char *const *ids,
                    szg_claims_report *report) {
-    szg_claims_options options = {.terms = 8, .trials = TRIALS, .seed = seed};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 8, .trials = TRIALS,
+                                  .seed = seed};
     ck_szg_ok(szg_claims_verify(test_context(), &options, count, ids, report));
 }
 
@@ -128,7 +129,7 @@ END_TEST
 START_TEST(mutated_checkers_differ) {
     for (int64_t i = 0; i < szg_claim_count(); i++) {
         const szg_claim *claim = szg_claim_at(i);
-        szg_claims_options options = {.terms = 8, .trials = TRIALS};
+        szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 8, .trials = TRIALS};
         szg_claims_report report;
         claims_run run;
         finding found;
@@ -314,11 +315,11 @@ END_TEST
 START_TEST(bad_requests) {
     const char *const ids[] = {"L1", "L9"};
     szg_claims_report report;
-    szg_claims_options options = {.terms = 1};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 1};
     ck_szg_fails(SZG_EINVAL, "no claim is called L9",
                  szg_claims_verify(test_context(), NULL, 2, ids, &report));
     ck_szg_fails(SZG_EINVAL, "terms", szg_claims_verify(test_context(), &options, 1, ids, &report));
-    options = (szg_claims_options){.trials = -1};
+    options = (szg_claims_options){SZG_INIT(szg_claims_options), .trials = -1};
     ck_szg_fails(SZG_EINVAL, "trials",
                  szg_claims_verify(test_context(), &options, 1, ids, &report));
     ck_assert(!report.claims);
@@ -340,7 +341,7 @@ END_TEST
 START_TEST(allocation_failures) {
     const char *const ids[] = {"R3.1", "R3.2", "E8", "B1",  "B1c", "T3.1h", "B3",
                                "B3h",  "B3c",  "L1", "L1s", "L2",  "L3c",   "E12c"};
-    szg_claims_options options = {.terms = 3, .trials = 4};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 3, .trials = 4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         szg_status status = SZG_ENOMEM;
         for (int64_t at = 1; status == SZG_ENOMEM; at = test_next_refusal(at)) {

@@ -374,7 +374,7 @@ START_TEST(toeplitzness_depends_on_no_threads) {
         szg_tau tau[2];
         open_content(i, cases[i].kind, cases[i].n, 4, 0, true, cases[i].causal, &s);
         for (int threads = 1; threads <= 3; threads += 2) {
-            const szg_context_options options = {.threads = threads};
+            const szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
             szg_context *context;
             ck_szg_ok(szg_context_open(&options, &context));
             ck_szg_ok(szg_factored_toeplitzness(context, &s.f, &tau[threads / 2]));

@@ -85,11 +85,9 @@ static inline void keep_note(void *user, szg_severity severity, const char *text
 /* Trains for `seconds` of the test's clock in a new process's stead; how many runs are finished. */
 static inline int64_t train_by(test_clock *own, const char *folder, double seconds) {
     szg_context *context;
-    szg_context_options options = {.threads = 1,
-                                   .message = keep_note,
-                                   .progress = pass_time,
-                                   .clock = look_at_clock,
-                                   .user = own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_note,          .progress = pass_time,
+                                   .clock = look_at_clock,        .user = own};
     szg_reproduction *runs;
     ck_szg_ok(szg_context_open(&options, &context));
     ck_szg_ok(open_preset(context, folder, pieced, NULL, 0, &runs));
@@ -111,7 +109,8 @@ static inline bool train_piece(const char *folder, int64_t looks) {
 /* A process that is killed when it has looked at its clock `looks` times, and may end before. */
 static inline bool train_until_killed(const char *folder, int64_t looks) {
     test_clock own = {.tick = 1, .end = (double)looks};
-    szg_context_options options = {.threads = 1, .clock = look_at_clock, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .clock = look_at_clock, .user = &own};
     /* Beyond its end: without a deadline it would look less often. */
     return was_killed(train_apart(folder, pieced, &options, 1e9));
 }

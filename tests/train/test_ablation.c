@@ -154,7 +154,8 @@ static void check_against(szg_model *model, const szg_examples *examples,
 
 static void run_ablation(szg_model *model, const szg_examples *examples, szg_ablation_method method,
                          int64_t batch, szg_ablation *out) {
-    szg_ablation_options options = {.method = method, .batch = batch};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = method,
+                                    .batch = batch};
     ck_szg_ok(szg_ablation_run(test_context(), model, examples, &options, out));
     ck_assert_int_eq(out->layers, LAYERS);
     ck_assert_int_eq(out->heads, HEADS);
@@ -198,7 +199,8 @@ static void check_groups(szg_model *model, const szg_examples *examples,
     const int64_t copies[] = {2, 3, HEADS + 1, 9}, batches[] = {32, 3, 7, 200};
     run_ablation(model, examples, method, 0, &one);
     for (int i = 0; i < 4; i++) {
-        szg_ablation_options options = {.method = method, .batch = batches[i]};
+        szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = method,
+                                        .batch = batches[i]};
         ck_szg_ok(szgi_ablation_run_grouped(test_context(), model, examples, &options, copies[i],
                                             &several));
         ck_assert_int_eq(several.reach, one.reach);
@@ -311,7 +313,8 @@ END_TEST
 START_TEST(what_cannot_be_ablated_is_refused) {
     szg_model *model = model_of("rope", "text");
     szg_examples examples = examples_for(model), none = {0};
-    szg_ablation_options options = {.method = SZG_ABLATE_LATENT_COLUMNS};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options),
+                                    .method = SZG_ABLATE_LATENT_COLUMNS};
     szg_ablation ablation;
     ck_szg_fails(SZG_EINVAL, "is for mla",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
@@ -346,7 +349,7 @@ START_TEST(ignored_labels_do_not_count) {
     szg_ablation_close(&ablation);
     for (int64_t e = 0; e < EXAMPLES; e++)
         examples.label[e] = 2;
-    szg_ablation_options options = {.batch = 32};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .batch = 32};
     ck_szg_fails(SZG_EDATA, "ignored_label=2",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
     szg_examples_close(&examples);
@@ -357,7 +360,8 @@ END_TEST
 START_TEST(failures_leave_the_model_as_it_was) {
     szg_model *model = model_of("mla", "text");
     szg_examples examples = examples_for(model);
-    szg_ablation_options options = {.method = SZG_ABLATE_VALUES, .batch = 50};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_VALUES,
+                                    .batch = 50};
     szg_ablation ablation;
     double *before = all_numbers(model);
     ck_survives_failed_allocations(
@@ -385,7 +389,7 @@ static szg_status cancelling_attention(szg_context *context, const szgi_attentio
 START_TEST(a_cancellation_leaves_the_model_as_it_was) {
     szg_model *model = model_of("rope", "text");
     szg_examples examples = examples_for(model);
-    szg_ablation_options options = {.method = SZG_ABLATE_VALUES};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_VALUES};
     szg_ablation ablation;
     szgi_network_ops network = *szgi_ops_cpu()->network;
     struct szgi_ops ops = *szgi_ops_cpu();

@@ -30,7 +30,7 @@ START_TEST(dump_reads_back) {
         ck_assert(cell(table, 3, "grad_norm") > 0);
         szgi_dump *dump;
         szg_contraction_tables tables;
-        const szg_report_options options = {.quick_symbol = true};
+        const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true};
         ck_szg_ok(szgi_dump_open(test_context(), &dump));
         ck_szg_ok(
             szgi_dump_add(test_context(), dump, path_in(folder, "step-12.safetensors", path)));
@@ -138,7 +138,9 @@ START_TEST(any_number_of_threads) {
     ck_szg_ok(capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &first));
     for (int threads = 1; threads <= 3; threads += 2) {
         szg_context *context;
-        ck_assert_int_eq(szg_context_open(&(szg_context_options){.threads = threads}, &context),
+        ck_assert_int_eq(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                                 .threads = threads},
+                                          &context),
                          SZG_OK);
         ck_assert_int_eq(capture_into(context, &s, &what, &examples, NULL, NULL, NULL, &again),
                          SZG_OK);

@@ -233,7 +233,8 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     const int64_t shape[] = {2};
     const float numbers[] = {1, .01F};
     char said[512] = "";
-    szg_context_options options = {.threads = 1, .message = keep_note, .user = said};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_note, .user = said};
     szg_context *context;
     saved self = save_model(NULL);
     parts file = open_parts(self.path);

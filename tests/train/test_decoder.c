@@ -195,7 +195,7 @@ START_TEST(threads) {
     static const int counts[] = {1, 2, 5};
     outcome first = {0};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        szg_context_options options = {.threads = counts[i]};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = counts[i]};
         ck_assert_int_eq(szg_context_open(&options, &other_context), SZG_OK);
         outcome o = outcome_of(szgi_ops_cpu(), v);
         szg_context_close(&other_context);

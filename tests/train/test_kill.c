@@ -100,15 +100,19 @@ END_TEST
 
 /* Trains in a context without threads (a process that forks has one); 0: done, 1: it failed. */
 static int train(const szg_train_config *config, const char *folder, bool resume) {
-    szg_context_options options = {.threads = 1};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     szg_context *context;
     szg_dataset data;
     szg_train_result result;
     if (szg_context_open(&options, &context) != SZG_OK ||
         szg_dataset_open(context, config, &data) != SZG_OK)
         return 1;
-    szg_train_options run = {
-        .config = config, .data = &data, .seed = 5, .folder = folder, .resume = resume};
+    szg_train_options run = {SZG_INIT(szg_train_options),
+                             .config = config,
+                             .data = &data,
+                             .seed = 5,
+                             .folder = folder,
+                             .resume = resume};
     szg_status status = szg_train_run(context, &run, &result);
     szg_dataset_close(&data);
     szg_context_close(&context);

@@ -116,7 +116,8 @@ static void curve_of(const char *name, const szg_train_config *config, double pa
     szg_dataset data;
     szgi_tally before = {0}, tally;
     ck_on(context, szg_dataset_open(context, config, &data));
-    const szg_train_options options = {.config = config, .data = &data, .seed = 5};
+    const szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .data = &data,
+                                       .seed = 5};
     ck_on(context, szgi_trainer_open(context, &options, &parts));
     ck_on(context, szgi_model_initialise(context, parts.model, 5));
     move_parameters(context, parts.model, part);

@@ -186,7 +186,8 @@ static void cancel(void *user, const char *what, int64_t done, int64_t total) {
 START_TEST(an_interrupted_run_keeps_its_algorithms) {
     szg_train_config *config = new_tiny("loop.time_products=true");
     szg_context *context;
-    szg_context_options options = {.threads = 1, .progress = cancel, .user = &context};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1, .progress = cancel,
+                                   .user = &context};
     szg_train_result result;
     char *whole = new_run_folder(), *folder = new_run_folder();
     ck_szg_ok(part_of_run(config, "3", 0, whole, false));

@@ -60,7 +60,8 @@ START_TEST(the_full_preset_has_the_loops_of_the_scripts) {
     char *folder = new_folder(), path[4096], base[256];
     szg_reproduction *full;
     snprintf(path, sizeof path, "%s/../presets/full.json", getenv("SZG_DOCS"));
-    szg_reproduction_options options = {.preset = path, .folder = folder};
+    szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path,
+                                        .folder = folder};
     ck_szg_ok(szg_reproduction_open(test_context(), &options, &full));
     int64_t released = 0, batches = 0, epochs = 0;
     for (int64_t i = 0; i < szg_reproduction_count(full); i++) {
@@ -188,8 +189,9 @@ static const char single[] =
 
 static szg_status open_single(const char *path, const char *folder, szg_reproduction **out) {
     const char *override = "loop.batch=16";
-    szg_reproduction_options options = {
-        .preset = path, .overrides = &override, .override_count = 1, .folder = folder};
+    szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path,
+                                        .overrides = &override, .override_count = 1,
+                                        .folder = folder};
     return szg_reproduction_open(test_context(), &options, out);
 }
 
@@ -332,7 +334,8 @@ static void interrupt(void *user, const char *what, int64_t done, int64_t total)
 /* Whether the work was finished before `calls` reports of progress. */
 static bool train_interrupted(const char *folder, int64_t calls) {
     interruption own = {.left = calls};
-    szg_context_options options = {.threads = 1, .progress = interrupt, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .progress = interrupt, .user = &own};
     szg_reproduction *toys = NULL;
     ck_szg_ok(szg_context_open(&options, &own.context));
     szg_status status = open_preset(own.context, folder, toy, NULL, 0, &toys);
@@ -371,7 +374,7 @@ static double seconds_now(void) {
 /* Kills the training of the folder again and again until it ends by itself; how many times. Each
  * instant is by chance, the first below `seconds`, and they come later, so that there is an end. */
 static int64_t train_through_kills(const char *folder, double seconds, const szgi_stream *chance) {
-    static const szg_context_options options = {.threads = 1};
+    static const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     for (int64_t kills = 0;; kills++, seconds *= 1.2) {
         pid_t child = train_apart(folder, toy, &options, 0);
         double delay = seconds * szgi_random_uniform(chance, (uint64_t)kills);
@@ -388,7 +391,7 @@ static int64_t train_through_kills(const char *folder, double seconds, const szg
  * ends too soon is done again with half the delays. */
 START_TEST(killing_changes_nothing) {
     enum { KILLS = 3, ROUNDS = 10 };
-    static const szg_context_options options = {.threads = 1};
+    static const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     char *whole = new_folder();
     double seconds = seconds_now();
     ck_assert(!was_killed(train_apart(whole, toy, &options, 0)));
@@ -447,7 +450,7 @@ static void refuse(const char *folder, const char *text, const char *words) {
     char path[256];
     szg_reproduction *toys;
     write_preset(folder, text, path);
-    szg_reproduction_options options = {.preset = path};
+    szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path};
     ck_szg_fails(SZG_EDATA, words, szg_reproduction_open(test_context(), &options, &toys));
     ck_assert_ptr_null(toys);
 }

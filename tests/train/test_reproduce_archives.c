@@ -178,8 +178,8 @@ START_TEST(runs_that_were_finished_meanwhile_stay) {
     char *from = new_folder(), *to = new_folder(), path[256];
     ino_t before[COUNT];
     test_clock own = {0};
-    szg_context_options options = {
-        .threads = 1, .message = keep_note, .clock = look_at_clock, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_note, .clock = look_at_clock, .user = &own};
     szg_context *context;
     train_whole(from, pieced);
     pack(from, path_in(from, "runs.tar.xz", path), 0);
@@ -226,7 +226,8 @@ START_TEST(runs_that_are_ablated_are_not_taken) {
     pack(from, path_in(from, "runs.tar.xz", path), 0);
     taker own = {.runs = open_pieced(to), .path = path};
     szg_reproduction *runs = open_pieced(to);
-    szg_context_options options = {.threads = 1, .progress = take_beside, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .progress = take_beside, .user = &own};
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     szg_status status = szg_reproduction_train(context, runs, 0);
     ck_assert_msg(status == SZG_OK, "%s", szg_context_message(context));

@@ -177,7 +177,8 @@ static void check_taken(const char *from, const char *path, char said[4096]) {
     char *to = new_folder();
     test_clock own = {0};
     szg_context *context;
-    szg_context_options options = {.threads = 1, .message = keep_note, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_note, .user = &own};
     szg_reproduction *runs;
     ck_szg_ok(szg_context_open(&options, &context));
     ck_szg_ok(open_preset(context, to, pieced, NULL, 0, &runs));
@@ -292,7 +293,8 @@ START_TEST(archives_without_a_finished_run_are_told) {
     char *from = new_folder(), *to = new_folder(), path[256];
     test_clock own = {0};
     szg_context *context;
-    szg_context_options options = {.threads = 1, .message = keep_note, .user = &own};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_note, .user = &own};
     szg_reproduction *runs;
     pack(from, path_in(from, "runs.tar.xz", path), 0);
     ck_szg_ok(szg_context_open(&options, &context));

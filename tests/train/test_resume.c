@@ -68,7 +68,8 @@ START_TEST(other_kernels_are_warned_of) {
     szg_train_config *config = new_tiny(NULL);
     szg_train_result result;
     char *folder = whole_run(config), said[512] = "", best[32];
-    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_warning, .user = said};
     szg_context *context;
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_szg_ok(run_in(context, config, 5, folder, true, &result));
@@ -103,7 +104,8 @@ START_TEST(an_interrupted_run_is_saved) {
     char *whole = whole_run(config), words[64];
     for (int64_t at = 1; at < TINY_STEPS; at++) {
         canceller user = {.at = at};
-        szg_context_options options = {.threads = 2, .progress = cancel_at, .user = &user};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2,
+                                       .progress = cancel_at, .user = &user};
         char *folder = new_run_folder();
         ck_assert_int_eq(szg_context_open(&options, &user.context), SZG_OK);
         ck_assert_int_eq(run_in(user.context, config, 5, folder, false, &result), SZG_ECANCEL);
@@ -173,8 +175,12 @@ START_TEST(another_run_is_refused) {
     szg_dataset data;
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
     data.test.label[1] ^= 1;
-    szg_train_options options = {
-        .config = config, .data = &data, .seed = 5, .folder = folder, .resume = true};
+    szg_train_options options = {SZG_INIT(szg_train_options),
+                                 .config = config,
+                                 .data = &data,
+                                 .seed = 5,
+                                 .folder = folder,
+                                 .resume = true};
     ck_szg_fails(SZG_EDATA, "digest", szg_train_run(test_context(), &options, &result));
     szg_dataset_close(&data);
     ck_same_run(folder, copy); /* a refusal changes nothing */
@@ -247,7 +253,8 @@ END_TEST
 static const char *warning_of(szg_train_config *config, int64_t limit, const char *folder) {
     static char said[512];
     szg_train_result result;
-    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_warning, .user = said};
     szg_context *context;
     said[0] = '\0';
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
@@ -310,7 +317,8 @@ START_TEST(a_state_saved_meanwhile_keeps_its_logs) {
     log_mark marks[LOGS] = {{0}};
     szg_train_config *config = new_tiny(NULL);
     char *folder = whole_run(config), path[4096], copy[4096 + 8];
-    szg_train_options options = {.config = config, .seed = 5, .folder = folder, .resume = true};
+    szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .seed = 5,
+                                 .folder = folder, .resume = true};
     run_folder found;
     size_t before, after;
     free(file_bytes(folder, "metrics.csv", &before));

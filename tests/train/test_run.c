@@ -255,7 +255,7 @@ START_TEST(threads_do_not_change_a_bit) {
     szg_train_config *config = new_tiny(NULL);
     char *folder = whole_run(config);
     for (int threads = 1; threads <= 3; threads += 2) {
-        szg_context_options options = {.threads = threads};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
         szg_context *context;
         szg_train_result result;
         char *other = new_run_folder();
@@ -292,8 +292,8 @@ START_TEST(seeds_have_mean_and_spread) {
     const double accuracy[] = {0.5, 0.75, 0.25};
     ck_szg_ok(szg_train_runs_open(test_context(), &table));
     for (uint64_t seed = 0; seed < 3; seed++) {
-        szg_train_options options = {
-            .config = config, .data = &data, .seed = seed, .folder = "a/b/run-x/"};
+        szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .data = &data,
+                                     .seed = seed, .folder = "a/b/run-x/"};
         szg_train_result result = {.test_accuracy = accuracy[seed], .test_loss = NAN};
         ck_szg_ok(szg_train_runs_add(test_context(), table, &options, &result, NULL));
     }

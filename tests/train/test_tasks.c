@@ -468,7 +468,8 @@ START_TEST(repeated_texts_of_a_file) {
     szg_train_config c = config_of(100);
     strcpy(c.data.train_file, path);
     ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
-    szg_context_options options = {.threads = 1, .message = keep_warning, .user = said};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .message = keep_warning, .user = said};
     szg_context *context;
     szg_dataset set;
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
@@ -526,7 +527,8 @@ static void stop(void *user, const char *what, int64_t done, int64_t total) {
 
 START_TEST(long_work_can_be_cancelled) {
     szg_context *context;
-    szg_context_options options = {.threads = 1, .progress = stop, .user = &context};
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1, .progress = stop,
+                                   .user = &context};
     szg_train_config c = config_of(574);
     szg_dataset set;
     szg_label_ceiling ceiling;

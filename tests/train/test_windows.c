@@ -92,7 +92,8 @@ START_TEST(a_run_interrupted_between_windows_goes_on) {
     const int64_t after[] = {1, 5, 46, 60};
     for (int i = 0; i < 4; i++) {
         canceller user = {.after = after[i]};
-        szg_context_options options = {.progress = cancel_after, .user = &user};
+        szg_context_options options = {SZG_INIT(szg_context_options), .progress = cancel_after,
+                                       .user = &user};
         ck_assert_int_eq(szg_context_open(&options, &user.context), SZG_OK);
         szgi_context_set_ops(user.context, recording_ops());
         ck_assert_int_eq(run_in(user.context, config, 5, folder, i > 0, &result), SZG_ECANCEL);
@@ -168,7 +169,8 @@ START_TEST(tokens_are_counted_on_the_host) {
     trainer parts;
     szgi_tally tally;
     ck_szg_ok(szg_dataset_open(test_context(), config, &data));
-    const szg_train_options options = {.config = config, .data = &data, .seed = 5};
+    const szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .data = &data,
+                                       .seed = 5};
     ck_szg_ok(szgi_trainer_open(test_context(), &options, &parts));
     int64_t sum = 0;
     for (int64_t step = 0; step < EPOCH;) {

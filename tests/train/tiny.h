@@ -144,8 +144,12 @@ static inline szg_status run_in(szg_context *context, const szg_train_config *co
     szg_status status = szg_dataset_open(context, config, &data);
     if (status != SZG_OK)
         return status;
-    szg_train_options options = {
-        .config = config, .data = &data, .seed = seed, .folder = folder, .resume = resume};
+    szg_train_options options = {SZG_INIT(szg_train_options),
+                                 .config = config,
+                                 .data = &data,
+                                 .seed = seed,
+                                 .folder = folder,
+                                 .resume = resume};
     status = szg_train_run(context, &options, out);
     szg_dataset_close(&data);
     return status;

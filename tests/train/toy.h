@@ -47,8 +47,9 @@ static inline szg_status open_preset(szg_context *context, const char *folder, c
                                      szg_reproduction **out) {
     char path[256];
     write_preset(folder, preset, path);
-    szg_reproduction_options options = {
-        .preset = path, .overrides = overrides, .override_count = count, .folder = folder};
+    szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path,
+                                        .overrides = overrides, .override_count = count,
+                                        .folder = folder};
     return szg_reproduction_open(context, &options, out);
 }
 

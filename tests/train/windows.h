@@ -39,7 +39,8 @@ static inline void train_windows(training *t, szg_context *context, const szg_tr
                                  int64_t steps, int64_t window) {
     *t = (training){.context = context};
     ck_szg_ok(szg_dataset_open(context, config, &t->data));
-    const szg_train_options options = {.config = config, .data = &t->data, .seed = 5};
+    const szg_train_options options = {SZG_INIT(szg_train_options), .config = config,
+                                       .data = &t->data, .seed = 5};
     ck_szg_ok(szgi_trainer_open(context, &options, &t->parts));
     ck_szg_ok(szgi_model_initialise(context, t->parts.model, 5));
     for (int64_t step = 0; step < steps && t->status == SZG_OK; step += window) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 
 #include "ablation_private.h"
 #include "train/data/resident.h"
@@ -240,9 +241,11 @@ szg_status szgi_ablation_run_grouped(szg_context *context, szg_model *model,
                                      const szg_examples *examples,
                                      const szg_ablation_options *options, int64_t copies,
                                      szg_ablation *out) {
-    const szg_train_config *config = szgi_model_settings(model);
-    int64_t sequences = options->batch > 0 ? options->batch : config->loop.evaluate_batch;
     *out = (szg_ablation){0};
+    szg_ablation_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_ablation_options, options, &own));
+    const szg_train_config *config = szgi_model_settings(model);
+    int64_t sequences = own.batch > 0 ? own.batch : config->loop.evaluate_batch;
     if (examples->count < 1)
         return szgi_fail(context, SZG_EINVAL, "ablation: there are no examples");
     copies = copies < sequences ? copies : sequences;
@@ -250,7 +253,7 @@ szg_status szgi_ablation_run_grouped(szg_context *context, szg_model *model,
     ablation_pass pass = {
         .model = model,
         .settings = &config->model,
-        .method = options->method,
+        .method = own.method,
         .batch = batch < examples->count ? batch : examples->count,
         .copies = copies,
         .length = szgi_padded_length(config, examples),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 
 #include "ablation_private.h"
 
@@ -49,7 +50,7 @@ static void name_run(const char *checkpoint, const szg_train_config *config, cha
     if (length < (int)sizeof path && length > (int)ending &&
         strcmp(path + length - ending, usual) == 0)
         path[(size_t)length - ending] = 0;
-    szg_train_options named = {.config = config, .folder = path};
+    szg_train_options named = {SZG_INIT(szg_train_options), .config = config, .folder = path};
     strcpy(out, szgi_run_labels(&named).run);
 }
 
@@ -66,8 +67,10 @@ szg_status szg_ablation_subject_open(szg_context *context, const szg_ablation_so
                                      szg_ablation_subject *out) {
     char *path;
     *out = (szg_ablation_subject){.seed = -1};
-    SZG_TRY(szgi_checkpoint_path(context, source->checkpoint, &path));
-    szg_status status = open_subject(context, source, path, out);
+    szg_ablation_source own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_ablation_source, source, &own));
+    SZG_TRY(szgi_checkpoint_path(context, own.checkpoint, &path));
+    szg_status status = open_subject(context, &own, path, out);
     szgi_memory_free(path);
     if (status != SZG_OK)
         szg_ablation_subject_close(context, out);

@@ -358,7 +358,7 @@ szg_status szgi_capture_report(szg_context *context, szgi_capture *self, int64_t
 
 szg_status szgi_capture_step(szg_context *context, szgi_capture *self, int64_t step,
                              const void *gradient, szg_contraction_tables *tables) {
-    const szg_report_options options = {.all = tables->values,
+    const szg_report_options options = {SZG_INIT(szg_report_options), .all = tables->values,
                                         .quick_symbol = true,
                                         .samples = tables->symbols ? SZG_CONTRACTION_SAMPLES : 0};
     return capture(context, self, step, gradient, &options, tables);

@@ -15,13 +15,15 @@ szg_contraction_labels szgi_capture_labels(const capture_job *job, int64_t layer
     const szgi_capture *self = job->self;
     int64_t heads = szgi_model_settings(self->model)->model.heads;
     snprintf(probe, 24, "%" PRId64, number);
-    return (szg_contraction_labels){self->source,
-                                    probe,
-                                    self->content_kind,
-                                    job->step,
-                                    layer,
-                                    head,
-                                    job->gradient ? self->norms[layer * heads + head] : NAN};
+    return (szg_contraction_labels){SZG_INIT(szg_contraction_labels),
+                                    .source = self->source,
+                                    .probe = probe,
+                                    .content_kind = self->content_kind,
+                                    .step = job->step,
+                                    .layer = layer,
+                                    .head = head,
+                                    .grad_norm =
+                                        job->gradient ? self->norms[layer * heads + head] : NAN};
 }
 
 szg_status szgi_capture_named(szg_context *context, szg_status status, int64_t step) {

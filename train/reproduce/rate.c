@@ -21,7 +21,7 @@ static szg_status time_steps(szg_context *context, trainer *parts, double *out) 
 
 static szg_status time_config(szg_context *context, const szg_train_config *config,
                               const szg_dataset *data, double *out) {
-    szg_train_options options = {.config = config, .data = data};
+    szg_train_options options = {SZG_INIT(szg_train_options), .config = config, .data = data};
     trainer parts;
     SZG_TRY(szgi_trainer_open(context, &options, &parts));
     szg_status status = szgi_model_initialise(context, parts.model, 0);

@@ -1,5 +1,6 @@
 /* A reproduction: opening, and its tables. */
 #include "base/memory.h"
+#include "base/options.h"
 
 #include "reproduce_private.h"
 
@@ -19,10 +20,13 @@ static szg_status find_folders(szg_context *context, szg_reproduction *self, con
 
 szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options,
                                  szg_reproduction **out) {
+    *out = NULL;
+    szg_reproduction_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_reproduction_options, options, &own));
     SZG_TRY(szgi_memory_alloc(context, 1, out));
-    szg_status status = szgi_preset_read(context, options, *out);
-    if (status == SZG_OK && options->folder)
-        status = find_folders(context, *out, options->folder);
+    szg_status status = szgi_preset_read(context, &own, *out);
+    if (status == SZG_OK && own.folder)
+        status = find_folders(context, *out, own.folder);
     if (status != SZG_OK)
         szg_reproduction_close(out);
     return status;

@@ -59,7 +59,7 @@ static szg_status write_ablation(szg_context *context, const reproduction_run *r
 static szg_status ablate(szg_context *context, reproduction_run *run, const szg_dataset *data,
                          szg_model *model, szg_ablation_method method) {
     szg_ablation ablation;
-    szg_ablation_options options = {.method = method};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = method};
     SZG_TRY(szg_ablation_run(context, model, &data->test, &options, &ablation));
     ablation.ceiling = run->facts.data.ceiling;
     run->facts.whole = ablation.accuracy;
@@ -105,11 +105,9 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
 }
 
 static szg_status train(szg_context *context, reproduction_run *run, const szg_dataset *data) {
-    szg_train_options options = {.config = run->config,
-                                 .data = data,
-                                 .seed = run->shown.seed,
-                                 .folder = run->folder,
-                                 .resume = true};
+    szg_train_options options = {
+        SZG_INIT(szg_train_options), .config = run->config, .data = data,
+        .seed = run->shown.seed,     .folder = run->folder, .resume = true};
     szg_train_result result;
     SZG_TRY(szg_train_run(context, &options, &result));
     run->facts.steps = result.steps;

@@ -14,6 +14,7 @@
 #include "linalg/ops.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "run_folder.h"
 #include "trainer.h"
@@ -378,16 +379,18 @@ static szg_status perform(run *self, szg_train_result *out) {
 szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                          szg_train_result *out) {
     *out = (szg_train_result){0};
+    szg_train_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_train_options, options, &own));
     run *self;
     SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->context = context;
-    self->options = options;
-    self->labels = szgi_run_labels(options);
-    self->identity = (run_identity){.config = options->config,
+    self->options = &own;
+    self->labels = szgi_run_labels(&own);
+    self->identity = (run_identity){.config = own.config,
                                     .backend = szgi_backend_name(context),
-                                    .seed = options->seed,
-                                    .data = szgi_dataset_digest(options->data),
-                                    .classes = options->data->classes};
+                                    .seed = own.seed,
+                                    .data = szgi_dataset_digest(own.data),
+                                    .classes = own.data->classes};
     szg_status status = perform(self, out);
     szgi_evaluation_close(context, &self->test);
     szgi_trainer_close(context, &self->trainer);

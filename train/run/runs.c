@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "run_private.h"
 
 #define RUNS(X)                                                                                    \
@@ -49,15 +50,17 @@ static void put_ceiling(szgi_row *row, const szg_label_ceiling *ceiling) {
 szg_status szg_train_runs_add(szg_context *context, szg_table *table,
                               const szg_train_options *options, const szg_train_result *result,
                               const szg_label_ceiling *ceiling) {
+    szg_train_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_train_options, options, &own));
     const double values[MEASURED] = {result->train_loss, result->train_accuracy, result->test_loss,
                                      result->test_accuracy, result->best_accuracy};
-    run_labels labels = szgi_run_labels(options);
+    run_labels labels = szgi_run_labels(&own);
     szgi_row row = szgi_row_add(context, table);
     szgi_labels_put(&row, &labels);
     szgi_row_integer(&row, RUNS_PARAMETERS, result->parameters);
-    szgi_row_integer(&row, RUNS_CLASSES, options->data->classes);
-    szgi_row_integer(&row, RUNS_TRAIN_EXAMPLES, options->data->train.count);
-    szgi_row_integer(&row, RUNS_TEST_EXAMPLES, options->data->test.count);
+    szgi_row_integer(&row, RUNS_CLASSES, own.data->classes);
+    szgi_row_integer(&row, RUNS_TRAIN_EXAMPLES, own.data->train.count);
+    szgi_row_integer(&row, RUNS_TEST_EXAMPLES, own.data->test.count);
     szgi_row_integer(&row, RUNS_EPOCHS, result->epochs);
     szgi_row_integer(&row, RUNS_STEPS, result->steps);
     put_measured(&row, values);

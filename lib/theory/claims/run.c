@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "theory/certificate.h"
 
@@ -49,7 +50,7 @@ enum { DEFAULT_TERMS = 16, DEFAULT_TRIALS = 64, MOST_TERMS = 4096, MOST_TRIALS =
 
 static szg_status fill_defaults(szg_context *context, const szg_claims_options *given,
                                 szg_claims_options *options) {
-    *options = given ? *given : (szg_claims_options){0};
+    SZG_TRY(SZGI_OPTIONS(context, szg_claims_options, given, options));
     if (options->terms == 0)
         options->terms = DEFAULT_TERMS;
     if (options->trials == 0)
