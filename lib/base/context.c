@@ -21,9 +21,8 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     szg_context *context = calloc(1, sizeof *context);
     if (!context)
         return SZG_ENOMEM;
-    szg_status status = SZGI_OPTIONS(NULL, szg_context_options, options, &context->options);
-    if (status != SZG_OK || context->options.threads < 0 ||
-        context->options.threads > THREADS_MAX) {
+    if (szgi_options_fit(options, &context->options, sizeof *options) != SZGI_OPTIONS_FIT ||
+        context->options.threads < 0 || context->options.threads > THREADS_MAX) {
         free(context);
         return SZG_EINVAL;
     }
@@ -32,7 +31,7 @@ szg_status szg_context_open(const szg_context_options *options, szg_context **ou
     context->process = getpid();
     atomic_fetch_add(&threads_open, context->options.threads);
     pthread_mutex_init(&context->lock, NULL);
-    status = szgi_pool_open(context->options.threads, &context->pool);
+    szg_status status = szgi_pool_open(context->options.threads, &context->pool);
     if (status != SZG_OK) {
         szg_context_close(&context);
         return status;
