@@ -21,11 +21,12 @@ typedef struct szg_contraction {
 
 void szg_contraction_close(szg_contraction *contraction);
 
-/* Two n x n matrices of any kind, kept as they are; `content` NULL: there is none, the ratios are
- * NaN and content.matrix is NULL. `options` may be NULL. sigma_min and condition of dense ones are
- * NaN, with a note, where the least singular value lies within rounding, n eps sigma_max (eps:
- * options->precision, or 2^-52 where that is larger); those of a device's numbers where it lies
- * within the error that the note states. SZG_EINVAL: orders that differ; errors of
+/* Two n x n matrices, kept as they are; not SZG_MATRIX_COMPLEX, whose Hermitian part nothing
+ * computes (SZG_EDOMAIN). `content` NULL: there is none, the ratios are NaN and content.matrix is
+ * NULL. `options` may be NULL. sigma_min and condition of dense ones are NaN, with a note, where
+ * the least singular value lies within rounding, n eps sigma_max (eps: options->precision, or
+ * 2^-52 where that is larger); those of a device's numbers where it lies within the error that the
+ * note states. SZG_EINVAL: orders that differ; errors of
  * szg_summary_compute. */
 SZG_CHECK_RESULT szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
                                                     const szg_matrix *coupled,

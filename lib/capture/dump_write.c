@@ -30,7 +30,7 @@ void szgi_dump_writer_close(szgi_dump_writer *dump) {
     *dump = (szgi_dump_writer){0};
 }
 
-/* Room for `count` numbers of a new tensor; they are the next one's once `count` below grows. */
+/* Room for `count` numbers of a new tensor. */
 static szg_status open_tensor(szg_context *context, szgi_dump_writer *dump,
                               const szg_contraction_labels *labels, const char *word, int64_t count,
                               int64_t real) {

@@ -122,6 +122,8 @@ szg_status szg_contraction_compute(szg_context *context, const szg_matrix *conte
     *out = (szg_contraction){.ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
     SZG_TRY(compared(context, options, &own));
     SZG_TRY(szgi_matrix_check(context, coupled));
+    if (content)
+        SZG_TRY(szgi_matrix_check(context, content));
     out->n = coupled->rows;
     if (content && content->rows != coupled->rows)
         return szgi_fail(context, SZG_EINVAL,

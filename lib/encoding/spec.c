@@ -84,7 +84,6 @@ static szg_status place_of(szg_context *context, const szgi_spec *spec, const ch
         return szgi_fail(context, SZG_EINVAL, "%s: key %s is given twice", class->name,
                          class->key[*out].name);
     szgi_key_close(&spec->kept[*out]); /* a default */
-    spec->kept[*out].given = true;
     return SZG_OK;
 }
 
@@ -101,8 +100,10 @@ static szg_status take_pair(szg_context *context, szgi_spec *spec, const char *p
     size_t name = (size_t)(equals - pair);
     int64_t place;
     SZG_TRY(place_of(context, spec, pair, name, &place));
-    return szgi_key_read(context, class->name, &class->key[place], equals + 1, length - name - 1,
-                         &spec->kept[place]);
+    SZG_TRY(szgi_key_read(context, class->name, &class->key[place], equals + 1, length - name - 1,
+                          &spec->kept[place]));
+    spec->kept[place].given = true;
+    return SZG_OK;
 }
 
 static szg_status take_pairs(szg_context *context, szgi_spec *spec, const char *pairs) {
@@ -123,6 +124,7 @@ static szg_status take_values(szg_context *context, szgi_spec *spec, const szgi_
         SZG_TRY(place_of(context, spec, values[i].key, strlen(values[i].key), &place));
         SZG_TRY(szgi_key_take(context, class->name, &class->key[place], &values[i],
                               &spec->kept[place]));
+        spec->kept[place].given = true;
     }
     return SZG_OK;
 }

@@ -1,5 +1,7 @@
 /* The arguments of linear layers, normalisation and residual paths; what products tell. */
+#include <inttypes.h>
 #include <math.h>
+
 #include "base/context.h"
 
 #include "check.h"
@@ -48,8 +50,10 @@ szg_status szgi_network_products_begin(szg_context *context, bool timed, int64_t
                                        const szgi_product_fact *kept) {
     szgi_arguments check = {context, "products", SZG_OK};
     szgi_argument_size(&check, "count", count, 0);
-    if (!timed) /* there is nothing to keep */
-        szgi_argument_number(&check, "count", (double)count, 0, 1);
+    if (!timed && count > 0)
+        return szgi_fail(context, SZG_EINVAL,
+                         "products: %" PRId64 " are kept, and nothing is where nothing is timed",
+                         count);
     if (count > 0)
         szgi_argument_array(&check, "kept", kept);
     const szgi_network_ops *network = szgi_network_of(&check);

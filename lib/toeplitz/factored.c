@@ -126,8 +126,8 @@ szg_status szgi_factored_dense(szg_context *context, const szg_factored *f, doub
                          "dense logits: leading dimension %" PRId64 " is below %" PRId64, ldout,
                          f->n);
     SZG_TRY(szgi_memory_require(context, f->n, f->n, sizeof *out, "a dense logit matrix",
-                                "the spectra of factored matrices (szg_spectra_factored_eigen, "
-                                "szg_spectra_factored_singular) work without it"));
+                                "szg_spectrum_compute of the factored matrix (szg_matrix_factored) "
+                                "works without it"));
     if (f->bias)
         SZG_TRY(szgi_toeplitz_dense(context, f->bias, out, ldout));
     double beta = f->bias ? 1 : 0;

@@ -627,6 +627,9 @@ START_TEST(two_kinds_of_matrices) {
     ck_szg_fails(
         SZG_EINVAL, "no matrix",
         contracted(test_context(), content, (szg_matrix){.kind = SZG_MATRIX_NONE}, NULL, &mixed));
+    const szg_matrix zeroed = {0}, coupled = szg_matrix_kms(N, 0.8);
+    ck_szg_fails(SZG_EINVAL, "no matrix",
+                 szg_contraction_compute(test_context(), &zeroed, &coupled, NULL, &mixed));
 }
 END_TEST
 

@@ -412,7 +412,7 @@ START_TEST(bad_factors_are_named) {
     f = (szg_factored){0, 1, b, 1, b, 1, NULL, false};
     ck_szg_fails(SZG_EINVAL, "size 0", szgi_factored_diagonal(context, &f, y));
     f = (szg_factored){1ll << 31, 0, NULL, 0, NULL, 0, NULL, false};
-    ck_szg_fails(SZG_ENOMEM, "szg_spectra_factored_eigen",
+    ck_szg_fails(SZG_ENOMEM, "szg_spectrum_compute of the factored matrix",
                  szgi_factored_dense(context, &f, y, 1ll << 31));
     f = (szg_factored){2, 0, NULL, 0, NULL, 0, NULL, true};
     ck_szg_fails(SZG_EDOMAIN, "is 0", szg_factored_toeplitzness(context, &f, &tau));
