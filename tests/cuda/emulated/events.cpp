@@ -79,13 +79,18 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     return create(event, flags);
 }
 
+/* Of a broken device too: its answer is the error, but the event is gone. */
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    EMULATED_ENTER(cudaErrorInvalidResourceHandle);
-    if (unknown(event))
-        return returned(cudaErrorInvalidResourceHandle);
-    events.erase(event);
-    delete event;
-    return cudaSuccess;
+    emulated::Guard guard;
+    bool known = !unknown(event);
+    if (known) {
+        events.erase(event);
+        delete event;
+    }
+    cudaError_t entered = emulated::enter(__func__, cudaErrorInvalidResourceHandle);
+    if (entered != cudaSuccess)
+        return entered;
+    return known ? cudaSuccess : returned(cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
