@@ -1,5 +1,4 @@
 /* The report of a dump: matrices are read a few at a time and given to the batch. */
-#include <inttypes.h>
 
 #include "base/memory.h"
 #include "dump_private.h"

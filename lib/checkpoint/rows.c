@@ -235,29 +235,14 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
     return add_values(context, tables->spectra, key, singular);
 }
 
-static void put_toeplitzness(szgi_row *summary, const szg_tau *tau) {
-    if (isnan(tau->value)) {
-        szgi_row_note(summary, "the zero matrix has no toeplitzness");
-        return;
-    }
-    szgi_row_real(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS), tau->value);
-    szgi_row_real(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS_ERROR), tau->error);
-    szgi_row_integer(summary, szgi_summary_column(SZGI_NUMBER_TOEPLITZNESS_SAMPLED), tau->sampled);
-    if (szgi_tau_note(tau))
-        szgi_row_note(summary, "%s", szgi_tau_note(tau));
-}
-
 szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
                             const szg_tau *toeplitzness, const szg_range *range) {
-    const struct {
-        int column, summary_number;
-        double value;
-    } ends[] = {{RANGE_MIN_LO, SZGI_NUMBER_SYMBOL_MIN_LO, range->min.lo},
-                {RANGE_MIN_HI, SZGI_NUMBER_SYMBOL_MIN_HI, range->min.hi},
-                {RANGE_MAX_LO, SZGI_NUMBER_SYMBOL_MAX_LO, range->max.lo},
-                {RANGE_MAX_HI, SZGI_NUMBER_SYMBOL_MAX_HI, range->max.hi}};
     szgi_row summary = szgi_row_latest(context, tables->summary);
-    put_toeplitzness(&summary, toeplitzness);
+    szgi_summary_complete(&summary, toeplitzness, range, SZGI_BOUND_OF_TOEPLITZ_PART);
+    if (isnan(toeplitzness->value))
+        szgi_row_note(&summary, "the zero matrix has no toeplitzness");
+    else if (szgi_tau_note(toeplitzness))
+        szgi_row_note(&summary, "%s", szgi_tau_note(toeplitzness));
     if (!range->method) {
         szgi_row_note(&summary,
                       "no certified range of |a|: the degree of the Toeplitz part's symbol is "
@@ -265,30 +250,27 @@ szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
                       SZG_SYMBOL_RANGE_LIMIT);
         return summary.status;
     }
+    szgi_row_note(&summary, "symbol columns bound |a|, a the symbol of the Toeplitz part");
+    SZG_TRY(summary.status);
     szgi_row row = add_row(context, tables->range, key, KEYS(RANGE));
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        szgi_row_real(&summary, szgi_summary_column(ends[i].summary_number), ends[i].value);
-        szgi_row_real(&row, ends[i].column, ends[i].value);
-    }
+    szgi_row_real(&row, RANGE_MIN_LO, range->min.lo);
+    szgi_row_real(&row, RANGE_MIN_HI, range->min.hi);
+    szgi_row_real(&row, RANGE_MAX_LO, range->max.lo);
+    szgi_row_real(&row, RANGE_MAX_HI, range->max.hi);
     szgi_row_real(&row, RANGE_THETA_MIN, range->theta_min);
     szgi_row_real(&row, RANGE_THETA_MAX, range->theta_max);
     szgi_row_text(&row, RANGE_METHOD, range->method);
     szgi_row_text(&row, RANGE_BOUND_OF, szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART));
     szgi_row_note(&row, "modulus of the symbol of the Toeplitz part: bounds that part's singular "
                         "values from above, not the whole matrix's");
-    szgi_summary_bound(&summary, SZGI_BOUND_OF_TOEPLITZ_PART);
-    szgi_row_note(&summary, "symbol columns bound |a|, a the symbol of the Toeplitz part");
-    return row.status == SZG_OK ? summary.status : row.status;
+    return row.status;
 }
 
 szg_status szgi_rows_samples(szg_context *context, szg_checkpoint_tables *tables,
                              const row_key *key, int64_t count, const szg_c64 *samples) {
-    const double turn = 6.28318530717958647692;
     for (int64_t i = 0; i < count; i++) {
         szgi_row row = add_row(context, tables->samples, key, KEYS(SAMPLES));
-        szgi_row_real(&row, SAMPLES_THETA, turn * (double)i / (double)count);
-        szgi_row_real(&row, SAMPLES_RE, samples[i].re);
-        szgi_row_real(&row, SAMPLES_IM, samples[i].im);
+        szgi_sample_put(&row, SAMPLES_THETA, i, count, samples[i]);
         SZG_TRY(row.status);
     }
     return SZG_OK;

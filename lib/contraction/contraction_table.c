@@ -1,5 +1,4 @@
 /* The tables of contraction reports. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -216,9 +215,8 @@ static szg_status add_spectrum(szg_context *context, szg_table *table,
         szgi_row_real(&row, VALUES_VALUE, spectrum->re[i]);
         szgi_row_integer(&row, VALUES_N, report->summary.n);
         szgi_row_integer(&row, VALUES_ZEROS, spectrum->zeros);
-        if (i + 1 == spectrum->count && spectrum->zeros > 0)
-            szgi_row_note(&row, "%lld further values are exactly 0 and not listed",
-                          (long long)spectrum->zeros);
+        if (i + 1 == spectrum->count)
+            szgi_zeros_note(&row, spectrum);
         SZG_TRY(row.status);
     }
     return SZG_OK;
@@ -227,14 +225,11 @@ static szg_status add_spectrum(szg_context *context, szg_table *table,
 static szg_status add_samples(szg_context *context, szg_table *table,
                               const szg_contraction_labels *labels,
                               const szg_matrix_report *report) {
-    const double turn = 6.28318530717958647692;
     for (int64_t j = 0; j < report->samples; j++) {
         szgi_row row = szgi_row_add(context, table);
         put_identity(&row, labels);
         szgi_row_text(&row, SYMBOLS_MATRIX, report->matrix);
-        szgi_row_real(&row, SYMBOLS_THETA, turn * (double)j / (double)report->samples);
-        szgi_row_real(&row, SYMBOLS_RE, report->sample[j].re);
-        szgi_row_real(&row, SYMBOLS_IM, report->sample[j].im);
+        szgi_sample_put(&row, SYMBOLS_THETA, j, report->samples, report->sample[j]);
         szgi_row_integer(&row, SYMBOLS_N, report->summary.n);
         SZG_TRY(row.status);
     }

@@ -1,9 +1,7 @@
 /* One number a lag and head added to the logits, without buckets. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "formats/coefficients.h"
-#include "base/memory.h"
 #include "encoding/record.h"
 #include "encoding/tables.h"
 

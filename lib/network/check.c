@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/memory.h"
 #include "check.h"

@@ -1,5 +1,4 @@
 /* Layer normalisation: rows over the pool. */
-#include "base/memory.h"
 #include "cpu_layers.h"
 #include "cpu_network.h"
 #include "cpu_work.h"

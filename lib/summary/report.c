@@ -1,6 +1,5 @@
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg.h"

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "spectra/spectra.h"
 #include "summary/summary.h"
 

@@ -113,8 +113,16 @@ SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *ta
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);
 
-/* Says in a row what the range of its symbol bounds. */
-void szgi_summary_bound(szgi_row *row, szgi_bound_of bound_of);
+/* Puts toeplitzness (NaN: none) and the range of the symbol (without a method: none) into a row of
+ * `summary` that has neither, with what the range bounds. */
+void szgi_summary_complete(szgi_row *row, const szg_tau *toeplitzness,
+                           const struct szg_range *symbol, szgi_bound_of bound_of);
+
+/* Sample j of `count` of a symbol, at 2 pi j / count: theta, re and im, from `column` on. */
+void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value);
+
+/* Says beside the last of the listed values how many more are zeros. */
+void szgi_zeros_note(szgi_row *row, const szg_spectrum *spectrum);
 
 SZGI_END_DECLS
 

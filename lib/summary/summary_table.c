@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "linalg/ops.h"
-#include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "summary/summary.h"
 #include "base/table.h"
@@ -165,8 +164,32 @@ const char *szgi_bound_of_name(szgi_bound_of of) {
     return names[of];
 }
 
-void szgi_summary_bound(szgi_row *row, szgi_bound_of bound_of) {
-    szgi_row_text(row, TAIL_AT + TAIL_BOUND_OF, szgi_bound_of_name(bound_of));
+static void put_bound(szgi_row *row, const szg_range *symbol, szgi_bound_of bound_of) {
+    if (symbol && symbol->method)
+        szgi_row_text(row, TAIL_AT + TAIL_BOUND_OF, szgi_bound_of_name(bound_of));
+}
+
+void szgi_summary_complete(szgi_row *row, const szg_tau *toeplitzness, const szg_range *symbol,
+                           szgi_bound_of bound_of) {
+    const szg_summary empty = {0};
+    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
+    szgi_summary_numbers(&empty, toeplitzness, symbol, numbers);
+    for (int i = SZGI_NUMBER_TOEPLITZNESS; i <= SZGI_NUMBER_SYMBOL_MAX_HI; i++)
+        szgi_summary_put(row, szgi_summary_column(i), &numbers[i]);
+    put_bound(row, symbol, bound_of);
+}
+
+void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value) {
+    const double turn = 6.28318530717958647692;
+    szgi_row_real(row, column, turn * (double)j / (double)count);
+    szgi_row_real(row, column + 1, value.re);
+    szgi_row_real(row, column + 2, value.im);
+}
+
+void szgi_zeros_note(szgi_row *row, const szg_spectrum *spectrum) {
+    if (spectrum->zeros > 0)
+        szgi_row_note(row, "%lld further values are exactly 0 and not listed",
+                      (long long)spectrum->zeros);
 }
 
 /* The columns that say what the numbers are, empty where those are. */
@@ -177,8 +200,7 @@ static void put_facts(szgi_row *row, const szgi_summary_labels *labels, const sz
     szgi_row_text(row, TAIL_AT + TAIL_SOLVER, szg_method_solver(summary->method));
     if (eigenvalues)
         szgi_row_text(row, TAIL_AT + TAIL_VALUES_OF, szgi_values_of_name(labels->values_of));
-    if (symbol && symbol->method)
-        szgi_summary_bound(row, labels->bound_of);
+    put_bound(row, symbol, labels->bound_of);
 }
 
 /* Where the backend's solver did the work, the words say whose that was. */

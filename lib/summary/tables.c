@@ -1,7 +1,4 @@
-#include <math.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/options.h"
 #include "base/row.h"
 #include "base/table.h"
@@ -156,9 +153,8 @@ static szg_status add_values(szg_context *context, szg_table *table,
         szgi_row_text(&row, EIGENVALUES_VALUES_OF, szgi_values_of_name(whose));
         if (whose == SZGI_VALUES_OF_HERMITIAN_PART)
             szgi_row_note(&row, "of the Hermitian part (L + L^T)/2");
-        if (i + 1 == spectrum->count && spectrum->zeros > 0)
-            szgi_row_note(&row, "%lld further values are exactly 0 and not listed",
-                          (long long)spectrum->zeros);
+        if (i + 1 == spectrum->count)
+            szgi_zeros_note(&row, spectrum);
         SZG_TRY(row.status);
     }
     return SZG_OK;
@@ -166,14 +162,11 @@ static szg_status add_values(szg_context *context, szg_table *table,
 
 static szg_status add_samples(szg_context *context, szg_table *table,
                               const szg_report_labels *labels, const szg_matrix_report *report) {
-    const double turn = 6.28318530717958647692;
     const char *convention = szg_symbol_convention_name(report->convention);
     for (int64_t j = 0; j < report->samples; j++) {
         szgi_row row = add_row(context, table, LABELS(SAMPLES, -1), labels, report);
         szgi_row_text(&row, SAMPLES_CONVENTION, convention);
-        szgi_row_real(&row, SAMPLES_THETA, turn * (double)j / (double)report->samples);
-        szgi_row_real(&row, SAMPLES_RE, report->sample[j].re);
-        szgi_row_real(&row, SAMPLES_IM, report->sample[j].im);
+        szgi_sample_put(&row, SAMPLES_THETA, j, report->samples, report->sample[j]);
         SZG_TRY(row.status);
     }
     return SZG_OK;

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <string.h>
 #include "base/file.h"
 #include "base/memory.h"

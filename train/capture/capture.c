@@ -1,8 +1,6 @@
 /* Capture of attention logits: evaluation passes over the probe sequences, layer by layer, with
  * decoders of their own. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,5 +1,4 @@
 /* Tables with rows of single runs, from what their folders hold. */
-#include <math.h>
 #include "base/table.h"
 
 #include "reproduce_private.h"

@@ -1,6 +1,5 @@
 /* What one difference in the configuration does: runs of an experiment against those that it is
  * like. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

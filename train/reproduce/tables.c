@@ -1,7 +1,6 @@
 /* Table 1, the sweep over rotated heads, and what has not run. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "encoding/encoding.h"
 #include "published.h"
 

@@ -1,6 +1,5 @@
 /* Random and adversarial trials of Lemma B.1. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/memory.h"
 #include "base/pool.h"

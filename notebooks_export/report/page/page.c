@@ -1,5 +1,4 @@
 /* The frame of the report: head, contents, sections in their order, data, script. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
