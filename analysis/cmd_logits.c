@@ -23,7 +23,7 @@ enum {
 
 typedef struct logits_options {
     text_list files;
-    const char *array[SZG_DUMP_ROLES], *encoding;
+    const char *array[SZGI_DUMP_ROLES], *encoding;
     szgi_dump_options dump;
     integer_list lengths;
     bool certified, all;
@@ -54,12 +54,12 @@ static const struct argp_option options[] = {
 static int role_of(int key) {
     static const struct {
         int key, role;
-    } roles[] = {{KEY_CONTENT, SZG_DUMP_CONTENT},
-                 {KEY_COUPLED, SZG_DUMP_COUPLED},
-                 {KEY_Q, SZG_DUMP_QUERIES},
-                 {KEY_K, SZG_DUMP_KEYS},
-                 {KEY_Q_COUPLED, SZG_DUMP_COUPLED_QUERIES},
-                 {KEY_K_COUPLED, SZG_DUMP_COUPLED_KEYS}};
+    } roles[] = {{KEY_CONTENT, SZGI_DUMP_CONTENT},
+                 {KEY_COUPLED, SZGI_DUMP_COUPLED},
+                 {KEY_Q, SZGI_DUMP_QUERIES},
+                 {KEY_K, SZGI_DUMP_KEYS},
+                 {KEY_Q_COUPLED, SZGI_DUMP_COUPLED_QUERIES},
+                 {KEY_K_COUPLED, SZGI_DUMP_COUPLED_KEYS}};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (roles[i].key == key)
             return roles[i].role;
@@ -68,7 +68,7 @@ static int role_of(int key) {
 
 static void check_options(const logits_options *own, struct argp_state *state) {
     bool any = own->files.count > 0;
-    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+    for (int i = 0; i < SZGI_DUMP_ROLES; i++)
         any = any || own->array[i];
     if (!any)
         argp_error(state, "nothing to read: give FILE.safetensors, FILE.npy of coupled logits, or "
@@ -122,7 +122,7 @@ static void release(command_call *call) {
 }
 
 static szg_status add_files(szg_context *context, const logits_options *own, szgi_dump *dump) {
-    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+    for (int i = 0; i < SZGI_DUMP_ROLES; i++)
         if (own->array[i])
             SZG_TRY(szgi_dump_add_as(context, dump, (szgi_dump_role)i, own->array[i]));
     for (int64_t i = 0; i < own->files.count; i++)

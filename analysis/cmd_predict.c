@@ -76,7 +76,7 @@ static szg_status fill(command_call *call, const szg_model *model, const szg_exa
 
 static bool wants_logits(const command_call *call) {
     const char *path = call->shared.output;
-    return path && szgi_result_form_of(path) == SZG_RESULT_NPY;
+    return path && szgi_result_form_of(path) == SZGI_RESULT_NPY;
 }
 
 static szg_status write_logits(command_call *call, int64_t examples, int64_t classes,

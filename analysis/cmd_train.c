@@ -308,7 +308,7 @@ static szg_status train(command_call *call, const szg_dataset *data) {
 
 static bool is_one_file(const char *path) {
     szgi_result_form form = szgi_result_form_of(path);
-    return form != SZG_RESULT_FOLDER && form != SZG_RESULT_UNKNOWN;
+    return form != SZGI_RESULT_FOLDER && form != SZGI_RESULT_UNKNOWN;
 }
 
 static szg_status check_options(command_call *call) {

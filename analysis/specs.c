@@ -13,13 +13,13 @@ static const int64_t ORDER_MOST = (int64_t)1 << 62;
 static void describe_key(FILE *stream, const szgi_key *key) {
     fprintf(stream, "      %s", key->name);
     switch (key->type) {
-    case SZG_KEY_TEXT:
+    case SZGI_KEY_TEXT:
         fprintf(stream, "=FILE");
         break;
-    case SZG_KEY_CHOICE:
+    case SZGI_KEY_CHOICE:
         fprintf(stream, "=%s", key->choices);
         break;
-    case SZG_KEY_LIST:
+    case SZGI_KEY_LIST:
         fprintf(stream, "=LIST");
         break;
     default:
@@ -146,5 +146,5 @@ int specs_parse_word(struct argp_state *state, const char *option, const char *t
 
 bool specs_output_folder(const command_call *call) {
     const char *path = call->shared.output;
-    return path && szgi_result_form_of(path) == SZG_RESULT_FOLDER;
+    return path && szgi_result_form_of(path) == SZGI_RESULT_FOLDER;
 }

@@ -84,7 +84,8 @@ static szg_status measure_at(szg_context *context, bench_run *run, const bench_s
         .ldv = 3 * size->width,
         .scale = 0.25,
         .causal = true,
-        .dropout = {.purpose = szgi_network_purpose(SZG_PLACE_ATTENTION, 0), .block = device_block},
+        .dropout = {.purpose = szgi_network_purpose(SZGI_PLACE_ATTENTION, 0),
+                    .block = device_block},
         .out = out,
         .ldout = size->width};
     status = measure_both(context, run, &(attention_job){attention, peer});

@@ -8,7 +8,7 @@
 #include "private.h"
 
 /* Calls that wait for the device's clock: call i lies between the marks 2i and 2i + 1. */
-enum { WAITING = SZG_DEVICE_MARKS / 2 };
+enum { WAITING = SZGI_DEVICE_MARKS / 2 };
 
 static const szgi_ops *inner;
 static bench_ops *found;

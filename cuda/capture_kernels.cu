@@ -115,7 +115,7 @@ __global__ void frobenius(int64_t numbers, const double *a, double *norms) {
 
 typedef struct head_parts {
     int64_t count;
-    szgi_head_part part[SZG_HEAD_PARTS];
+    szgi_head_part part[SZGI_HEAD_PARTS];
 } head_parts;
 
 /* A block a head. Its entries of a part, counted along the rows. */

@@ -6,10 +6,10 @@
 /* The event of a mark, made when it is first set. */
 static szg_status event_of(szg_context *context, session *self, int64_t which, cudaEvent_t *out) {
     if (!self->marks)
-        self->marks = static_cast<cudaEvent_t *>(calloc(SZG_DEVICE_MARKS, sizeof *self->marks));
+        self->marks = static_cast<cudaEvent_t *>(calloc(SZGI_DEVICE_MARKS, sizeof *self->marks));
     if (!self->marks)
         return fail(context, SZG_ENOMEM, "%zu bytes of host memory were refused",
-                    SZG_DEVICE_MARKS * sizeof *self->marks);
+                    SZGI_DEVICE_MARKS * sizeof *self->marks);
     if (!self->marks[which])
         TRY_CUDA(context, cudaEventCreate(&self->marks[which]));
     *out = self->marks[which];
@@ -46,7 +46,7 @@ szg_status gpu_elapsed(szg_context *context, int64_t from, int64_t to, double *s
 }
 
 void clock_close(session *self) {
-    for (int i = 0; self->marks && i < SZG_DEVICE_MARKS; i++)
+    for (int i = 0; self->marks && i < SZGI_DEVICE_MARKS; i++)
         if (self->marks[i])
             cudaEventDestroy(self->marks[i]);
     free(self->marks);

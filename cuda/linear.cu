@@ -67,11 +67,11 @@ static szg_status activation_run(szg_context *context, session *self, szg_activa
 
 /* Passes of the forward direction that no epilogue took along. */
 static uint32_t separate_of(const szgi_linear *l, const product_done *done) {
-    uint32_t passes = l->bias && !done->bias ? SZG_EPILOGUE_BIAS : 0;
+    uint32_t passes = l->bias && !done->bias ? SZGI_EPILOGUE_BIAS : 0;
     if (l->activation == SZG_ACTIVATION_GELU)
-        passes |= SZG_EPILOGUE_GELU;
+        passes |= SZGI_EPILOGUE_GELU;
     if (l->activation == SZG_ACTIVATION_RELU && !done->relu)
-        passes |= SZG_EPILOGUE_RELU;
+        passes |= SZGI_EPILOGUE_RELU;
     return passes;
 }
 
@@ -182,9 +182,9 @@ static szg_status add_weight(szg_context *context, session *self, const szgi_lin
                  .add = true,
                  .bias = NULL,
                  .relu = false};
-    uint32_t separate = l->activation == SZG_ACTIVATION_NONE ? 0 : SZG_EPILOGUE_DERIVATIVE;
+    uint32_t separate = l->activation == SZG_ACTIVATION_NONE ? 0 : SZGI_EPILOGUE_DERIVATIVE;
     if (g->dbias)
-        separate |= SZG_EPILOGUE_BIAS_GRADIENT;
+        separate |= SZGI_EPILOGUE_BIAS_GRADIENT;
     SZG_TRY(product_run(context, self, &p, &done));
     return product_note(context, self, &done, separate);
 }

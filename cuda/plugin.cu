@@ -101,7 +101,7 @@ extern "C" __attribute__((visibility("default"))) const szgi_plugin *
 szego_plugin(const szgi_host *host) {
     static szgi_plugin plugin;
     cuda_host = host;
-    plugin = {.abi = SZG_PLUGIN_ABI,
+    plugin = {.abi = SZGI_PLUGIN_ABI,
               .version = SZG_PLUGIN_VERSION,
               .libraries = libraries(),
               .devices = devices,

@@ -30,7 +30,7 @@ typedef struct product_done {
 szg_status product_run(szg_context *context, session *self, const product *product,
                        product_done *done);
 
-/* Notes for szgi_network_products what product_run did, and which passes (SZG_EPILOGUE_BIAS, ...)
+/* Notes for szgi_network_products what product_run did, and which passes (SZGI_EPILOGUE_BIAS, ...)
  * its caller makes of their own. */
 szg_status product_note(szg_context *context, session *self, const product_done *done,
                         uint32_t separate);

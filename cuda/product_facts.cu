@@ -7,8 +7,8 @@
 #include "product_plan.h"
 
 static uint32_t fused_of(const product_key *key) {
-    return key->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ? SZG_EPILOGUE_BIAS | SZG_EPILOGUE_RELU
-           : key->epilogue == CUBLASLT_EPILOGUE_BIAS    ? SZG_EPILOGUE_BIAS
+    return key->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ? SZGI_EPILOGUE_BIAS | SZGI_EPILOGUE_RELU
+           : key->epilogue == CUBLASLT_EPILOGUE_BIAS    ? SZGI_EPILOGUE_BIAS
                                                         : 0;
 }
 

@@ -42,7 +42,7 @@ typedef struct session {
     szgi_precision precision;
     cudaStream_t stream, side;
     cudaEvent_t handover; /* from stream to side */
-    cudaEvent_t *marks;   /* of the clock, SZG_DEVICE_MARKS; NULL: none was set */
+    cudaEvent_t *marks;   /* of the clock, SZGI_DEVICE_MARKS; NULL: none was set */
     cublasLtHandle_t product;
     product_plans *plans;
     spectra_handles *spectra;

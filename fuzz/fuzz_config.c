@@ -35,7 +35,7 @@ static const char *model_path(void) {
         weights[i] = i % 7 - 3;
     for (int i = 0; i < TENSORS; i++)
         tensor[i] = (szgi_tensor){.name = names[i],
-                                  .dtype = SZG_DTYPE_F64,
+                                  .dtype = SZGI_DTYPE_F64,
                                   .dims = 2,
                                   .shape = shapes[i],
                                   .data = (const unsigned char *)weights};

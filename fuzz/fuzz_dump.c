@@ -44,7 +44,7 @@ static void check_refusal(szg_status status, const char *path) {
 
 /* Every array is in one group, in one role. */
 static void check_group(const szgi_dump *dump, const dump_group *group) {
-    FUZZ_PROMISE(group->first && group->first->role < SZG_DUMP_ROLES);
+    FUZZ_PROMISE(group->first && group->first->role < SZGI_DUMP_ROLES);
     FUZZ_PROMISE(group->array[group->first->role] == group->first);
     for (int role = 0; role < DUMP_ROLES; role++)
         FUZZ_PROMISE(!group->array[role] || group->array[role]->role == role);
@@ -61,7 +61,7 @@ static void check_accepted(const szgi_dump *dump, const dump_group *group) {
         matrices *= group->size[i];
     }
     FUZZ_PROMISE(matrices == group->matrices);
-    for (int role = 0; role < SZG_DUMP_ROLES; role++)
+    for (int role = 0; role < SZGI_DUMP_ROLES; role++)
         if (group->array[role])
             FUZZ_PROMISE(szgi_dump_array_dims(dump, group->array[role]) == group->axes + 2);
 }

@@ -16,8 +16,8 @@ static void use_value(szgi_json_value value) {
                (szgi_json_as_object(context, value) == SZG_OK);
     bool is_real = szgi_json_as_real(context, value, &real) == SZG_OK;
     szgi_json_kind kind = szgi_json_kind_of(value);
-    FUZZ_PROMISE(fits == (kind != SZG_JSON_NULL && kind != SZG_JSON_REAL));
-    FUZZ_PROMISE(is_real == (kind == SZG_JSON_REAL || kind == SZG_JSON_INTEGER));
+    FUZZ_PROMISE(fits == (kind != SZGI_JSON_NULL && kind != SZGI_JSON_REAL));
+    FUZZ_PROMISE(is_real == (kind == SZGI_JSON_REAL || kind == SZGI_JSON_INTEGER));
     szg_status status = szgi_json_as_hex(context, value, &real);
     if (status != SZG_OK)
         FUZZ_REFUSED(status, "fuzz: ");
@@ -27,10 +27,10 @@ static void walk(szgi_json_value value, int depth) {
     use_value(value);
     if (depth == 0)
         return;
-    if (szgi_json_kind_of(value) == SZG_JSON_OBJECT)
+    if (szgi_json_kind_of(value) == SZGI_JSON_OBJECT)
         for (szgi_json_value member = {0}; szgi_json_next(value, &member);)
             walk(member, depth - 1);
-    if (szgi_json_kind_of(value) == SZG_JSON_ARRAY)
+    if (szgi_json_kind_of(value) == SZGI_JSON_ARRAY)
         for (int64_t i = 0; i < szgi_json_count(value); i++)
             walk(szgi_json_element(value, i), depth - 1);
 }

@@ -5,7 +5,7 @@
 static void use_array(const szgi_npy *npy) {
     szg_context *context = fuzz_context();
     int64_t count = szgi_npy_count(npy) < 256 ? szgi_npy_count(npy) : 256;
-    FUZZ_PROMISE(szgi_npy_dims(npy) >= 0 && szgi_npy_dims(npy) <= SZG_NPY_DIMS);
+    FUZZ_PROMISE(szgi_npy_dims(npy) >= 0 && szgi_npy_dims(npy) <= SZGI_NPY_DIMS);
     for (int64_t i = 0; i < count; i++) {
         szg_c64 z;
         double x;

@@ -12,7 +12,7 @@ static void use_tensor(const szgi_safetensors *set, const szgi_tensor *tensor, c
     FUZZ_PROMISE(szgi_safetensors_find(set, tensor->name) == tensor);
     FUZZ_PROMISE(strlen(szgi_tensor_shape_text(tensor, text, sizeof text)) < sizeof text);
     szg_status status = szgi_tensor_read(context, tensor, tensor->count - count, count, value);
-    if (tensor->dtype == SZG_DTYPE_INTEGER || tensor->dtype == SZG_DTYPE_OTHER) {
+    if (tensor->dtype == SZGI_DTYPE_INTEGER || tensor->dtype == SZGI_DTYPE_OTHER) {
         FUZZ_REFUSED(status, "fuzz: ");
         return;
     }

@@ -13,7 +13,7 @@ static void write_shards(void) {
     szgi_tensor tensor[3];
     for (int i = 0; i < 3; i++)
         tensor[i] = (szgi_tensor){.name = names[i],
-                                  .dtype = SZG_DTYPE_F64,
+                                  .dtype = SZGI_DTYPE_F64,
                                   .dims = 2,
                                   .shape = shape,
                                   .data = (const unsigned char *)numbers};

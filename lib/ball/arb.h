@@ -9,12 +9,12 @@
 #include <flint/arb_mat.h>
 #include <flint/acb_mat.h>
 #include <flint/acb_poly.h>
-#define SZG_BALL_LIBRARY "FLINT " FLINT_VERSION
+#define SZGI_BALL_LIBRARY "FLINT " FLINT_VERSION
 #else
 #include <arb_mat.h>
 #include <acb_mat.h>
 #include <acb_poly.h>
-#define SZG_BALL_LIBRARY "FLINT " FLINT_VERSION ", Arb"
+#define SZGI_BALL_LIBRARY "FLINT " FLINT_VERSION ", Arb"
 #endif
 #include <flint/fmpq.h>
 

@@ -2,7 +2,7 @@
  * enclosure. Certified range of a trigonometric polynomial, small matrices; numbers by
  * themselves are Arb's (ball/arb.h).
  *
- * `bits` is always the working precision in bits, 53 .. 65536; SZG_BALL_BITS is a good default.
+ * `bits` is always the working precision in bits, 53 .. 65536; SZGI_BALL_BITS is a good default.
  * More bits give narrower results; any number of bits gives true ones. Endpoints of intervals are
  * doubles rounded outwards: below -DBL_MAX and above DBL_MAX they are infinite, which is still
  * true.
@@ -17,7 +17,7 @@
 
 SZGI_BEGIN_DECLS
 
-#define SZG_BALL_BITS 128
+#define SZGI_BALL_BITS 128
 
 /* The library behind the balls and its version. */
 const char *szgi_ball_library(void);
@@ -40,8 +40,8 @@ szgi_phase szgi_phase_radians(double radians);
 
 /* How phase theta_i enters coefficient i of a trigonometric polynomial or of a Toeplitz matrix. */
 typedef enum szgi_phase_mode {
-    SZG_PHASE_TIMES_INDEX, /* c_i = w_i e^{i * (index) theta}: the lemma's cos(i theta_i + i t) */
-    SZG_PHASE_PLAIN        /* c_i = w_i e^{i theta_i}: cos(theta_i + i t) */
+    SZGI_PHASE_TIMES_INDEX, /* c_i = w_i e^{i * (index) theta}: the lemma's cos(i theta_i + i t) */
+    SZGI_PHASE_PLAIN        /* c_i = w_i e^{i theta_i}: cos(theta_i + i t) */
 } szgi_phase_mode;
 
 /* Whether multiplier (a - b) = 0 mod 2 pi, decided exactly: pi is irrational, so a nonzero double
@@ -53,8 +53,8 @@ bool szgi_phase_congruent(const szgi_phase *a, const szgi_phase *b, int64_t mult
 
 /* Weights on the coefficients of szgi_ball_symbol_range. */
 typedef enum szgi_taper {
-    SZG_TAPER_NONE,  /* the polynomial as given */
-    SZG_TAPER_FEJER, /* a_k (1 - |k| / order), zero from |k| >= order on */
+    SZGI_TAPER_NONE,  /* the polynomial as given */
+    SZGI_TAPER_FEJER, /* a_k (1 - |k| / order), zero from |k| >= order on */
 } szgi_taper;
 
 /* Range of f(t) = a_0 + 2 Re sum_{k=1}^{count-1} a_k e^{ikt}, the symbol of the Hermitian Toeplitz
@@ -109,7 +109,7 @@ int szgi_interval_compare(szg_interval a, szg_interval b);
 
 typedef struct szgi_ball_matrix szgi_ball_matrix;
 
-#define SZG_BALL_MATRIX_MAX 1024 /* rows and columns at most */
+#define SZGI_BALL_MATRIX_MAX 1024 /* rows and columns at most */
 
 /* Opens a matrix of zeros. SZG_EINVAL, SZG_ENOMEM. Close nulls the pointer. */
 SZG_CHECK_RESULT szg_status szgi_ball_matrix_open(szg_context *context, int64_t rows,
@@ -141,12 +141,12 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_get(szg_context *context,
                                                  int64_t j, szg_interval *re, szg_interval *im);
 
 typedef enum szgi_ball_matrix_op {
-    SZG_BALL_MATRIX_ADD,      /* r = x + y */
-    SZG_BALL_MATRIX_SUBTRACT, /* r = x - y */
-    SZG_BALL_MATRIX_MULTIPLY, /* r = x y */
-    SZG_BALL_MATRIX_HADAMARD, /* r = x o y */
-    SZG_BALL_MATRIX_ADJOINT,  /* r = x^*; y is ignored and may be NULL */
-    SZG_BALL_MATRIX_OP_COUNT
+    SZGI_BALL_MATRIX_ADD,      /* r = x + y */
+    SZGI_BALL_MATRIX_SUBTRACT, /* r = x - y */
+    SZGI_BALL_MATRIX_MULTIPLY, /* r = x y */
+    SZGI_BALL_MATRIX_HADAMARD, /* r = x o y */
+    SZGI_BALL_MATRIX_ADJOINT,  /* r = x^*; y is ignored and may be NULL */
+    SZGI_BALL_MATRIX_OP_COUNT
 } szgi_ball_matrix_op;
 
 /* r = op(x, y); shapes must fit (SZG_EINVAL); r may be x or y where it has the result's shape. */
@@ -194,13 +194,13 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_minor(szg_context *context,
                                                    szg_interval *re, szg_interval *im);
 
 typedef enum szgi_ball_norm {
-    SZG_BALL_SPECTRAL,  /* largest singular value */
-    SZG_BALL_FROBENIUS, /* from the entries */
-    SZG_BALL_NUCLEAR,   /* sum of the singular values */
-    SZG_BALL_KY_FAN     /* sum of the `k` largest singular values */
+    SZGI_BALL_SPECTRAL,  /* largest singular value */
+    SZGI_BALL_FROBENIUS, /* from the entries */
+    SZGI_BALL_NUCLEAR,   /* sum of the singular values */
+    SZGI_BALL_KY_FAN     /* sum of the `k` largest singular values */
 } szgi_ball_norm;
 
-/* Enclosure of a unitarily invariant norm; k (1 .. min(rows, columns)) belongs to SZG_BALL_KY_FAN.
+/* Enclosure of a unitarily invariant norm; k (1 .. min(rows, columns)) belongs to SZGI_BALL_KY_FAN.
  */
 SZG_CHECK_RESULT szg_status szgi_ball_matrix_norm(szg_context *context,
                                                   const szgi_ball_matrix *matrix,

@@ -50,7 +50,7 @@ static szg_status set_terms(szg_context *context, const double *w, const szgi_ph
             continue;
         SZG_TRY(szgi_check_phase(context, theta + i, "phase", i));
         szgi_phase_angle(c->angle + i, theta + i, c->bits + 64);
-        if (mode == SZG_PHASE_TIMES_INDEX)
+        if (mode == SZGI_PHASE_TIMES_INDEX)
             arb_mul_si(c->angle + i, c->angle + i, (slong)i, c->bits + 64);
     }
     set_bounds(c);

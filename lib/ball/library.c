@@ -6,7 +6,7 @@
 #include "ball/arb.h"
 
 const char *szgi_ball_library(void) {
-    return SZG_BALL_LIBRARY;
+    return SZGI_BALL_LIBRARY;
 }
 
 static void (*end_process)(size_t bytes);

@@ -7,10 +7,10 @@ szg_status szgi_ball_matrix_open(szg_context *context, int64_t rows, int64_t col
                                  szgi_ball_matrix **out) {
     *out = NULL;
     SZG_TRY(szgi_check_bits(context, bits));
-    if (rows < 1 || columns < 1 || rows > SZG_BALL_MATRIX_MAX || columns > SZG_BALL_MATRIX_MAX)
+    if (rows < 1 || columns < 1 || rows > SZGI_BALL_MATRIX_MAX || columns > SZGI_BALL_MATRIX_MAX)
         return szgi_fail(context, SZG_EINVAL,
                          "a matrix of %" PRId64 " x %" PRId64 " balls: each side is 1 .. %d", rows,
-                         columns, SZG_BALL_MATRIX_MAX);
+                         columns, SZGI_BALL_MATRIX_MAX);
     SZG_TRY(szgi_memory_require(context, rows, columns, 8 * (sizeof(acb_struct) + (size_t)bits / 4),
                                 "a matrix of balls", "take a smaller matrix"));
     szgi_ball_matrix *matrix;
@@ -66,7 +66,7 @@ static szg_status toeplitz_lag(szg_context *context, int64_t k, double w, const 
     acb_one(c);
     if (theta) {
         SZG_TRY(szgi_check_phase(context, theta, "phase", k));
-        szgi_phase_exp(c, theta, mode == SZG_PHASE_PLAIN ? 1 : k, bits);
+        szgi_phase_exp(c, theta, mode == SZGI_PHASE_PLAIN ? 1 : k, bits);
     }
     arb_t weight;
     arb_init(weight);
@@ -155,33 +155,33 @@ szg_status szgi_ball_matrix_get(szg_context *context, const szgi_ball_matrix *ma
 static bool shapes_fit(szgi_ball_matrix_op op, const szgi_ball_matrix *r, const szgi_ball_matrix *x,
                        const szgi_ball_matrix *y) {
     const slong rows = acb_mat_nrows(x->a), columns = acb_mat_ncols(x->a);
-    if (op == SZG_BALL_MATRIX_ADJOINT)
+    if (op == SZGI_BALL_MATRIX_ADJOINT)
         return acb_mat_nrows(r->a) == columns && acb_mat_ncols(r->a) == rows;
     if (!y || acb_mat_nrows(r->a) != rows || acb_mat_ncols(r->a) != acb_mat_ncols(y->a))
         return false;
-    if (op == SZG_BALL_MATRIX_MULTIPLY)
+    if (op == SZGI_BALL_MATRIX_MULTIPLY)
         return columns == acb_mat_nrows(y->a);
     return rows == acb_mat_nrows(y->a) && columns == acb_mat_ncols(y->a);
 }
 
 szg_status szgi_ball_matrix_apply(szg_context *context, szgi_ball_matrix_op op, szgi_ball_matrix *r,
                                   const szgi_ball_matrix *x, const szgi_ball_matrix *y) {
-    if (op >= SZG_BALL_MATRIX_OP_COUNT)
+    if (op >= SZGI_BALL_MATRIX_OP_COUNT)
         return szgi_fail(context, SZG_EINVAL, "matrix operation %d does not exist", (int)op);
     if (!shapes_fit(op, r, x, y))
         return szgi_fail(context, SZG_EINVAL, "matrix operation %d: the shapes do not fit",
                          (int)op);
     switch (op) {
-    case SZG_BALL_MATRIX_ADD:
+    case SZGI_BALL_MATRIX_ADD:
         acb_mat_add(r->a, x->a, y->a, r->bits);
         break;
-    case SZG_BALL_MATRIX_SUBTRACT:
+    case SZGI_BALL_MATRIX_SUBTRACT:
         acb_mat_sub(r->a, x->a, y->a, r->bits);
         break;
-    case SZG_BALL_MATRIX_MULTIPLY:
+    case SZGI_BALL_MATRIX_MULTIPLY:
         acb_mat_mul(r->a, x->a, y->a, r->bits);
         break;
-    case SZG_BALL_MATRIX_HADAMARD:
+    case SZGI_BALL_MATRIX_HADAMARD:
         acb_mat_mul_entrywise(r->a, x->a, y->a, r->bits);
         break;
     default:

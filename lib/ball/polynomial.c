@@ -86,14 +86,14 @@ szg_status szgi_polynomial_from_symbol(szg_context *context, int64_t count, cons
         return szgi_fail(context, SZG_EDATA,
                          "a_0 = %g%+gi is not real: the symbol of a Hermitian matrix needs that",
                          a[0].re, a[0].im);
-    if (taper == SZG_TAPER_FEJER && order < 1)
+    if (taper == SZGI_TAPER_FEJER && order < 1)
         return szgi_fail(context, SZG_EINVAL, "a Fejer mean of order %" PRId64 " is below 1",
                          order);
     SZG_TRY(szgi_polynomial_open(context, count, out));
     arb_set_d(out->mean, a[0].re);
     for (int64_t k = 1; k < count; k++) {
         acb_set_d_d(out->c + k, a[k].re, a[k].im);
-        if (taper == SZG_TAPER_FEJER)
+        if (taper == SZGI_TAPER_FEJER)
             taper_coefficient(out->c + k, k, order, bits);
     }
     szgi_polynomial_normalise(out);
@@ -148,7 +148,7 @@ szg_status szgi_polynomial_from_phases(szg_context *context, int64_t count, cons
         acb_ptr c = out->c + i;
         acb_one(c);
         if (theta && w[i] != 0)
-            szgi_phase_exp(c, theta + i, mode == SZG_PHASE_PLAIN ? 1 : i, bits);
+            szgi_phase_exp(c, theta + i, mode == SZGI_PHASE_PLAIN ? 1 : i, bits);
         arb_t weight;
         arb_init(weight);
         arb_set_d(weight, w[i]);

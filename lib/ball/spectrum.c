@@ -178,15 +178,17 @@ szg_status szgi_ball_matrix_minor(szg_context *context, const szgi_ball_matrix *
 szg_status szgi_ball_matrix_norm(szg_context *context, const szgi_ball_matrix *matrix,
                                  szgi_ball_norm norm, int64_t k, szg_interval *out) {
     const slong count = smaller_side(matrix);
-    if (norm == SZG_BALL_KY_FAN && (k < 1 || k > count))
+    if (norm == SZGI_BALL_KY_FAN && (k < 1 || k > count))
         return szgi_fail(context, SZG_EINVAL, "a Ky Fan norm of order %" PRId64 ", of 1 .. %ld", k,
                          (long)count);
-    const slong terms = norm == SZG_BALL_SPECTRAL ? 1 : norm == SZG_BALL_NUCLEAR ? count : (slong)k;
+    const slong terms = norm == SZGI_BALL_SPECTRAL  ? 1
+                        : norm == SZGI_BALL_NUCLEAR ? count
+                                                    : (slong)k;
     arb_ptr values = _arb_vec_init(count);
     arb_t sum;
     arb_init(sum);
     szg_status status = SZG_OK;
-    if (norm == SZG_BALL_FROBENIUS) {
+    if (norm == SZGI_BALL_FROBENIUS) {
         acb_mat_frobenius_norm(sum, matrix->a, matrix->bits);
     } else {
         status = szgi_singular_values(context, matrix->a, matrix->bits, values);

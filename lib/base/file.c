@@ -442,8 +442,8 @@ static szg_status read_part(szg_context *context, const szgi_source *source, int
 /* The system gives no look for cancellation between the gigabytes of one read. */
 szg_status szgi_source_read(szg_context *context, const szgi_source *source, int64_t offset,
                             int64_t count, void *out) {
-    for (int64_t done = 0; done < count; done += SZG_MEMORY_LOOK) {
-        int64_t part = count - done < SZG_MEMORY_LOOK ? count - done : SZG_MEMORY_LOOK;
+    for (int64_t done = 0; done < count; done += SZGI_MEMORY_LOOK) {
+        int64_t part = count - done < SZGI_MEMORY_LOOK ? count - done : SZGI_MEMORY_LOOK;
         if (done > 0)
             SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(read_part(context, source, offset + done, part, (unsigned char *)out + done));
@@ -465,7 +465,7 @@ szg_status szgi_source_check(szg_context *context, const szgi_source *source) {
 }
 
 static szg_status make_room(szg_context *context, const szgi_source *source, unsigned char **out) {
-    if (source->size > SZG_MEMORY_LOOK) /* the answer takes longer than to read a small file */
+    if (source->size > SZGI_MEMORY_LOOK) /* the answer takes longer than to read a small file */
         SZG_TRY(szgi_memory_require(context, source->size, 1, 1, source->path,
                                     "it is read whole: make it smaller, or take it on a machine "
                                     "with more memory"));

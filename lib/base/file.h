@@ -73,7 +73,7 @@ void szgi_source_close(szgi_source **source);
 int64_t szgi_source_size(const szgi_source *source);
 
 /* Bytes offset .. offset + count - 1, within that size. Threads may read at the same time. SZG_EIO:
- * the file has become shorter, or cannot be read. SZG_ECANCEL (beyond SZG_MEMORY_LOOK bytes). */
+ * the file has become shorter, or cannot be read. SZG_ECANCEL (beyond SZGI_MEMORY_LOOK bytes). */
 SZG_CHECK_RESULT szg_status szgi_source_read(szg_context *context, const szgi_source *source,
                                              int64_t offset, int64_t count, void *out);
 

@@ -58,10 +58,10 @@ static void *aligned_block(size_t bytes) {
 
 /* The first touch of a page costs more than its zeros: seconds a gigabyte on a busy machine. */
 static szg_status clear(szg_context *context, char *block, size_t bytes) {
-    for (size_t done = 0; done < bytes; done += SZG_MEMORY_LOOK) {
+    for (size_t done = 0; done < bytes; done += SZGI_MEMORY_LOOK) {
         if (done > 0)
             SZG_TRY(szgi_context_check_cancel(context));
-        memset(block + done, 0, bytes - done < SZG_MEMORY_LOOK ? bytes - done : SZG_MEMORY_LOOK);
+        memset(block + done, 0, bytes - done < SZGI_MEMORY_LOOK ? bytes - done : SZGI_MEMORY_LOOK);
     }
     return SZG_OK;
 }

@@ -9,12 +9,12 @@
 SZGI_BEGIN_DECLS
 
 /* Bytes of a block that are zeroed between two looks for cancellation. */
-enum { SZG_MEMORY_LOOK = 1 << 24 };
+enum { SZGI_MEMORY_LOOK = 1 << 24 };
 
 /* Allocates `count` zeroed elements, 64-byte aligned, and stores their address in *out, whose type
  * says how large one is: `p` for `&p` does not compile. count = 0 yields a valid pointer.
  * SZG_EINVAL (count < 0), SZG_ENOMEM (refused, or the bytes overflow), SZG_ECANCEL (blocks beyond
- * SZG_MEMORY_LOOK). Free with szgi_memory_free. */
+ * SZGI_MEMORY_LOOK). Free with szgi_memory_free. */
 #define szgi_memory_alloc(context, count, out)                                                     \
     szgi_memory_take((context), (count), sizeof **(out), (out))
 

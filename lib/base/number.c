@@ -47,43 +47,43 @@ double szgi_real_scan(const char *text, char **end) {
     return value;
 }
 
-const char *szgi_real_text(double value, char text[SZG_REAL_TEXT]) {
+const char *szgi_real_text(double value, char text[SZGI_REAL_TEXT]) {
     if (isnan(value))
         return strcpy(text, "nan");
     if (isinf(value))
         return strcpy(text, value < 0 ? "-inf" : "inf");
     for (int digits = 15; digits <= 17; digits++) {
-        szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+        szgi_print(text, SZGI_REAL_TEXT, "%.*g", digits, value);
         if (szgi_real_scan(text, NULL) == value)
             break;
     }
     return text;
 }
 
-const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZG_REAL_TEXT]) {
+const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZGI_REAL_TEXT]) {
     if (!isfinite(value))
         return szgi_real_text(value, text);
     double sign = end == SZGI_END_LOWER ? -1 : 1, shown = value;
-    szgi_print(text, SZG_REAL_TEXT, "%.*e", digits - 1, value);
+    szgi_print(text, SZGI_REAL_TEXT, "%.*e", digits - 1, value);
     /* Half a unit of the last digit: from the wrong side of `value` to the right one. */
     double step = pow(10, atoi(strchr(text, 'e') + 1) - digits + 1) / 2;
-    szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, value);
+    szgi_print(text, SZGI_REAL_TEXT, "%.*g", digits, value);
     while (end != SZGI_END_NONE && sign * (szgi_real_scan(text, NULL) - value) < 0) {
         double further = shown + sign * step;
         if (further == shown) { /* below the least double there is no smaller step */
-            szgi_print(text, SZG_REAL_TEXT, "%.17g", value);
+            szgi_print(text, SZGI_REAL_TEXT, "%.17g", value);
             break;
         }
         shown = further;
-        szgi_print(text, SZG_REAL_TEXT, "%.*g", digits, shown);
+        szgi_print(text, SZGI_REAL_TEXT, "%.*g", digits, shown);
     }
     return text;
 }
 
-const char *szgi_hex_text(double value, char text[SZG_REAL_TEXT]) {
+const char *szgi_hex_text(double value, char text[SZGI_REAL_TEXT]) {
     if (!isfinite(value))
         return szgi_real_text(value, text);
-    szgi_print(text, SZG_REAL_TEXT, "%a", value);
+    szgi_print(text, SZGI_REAL_TEXT, "%a", value);
     return text;
 }
 
@@ -109,31 +109,31 @@ static bool is_digit(char c) {
 /* strtoll would skip spaces, and take a plus sign. */
 static szgi_parsed scan_integer(const char **at, int64_t *out) {
     if (!is_digit((*at)[**at == '-']))
-        return SZG_PARSED_NONE;
+        return SZGI_PARSED_NONE;
     char *end;
     errno = 0;
     *out = strtoll(*at, &end, 10);
     *at = end;
-    return errno == 0 ? SZG_PARSED : SZG_PARSED_BEYOND;
+    return errno == 0 ? SZGI_PARSED : SZGI_PARSED_BEYOND;
 }
 
 szgi_parsed szgi_integer_parse(const char *text, int64_t *out) {
     int64_t value;
     szgi_parsed parsed = scan_integer(&text, &value);
-    if (parsed == SZG_PARSED_NONE || *text)
-        return SZG_PARSED_NONE;
+    if (parsed == SZGI_PARSED_NONE || *text)
+        return SZGI_PARSED_NONE;
     *out = value;
     return parsed;
 }
 
 bool szgi_span_scan(const char **at, int64_t *first, int64_t *last) {
     const char *end = *at;
-    if (!is_digit(*end) || scan_integer(&end, first) != SZG_PARSED)
+    if (!is_digit(*end) || scan_integer(&end, first) != SZGI_PARSED)
         return false;
     *last = *first;
     if (*end == '-') {
         end++;
-        if (!is_digit(*end) || scan_integer(&end, last) != SZG_PARSED)
+        if (!is_digit(*end) || scan_integer(&end, last) != SZGI_PARSED)
             return false;
     }
     *at = end;

@@ -63,17 +63,17 @@ SZG_CHECK_RESULT szg_status szgi_utf8_copy(szg_context *context, const char *tex
 /* As szgi_utf8_step; 0 also for control characters, which may drive a terminal (C0, DEL, C1). */
 int szgi_shown_step(const unsigned char *at, size_t left);
 
-enum { SZG_SHOWN = 160, SZG_HIDDEN = 4 };
+enum { SZGI_SHOWN = 160, SZGI_HIDDEN = 4 };
 
-/* For a byte that is not shown: \xNN, SZG_HIDDEN characters and a NUL. */
-void szgi_hidden_text(unsigned char byte, char out[SZG_HIDDEN + 1]);
+/* For a byte that is not shown: \xNN, SZGI_HIDDEN characters and a NUL. */
+void szgi_hidden_text(unsigned char byte, char out[SZGI_HIDDEN + 1]);
 
 /* For messages and terminals: `text` with control characters and bytes that are not UTF-8 as \xNN,
  * cut with "..." where it does not fit. Returns `out`. */
 const char *szgi_show(const char *text, char *out, size_t size);
 
 /* szgi_show into a buffer that lives as long as the enclosing block: for arguments of szgi_fail. */
-#define SHOWN(text) szgi_show((text), (char[SZG_SHOWN]){0}, SZG_SHOWN)
+#define SHOWN(text) szgi_show((text), (char[SZGI_SHOWN]){0}, SZGI_SHOWN)
 
 /* ---- Endings ---- */
 
@@ -87,9 +87,9 @@ const char *szgi_path_name(const char *path);
 /* ---- Numbers ---- */
 
 typedef enum szgi_parsed {
-    SZG_PARSED_NONE,   /* something else stands there */
-    SZG_PARSED_BEYOND, /* a number that 64 bits do not hold: *out is the nearest */
-    SZG_PARSED
+    SZGI_PARSED_NONE,   /* something else stands there */
+    SZGI_PARSED_BEYOND, /* a number that 64 bits do not hold: *out is the nearest */
+    SZGI_PARSED
 } szgi_parsed;
 
 /* Reads a whole text as decimal digits, after a minus sign or none. */
@@ -98,19 +98,19 @@ szgi_parsed szgi_integer_parse(const char *text, int64_t *out);
 /* Reads "a" or "a-b", of digits, at *at and moves on. False: none, or beyond 64 bits. */
 bool szgi_span_scan(const char **at, int64_t *first, int64_t *last);
 
-enum { SZG_REAL_TEXT = 32 };
+enum { SZGI_REAL_TEXT = 32 };
 
 /* Writes the shortest of %.15g, %.16g, %.17g that reads back as `value`, with a point whatever the
  * locale; "nan", "inf", "-inf". Returns `text`. */
-const char *szgi_real_text(double value, char text[SZG_REAL_TEXT]);
+const char *szgi_real_text(double value, char text[SZGI_REAL_TEXT]);
 
 /* Writes "%a", the exact hexadecimal float, with a point whatever the locale; "nan", "inf", "-inf".
  * Returns `text`. */
-const char *szgi_hex_text(double value, char text[SZG_REAL_TEXT]);
+const char *szgi_hex_text(double value, char text[SZGI_REAL_TEXT]);
 
 /* At most `digits` significant decimal digits (1 .. 17), as %g prints them: the nearest such
  * number, or of an end of an enclosure the nearest that does not lie inside it. */
-const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZG_REAL_TEXT]);
+const char *szgi_rounded_text(double value, int digits, szgi_end end, char text[SZGI_REAL_TEXT]);
 
 /* Reads a whole text as a double, in the C locale: decimal, hexadecimal, "nan", "inf". Finite texts
  * beyond the range of double, spaces and an empty text are refused: false, *out unchanged. */

@@ -84,15 +84,15 @@ int szgi_shown_step(const unsigned char *at, size_t left) {
     return control ? 0 : step;
 }
 
-void szgi_hidden_text(unsigned char byte, char out[SZG_HIDDEN + 1]) {
-    snprintf(out, SZG_HIDDEN + 1, "\\x%02x", byte);
+void szgi_hidden_text(unsigned char byte, char out[SZGI_HIDDEN + 1]) {
+    snprintf(out, SZGI_HIDDEN + 1, "\\x%02x", byte);
 }
 
 const char *szgi_show(const char *text, char *out, size_t size) {
     size_t length = strlen(text), used = 0, i = 0;
     while (i < length) {
         int step = szgi_shown_step((const unsigned char *)text + i, length - i);
-        size_t bytes = step > 0 ? (size_t)step : SZG_HIDDEN;
+        size_t bytes = step > 0 ? (size_t)step : SZGI_HIDDEN;
         if (used + bytes + 4 > size)
             break;
         if (step > 0)

@@ -12,13 +12,13 @@
 static const struct {
     const char *word;
     int role;
-} words[] = {{"content", SZG_DUMP_CONTENT},
-             {"coupled", SZG_DUMP_COUPLED},
-             {"logits", SZG_DUMP_COUPLED},
-             {"q", SZG_DUMP_QUERIES},
-             {"k", SZG_DUMP_KEYS},
-             {"q_coupled", SZG_DUMP_COUPLED_QUERIES},
-             {"k_coupled", SZG_DUMP_COUPLED_KEYS},
+} words[] = {{"content", SZGI_DUMP_CONTENT},
+             {"coupled", SZGI_DUMP_COUPLED},
+             {"logits", SZGI_DUMP_COUPLED},
+             {"q", SZGI_DUMP_QUERIES},
+             {"k", SZGI_DUMP_KEYS},
+             {"q_coupled", SZGI_DUMP_COUPLED_QUERIES},
+             {"k_coupled", SZGI_DUMP_COUPLED_KEYS},
              {"lengths", DUMP_LENGTHS},
              {"grad_norm", DUMP_GRAD_NORM}};
 
@@ -176,7 +176,7 @@ static szg_status add_tensors(szg_context *context, szgi_dump *dump) {
         dump_array *array;
         SZG_TRY(add_array(context, dump, role, tensor, &array));
         SZG_TRY(set_prefix(context, tensor->name, dot ? (size_t)(dot - tensor->name) : 0, array));
-        found = found || role < SZG_DUMP_ROLES;
+        found = found || role < SZGI_DUMP_ROLES;
     }
     return found ? SZG_OK : no_array(context, file);
 }
@@ -186,7 +186,7 @@ szg_status szgi_dump_add(szg_context *context, szgi_dump *dump, const char *path
     SZG_TRY(add_file(context, dump, path));
     if (dump->file[dump->files - 1].set)
         return add_tensors(context, dump);
-    SZG_TRY(add_array(context, dump, SZG_DUMP_COUPLED, NULL, &array));
+    SZG_TRY(add_array(context, dump, SZGI_DUMP_COUPLED, NULL, &array));
     return set_prefix(context, "", 0, array);
 }
 
@@ -222,7 +222,7 @@ static szg_status add_named(szg_context *context, szgi_dump *dump, szgi_dump_rol
 szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_role role,
                             const char *path) {
     dump_array *array;
-    if ((unsigned)role >= SZG_DUMP_ROLES || dump->given >> role & 1)
+    if ((unsigned)role >= SZGI_DUMP_ROLES || dump->given >> role & 1)
         return szgi_fail(context, SZG_EINVAL, "%s: an array of this role was given before", path);
     dump->given |= 1u << role;
     if (!szgi_path_ends(path, ".npy"))

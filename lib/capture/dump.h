@@ -11,13 +11,13 @@ SZGI_BEGIN_DECLS
 /* What an array holds; the word is the last part of a tensor's name. The last two axes are [N, N],
  * or [N, d] of queries and keys; axes before them count batch, layer, head. */
 typedef enum szgi_dump_role {
-    SZG_DUMP_CONTENT,         /* content: logits without the encoding */
-    SZG_DUMP_COUPLED,         /* coupled, logits: with it */
-    SZG_DUMP_QUERIES,         /* q: before the encoding acts */
-    SZG_DUMP_KEYS,            /* k; of grouped queries with fewer heads */
-    SZG_DUMP_COUPLED_QUERIES, /* q_coupled: after it */
-    SZG_DUMP_COUPLED_KEYS,    /* k_coupled */
-    SZG_DUMP_ROLES
+    SZGI_DUMP_CONTENT,         /* content: logits without the encoding */
+    SZGI_DUMP_COUPLED,         /* coupled, logits: with it */
+    SZGI_DUMP_QUERIES,         /* q: before the encoding acts */
+    SZGI_DUMP_KEYS,            /* k; of grouped queries with fewer heads */
+    SZGI_DUMP_COUPLED_QUERIES, /* q_coupled: after it */
+    SZGI_DUMP_COUPLED_KEYS,    /* k_coupled */
+    SZGI_DUMP_ROLES
 } szgi_dump_role;
 
 typedef struct szgi_dump szgi_dump;

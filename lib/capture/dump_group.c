@@ -52,7 +52,7 @@ static szg_status fill_groups(szg_context *context, const szgi_dump *dump,
 static void drop_empty(dump_group *groups, int64_t *count) {
     int64_t kept = 0;
     for (int64_t i = 0; i < *count; i++)
-        if (groups[i].first->role < SZG_DUMP_ROLES)
+        if (groups[i].first->role < SZGI_DUMP_ROLES)
             groups[kept++] = groups[i];
     *count = kept;
 }
@@ -163,7 +163,7 @@ static szg_status find_axes(szg_context *context, const szgi_dump *dump,
 /* ---- Shapes ---- */
 
 static bool is_sides(int role) {
-    return role >= SZG_DUMP_QUERIES && role <= SZG_DUMP_COUPLED_KEYS;
+    return role >= SZGI_DUMP_QUERIES && role <= SZGI_DUMP_COUPLED_KEYS;
 }
 
 /* The axes before the last two are the group's; keys may have fewer heads, each for as many
@@ -172,7 +172,7 @@ static bool is_sides(int role) {
 static szg_status check_leading(szg_context *context, const szgi_dump *dump,
                                 const dump_group *group, const dump_array *array) {
     const int64_t *shape = szgi_dump_array_shape(dump, array);
-    bool keys = array->role == SZG_DUMP_KEYS || array->role == SZG_DUMP_COUPLED_KEYS;
+    bool keys = array->role == SZGI_DUMP_KEYS || array->role == SZGI_DUMP_COUPLED_KEYS;
     for (int i = 0; i < group->axes; i++) {
         bool grouped =
             keys && group->axis[i] == 'h' && shape[i] > 0 && group->size[i] % shape[i] == 0;
@@ -228,13 +228,13 @@ static szg_status check_pair(szg_context *context, const szgi_dump *dump, const 
 /* What is coupled must be known, and from one source only. */
 static szg_status check_roles(szg_context *context, const szgi_dump *dump,
                               const szgi_dump_options *options, const dump_group *group) {
-    bool sides = group->array[SZG_DUMP_QUERIES] != NULL;
-    bool coupled = group->array[SZG_DUMP_COUPLED] || group->array[SZG_DUMP_COUPLED_QUERIES];
-    if (group->array[SZG_DUMP_COUPLED] && group->array[SZG_DUMP_COUPLED_QUERIES])
-        return fail(context, dump, group->array[SZG_DUMP_COUPLED_QUERIES], SZG_EDATA,
+    bool sides = group->array[SZGI_DUMP_QUERIES] != NULL;
+    bool coupled = group->array[SZGI_DUMP_COUPLED] || group->array[SZGI_DUMP_COUPLED_QUERIES];
+    if (group->array[SZGI_DUMP_COUPLED] && group->array[SZGI_DUMP_COUPLED_QUERIES])
+        return fail(context, dump, group->array[SZGI_DUMP_COUPLED_QUERIES], SZG_EDATA,
                     "coupled logits are there beside it: leave one out");
-    if (group->array[SZG_DUMP_CONTENT] && sides)
-        return fail(context, dump, group->array[SZG_DUMP_CONTENT], SZG_EDATA,
+    if (group->array[SZGI_DUMP_CONTENT] && sides)
+        return fail(context, dump, group->array[SZGI_DUMP_CONTENT], SZG_EDATA,
                     "queries and keys are there beside it: leave one out");
     if (coupled || (sides && options->encoding))
         return SZG_OK;
@@ -276,11 +276,11 @@ static szg_status check_lengths(szg_context *context, const szgi_dump *dump,
 szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
                                  const szgi_dump_options *options, dump_group *group) {
     SZG_TRY(find_axes(context, dump, options, group));
-    for (int role = 0; role < SZG_DUMP_ROLES; role++)
+    for (int role = 0; role < SZGI_DUMP_ROLES; role++)
         if (group->array[role])
             SZG_TRY(check_array(context, dump, group, group->array[role]));
-    SZG_TRY(check_pair(context, dump, group, SZG_DUMP_QUERIES, SZG_DUMP_KEYS));
-    SZG_TRY(check_pair(context, dump, group, SZG_DUMP_COUPLED_QUERIES, SZG_DUMP_COUPLED_KEYS));
+    SZG_TRY(check_pair(context, dump, group, SZGI_DUMP_QUERIES, SZGI_DUMP_KEYS));
+    SZG_TRY(check_pair(context, dump, group, SZGI_DUMP_COUPLED_QUERIES, SZGI_DUMP_COUPLED_KEYS));
     SZG_TRY(check_roles(context, dump, options, group));
     SZG_TRY(check_grad_norm(context, dump, group));
     SZG_TRY(check_lengths(context, dump, options, group));

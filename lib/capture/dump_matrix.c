@@ -187,15 +187,15 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
 
 static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
     const dump_array *const *array = c->group->array;
-    bool content = array[SZG_DUMP_QUERIES], coupled = array[SZG_DUMP_COUPLED_QUERIES];
+    bool content = array[SZGI_DUMP_QUERIES], coupled = array[SZGI_DUMP_COUPLED_QUERIES];
     if (content)
-        SZG_TRY(read_sides(c, SZG_DUMP_QUERIES, m, bytes, &m->factored_content));
+        SZG_TRY(read_sides(c, SZGI_DUMP_QUERIES, m, bytes, &m->factored_content));
     if (coupled)
-        SZG_TRY(read_sides(c, SZG_DUMP_COUPLED_QUERIES, m, bytes, &m->factored_coupled));
-    if (array[SZG_DUMP_CONTENT])
-        SZG_TRY(read_dense(c, SZG_DUMP_CONTENT, bytes, &m->content));
-    if (array[SZG_DUMP_COUPLED])
-        SZG_TRY(read_dense(c, SZG_DUMP_COUPLED, bytes, &m->coupled));
+        SZG_TRY(read_sides(c, SZGI_DUMP_COUPLED_QUERIES, m, bytes, &m->factored_coupled));
+    if (array[SZGI_DUMP_CONTENT])
+        SZG_TRY(read_dense(c, SZGI_DUMP_CONTENT, bytes, &m->content));
+    if (array[SZGI_DUMP_COUPLED])
+        SZG_TRY(read_dense(c, SZGI_DUMP_COUPLED, bytes, &m->coupled));
     if (content && !coupled && !m->coupled) {
         SZG_TRY(couple(c, m->pair.labels.head, m, bytes));
         coupled = true;
@@ -213,9 +213,9 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
 /* Of what was computed elsewhere; q and k that are coupled here are taken as they are. */
 static double precision_of(const cut *c) {
     double worst = 0;
-    for (int role = 0; role < SZG_DUMP_ROLES; role++) {
+    for (int role = 0; role < SZGI_DUMP_ROLES; role++) {
         const dump_array *array = c->group->array[role];
-        if (array && role != SZG_DUMP_QUERIES && role != SZG_DUMP_KEYS)
+        if (array && role != SZGI_DUMP_QUERIES && role != SZGI_DUMP_KEYS)
             worst = fmax(worst, array->tensor ? szgi_tensor_roundoff(array->tensor)
                                               : szgi_npy_roundoff(c->dump->file[array->file].npy));
     }
@@ -255,7 +255,7 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
                                        .layer = layer >= 0 ? layer : place->layer,
                                        .head = head >= 0 ? head : place->head,
                                        .grad_norm = NAN};
-    if (!labels->content_kind && c->group->array[SZG_DUMP_QUERIES])
+    if (!labels->content_kind && c->group->array[SZGI_DUMP_QUERIES])
         labels->content_kind = "same_qk";
     set_probe(c, m);
     SZG_TRY(set_source(c, file, m));
@@ -294,7 +294,7 @@ void szgi_dump_matrix_close(dump_matrix *matrix) {
     szg_logits_close(&matrix->logits);
     szgi_memory_free(matrix->content);
     szgi_memory_free(matrix->coupled);
-    for (int i = 0; i < SZG_DUMP_ROLES; i++)
+    for (int i = 0; i < SZGI_DUMP_ROLES; i++)
         szgi_memory_free(matrix->side[i]);
     szgi_memory_free(matrix->source);
     *matrix = (dump_matrix){0};

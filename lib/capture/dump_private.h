@@ -7,8 +7,8 @@
 #include "formats/safetensors.h"
 
 enum {
-    DUMP_LENGTHS = SZG_DUMP_ROLES, /* lengths [batch]: real tokens, integers */
-    DUMP_GRAD_NORM,                /* grad_norm: for the column of that name, a number a matrix */
+    DUMP_LENGTHS = SZGI_DUMP_ROLES, /* lengths [batch]: real tokens, integers */
+    DUMP_GRAD_NORM,                 /* grad_norm: for the column of that name, a number a matrix */
     DUMP_ROLES,
     DUMP_AXES = 3 /* at most, before the last two */
 };
@@ -78,9 +78,9 @@ SZG_CHECK_RESULT szg_status szgi_dump_group_check(szg_context *context, const sz
 
 /* One matrix, or pair of matrices, in memory. */
 typedef struct dump_matrix {
-    double *content, *coupled;    /* dense */
-    double *side[SZG_DUMP_ROLES]; /* queries and keys */
-    szg_logits *logits;           /* coupled here by the encoding */
+    double *content, *coupled;     /* dense */
+    double *side[SZGI_DUMP_ROLES]; /* queries and keys */
+    szg_logits *logits;            /* coupled here by the encoding */
     szg_factored factored_content, factored_coupled;
     char probe[48], *source;
     szgi_contraction_pair pair;

@@ -42,7 +42,7 @@ static szg_status open_tensor(szg_context *context, szgi_dump_writer *dump,
              "layers.%" PRId64 ".heads.%" PRId64 ".probes.%s.%s", labels->layer, labels->head,
              labels->probe, word);
     dump->tensor[at] = (szgi_tensor){.name = dump->name[at],
-                                     .dtype = real == 4 ? SZG_DTYPE_F32 : SZG_DTYPE_F64,
+                                     .dtype = real == 4 ? SZGI_DTYPE_F32 : SZGI_DTYPE_F64,
                                      .shape = dump->shape[at],
                                      .data = dump->data[at]};
     dump->count++;

@@ -102,7 +102,7 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
                                int64_t rows, int64_t columns) {
     layer_weights *layer = &checkpoint->layer[index];
     bool is_float =
-        tensor && tensor->dtype != SZG_DTYPE_INTEGER && tensor->dtype != SZG_DTYPE_OTHER;
+        tensor && tensor->dtype != SZGI_DTYPE_INTEGER && tensor->dtype != SZGI_DTYPE_OTHER;
     char name[64];
     const char *quantised =
         is_float ? NULL

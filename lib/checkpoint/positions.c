@@ -68,7 +68,7 @@ static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, co
                                 " rows of model size %" PRId64 " are needed",
                                 table->name, szgi_tensor_shape_text(table, shape, sizeof shape),
                                 first, checkpoint->model_size);
-    if (table->dtype == SZG_DTYPE_INTEGER || table->dtype == SZG_DTYPE_OTHER)
+    if (table->dtype == SZGI_DTYPE_INTEGER || table->dtype == SZGI_DTYPE_OTHER)
         return szgi_text_append(context, &checkpoint->position_problem,
                                 "tensor %s has type %s where a weight belongs", table->name,
                                 table->dtype_name);
@@ -119,7 +119,7 @@ szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoi
 static szg_status compute_sinusoids(szg_context *context, const szg_checkpoint *checkpoint,
                                     int64_t n, double *p) {
     const szgi_key_value dim = {
-        .key = "dim", .type = SZG_KEY_INTEGER, .integer = checkpoint->model_size};
+        .key = "dim", .type = SZGI_KEY_INTEGER, .integer = checkpoint->model_size};
     szg_encoding *encoding;
     SZG_TRY(szgi_encoding_open(context, "absolute", &dim, 1, &encoding));
     szg_status status = szgi_encoding_input(context, encoding, n, p, checkpoint->model_size);

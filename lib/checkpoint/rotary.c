@@ -20,9 +20,9 @@ static szg_status find_in_both(szg_context *context, szgi_json_value top, szgi_j
     szgi_json_value first, second;
     SZG_TRY(szgi_config_find(context, top, aliases, &first));
     SZG_TRY(szgi_config_find(context, inner, aliases, &second));
-    bool has_second = szgi_json_kind_of(second) > SZG_JSON_NULL;
+    bool has_second = szgi_json_kind_of(second) > SZGI_JSON_NULL;
     *out = has_second ? second : first;
-    if (!has_second || szgi_json_kind_of(first) <= SZG_JSON_NULL)
+    if (!has_second || szgi_json_kind_of(first) <= SZGI_JSON_NULL)
         return SZG_OK;
     double a, b;
     SZG_TRY(szgi_json_as_real(context, first, &a));
@@ -41,7 +41,7 @@ static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkp
     *out = checkpoint->head_size;
     if (family->partial == PARTIAL_DIM)
         return szgi_config_integer(context, checkpoint->settings, dim_keys, 2, out);
-    bool given = szgi_json_kind_of(partial) > SZG_JSON_NULL;
+    bool given = szgi_json_kind_of(partial) > SZGI_JSON_NULL;
     if (!given && family->partial != PARTIAL_REQUIRED)
         return SZG_OK;
     double share; /* a missing one is reported here */
@@ -69,7 +69,7 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     double base = checkpoint->family->fixed_base;
     int64_t rotary;
     const char *type = NULL;
-    bool scaled = szgi_json_kind_of(source->scaling) > SZG_JSON_NULL;
+    bool scaled = szgi_json_kind_of(source->scaling) > SZGI_JSON_NULL;
     if (!base)
         SZG_TRY(szgi_config_positive(context, source->base, &base));
     if (scaled) {
@@ -101,7 +101,7 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
 static bool is_nested(szgi_json_value parameters) {
     szgi_json_value member = {0};
     while (szgi_json_next(parameters, &member))
-        if (szgi_json_kind_of(member) == SZG_JSON_OBJECT)
+        if (szgi_json_kind_of(member) == SZGI_JSON_OBJECT)
             return true;
     return false;
 }
@@ -126,8 +126,8 @@ static szg_status same_numbers(szg_context *context, szgi_json_value scaling,
     while (szgi_json_next(scaling, &first)) {
         szgi_json_value second = szgi_json_member(parameters, first.key);
         szgi_json_kind a_kind = szgi_json_kind_of(first), b_kind = szgi_json_kind_of(second);
-        bool numbers = (a_kind == SZG_JSON_INTEGER || a_kind == SZG_JSON_REAL) &&
-                       (b_kind == SZG_JSON_INTEGER || b_kind == SZG_JSON_REAL);
+        bool numbers = (a_kind == SZGI_JSON_INTEGER || a_kind == SZGI_JSON_REAL) &&
+                       (b_kind == SZGI_JSON_INTEGER || b_kind == SZGI_JSON_REAL);
         if (!numbers)
             continue;
         double a, b;
@@ -159,7 +159,7 @@ static szg_status same_as_some(szg_context *context, const szg_checkpoint *check
                                szgi_json_value parameters) {
     szgi_json_value scaling = szgi_json_member(checkpoint->settings, "rope_scaling"), inner = {0};
     const char *name, *own;
-    if (szgi_json_kind_of(scaling) <= SZG_JSON_NULL)
+    if (szgi_json_kind_of(scaling) <= SZGI_JSON_NULL)
         return SZG_OK;
     SZG_TRY(szgi_json_as_object(context, scaling));
     SZG_TRY(szgi_rotary_scaling_name(context, scaling, false, &name));
@@ -228,9 +228,9 @@ static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint
 static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
                                szgi_json_value parameters) {
     szgi_json_value settings = checkpoint->settings;
-    bool inner = szgi_json_kind_of(parameters) > SZG_JSON_NULL;
+    bool inner = szgi_json_kind_of(parameters) > SZGI_JSON_NULL;
     szgi_json_value scaling = szgi_json_member(settings, "rope_scaling");
-    bool outer = szgi_json_kind_of(scaling) > SZG_JSON_NULL;
+    bool outer = szgi_json_kind_of(scaling) > SZGI_JSON_NULL;
     if (inner && outer)
         SZG_TRY(same_type(context, scaling, parameters));
     rotation_source source = {.scaling = inner ? parameters : scaling, .flat = inner};

@@ -6,17 +6,17 @@
 
 void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t number) {
     values->value[values->count++] =
-        (szgi_key_value){.key = key, .type = SZG_KEY_INTEGER, .integer = number};
+        (szgi_key_value){.key = key, .type = SZGI_KEY_INTEGER, .integer = number};
 }
 
 void szgi_rotary_values_real(rotary_values *values, const char *key, double number) {
     values->value[values->count++] =
-        (szgi_key_value){.key = key, .type = SZG_KEY_REAL, .real = number};
+        (szgi_key_value){.key = key, .type = SZGI_KEY_REAL, .real = number};
 }
 
 void szgi_rotary_values_word(rotary_values *values, const char *key, const char *word) {
     values->value[values->count++] =
-        (szgi_key_value){.key = key, .type = SZG_KEY_CHOICE, .text = word};
+        (szgi_key_value){.key = key, .type = SZGI_KEY_CHOICE, .text = word};
 }
 
 /* Takes a required number of the scaling object. */

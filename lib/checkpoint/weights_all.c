@@ -24,14 +24,14 @@ typedef struct weight_job {
 } weight_job;
 
 static bool is_float(const szgi_tensor *tensor) {
-    return tensor->dtype != SZG_DTYPE_INTEGER && tensor->dtype != SZG_DTYPE_OTHER;
+    return tensor->dtype != SZGI_DTYPE_INTEGER && tensor->dtype != SZGI_DTYPE_OTHER;
 }
 
 /* A quantised or 8-bit tensor where a weight belongs; other integers are masks and indices. */
 static bool is_unreadable_weight(const szgi_tensor *tensor) {
     if (tensor->dims != 2 || tensor->count == 0 || is_float(tensor))
         return false;
-    return tensor->dtype == SZG_DTYPE_OTHER || szgi_text_ends(tensor->name, "weight");
+    return tensor->dtype == SZGI_DTYPE_OTHER || szgi_text_ends(tensor->name, "weight");
 }
 
 static bool is_matrix(const szgi_tensor *tensor) {

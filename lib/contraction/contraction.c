@@ -141,5 +141,5 @@ failed:
 }
 
 const char *szg_contraction_content_kind(const szg_encoding *encoding) {
-    return szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT ? "zeroed" : "same_qk";
+    return szgi_encoding_attaches(encoding) & SZGI_ATTACH_INPUT ? "zeroed" : "same_qk";
 }

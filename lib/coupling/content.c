@@ -16,17 +16,17 @@ enum { ROWS_A_BLOCK = 256 };
 
 #define SEED_KEYS                                                                                  \
     {.name = "dim",                                                                                \
-     .type = SZG_KEY_INTEGER,                                                                      \
+     .type = SZGI_KEY_INTEGER,                                                                     \
      .min = 1,                                                                                     \
      .max = 1048576,                                                                               \
      .doc = "dimension of a token (default: the encoding's, else 64)"},                            \
         {.name = "seed",                                                                           \
-         .type = SZG_KEY_INTEGER,                                                                  \
+         .type = SZGI_KEY_INTEGER,                                                                 \
          .min = 0,                                                                                 \
          .max = 9007199254740992,                                                                  \
          .doc = "seed of the draw (default: --seed)"},                                             \
     {                                                                                              \
-        .name = "weights", .type = SZG_KEY_CHOICE, .fallback = "gaussian",                         \
+        .name = "weights", .type = SZGI_KEY_CHOICE, .fallback = "gaussian",                        \
         .choices = "gaussian|identity",                                                            \
         .doc = "W_Q and W_K: normal(0, 1/dim) entries apart for each head, or the identity"        \
     }
@@ -35,7 +35,7 @@ static const szgi_key gaussian_keys[] = {SEED_KEYS};
 static const szgi_key lowrank_keys[] = {
     SEED_KEYS,
     {.name = "rank",
-     .type = SZG_KEY_INTEGER,
+     .type = SZGI_KEY_INTEGER,
      .fallback = "8",
      .min = 1,
      .max = 1048576,
@@ -44,18 +44,18 @@ static const szgi_key lowrank_keys[] = {
 static const szgi_key mean_keys[] = {
     SEED_KEYS,
     {.name = "mean",
-     .type = SZG_KEY_REAL,
+     .type = SZGI_KEY_REAL,
      .fallback = "0.9",
      .min = 0,
      .max = 1,
      .doc = "share of the common vector: c = mean mu + sqrt(1 - mean^2) z"},
 };
 static const szgi_key file_keys[] = {
-    {.name = "x", .type = SZG_KEY_TEXT, .doc = "tokens, .npy [n, dim]"},
-    {.name = "wq", .type = SZG_KEY_TEXT, .doc = "W_Q, .npy [dim, dim] or [heads, dim, dim]"},
-    {.name = "wk", .type = SZG_KEY_TEXT, .doc = "W_K, the same"},
-    {.name = "q", .type = SZG_KEY_TEXT, .doc = "queries, .npy [n, dim] or [heads, n, dim]"},
-    {.name = "k", .type = SZG_KEY_TEXT, .doc = "keys, the same"},
+    {.name = "x", .type = SZGI_KEY_TEXT, .doc = "tokens, .npy [n, dim]"},
+    {.name = "wq", .type = SZGI_KEY_TEXT, .doc = "W_Q, .npy [dim, dim] or [heads, dim, dim]"},
+    {.name = "wk", .type = SZGI_KEY_TEXT, .doc = "W_K, the same"},
+    {.name = "q", .type = SZGI_KEY_TEXT, .doc = "queries, .npy [n, dim] or [heads, n, dim]"},
+    {.name = "k", .type = SZGI_KEY_TEXT, .doc = "keys, the same"},
 };
 
 #define KEYS(array) .key = array, .keys = sizeof array / sizeof *array

@@ -103,7 +103,7 @@ static szg_status add_sides(szg_context *context, szg_logits *l) {
 
 static szg_status open_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
                               szg_logits *l) {
-    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_ROTARY)) {
+    if (!(szgi_encoding_attaches(encoding) & SZGI_ATTACH_ROTARY)) {
         l->rotary = (szgi_rotary){.dim = l->d, .unrotated = l->d, .amplitude = 1};
         return SZG_OK;
     }
@@ -118,7 +118,7 @@ static szg_status open_rotary(szg_context *context, const szg_encoding *encoding
 static szg_status fill_content(szg_context *context, const szg_encoding *encoding, int64_t head,
                                const szg_content *content, szg_logits *l) {
     SZG_TRY(open_sides(context, l, &l->content));
-    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT))
+    if (!(szgi_encoding_attaches(encoding) & SZGI_ATTACH_INPUT))
         return szgi_content_fill(context, content, head, l->n, l->d, NULL, l->content.q,
                                  l->content.k, NULL, NULL);
     SZG_TRY(open_sides(context, l, &l->position));
@@ -141,7 +141,7 @@ static void scale_queries(const szg_logits *l, const sides *s) {
 
 static szg_status open_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
                             szg_logits *l) {
-    if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_BIAS))
+    if (!(szgi_encoding_attaches(encoding) & SZGI_ATTACH_BIAS))
         return SZG_OK;
     return szg_encoding_kernel(context, encoding, head, 0, l->n, &l->bias);
 }
@@ -248,12 +248,12 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
 static szg_status check_captured(szg_context *context, const szg_encoding *encoding,
                                  const szgi_captured *captured) {
     int64_t d = szgi_encoding_dimension(encoding);
-    if (szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)
+    if (szgi_encoding_attaches(encoding) & SZGI_ATTACH_INPUT)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s adds rows to the tokens, so that queries and keys hold them already: "
                          "capture the logits of two passes, one with the position table zeroed",
                          szg_encoding_spec(encoding));
-    if ((szgi_encoding_attaches(encoding) & SZG_ATTACH_DECOUPLED) && captured->d != d)
+    if ((szgi_encoding_attaches(encoding) & SZGI_ATTACH_DECOUPLED) && captured->d != d)
         return szgi_fail(context, SZG_EINVAL,
                          "queries and keys of dimension %" PRId64 ", %s acts on %" PRId64
                          ": set content and rope in the SPEC, which make up the dimension",

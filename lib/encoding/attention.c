@@ -79,7 +79,7 @@ szg_status szgi_encoding_lags(szg_context *context, const szg_encoding *encoding
 
 szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding, int64_t head,
                               int64_t n, double *bias) {
-    if (!(encoding->attaches & SZG_ATTACH_BIAS))
+    if (!(encoding->attaches & SZGI_ATTACH_BIAS))
         return szgi_encoding_lacks(context, encoding, "bias");
     SZG_TRY(szgi_encoding_check_head(context, encoding, head));
     SZG_TRY(szgi_encoding_check_length(context, encoding, n));
@@ -91,7 +91,7 @@ szg_status szgi_encoding_bias(szg_context *context, const szg_encoding *encoding
 szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
                                 szgi_rotary *out) {
     *out = (szgi_rotary){0};
-    if (!(encoding->attaches & SZG_ATTACH_ROTARY))
+    if (!(encoding->attaches & SZGI_ATTACH_ROTARY))
         return szgi_encoding_lacks(context, encoding, "rotation");
     SZG_TRY(szgi_encoding_check_head(context, encoding, head));
     encoding->record->rotary(encoding, head, out);

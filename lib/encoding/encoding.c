@@ -70,7 +70,7 @@ int64_t szgi_encoding_dimension(const szg_encoding *encoding) {
 }
 
 int64_t szgi_encoding_input_dimension(const szg_encoding *encoding) {
-    if (!(encoding->attaches & SZG_ATTACH_INPUT))
+    if (!(encoding->attaches & SZGI_ATTACH_INPUT))
         return 0;
     return encoding->input_dim ? encoding->input_dim : encoding->dim;
 }

@@ -19,10 +19,10 @@ const szgi_spec_class *szgi_encoding_class_at(int64_t index);
 
 /* Bits of szgi_encoding_attaches; 0 for nope. */
 typedef enum szgi_attachment {
-    SZG_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szgi_encoding_input */
-    SZG_ATTACH_BIAS = 2,     /* a lag bias added to the logits: szgi_encoding_bias */
-    SZG_ATTACH_ROTARY = 4,   /* queries and keys rotate: szgi_encoding_rotary */
-    SZG_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
+    SZGI_ATTACH_INPUT = 1,    /* rows p_i added to the tokens: szgi_encoding_input */
+    SZGI_ATTACH_BIAS = 2,     /* a lag bias added to the logits: szgi_encoding_bias */
+    SZGI_ATTACH_ROTARY = 4,   /* queries and keys rotate: szgi_encoding_rotary */
+    SZGI_ATTACH_DECOUPLED = 8 /* rotary dimensions have contents of their own (mla) */
 } szgi_attachment;
 
 /* What an encoding's name alone tells, before the keys of a SPEC. */

@@ -5,11 +5,11 @@
 
 static const szgi_key keys[] = {
     {.name = "path",
-     .type = SZG_KEY_TEXT,
+     .type = SZGI_KEY_TEXT,
      .required = true,
      .doc = "a .npy, .csv or .txt file of real or complex coefficients, one row a head"},
     {.name = "lags",
-     .type = SZG_KEY_CHOICE,
+     .type = SZGI_KEY_CHOICE,
      .fallback = "hermitian",
      .choices = "hermitian|full",
      .doc = "m values for lags 0 .. m-1, or 2m-1 values, lag -(m-1) first"},
@@ -27,7 +27,7 @@ static szg_status open_file(szg_context *context, szg_encoding *encoding) {
     self->full = szgi_spec_choice(encoding->spec, "lags") == 1;
     szgi_coefficients read;
     SZG_TRY(szgi_coefficients_read(context, szgi_spec_text(encoding->spec, "path"),
-                                   self->full ? SZG_LAGS_FULL : SZG_LAGS_HERMITIAN, &read));
+                                   self->full ? SZGI_LAGS_FULL : SZGI_LAGS_HERMITIAN, &read));
     encoding->heads = read.heads;
     self->count = read.count;
     self->re = read.re;
@@ -124,7 +124,7 @@ static szg_status kernel_of(szg_context *context, const szg_encoding *encoding, 
 
 const encoding_record szgi_encoding_file = {
     .traits = {.class = {.name = "file", .doc = "Toeplitz coefficients from a file", KEYS(keys)},
-               .attaches = SZG_ATTACH_BIAS},
+               .attaches = SZGI_ATTACH_BIAS},
     .state_size = sizeof(file),
     .open = open_file,
     .close = close_file,

@@ -48,11 +48,11 @@ szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encodin
     SZG_TRY(szgi_encoding_check_length(context, encoding, n));
     if (facts.form == SZG_FORM_NOT_TOEPLITZ)
         return szgi_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding), facts.line);
-    if (n > SZG_LAG_LIMIT)
+    if (n > SZGI_LAG_LIMIT)
         return szgi_fail(context, SZG_ENOMEM,
                          "%s: N = %" PRId64 " is too many coefficients, at most %" PRId64
                          ": use the closed form",
-                         szg_encoding_spec(encoding), n, SZG_LAG_LIMIT);
+                         szg_encoding_spec(encoding), n, SZGI_LAG_LIMIT);
     if (encoding->record->kernel)
         return encoding->record->kernel(context, encoding, head, n, out);
     return open_real_kernel(context, encoding, head, &facts, n, out);

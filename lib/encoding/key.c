@@ -76,9 +76,9 @@ static bool starts_number(const char *text) {
 static szg_status read_integer(const key_place *at) {
     int64_t number;
     szgi_parsed parsed = szgi_integer_parse(at->kept->text, &number);
-    if (parsed == SZG_PARSED_NONE)
+    if (parsed == SZGI_PARSED_NONE)
         return bad_value(at, "a whole number");
-    if (parsed == SZG_PARSED_BEYOND || !within(at->key, (double)number))
+    if (parsed == SZGI_PARSED_BEYOND || !within(at->key, (double)number))
         return out_of_range(at);
     return keep_integer(at, number);
 }
@@ -175,26 +175,26 @@ szg_status szgi_key_read(szg_context *context, const char *owner, const szgi_key
         return szgi_fail(context, SZG_EINVAL, "%s: key %s has no value", owner, key->name);
     SZG_TRY(keep_text(&at, text, length));
     switch (key->type) {
-    case SZG_KEY_INTEGER:
+    case SZGI_KEY_INTEGER:
         return read_integer(&at);
-    case SZG_KEY_REAL:
+    case SZGI_KEY_REAL:
         return read_real(&at);
-    case SZG_KEY_CHOICE:
+    case SZGI_KEY_CHOICE:
         return read_choice(&at);
-    case SZG_KEY_LIST:
+    case SZGI_KEY_LIST:
         return read_list(&at);
-    case SZG_KEY_TEXT:
+    case SZGI_KEY_TEXT:
         return SZG_OK;
     }
     return szgi_fail(context, SZG_EINTERNAL, "key %s has no type", key->name);
 }
 
 static const char *type_name(szgi_key_type type) {
-    static const char *const names[] = {[SZG_KEY_INTEGER] = "a whole number",
-                                        [SZG_KEY_REAL] = "a number",
-                                        [SZG_KEY_TEXT] = "a text",
-                                        [SZG_KEY_CHOICE] = "a word",
-                                        [SZG_KEY_LIST] = "a list"};
+    static const char *const names[] = {[SZGI_KEY_INTEGER] = "a whole number",
+                                        [SZGI_KEY_REAL] = "a number",
+                                        [SZGI_KEY_TEXT] = "a text",
+                                        [SZGI_KEY_CHOICE] = "a word",
+                                        [SZGI_KEY_LIST] = "a list"};
     return names[type];
 }
 
@@ -218,22 +218,22 @@ static szg_status take_text(const key_place *at, const char *text) {
 szg_status szgi_key_take(szg_context *context, const char *owner, const szgi_key *key,
                          const szgi_key_value *value, szgi_key_kept *out) {
     const key_place at = {context, owner, key, out};
-    if (key->type == SZG_KEY_REAL && value->type == SZG_KEY_INTEGER)
+    if (key->type == SZGI_KEY_REAL && value->type == SZGI_KEY_INTEGER)
         return take_number(&at, (double)value->integer);
     if (key->type != value->type)
         return szgi_fail(context, SZG_EINVAL, "%s: key %s takes %s, not %s", owner, key->name,
                          type_name(key->type), type_name(value->type));
     switch (key->type) {
-    case SZG_KEY_INTEGER:
+    case SZGI_KEY_INTEGER:
         SZG_TRY(keep_integer(&at, value->integer));
         return within(key, (double)value->integer) ? SZG_OK : out_of_range(&at);
-    case SZG_KEY_REAL:
+    case SZGI_KEY_REAL:
         return take_number(&at, value->real);
-    case SZG_KEY_LIST:
+    case SZGI_KEY_LIST:
         return take_list(&at, value->list, value->count);
-    case SZG_KEY_CHOICE:
+    case SZGI_KEY_CHOICE:
         return szgi_key_read(context, owner, key, value->text, strlen(value->text), out);
-    case SZG_KEY_TEXT:
+    case SZGI_KEY_TEXT:
         return take_text(&at, value->text);
     }
     return szgi_fail(context, SZG_EINTERNAL, "key %s has no type", key->name);

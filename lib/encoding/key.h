@@ -8,11 +8,11 @@
 SZGI_BEGIN_DECLS
 
 typedef enum szgi_key_type {
-    SZG_KEY_INTEGER,
-    SZG_KEY_REAL,
-    SZG_KEY_TEXT,   /* a path; no comma */
-    SZG_KEY_CHOICE, /* one word of `choices` */
-    SZG_KEY_LIST    /* integers and ranges: 0+3+5, 0-3, 0-2+7; ascending, without repeats */
+    SZGI_KEY_INTEGER,
+    SZGI_KEY_REAL,
+    SZGI_KEY_TEXT,   /* a path; no comma */
+    SZGI_KEY_CHOICE, /* one word of `choices` */
+    SZGI_KEY_LIST    /* integers and ranges: 0+3+5, 0-3, 0-2+7; ascending, without repeats */
 } szgi_key_type;
 
 typedef struct szgi_key {
@@ -21,26 +21,26 @@ typedef struct szgi_key {
     const char *fallback; /* the default as it would be written; NULL: none */
     bool required;
     double min, max;     /* inclusive range of integers, reals and list members */
-    const char *choices; /* SZG_KEY_CHOICE: "a|b|c" */
+    const char *choices; /* SZGI_KEY_CHOICE: "a|b|c" */
     const char *doc;     /* one clause */
 } szgi_key;
 
-/* A value for the key of that name. A key of type SZG_KEY_REAL takes an integer too. */
+/* A value for the key of that name. A key of type SZGI_KEY_REAL takes an integer too. */
 typedef struct szgi_key_value {
     const char *key;
     szgi_key_type type;
     int64_t integer;
     double real;
-    const char *text; /* SZG_KEY_TEXT, SZG_KEY_CHOICE: the word; borrowed */
+    const char *text; /* SZGI_KEY_TEXT, SZGI_KEY_CHOICE: the word; borrowed */
     const int64_t *list;
-    int64_t count; /* SZG_KEY_LIST: [count], ascending; borrowed */
+    int64_t count; /* SZGI_KEY_LIST: [count], ascending; borrowed */
 } szgi_key_value;
 
 /* What a SPEC keeps of a key. */
 typedef struct szgi_key_kept {
     bool given;      /* not the default */
     char *text;      /* as it is printed; NULL: neither value nor default */
-    int64_t integer; /* SZG_KEY_CHOICE: index into `choices` */
+    int64_t integer; /* SZGI_KEY_CHOICE: index into `choices` */
     double real;
     int64_t *list;
     int64_t count;

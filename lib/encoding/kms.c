@@ -5,7 +5,7 @@
 
 static const szgi_key keys[] = {
     {.name = "rho",
-     .type = SZG_KEY_REAL,
+     .type = SZGI_KEY_REAL,
      .required = true,
      .min = -1,
      .max = 1,
@@ -88,7 +88,7 @@ const encoding_record szgi_encoding_kms = {
                          .doc = "the Kac-Murdock-Szego kernel rho^|k|, a test case",
                          .reference = "Kac, Murdock, Szego 1953",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_BIAS},
+               .attaches = SZGI_ATTACH_BIAS},
     .state_size = sizeof(kms),
     .open = open_kms,
     .facts = facts_of,

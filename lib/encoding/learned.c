@@ -7,7 +7,7 @@ const encoding_record szgi_encoding_learned = {
                          .doc = "learned absolute positions added to the input",
                          .reference = "Gehring et al. 2017",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_INPUT},
+               .attaches = SZGI_ATTACH_INPUT},
     .state_size = sizeof(number_table),
     .open = szgi_positions_open,
     .close = szgi_positions_close,

@@ -6,7 +6,7 @@
 szg_status szgi_positions_open(szg_context *context, szg_encoding *encoding) {
     number_table *table = encoding->state;
     encoding->dim = szgi_spec_integer(encoding->spec, "dim");
-    encoding->limit = SZG_LAG_LIMIT;
+    encoding->limit = SZGI_LAG_LIMIT;
     SZG_TRY(szgi_table_open(context, encoding->spec, "[positions, dim]", table));
     if (table->seeded)
         return SZG_OK;

@@ -7,7 +7,7 @@
 
 #define POSITION_KEYS(deviation)                                                                   \
     {.name = "dim",                                                                                \
-     .type = SZG_KEY_INTEGER,                                                                      \
+     .type = SZGI_KEY_INTEGER,                                                                     \
      .fallback = "64",                                                                             \
      .min = 1,                                                                                     \
      .max = 1048576,                                                                               \

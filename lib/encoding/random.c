@@ -11,7 +11,7 @@ const encoding_record szgi_encoding_random = {
     .traits = {.class = {.name = "random",
                          .doc = "random, fixed positions added to the input",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_INPUT},
+               .attaches = SZGI_ATTACH_INPUT},
     .state_size = sizeof(number_table),
     .open = szgi_positions_open,
     .close = szgi_positions_close,

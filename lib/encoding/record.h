@@ -6,7 +6,7 @@
 #include "encoding/encoding.h"
 
 /* Lag bias and coefficients are addressed by 32-bit random counters and kept as arrays. */
-#define SZG_LAG_LIMIT ((int64_t)1 << 31)
+#define SZGI_LAG_LIMIT ((int64_t)1 << 31)
 
 /* A size of a model that a key takes, where it is not given. */
 typedef enum encoding_size {
@@ -38,7 +38,7 @@ typedef struct encoding_record {
                   szg_kernel_facts *facts);
     /* a_k of real SZG_KERNEL_COEFFICIENTS; those of other structures follow from the facts. */
     double (*lag)(const szg_encoding *encoding, int64_t head, int64_t k);
-    /* Overrides the way from facts and lags to the operator; n is at most SZG_LAG_LIMIT. */
+    /* Overrides the way from facts and lags to the operator; n is at most SZGI_LAG_LIMIT. */
     szg_status (*kernel)(szg_context *context, const szg_encoding *encoding, int64_t head,
                          int64_t n, szg_toeplitz **out);
     /* SZG_FORM_CLOSED: the symbol, and enclosures of its ends. */
@@ -46,7 +46,7 @@ typedef struct encoding_record {
     void (*symbol_range)(const szg_encoding *encoding, int64_t head, szg_interval *min,
                          szg_interval *max, double *theta_min, double *theta_max);
 
-    /* SZG_ATTACH_INPUT: row i. SZG_ATTACH_ROTARY: the rotation of a head. */
+    /* SZGI_ATTACH_INPUT: row i. SZGI_ATTACH_ROTARY: the rotation of a head. */
     void (*input)(const szg_encoding *encoding, int64_t i, double *p);
     void (*rotary)(const szg_encoding *encoding, int64_t head, szgi_rotary *out);
 
@@ -113,7 +113,7 @@ SZG_CHECK_RESULT szg_status szgi_encoding_lags(szg_context *context, const szg_e
 
 #define HEADS_KEY(default_heads, text)                                                             \
     {                                                                                              \
-        .name = "heads", .type = SZG_KEY_INTEGER, .fallback = default_heads, .min = 1,             \
+        .name = "heads", .type = SZGI_KEY_INTEGER, .fallback = default_heads, .min = 1,            \
         .max = 65536, .doc = text                                                                  \
     }
 

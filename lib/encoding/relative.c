@@ -15,7 +15,7 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
     number_table *table = encoding->state;
     const char *path = szgi_spec_text(encoding->spec, "table");
     szgi_coefficients read;
-    SZG_TRY(szgi_coefficients_read(context, path, SZG_LAGS_FULL, &read));
+    SZG_TRY(szgi_coefficients_read(context, path, SZGI_LAGS_FULL, &read));
     szg_status status = SZG_OK;
     if (!read.re) {
         status =
@@ -34,7 +34,7 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
 static szg_status open_relative(szg_context *context, szg_encoding *encoding) {
     number_table *table = encoding->state;
     encoding->heads = szgi_spec_integer(encoding->spec, "heads");
-    encoding->limit = SZG_LAG_LIMIT;
+    encoding->limit = SZGI_LAG_LIMIT;
     SZG_TRY(szgi_table_source(context, encoding->spec, table));
     if (table->seeded)
         return SZG_OK;
@@ -104,7 +104,7 @@ const encoding_record szgi_encoding_relative = {
     .traits = {.class = {.name = "relative",
                          .doc = "a table of one bias a lag and head",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_BIAS},
+               .attaches = SZGI_ATTACH_BIAS},
     .state_size = sizeof(number_table),
     .open = open_relative,
     .close = close_relative,

@@ -84,7 +84,7 @@ const encoding_record szgi_encoding_rope = {
                          .doc = "rotation of queries and keys by position",
                          .reference = "Su et al. 2021",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_ROTARY,
+               .attaches = SZGI_ATTACH_ROTARY,
                .released = {.sinusoid = true, .unless = "rotate"}},
     .state_size = sizeof(rope),
     .open = open_rope,

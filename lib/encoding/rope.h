@@ -8,18 +8,18 @@
 /* Keys of both, but for those of the rotation: a macro, for static tables. */
 #define ROPE_KEYS                                                                                  \
     {.name = "dim",                                                                                \
-     .type = SZG_KEY_INTEGER,                                                                      \
+     .type = SZGI_KEY_INTEGER,                                                                     \
      .fallback = "64",                                                                             \
      .min = 2,                                                                                     \
      .max = 1048576,                                                                               \
      .doc = "head dimension"},                                                                     \
         {.name = "rotary",                                                                         \
-         .type = SZG_KEY_INTEGER,                                                                  \
+         .type = SZGI_KEY_INTEGER,                                                                 \
          .min = 2,                                                                                 \
          .max = 1048576,                                                                           \
          .doc = "dimensions that rotate, even, the first ones (default: dim)"},                    \
         HEADS_KEY("1", "number of heads"), {                                                       \
-        .name = "rotate", .type = SZG_KEY_LIST, .min = 0, .max = 65535,                            \
+        .name = "rotate", .type = SZGI_KEY_LIST, .min = 0, .max = 65535,                           \
         .doc = "heads that rotate, such as 0-3 (default: all)"                                     \
     }
 

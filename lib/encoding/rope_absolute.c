@@ -6,7 +6,7 @@
 static const szgi_key keys[] = {
     ROPE_KEYS,
     {.name = "input",
-     .type = SZG_KEY_INTEGER,
+     .type = SZGI_KEY_INTEGER,
      .min = 2,
      .max = 1048576,
      .doc = "dimension of the position vectors, even (default: dim)"},
@@ -57,7 +57,7 @@ const encoding_record szgi_encoding_rope_absolute = {
                          .doc = "rotation plus sinusoidal positions at the input",
                          .reference = "Su et al. 2021, Vaswani et al. 2017",
                          KEYS(keys)},
-               .attaches = SZG_ATTACH_ROTARY | SZG_ATTACH_INPUT},
+               .attaches = SZGI_ATTACH_ROTARY | SZGI_ATTACH_INPUT},
     .state_size = sizeof(both),
     .open = open_both,
     .close = close_both,

@@ -5,14 +5,14 @@
 #include "encoding/encoding.h"
 
 #define TABLE_KEYS(deviation_default)                                                              \
-    {.name = "table", .type = SZG_KEY_TEXT, .doc = "trained numbers, a .npy file"},                \
+    {.name = "table", .type = SZGI_KEY_TEXT, .doc = "trained numbers, a .npy file"},               \
         {.name = "seed",                                                                           \
-         .type = SZG_KEY_INTEGER,                                                                  \
+         .type = SZGI_KEY_INTEGER,                                                                 \
          .min = 0,                                                                                 \
          .max = 9007199254740992,                                                                  \
          .doc = "draws normal numbers where there is no table"},                                   \
     {                                                                                              \
-        .name = "std", .type = SZG_KEY_REAL, .fallback = deviation_default, .min = 0, .max = 1e6,  \
+        .name = "std", .type = SZGI_KEY_REAL, .fallback = deviation_default, .min = 0, .max = 1e6, \
         .doc = "standard deviation of the drawn numbers"                                           \
     }
 

@@ -49,7 +49,7 @@ static szg_status follow(szg_context *context, const szgi_encoding_sizes *sizes,
             SZG_TRY(check_given(context, spec, at, wanted));
         else
             values[count++] =
-                (szgi_key_value){.key = at->key, .type = SZG_KEY_INTEGER, .integer = wanted};
+                (szgi_key_value){.key = at->key, .type = SZGI_KEY_INTEGER, .integer = wanted};
     }
     return szgi_spec_add(context, spec, values, count);
 }

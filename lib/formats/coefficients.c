@@ -158,12 +158,12 @@ static szg_status check_values(szg_context *context, const char *name, const szg
     if (c->heads == 0 || c->count == 0)
         return szgi_fail(context, SZG_EDATA, "%s: holds no numbers: at least lag 0 is needed",
                          name);
-    if (c->lags == SZG_LAGS_FULL && c->count % 2 == 0)
+    if (c->lags == SZGI_LAGS_FULL && c->count % 2 == 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: %" PRId64 " values a head: lags=full needs an odd number, 2m-1, with "
                          "lag 0 in the middle",
                          name, c->count);
-    for (int64_t head = 0; head < c->heads && c->lags == SZG_LAGS_HERMITIAN; head++)
+    for (int64_t head = 0; head < c->heads && c->lags == SZGI_LAGS_HERMITIAN; head++)
         if (value[head * c->count].im != 0)
             return szgi_fail(context, SZG_EDATA,
                              "%s: head %" PRId64 ": lag 0 has the imaginary part %g: a Hermitian "
@@ -259,14 +259,14 @@ static szg_status read_npy(szg_context *context, const char *path, szgi_coeffici
 
 /* Whether it is an npy file, which its first bytes say, or its name where they do not. */
 static szg_status is_npy(szg_context *context, const char *path, bool *out) {
-    char first[sizeof SZG_NPY_MAGIC - 1];
+    char first[sizeof SZGI_NPY_MAGIC - 1];
     szgi_source *source;
     SZG_TRY(szgi_source_open(context, path, &source));
     szg_status status = SZG_OK;
     *out = szgi_path_ends(path, ".npy");
     if (!*out && szgi_source_size(source) >= (int64_t)sizeof first) {
         status = szgi_source_read(context, source, 0, sizeof first, first);
-        *out = status == SZG_OK && memcmp(first, SZG_NPY_MAGIC, sizeof first) == 0;
+        *out = status == SZG_OK && memcmp(first, SZGI_NPY_MAGIC, sizeof first) == 0;
     }
     szgi_source_close(&source);
     return status;

@@ -8,8 +8,8 @@
 SZGI_BEGIN_DECLS
 
 typedef enum szgi_lags {
-    SZG_LAGS_HERMITIAN, /* m values a head: lags 0 .. m-1, a_{-k} = conj(a_k) */
-    SZG_LAGS_FULL       /* 2m-1 values a head: lag -(m-1) first */
+    SZGI_LAGS_HERMITIAN, /* m values a head: lags 0 .. m-1, a_{-k} = conj(a_k) */
+    SZGI_LAGS_FULL       /* 2m-1 values a head: lag -(m-1) first */
 } szgi_lags;
 
 /* heads x count values, row-major: one row a head. Exactly one of `re` and `z` is not NULL: complex
@@ -26,7 +26,7 @@ typedef struct szgi_coefficients {
  * complex as 1.5-2j or (1.5-2j). One row a head; a text with one number a line, and a 1-D array, is
  * one head. SZG_EDATA, with line and column or index: no numbers, a number that is none, NaN or
  * infinite, rows of different lengths, more than two dimensions, an even number of values for
- * SZG_LAGS_FULL, a lag 0 that is not real for SZG_LAGS_HERMITIAN. SZG_EIO, SZG_ENOMEM. */
+ * SZGI_LAGS_FULL, a lag 0 that is not real for SZGI_LAGS_HERMITIAN. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_coefficients_read(szg_context *context, const char *path,
                                                    szgi_lags lags, szgi_coefficients *out);
 

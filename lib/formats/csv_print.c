@@ -23,7 +23,7 @@ static void put_field(const char *text, FILE *stream) {
 }
 
 static void put_cell(const szg_table *table, int64_t row, int64_t column, FILE *stream) {
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     if (szg_table_is_empty(table, row, column))
         return;
     switch (szg_table_column(table, column)->type) {

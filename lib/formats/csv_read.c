@@ -144,7 +144,7 @@ static szg_status read_header(reader *r, const szg_column *columns, int64_t coun
 static szg_status set_integer(const reader *r, szg_table *table, int64_t column) {
     int64_t value;
     const char *text = r->text + (r->text[0] == '+' && r->text[1] != '-');
-    if (szgi_integer_parse(text, &value) != SZG_PARSED)
+    if (szgi_integer_parse(text, &value) != SZGI_PARSED)
         return fail_at(r, "not an integer of 64 bits");
     return szgi_table_put_integer(r->context, table, column, value);
 }

@@ -66,12 +66,12 @@ szgi_json_value szgi_json_root(const szgi_json *json) {
 
 szgi_json_kind szgi_json_kind_of(szgi_json_value value) {
     static const szgi_json_kind kinds[] = {
-        [JSON_OBJECT] = SZG_JSON_OBJECT, [JSON_ARRAY] = SZG_JSON_ARRAY,
-        [JSON_STRING] = SZG_JSON_TEXT,   [JSON_INTEGER] = SZG_JSON_INTEGER,
-        [JSON_REAL] = SZG_JSON_REAL,     [JSON_TRUE] = SZG_JSON_BOOLEAN,
-        [JSON_FALSE] = SZG_JSON_BOOLEAN, [JSON_NULL] = SZG_JSON_NULL,
+        [JSON_OBJECT] = SZGI_JSON_OBJECT, [JSON_ARRAY] = SZGI_JSON_ARRAY,
+        [JSON_STRING] = SZGI_JSON_TEXT,   [JSON_INTEGER] = SZGI_JSON_INTEGER,
+        [JSON_REAL] = SZGI_JSON_REAL,     [JSON_TRUE] = SZGI_JSON_BOOLEAN,
+        [JSON_FALSE] = SZGI_JSON_BOOLEAN, [JSON_NULL] = SZGI_JSON_NULL,
     };
-    return value.node ? kinds[json_typeof((const json_t *)value.node)] : SZG_JSON_ABSENT;
+    return value.node ? kinds[json_typeof((const json_t *)value.node)] : SZGI_JSON_ABSENT;
 }
 
 szgi_json_value szgi_json_member(szgi_json_value object, const char *key) {
@@ -100,7 +100,7 @@ int64_t szgi_json_count(szgi_json_value value) {
 
 bool szgi_json_has(szgi_json_value object, const char *key) {
     szgi_json_kind kind = szgi_json_kind_of(szgi_json_member(object, key));
-    return kind != SZG_JSON_ABSENT && kind != SZG_JSON_NULL;
+    return kind != SZGI_JSON_ABSENT && kind != SZGI_JSON_NULL;
 }
 
 bool szgi_json_next(szgi_json_value object, szgi_json_value *member) {
@@ -171,10 +171,10 @@ szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const cha
 
 static const char *kind_words(szgi_json_kind kind) {
     static const char *const words[] = {
-        [SZG_JSON_ABSENT] = "missing",        [SZG_JSON_NULL] = "null",
-        [SZG_JSON_BOOLEAN] = "true or false", [SZG_JSON_INTEGER] = "an integer",
-        [SZG_JSON_REAL] = "a real number",    [SZG_JSON_TEXT] = "a text",
-        [SZG_JSON_ARRAY] = "an array",        [SZG_JSON_OBJECT] = "an object",
+        [SZGI_JSON_ABSENT] = "missing",        [SZGI_JSON_NULL] = "null",
+        [SZGI_JSON_BOOLEAN] = "true or false", [SZGI_JSON_INTEGER] = "an integer",
+        [SZGI_JSON_REAL] = "a real number",    [SZGI_JSON_TEXT] = "a text",
+        [SZGI_JSON_ARRAY] = "an array",        [SZGI_JSON_OBJECT] = "an object",
     };
     return words[kind];
 }
@@ -182,11 +182,11 @@ static const char *kind_words(szgi_json_kind kind) {
 static szg_status fail_kind(szg_context *context, szgi_json_value value, szgi_json_kind wanted) {
     szgi_json_value parent = {.document = value.document, .node = value.parent};
     szgi_json_kind kind = szgi_json_kind_of(value);
-    if (kind == SZG_JSON_ABSENT && value.parent &&
-        szgi_json_kind_of(parent) != (value.key ? SZG_JSON_OBJECT : SZG_JSON_ARRAY))
+    if (kind == SZGI_JSON_ABSENT && value.parent &&
+        szgi_json_kind_of(parent) != (value.key ? SZGI_JSON_OBJECT : SZGI_JSON_ARRAY))
         return szgi_json_fail(context, value, "is missing: its parent is %s",
                               kind_words(szgi_json_kind_of(parent)));
-    if (kind == SZG_JSON_ABSENT)
+    if (kind == SZGI_JSON_ABSENT)
         return szgi_json_fail(context, value, "is missing: %s is needed", kind_words(wanted));
     return szgi_json_fail(context, value, "is %s, not %s", kind_words(kind), kind_words(wanted));
 }
@@ -196,32 +196,32 @@ static szg_status want(szg_context *context, szgi_json_value value, szgi_json_ki
 }
 
 szg_status szgi_json_as_text(szg_context *context, szgi_json_value value, const char **out) {
-    SZG_TRY(want(context, value, SZG_JSON_TEXT));
+    SZG_TRY(want(context, value, SZGI_JSON_TEXT));
     *out = json_string_value(value.node);
     return SZG_OK;
 }
 
 szg_status szgi_json_as_integer(szg_context *context, szgi_json_value value, int64_t *out) {
-    SZG_TRY(want(context, value, SZG_JSON_INTEGER));
+    SZG_TRY(want(context, value, SZGI_JSON_INTEGER));
     *out = json_integer_value(value.node);
     return SZG_OK;
 }
 
 szg_status szgi_json_as_real(szg_context *context, szgi_json_value value, double *out) {
-    if (szgi_json_kind_of(value) != SZG_JSON_INTEGER)
-        SZG_TRY(want(context, value, SZG_JSON_REAL));
+    if (szgi_json_kind_of(value) != SZGI_JSON_INTEGER)
+        SZG_TRY(want(context, value, SZGI_JSON_REAL));
     *out = json_number_value(value.node);
     return SZG_OK;
 }
 
 szg_status szgi_json_as_boolean(szg_context *context, szgi_json_value value, bool *out) {
-    SZG_TRY(want(context, value, SZG_JSON_BOOLEAN));
+    SZG_TRY(want(context, value, SZGI_JSON_BOOLEAN));
     *out = json_is_true((const json_t *)value.node);
     return SZG_OK;
 }
 
 szg_status szgi_json_as_hex(szg_context *context, szgi_json_value value, double *out) {
-    if (szgi_json_kind_of(value) != SZG_JSON_TEXT)
+    if (szgi_json_kind_of(value) != SZGI_JSON_TEXT)
         return szgi_json_as_real(context, value, out);
     const char *text = json_string_value(value.node);
     if (!szgi_real_parse(text, out))
@@ -230,9 +230,9 @@ szg_status szgi_json_as_hex(szg_context *context, szgi_json_value value, double 
 }
 
 szg_status szgi_json_as_array(szg_context *context, szgi_json_value value) {
-    return want(context, value, SZG_JSON_ARRAY);
+    return want(context, value, SZGI_JSON_ARRAY);
 }
 
 szg_status szgi_json_as_object(szg_context *context, szgi_json_value value) {
-    return want(context, value, SZG_JSON_OBJECT);
+    return want(context, value, SZGI_JSON_OBJECT);
 }

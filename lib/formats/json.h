@@ -12,14 +12,14 @@ SZGI_BEGIN_DECLS
 typedef struct szgi_json szgi_json;
 
 typedef enum szgi_json_kind {
-    SZG_JSON_ABSENT, /* no such member or element */
-    SZG_JSON_NULL,
-    SZG_JSON_BOOLEAN,
-    SZG_JSON_INTEGER,
-    SZG_JSON_REAL,
-    SZG_JSON_TEXT,
-    SZG_JSON_ARRAY,
-    SZG_JSON_OBJECT
+    SZGI_JSON_ABSENT, /* no such member or element */
+    SZGI_JSON_NULL,
+    SZGI_JSON_BOOLEAN,
+    SZGI_JSON_INTEGER,
+    SZGI_JSON_REAL,
+    SZGI_JSON_TEXT,
+    SZGI_JSON_ARRAY,
+    SZGI_JSON_OBJECT
 } szgi_json_kind;
 
 /* A place in a document, passed by value; valid while the document is open and unchanged, and while

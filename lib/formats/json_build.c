@@ -69,7 +69,7 @@ szg_status szgi_json_add_real(szg_context *context, szgi_json *json, const char 
 
 szg_status szgi_json_add_hex(szg_context *context, szgi_json *json, const char *key, double value) {
     return add_node(context, json, key,
-                    json_string(szgi_hex_text(value, (char[SZG_REAL_TEXT]){0})));
+                    json_string(szgi_hex_text(value, (char[SZGI_REAL_TEXT]){0})));
 }
 
 szg_status szgi_json_add_boolean(szg_context *context, szgi_json *json, const char *key,

@@ -33,7 +33,7 @@ void szgi_emit_text(const char *text, FILE *stream) {
 }
 
 void szgi_emit_real(double value, FILE *stream) {
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     if (!isfinite(value)) {
         fputs("null", stream);
         return;

@@ -26,7 +26,7 @@ struct szgi_npy {
     bool swap;   /* big-endian */
     bool column; /* Fortran order */
     int dims;
-    int64_t shape[SZG_NPY_DIMS], count;
+    int64_t shape[SZGI_NPY_DIMS], count;
 };
 
 /* The header's dictionary, read from left to right. */
@@ -117,7 +117,7 @@ static szg_status read_shape(cursor *c, szgi_npy *npy) {
                 return fail(c, "a size in 'shape' is beyond 64 bits");
         if (c->at == from)
             return fail(c, "'shape' holds something that is not a size");
-        if (npy->dims == SZG_NPY_DIMS)
+        if (npy->dims == SZGI_NPY_DIMS)
             return fail(c, "more than 32 dimensions");
         npy->shape[npy->dims++] = size;
         take(c, "L"); /* Python 2 */
@@ -167,7 +167,7 @@ static szg_status read_dictionary(cursor *c, szgi_npy *npy) {
 /* Where the header's text lies, by the file's first bytes, START of them or all. */
 static szg_status locate(szg_context *context, const szgi_npy *npy, const unsigned char *start,
                          int64_t size, int64_t *from, int64_t *to) {
-    if (size < 10 || memcmp(start, SZG_NPY_MAGIC, 6) != 0)
+    if (size < 10 || memcmp(start, SZGI_NPY_MAGIC, 6) != 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "
                          "than 10 bytes",

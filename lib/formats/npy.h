@@ -8,7 +8,7 @@
 
 SZGI_BEGIN_DECLS
 
-enum { SZG_NPY_DIMS = 32 };
+enum { SZGI_NPY_DIMS = 32 };
 
 /* An array in a file: booleans, integers of 1 to 8 bytes, reals of 2 to 8, complex of 8 and 16,
  * either byte order, C or Fortran order. */
@@ -57,8 +57,8 @@ SZG_CHECK_RESULT szg_status szgi_npy_write_complex(szg_context *context, const c
 SZG_CHECK_RESULT szg_status szgi_npy_print_table(szg_context *context, const szg_table *table,
                                                  FILE *stream);
 /* The element type of a column there, "|S12" say. */
-enum { SZG_NPY_TYPE = 24 };
-void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]);
+enum { SZGI_NPY_TYPE = 24 };
+void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZGI_NPY_TYPE]);
 /* A text as an array of no dimensions, |S. */
 void szgi_npy_print_text(const char *text, FILE *stream);
 

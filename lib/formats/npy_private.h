@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* The six bytes that every npy file begins with. */
-#define SZG_NPY_MAGIC "\x93NUMPY"
+#define SZGI_NPY_MAGIC "\x93NUMPY"
 
 /* Magic, version, length, the ASCII dictionary, padding: data begins at a multiple of 64. */
 void szgi_npy_emit_header(const char *dictionary, FILE *stream);

@@ -60,15 +60,15 @@ static void emit_field(const szg_table *table, int64_t row, int64_t column, fiel
     }
 }
 
-static const char *print_type(field f, char out[static SZG_NPY_TYPE]) {
+static const char *print_type(field f, char out[static SZGI_NPY_TYPE]) {
     if (f.type == SZG_TEXT)
-        snprintf(out, SZG_NPY_TYPE, "|S%zu", f.width);
+        snprintf(out, SZGI_NPY_TYPE, "|S%zu", f.width);
     else
-        snprintf(out, SZG_NPY_TYPE, "%s", f.type == SZG_REAL ? "<f8" : "<i8");
+        snprintf(out, SZGI_NPY_TYPE, "%s", f.type == SZG_REAL ? "<f8" : "<i8");
     return out;
 }
 
-void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZG_NPY_TYPE]) {
+void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZGI_NPY_TYPE]) {
     print_type(column_field(table, column), out);
 }
 
@@ -100,7 +100,7 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
     FILE *header = text.stream;
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
-        char type[SZG_NPY_TYPE];
+        char type[SZGI_NPY_TYPE];
         fputs(i ? ", (" : "(", header);
         emit_name(szg_table_column(table, i)->name, header);
         fprintf(header, ", '%s')", print_type(f[i], type));

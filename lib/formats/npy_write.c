@@ -13,7 +13,7 @@ void szgi_npy_emit_header(const char *dictionary, FILE *stream) {
     size_t prefix = version == 1 ? 10 : 12;
     size_t padding = (64 - (prefix + length) % 64) % 64; /* data begins at a multiple of 64 */
     length += padding;
-    fputs(SZG_NPY_MAGIC, stream);
+    fputs(SZGI_NPY_MAGIC, stream);
     putc(version, stream);
     putc(0, stream);
     for (size_t i = 0; i < prefix - 8; i++)
@@ -22,9 +22,9 @@ void szgi_npy_emit_header(const char *dictionary, FILE *stream) {
 }
 
 static szg_status shape_count(szg_context *context, int dims, const int64_t *shape, int64_t *out) {
-    if (dims < 0 || dims > SZG_NPY_DIMS)
+    if (dims < 0 || dims > SZGI_NPY_DIMS)
         return szgi_fail(context, SZG_EINVAL, "npy: %d dimensions are not within 0 and %d", dims,
-                         SZG_NPY_DIMS);
+                         SZGI_NPY_DIMS);
     *out = 1;
     for (int i = 0; i < dims; i++)
         SZG_TRY(szgi_memory_product(context, *out, shape[i], out));
@@ -35,7 +35,7 @@ static szg_status write_array(szg_context *context, const char *path, const char
                               const int64_t *shape, const void *data, size_t size) {
     int64_t count = 0;
     SZG_TRY(shape_count(context, dims, shape, &count));
-    char list[SZG_NPY_DIMS * 24] = "", dictionary[sizeof list + 96];
+    char list[SZGI_NPY_DIMS * 24] = "", dictionary[sizeof list + 96];
     for (int i = 0; i < dims; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%" PRId64 "%s", shape[i],

@@ -14,12 +14,12 @@ szgi_json *szgi_result_provenance(const szg_result *result);
 
 /* What szg_result_write makes of a path, whose ending counts in any letter case. */
 typedef enum szgi_result_form {
-    SZG_RESULT_UNKNOWN, /* another ending: refused */
-    SZG_RESULT_FOLDER,  /* it ends in a slash, or a folder stands there, whatever its ending */
-    SZG_RESULT_JSON,
-    SZG_RESULT_CSV,
-    SZG_RESULT_NPY,
-    SZG_RESULT_FORMS
+    SZGI_RESULT_UNKNOWN, /* another ending: refused */
+    SZGI_RESULT_FOLDER,  /* it ends in a slash, or a folder stands there, whatever its ending */
+    SZGI_RESULT_JSON,
+    SZGI_RESULT_CSV,
+    SZGI_RESULT_NPY,
+    SZGI_RESULT_FORMS
 } szgi_result_form;
 szgi_result_form szgi_result_form_of(const char *path);
 

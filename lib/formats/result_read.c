@@ -38,7 +38,7 @@ static szg_status read_type(szg_context *context, szgi_json_value value, szg_typ
 static szg_status read_end(szg_context *context, szgi_json_value value, szgi_end *out) {
     const char *text;
     *out = SZGI_END_NONE;
-    if (szgi_json_kind_of(value) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(value) == SZGI_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szgi_json_as_text(context, value, &text));
     for (int i = SZGI_END_NONE + 1; i < SZGI_ENDS; i++)

@@ -171,29 +171,29 @@ static szg_status write_file(szg_context *context, const szg_result *result, con
 }
 
 szgi_result_form szgi_result_form_of(const char *path) {
-    static const char *const endings[SZG_RESULT_FORMS] = {
-        [SZG_RESULT_JSON] = ".json", [SZG_RESULT_CSV] = ".csv", [SZG_RESULT_NPY] = ".npy"};
+    static const char *const endings[SZGI_RESULT_FORMS] = {
+        [SZGI_RESULT_JSON] = ".json", [SZGI_RESULT_CSV] = ".csv", [SZGI_RESULT_NPY] = ".npy"};
     if (szgi_path_is_folder(path))
-        return SZG_RESULT_FOLDER;
-    for (int form = 0; form < SZG_RESULT_FORMS; form++)
+        return SZGI_RESULT_FOLDER;
+    for (int form = 0; form < SZGI_RESULT_FORMS; form++)
         if (endings[form] && szgi_path_ends(path, endings[form]))
             return (szgi_result_form)form;
-    return SZG_RESULT_UNKNOWN;
+    return SZGI_RESULT_UNKNOWN;
 }
 
 szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path,
                             const char *name) {
-    static emit_fn *const emit[SZG_RESULT_FORMS] = {
-        [SZG_RESULT_JSON] = emit_json, [SZG_RESULT_CSV] = emit_csv, [SZG_RESULT_NPY] = emit_npy};
+    static emit_fn *const emit[SZGI_RESULT_FORMS] = {
+        [SZGI_RESULT_JSON] = emit_json, [SZGI_RESULT_CSV] = emit_csv, [SZGI_RESULT_NPY] = emit_npy};
     szgi_result_form form = szgi_result_form_of(path);
     const szg_table *table = NULL;
-    if (form == SZG_RESULT_UNKNOWN)
+    if (form == SZGI_RESULT_UNKNOWN)
         return szgi_fail(context, SZG_EINVAL,
                          "output %s: end it in / for a folder, or in .csv, .json or .npy",
                          SHOWN(path));
-    if (form == SZG_RESULT_FOLDER)
+    if (form == SZGI_RESULT_FOLDER)
         return write_folder(context, result, path);
-    if (form != SZG_RESULT_JSON)
+    if (form != SZGI_RESULT_JSON)
         SZG_TRY(szgi_result_choose(context, result, name, &table));
     return write_file(context, result, path, table, emit[form]);
 }

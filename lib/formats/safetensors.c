@@ -130,7 +130,7 @@ static szg_status compare_index(szg_context *context, const szgi_safetensors *se
                  index, moved);
     if (set->count > listed)
         for (int64_t i = 0; i < set->count; i++)
-            if (szgi_json_kind_of(szgi_json_member(map, set->tensor[i].name)) == SZG_JSON_ABSENT) {
+            if (szgi_json_kind_of(szgi_json_member(map, set->tensor[i].name)) == SZGI_JSON_ABSENT) {
                 szgi_say(context, SZG_WARNING,
                          "%s: stale index: it omits %" PRId64
                          " tensors of the shards, %s the first "
@@ -146,7 +146,7 @@ static szg_status open_index(szg_context *context, szgi_safetensors *set, const 
     SZG_TRY(szgi_json_read(context, path, &json));
     szgi_json_value map = szgi_json_member(szgi_json_root(json), "weight_map");
     szg_status status;
-    if (szgi_json_kind_of(map) == SZG_JSON_ABSENT) {
+    if (szgi_json_kind_of(map) == SZGI_JSON_ABSENT) {
         status =
             szgi_fail(context, SZG_EDATA,
                       "%s: is no index of shards, which has a weight_map: give the folder, its "

@@ -8,12 +8,12 @@
 SZGI_BEGIN_DECLS
 
 typedef enum szgi_dtype {
-    SZG_DTYPE_F64,
-    SZG_DTYPE_F32,
-    SZG_DTYPE_F16,
-    SZG_DTYPE_BF16,
-    SZG_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
-    SZG_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
+    SZGI_DTYPE_F64,
+    SZGI_DTYPE_F32,
+    SZGI_DTYPE_F16,
+    SZGI_DTYPE_BF16,
+    SZGI_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
+    SZGI_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
 } szgi_dtype;
 
 /* One tensor, row-major. */

@@ -10,20 +10,20 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are little-endian in files");
 
 static const szgi_dtype_info dtypes[] = {
-    {"F64", SZG_DTYPE_F64, 64},      {"F32", SZG_DTYPE_F32, 32},
-    {"F16", SZG_DTYPE_F16, 16},      {"BF16", SZG_DTYPE_BF16, 16},
-    {"BOOL", SZG_DTYPE_INTEGER, 8},  {"I8", SZG_DTYPE_INTEGER, 8},
-    {"U8", SZG_DTYPE_INTEGER, 8},    {"I16", SZG_DTYPE_INTEGER, 16},
-    {"U16", SZG_DTYPE_INTEGER, 16},  {"I32", SZG_DTYPE_INTEGER, 32},
-    {"U32", SZG_DTYPE_INTEGER, 32},  {"I64", SZG_DTYPE_INTEGER, 64},
-    {"U64", SZG_DTYPE_INTEGER, 64},  {"C64", SZG_DTYPE_OTHER, 64},
-    {"F8_E5M2", SZG_DTYPE_OTHER, 8}, {"F8_E4M3", SZG_DTYPE_OTHER, 8},
-    {"F8_E8M0", SZG_DTYPE_OTHER, 8}, {"F6_E2M3", SZG_DTYPE_OTHER, 6},
-    {"F6_E3M2", SZG_DTYPE_OTHER, 6}, {"F4", SZG_DTYPE_OTHER, 4},
+    {"F64", SZGI_DTYPE_F64, 64},      {"F32", SZGI_DTYPE_F32, 32},
+    {"F16", SZGI_DTYPE_F16, 16},      {"BF16", SZGI_DTYPE_BF16, 16},
+    {"BOOL", SZGI_DTYPE_INTEGER, 8},  {"I8", SZGI_DTYPE_INTEGER, 8},
+    {"U8", SZGI_DTYPE_INTEGER, 8},    {"I16", SZGI_DTYPE_INTEGER, 16},
+    {"U16", SZGI_DTYPE_INTEGER, 16},  {"I32", SZGI_DTYPE_INTEGER, 32},
+    {"U32", SZGI_DTYPE_INTEGER, 32},  {"I64", SZGI_DTYPE_INTEGER, 64},
+    {"U64", SZGI_DTYPE_INTEGER, 64},  {"C64", SZGI_DTYPE_OTHER, 64},
+    {"F8_E5M2", SZGI_DTYPE_OTHER, 8}, {"F8_E4M3", SZGI_DTYPE_OTHER, 8},
+    {"F8_E8M0", SZGI_DTYPE_OTHER, 8}, {"F6_E2M3", SZGI_DTYPE_OTHER, 6},
+    {"F6_E3M2", SZGI_DTYPE_OTHER, 6}, {"F4", SZGI_DTYPE_OTHER, 4},
 };
 
 const szgi_dtype_info *szgi_dtype_find(const char *name) {
-    static const szgi_dtype_info unknown = {"", SZG_DTYPE_OTHER, 0};
+    static const szgi_dtype_info unknown = {"", SZGI_DTYPE_OTHER, 0};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (strcmp(dtypes[i].name, name) == 0)
             return &dtypes[i];
@@ -31,7 +31,7 @@ const szgi_dtype_info *szgi_dtype_find(const char *name) {
 }
 
 const szgi_dtype_info *szgi_dtype_info_of(szgi_dtype dtype) {
-    return (unsigned)dtype <= SZG_DTYPE_BF16 ? &dtypes[dtype] : NULL;
+    return (unsigned)dtype <= SZGI_DTYPE_BF16 ? &dtypes[dtype] : NULL;
 }
 
 static double real_from_bits(uint64_t bits) {
@@ -57,11 +57,11 @@ double szgi_real_from_bfloat(uint16_t bits) {
 }
 
 double szgi_tensor_roundoff(const szgi_tensor *tensor) {
-    static const double roundoff[] = {[SZG_DTYPE_F64] = 0x1p-53,
-                                      [SZG_DTYPE_F32] = 0x1p-24,
-                                      [SZG_DTYPE_F16] = 0x1p-11,
-                                      [SZG_DTYPE_BF16] = 0x1p-8};
-    return (unsigned)tensor->dtype <= SZG_DTYPE_BF16 ? roundoff[tensor->dtype] : 0;
+    static const double roundoff[] = {[SZGI_DTYPE_F64] = 0x1p-53,
+                                      [SZGI_DTYPE_F32] = 0x1p-24,
+                                      [SZGI_DTYPE_F16] = 0x1p-11,
+                                      [SZGI_DTYPE_BF16] = 0x1p-8};
+    return (unsigned)tensor->dtype <= SZGI_DTYPE_BF16 ? roundoff[tensor->dtype] : 0;
 }
 
 static szg_status check_readable(szg_context *context, const szgi_tensor *tensor) {
@@ -98,16 +98,16 @@ static void convert(szgi_dtype dtype, const unsigned char *at, int64_t count, do
     uint16_t bits;
     float single;
     switch (dtype) {
-    case SZG_DTYPE_F64:
+    case SZGI_DTYPE_F64:
         memcpy(out, at, (size_t)count * sizeof *out);
         break;
-    case SZG_DTYPE_F32:
+    case SZGI_DTYPE_F32:
         for (int64_t i = 0; i < count; i++, at += 4) {
             memcpy(&single, at, 4);
             out[i] = (double)single;
         }
         break;
-    case SZG_DTYPE_F16:
+    case SZGI_DTYPE_F16:
         for (int64_t i = 0; i < count; i++, at += 2) {
             memcpy(&bits, at, 2);
             out[i] = szgi_real_from_half(bits);
@@ -154,7 +154,7 @@ static bool integer_at(const unsigned char *at, int width, bool is_signed, int64
 
 szg_status szgi_tensor_read_integers(szg_context *context, const szgi_tensor *tensor, int64_t start,
                                      int64_t count, int64_t *out) {
-    if (tensor->dtype != SZG_DTYPE_INTEGER || strcmp(tensor->dtype_name, "BOOL") == 0)
+    if (tensor->dtype != SZGI_DTYPE_INTEGER || strcmp(tensor->dtype_name, "BOOL") == 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
                          tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
@@ -179,10 +179,10 @@ szg_status szgi_tensor_read_integers(szg_context *context, const szgi_tensor *te
 /* NaN and infinities are the values whose exponent is all ones. Index of the first among `count`
  * elements, or -1. */
 static int64_t first_bad(szgi_dtype dtype, const unsigned char *at, int64_t count) {
-    static const uint64_t masks[] = {[SZG_DTYPE_F64] = 0x7FF0000000000000u,
-                                     [SZG_DTYPE_F32] = 0x7F800000u,
-                                     [SZG_DTYPE_F16] = 0x7C00u,
-                                     [SZG_DTYPE_BF16] = 0x7F80u};
+    static const uint64_t masks[] = {[SZGI_DTYPE_F64] = 0x7FF0000000000000u,
+                                     [SZGI_DTYPE_F32] = 0x7F800000u,
+                                     [SZGI_DTYPE_F16] = 0x7C00u,
+                                     [SZGI_DTYPE_BF16] = 0x7F80u};
     uint64_t mask = masks[dtype];
     int width = szgi_dtype_info_of(dtype)->bits / 8;
     for (int64_t i = 0; i < count; i++, at += width) {

@@ -9,7 +9,7 @@
  * single large calls made outside the pool. Every call of BLAS or LAPACK stands between begin and
  * end: small ones share a lock, a large one holds it alone while it raises the number to the
  * context's threads. So no thread computes while the number changes. */
-typedef enum szgi_blas_call { SZG_BLAS_SHARED, SZG_BLAS_ALONE } szgi_blas_call;
+typedef enum szgi_blas_call { SZGI_BLAS_SHARED, SZGI_BLAS_ALONE } szgi_blas_call;
 szgi_blas_call szgi_blas_begin(szg_context *context, bool large);
 void szgi_blas_end(szgi_blas_call call);
 extern pthread_rwlock_t szgi_blas_calls; /* that lock */

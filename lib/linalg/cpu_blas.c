@@ -23,16 +23,16 @@ szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
     int threads = large && context && !szgi_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
         pthread_rwlock_rdlock(&szgi_blas_calls);
-        return SZG_BLAS_SHARED;
+        return SZGI_BLAS_SHARED;
     }
     pthread_rwlock_wrlock(&szgi_blas_calls);
     szgi_blas_count(threads);
     openblas_set_num_threads(threads);
-    return SZG_BLAS_ALONE;
+    return SZGI_BLAS_ALONE;
 }
 
 void szgi_blas_end(szgi_blas_call call) {
-    if (call == SZG_BLAS_ALONE)
+    if (call == SZGI_BLAS_ALONE)
         openblas_set_num_threads(1);
     pthread_rwlock_unlock(&szgi_blas_calls);
 }

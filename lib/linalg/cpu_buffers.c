@@ -12,18 +12,18 @@
 #include "cpu.h"
 
 /* Exported, though in no header; another build of the library may hide them. */
-#ifndef SZG_BLAS_ALLOC
-#define SZG_BLAS_ALLOC blas_memory_alloc
-#define SZG_BLAS_FREE blas_memory_free
+#ifndef SZGI_BLAS_ALLOC
+#define SZGI_BLAS_ALLOC blas_memory_alloc
+#define SZGI_BLAS_FREE blas_memory_free
 #endif
-extern void *SZG_BLAS_ALLOC(int procedure) __attribute__((weak));
-extern void SZG_BLAS_FREE(void *buffer) __attribute__((weak));
+extern void *SZGI_BLAS_ALLOC(int procedure) __attribute__((weak));
+extern void SZGI_BLAS_FREE(void *buffer) __attribute__((weak));
 
 /* BUFFER_SIZE of common_x86_64.h and common_arm64.h. The library names its own nowhere, and a first
  * buffer that is larger than the limit would not come back: so this is assumed, and more where the
  * first one is measured to be larger. */
-#ifndef SZG_BLAS_BUFFER
-#define SZG_BLAS_BUFFER ((size_t)32 << 22)
+#ifndef SZGI_BLAS_BUFFER
+#define SZGI_BLAS_BUFFER ((size_t)32 << 22)
 #endif
 static atomic_size_t measured; /* bytes of a buffer; 0: none was made yet */
 
@@ -64,7 +64,7 @@ static bool can_be_mapped(size_t bytes) {
 
 static size_t buffer_bytes(void) {
     size_t bytes = atomic_load(&measured);
-    return bytes > SZG_BLAS_BUFFER ? bytes : SZG_BLAS_BUFFER;
+    return bytes > SZGI_BLAS_BUFFER ? bytes : SZGI_BLAS_BUFFER;
 }
 
 /* Bytes of the process's address space; 0: unknown. */
@@ -95,11 +95,11 @@ static int make_buffers(int want) {
     int there = atomic_load(&made), kept = atomic_load(&servers), count = 0;
     for (int i = kept; i < want && (i < there || can_be_mapped(buffer_bytes())); i++) {
         size_t before = address_space();
-        held[count++] = SZG_BLAS_ALLOC(0);
+        held[count++] = SZGI_BLAS_ALLOC(0);
         measure(before, address_space());
     }
     for (int i = count; i-- > 0;)
-        SZG_BLAS_FREE(held[i]);
+        SZGI_BLAS_FREE(held[i]);
     return kept + count;
 }
 
@@ -134,8 +134,8 @@ static szg_status make_ready(szg_context *context, int want, int starts) {
         atomic_store(&made, want);
         return SZG_OK;
     }
-    int have = SZG_BLAS_ALLOC ? make_buffers(want) : try_buffers(want);
-    bool stay = SZG_BLAS_ALLOC || have == want; /* tried ones do not, where the call is refused */
+    int have = SZGI_BLAS_ALLOC ? make_buffers(want) : try_buffers(want);
+    bool stay = SZGI_BLAS_ALLOC || have == want; /* tried ones do not, where the call is refused */
     if (stay && have > atomic_load(&made))
         atomic_store(&made, have);
     const char *fewer = want > 1 ? "use fewer threads (--threads 1), or " : "";

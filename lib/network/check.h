@@ -36,7 +36,7 @@ const szgi_network_ops *szgi_network_of(szgi_arguments *arguments);
 szg_status szgi_network_missing(szgi_arguments *arguments);
 
 /* Returns from the checked function: the failure, or what the table's entry returns. */
-#define SZG_NETWORK_CALL(arguments, entry, ...)                                                    \
+#define SZGI_NETWORK_CALL(arguments, entry, ...)                                                   \
     do {                                                                                           \
         const szgi_network_ops *network_ = szgi_network_of(arguments);                             \
         if (!network_)                                                                             \

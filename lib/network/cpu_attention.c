@@ -6,7 +6,7 @@
 
 static const szgi_attention_kernels *kernels(void) {
 #ifdef __x86_64__
-    static const szgi_attention_kernels *const all[SZG_CPU_LEVELS] = {
+    static const szgi_attention_kernels *const all[SZGI_CPU_LEVELS] = {
         &szgi_attention_kernels_baseline, &szgi_attention_kernels_avx2,
         &szgi_attention_kernels_avx512};
     return all[szgi_cpu_level_best()];
@@ -16,7 +16,7 @@ static const szgi_attention_kernels *kernels(void) {
 }
 
 static int64_t widen(int64_t n) {
-    return (n + SZG_ATTENTION_PAD - 1) / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD;
+    return (n + SZGI_ATTENTION_PAD - 1) / SZGI_ATTENTION_PAD * SZGI_ATTENTION_PAD;
 }
 
 typedef struct attention_job {
@@ -41,7 +41,7 @@ static float *take(float *arena, int64_t *used, int64_t rows, int64_t columns) {
 static szgi_attention_scratch lay_out(const szgi_attention *a, bool backward, float *arena,
                                       int64_t *used) {
     int64_t wide = widen(a->length), qk = widen(a->d_qk), v = widen(a->d_v);
-    int64_t tile = SZG_ATTENTION_TILE, lags = 2 * wide + SZG_ATTENTION_PAD;
+    int64_t tile = SZGI_ATTENTION_TILE, lags = 2 * wide + SZGI_ATTENTION_PAD;
     *used = 0;
     szgi_attention_scratch s = {.wide_length = wide, .wide_qk = qk, .wide_v = v};
     s.k_rows = take(arena, used, wide, qk);
@@ -53,7 +53,7 @@ static szgi_attention_scratch lay_out(const szgi_attention *a, bool backward, fl
     s.out = take(arena, used, tile, v);
     s.out_lanes = take(arena, used, v, tile);
     s.weights = take(arena, used, wide, tile);
-    s.words = (uint32_t *)take(arena, used, wide + SZG_ATTENTION_PAD, tile);
+    s.words = (uint32_t *)take(arena, used, wide + SZGI_ATTENTION_PAD, tile);
     if (!backward)
         return s;
     s.dbias = take(arena, used, 1, lags);

@@ -11,9 +11,9 @@
 #include "network/ops.h"
 
 /* Queries of a tile; sizes are padded to whole vectors of the widest kind. */
-enum { SZG_ATTENTION_TILE = 32, SZG_ATTENTION_PAD = 16 };
+enum { SZGI_ATTENTION_TILE = 32, SZGI_ATTENTION_PAD = 16 };
 
-/* What one worker computes in. wide_x is x rounded up to SZG_ATTENTION_PAD. */
+/* What one worker computes in. wide_x is x rounded up to SZGI_ATTENTION_PAD. */
 typedef struct szgi_attention_scratch {
     int64_t wide_length, wide_qk, wide_v;
     float *k_rows;  /* [wide_length][wide_qk], rotated */
@@ -44,7 +44,7 @@ typedef struct szgi_attention_kernels {
                      float *dbias);
     /* logits [length][length]. */
     void (*logits)(const szgi_attention_head *head, bool coupled, float *logits);
-    /* The softmax's functions for their tests; count is a multiple of SZG_ATTENTION_PAD. */
+    /* The softmax's functions for their tests; count is a multiple of SZGI_ATTENTION_PAD. */
     void (*exponential)(int64_t count, const float *x, float *y);
     void (*logarithm)(int64_t count, const float *x, float *y);
 } szgi_attention_kernels;

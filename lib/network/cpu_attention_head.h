@@ -35,7 +35,7 @@ static inline int64_t keys_of_head(const szgi_attention_head *h) {
 
 static inline int64_t rows_of_tile(const szgi_attention *a, int64_t first) {
     int64_t left = a->length - first;
-    return left < SZG_ATTENTION_TILE ? left : SZG_ATTENTION_TILE;
+    return left < SZGI_ATTENTION_TILE ? left : SZGI_ATTENTION_TILE;
 }
 
 static inline int64_t whole_vectors(int64_t n) {
@@ -128,7 +128,7 @@ static inline void pack_queries(const szgi_attention_head *h, bool coupled, int6
               a->ldq, q, wide);
     if (coupled && a->pairs > 0)
         rotate_rows(a, rows, factors_of(h, a->q_factors, first), 1, q, wide);
-    memset(q + rows * wide, 0, (size_t)((SZG_ATTENTION_TILE - rows) * wide) * sizeof *q);
+    memset(q + rows * wide, 0, (size_t)((SZGI_ATTENTION_TILE - rows) * wide) * sizeof *q);
 }
 
 /* Lane l of the result: of a where l lacks the bit `bit`, else of b one bit lower; `high`: of a one
@@ -196,7 +196,7 @@ static inline void pack_bias(const szgi_attention_head *h) {
     const szgi_attention *a = h->attention;
     int64_t lags = 2 * a->length - 1;
     memcpy(h->scratch->bias, (const float *)a->bias + h->head * lags, (size_t)lags * sizeof(float));
-    memset(h->scratch->bias + lags, 0, SZG_ATTENTION_PAD * sizeof(float));
+    memset(h->scratch->bias + lags, 0, SZGI_ATTENTION_PAD * sizeof(float));
 }
 
 /* Where the lags of row i with key 0 are in an array of lags; key j is j before it. */
@@ -226,10 +226,10 @@ static inline head_dropout head_dropout_of(const szgi_attention *a) {
 
 /* Row j of `words` from rows j .. j + 3: lane l is of row j + l's own of the four. */
 static inline void align_words(int64_t keys, vword offsets, uint32_t *words) {
-    for (int64_t j = 0; j < keys; j++, words += SZG_ATTENTION_TILE) {
+    for (int64_t j = 0; j < keys; j++, words += SZGI_ATTENTION_TILE) {
         vword all = {0};
         for (uint32_t row = 0; row < 4; row++)
-            all |= (vword)(offsets == row) & vector_load_words(words + row * SZG_ATTENTION_TILE);
+            all |= (vword)(offsets == row) & vector_load_words(words + row * SZGI_ATTENTION_TILE);
         vector_store_words(words, all);
     }
 }
@@ -253,7 +253,7 @@ static inline void lane_words(const szgi_attention_head *h, const head_dropout *
         philox_lanes(&dropout->philox, even, low);
         philox_lanes(&dropout->philox, odd, high);
         for (int k = 0; k < 4; k++)
-            vector_store_words(words + (j + k) * SZG_ATTENTION_TILE,
+            vector_store_words(words + (j + k) * SZGI_ATTENTION_TILE,
                                (vword)philox_pair(low[k], high[k]));
     }
     if (length % 4)
@@ -263,19 +263,19 @@ static inline void lane_words(const szgi_attention_head *h, const head_dropout *
 /* ---- Tiles ---- */
 
 /* Queries first .. first + rows - 1 against the first `keys` keys at most. Products work on groups
- * of SZG_ATTENTION_PAD queries, for a causal mask leaves later groups more keys. */
+ * of SZGI_ATTENTION_PAD queries, for a causal mask leaves later groups more keys. */
 typedef struct attention_tile {
     const szgi_attention_head *head;
     int64_t first, rows, keys;
 } attention_tile;
 
 static inline int64_t whole_groups(int64_t n) {
-    return (n + SZG_ATTENTION_PAD - 1) / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD;
+    return (n + SZGI_ATTENTION_PAD - 1) / SZGI_ATTENTION_PAD * SZGI_ATTENTION_PAD;
 }
 
 /* Keys that the group of the tile's query c sees. */
 static inline int64_t keys_of_group(const attention_tile *t, int64_t c) {
-    int64_t last = c / SZG_ATTENTION_PAD * SZG_ATTENTION_PAD + SZG_ATTENTION_PAD - 1;
+    int64_t last = c / SZGI_ATTENTION_PAD * SZGI_ATTENTION_PAD + SZGI_ATTENTION_PAD - 1;
     return keys_of_row(t->head->attention, t->keys, t->first + last);
 }
 
@@ -286,9 +286,9 @@ static inline int64_t whole_rows(int64_t n) {
 /* to[j][i] = sum over c < d of from[j][c] lanes[c][i]. */
 static inline void keys_by_queries(const attention_tile *t, int64_t d, const float *from,
                                    int64_t ld, const float *lanes, float *to) {
-    enum { TILE = SZG_ATTENTION_TILE };
+    enum { TILE = SZGI_ATTENTION_TILE };
     int64_t done = 0;
-    for (int64_t c = 0; c < t->rows; c += SZG_ATTENTION_PAD) {
+    for (int64_t c = 0; c < t->rows; c += SZGI_ATTENTION_PAD) {
         int64_t end = keys_of_group(t, c);
         if (end == done)
             break;
@@ -301,9 +301,9 @@ static inline void keys_by_queries(const attention_tile *t, int64_t d, const flo
 /* to[c][i] = sum over keys of from[j][c] x[j][i], c < d. */
 static inline void over_keys(const attention_tile *t, int64_t d, const float *from, int64_t ld,
                              const float *x, float *to) {
-    enum { TILE = SZG_ATTENTION_TILE };
+    enum { TILE = SZGI_ATTENTION_TILE };
     int64_t done = 0;
-    for (int64_t c = 0; c < t->rows; c += SZG_ATTENTION_PAD) {
+    for (int64_t c = 0; c < t->rows; c += SZGI_ATTENTION_PAD) {
         int64_t end = keys_of_group(t, c);
         product_blocks(c > 0, whole_vectors(d), whole_groups(t->rows - c), end - done,
                        (product_factor){from + done * ld, 1, ld}, x + done * TILE + c, TILE, to + c,

@@ -9,7 +9,7 @@
 /* Adds the bias to the logit of key j and rows i + lane, and makes it -infinity where they do not
  * see the key. */
 static inline vfloat bias_and_mask(float *x, int64_t j, const float *bias, bool masked, int64_t i) {
-    float *at = x + j * SZG_ATTENTION_TILE;
+    float *at = x + j * SZGI_ATTENTION_TILE;
     vfloat logit = vector_load(at);
     if (bias)
         logit += vector_load(bias - j);
@@ -42,11 +42,11 @@ static inline vfloat largest_logits(int64_t keys, int64_t all_see, float *x, con
 static inline vfloat exponentials(int64_t keys, float *x, vfloat largest, const uint32_t *words,
                                   uint32_t threshold) {
     vfloat sum = {0};
-    for (int64_t j = 0; j < keys; j++, x += SZG_ATTENTION_TILE) {
+    for (int64_t j = 0; j < keys; j++, x += SZGI_ATTENTION_TILE) {
         vfloat p = vector_exp(vector_load(x) - largest);
         sum += p;
         if (words)
-            p = vector_where(vector_load_words(words + j * SZG_ATTENTION_TILE) >= threshold, p);
+            p = vector_where(vector_load_words(words + j * SZGI_ATTENTION_TILE) >= threshold, p);
         vector_store(x, p);
     }
     return sum;
@@ -54,7 +54,7 @@ static inline vfloat exponentials(int64_t keys, float *x, vfloat largest, const 
 
 /* Of the rows of a tile: largest logit and sum of exponentials. */
 typedef struct tile_sums {
-    float largest[SZG_ATTENTION_TILE], sum[SZG_ATTENTION_TILE];
+    float largest[SZGI_ATTENTION_TILE], sum[SZGI_ATTENTION_TILE];
 } tile_sums;
 
 /* Queries c .. c + LANES - 1 of the tile: logits to weights times the row's sum; zeros from their
@@ -75,7 +75,7 @@ static inline void softmax_lanes(const attention_tile *t, const head_dropout *dr
     vfloat largest = largest_logits(keys, all_see, x, bias, i);
     vfloat sum = exponentials(keys, x, largest, words, dropout->threshold);
     for (int64_t j = keys; j < group; j++)
-        vector_store(x + j * SZG_ATTENTION_TILE, (vfloat){0});
+        vector_store(x + j * SZGI_ATTENTION_TILE, (vfloat){0});
     vector_store(sums->largest + c, largest);
     vector_store(sums->sum + c, keys > 0 ? sum : vector_splat(1));
 }
@@ -83,7 +83,7 @@ static inline void softmax_lanes(const attention_tile *t, const head_dropout *dr
 static void write_log_sums(const attention_tile *t, const tile_sums *sums) {
     const szgi_attention_head *h = t->head;
     const szgi_attention *a = h->attention;
-    float log_sum[SZG_ATTENTION_TILE];
+    float log_sum[SZGI_ATTENTION_TILE];
     for (int64_t r = 0; r < t->rows; r += LANES)
         vector_store(log_sum + r,
                      vector_load(sums->largest + r) + vector_log(vector_load(sums->sum + r)));
@@ -97,11 +97,11 @@ static void write_out(const attention_tile *t, float factor, const tile_sums *su
     for (int64_t r = 0; r < t->rows; r += LANES) {
         vfloat scale = factor / vector_load(sums->sum + r);
         for (int64_t c = 0; c < a->d_v; c++) {
-            float *at = s->out_lanes + c * SZG_ATTENTION_TILE + r;
+            float *at = s->out_lanes + c * SZGI_ATTENTION_TILE + r;
             vector_store(at, vector_load(at) * scale);
         }
     }
-    transpose(a->d_v, t->rows, s->out_lanes, SZG_ATTENTION_TILE, s->out, s->wide_v);
+    transpose(a->d_v, t->rows, s->out_lanes, SZGI_ATTENTION_TILE, s->out, s->wide_v);
     copy_rows(t->rows, a->d_v, a->d_v, 1, s->out, s->wide_v,
               head_row_out(t->head, a->out, a->ldout, a->d_v, t->first), a->ldout);
 }
@@ -111,7 +111,7 @@ static void forward_tile(const attention_tile *t, const head_dropout *dropout) {
     const szgi_attention_scratch *s = t->head->scratch;
     tile_sums sums;
     pack_queries(t->head, true, t->first, t->rows);
-    transpose(whole_groups(t->rows), a->d_qk, s->q, s->wide_qk, s->q_lanes, SZG_ATTENTION_TILE);
+    transpose(whole_groups(t->rows), a->d_qk, s->q, s->wide_qk, s->q_lanes, SZGI_ATTENTION_TILE);
     keys_by_queries(t, a->d_qk, s->k_rows, s->wide_qk, s->q_lanes, s->weights);
     for (int64_t c = 0; c < t->rows; c += LANES)
         softmax_lanes(t, dropout, c, &sums);
@@ -129,7 +129,7 @@ static void forward(const szgi_attention_head *h) {
     pack_values(h, keys);
     if (a->bias)
         pack_bias(h);
-    for (int64_t first = 0; first < a->length; first += SZG_ATTENTION_TILE) {
+    for (int64_t first = 0; first < a->length; first += SZGI_ATTENTION_TILE) {
         attention_tile tile = {h, first, rows_of_tile(a, first), keys};
         forward_tile(&tile, &dropout);
     }
@@ -144,10 +144,10 @@ static void logits(const szgi_attention_head *h, bool coupled, float *out) {
     transpose(n, a->d_qk, s->k_rows, s->wide_qk, s->k_lanes, s->wide_length);
     if (biased)
         pack_bias(h);
-    for (int64_t first = 0; first < n; first += SZG_ATTENTION_TILE) {
+    for (int64_t first = 0; first < n; first += SZGI_ATTENTION_TILE) {
         int64_t rows = rows_of_tile(a, first);
         pack_queries(h, coupled, first, rows);
-        product(SZG_ATTENTION_TILE, whole_vectors(n), a->d_qk, s->q, s->wide_qk, s->k_lanes,
+        product(SZGI_ATTENTION_TILE, whole_vectors(n), a->d_qk, s->q, s->wide_qk, s->k_lanes,
                 s->wide_length, s->weights, s->wide_length);
         for (int64_t i = first; i < first + rows; i++)
             for (int64_t j = 0; j < n; j++)

@@ -7,26 +7,26 @@
 
 #include "cpu_level.h"
 
-static const char *const NAMES[SZG_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
+static const char *const NAMES[SZGI_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
 
 static szgi_cpu_level of_processor(void) {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return SZG_CPU_AVX512;
+        return SZGI_CPU_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return SZG_CPU_AVX2;
+        return SZGI_CPU_AVX2;
 #endif
-    return SZG_CPU_BASELINE;
+    return SZGI_CPU_BASELINE;
 }
 
-/* The level that SZEGO_SIMD names, of those that the processor has; SZG_CPU_LEVELS: another word.
+/* The level that SZEGO_SIMD names, of those that the processor has; SZGI_CPU_LEVELS: another word.
  */
 static szgi_cpu_level level_of(const char *name) {
     for (int level = 0; level <= (int)of_processor(); level++)
         if (strcmp(name, NAMES[level]) == 0)
             return (szgi_cpu_level)level;
-    return SZG_CPU_LEVELS;
+    return SZGI_CPU_LEVELS;
 }
 
 /* NULL: not set, or empty. */
@@ -36,14 +36,14 @@ static const char *wanted(void) {
 }
 
 szgi_cpu_level szgi_cpu_level_best(void) {
-    szgi_cpu_level level = wanted() ? level_of(wanted()) : SZG_CPU_LEVELS;
-    return level < SZG_CPU_LEVELS ? level : of_processor();
+    szgi_cpu_level level = wanted() ? level_of(wanted()) : SZGI_CPU_LEVELS;
+    return level < SZGI_CPU_LEVELS ? level : of_processor();
 }
 
 szg_status szgi_backend_check_simd(szg_context *context) {
     char list[64] = "";
     const char *name = wanted();
-    if (!name || level_of(name) < SZG_CPU_LEVELS)
+    if (!name || level_of(name) < SZGI_CPU_LEVELS)
         return SZG_OK;
     for (int level = 0; level <= (int)of_processor(); level++) {
         size_t used = strlen(list);

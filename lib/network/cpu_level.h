@@ -5,10 +5,10 @@
 #include <szego/context.h>
 
 typedef enum szgi_cpu_level {
-    SZG_CPU_BASELINE, /* what the compiler assumes */
-    SZG_CPU_AVX2,     /* and FMA */
-    SZG_CPU_AVX512,   /* F, DQ, BW, VL */
-    SZG_CPU_LEVELS
+    SZGI_CPU_BASELINE, /* what the compiler assumes */
+    SZGI_CPU_AVX2,     /* and FMA */
+    SZGI_CPU_AVX512,   /* F, DQ, BW, VL */
+    SZGI_CPU_LEVELS
 } szgi_cpu_level;
 
 /* The highest level of the processor, or the lower one that the environment variable SZEGO_SIMD

@@ -3,7 +3,7 @@
 
 const szgi_network_ops szgi_cpu_network = {
     .real_size = sizeof(float),
-    SZG_HOST_MEMORY,
+    SZGI_HOST_MEMORY,
 #define LAYER(name, words, arguments) .name = szgi_cpu_##name,
 #include "network_ops.def"
 };

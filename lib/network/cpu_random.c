@@ -3,7 +3,7 @@
 
 static const szgi_random_kernels *kernels(void) {
 #ifdef __x86_64__
-    static const szgi_random_kernels *const all[SZG_CPU_LEVELS] = {
+    static const szgi_random_kernels *const all[SZGI_CPU_LEVELS] = {
         &szgi_random_kernels_baseline, &szgi_random_kernels_avx2, &szgi_random_kernels_avx512};
     return all[szgi_cpu_level_best()];
 #else

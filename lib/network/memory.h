@@ -16,7 +16,7 @@ szg_status szgi_host_sync(szg_context *context);
  * are not finite. */
 void szgi_host_set_tally(const szgi_cross_entropy *entropy, const szgi_tally *sum);
 
-#define SZG_HOST_MEMORY                                                                            \
+#define SZGI_HOST_MEMORY                                                                           \
     .alloc = szgi_host_alloc, .free = szgi_host_free, .upload = szgi_host_copy,                    \
     .download = szgi_host_copy, .copy = szgi_host_copy, .clear = szgi_host_clear,                  \
     .clear_columns = szgi_host_clear_columns, .sync = szgi_host_sync

@@ -13,7 +13,7 @@ _Static_assert(sizeof(szgi_step_block) == 48 && offsetof(szgi_step_block, first)
 szg_status szgi_device_alloc(szg_context *context, int64_t bytes, void *out) {
     szgi_arguments check = {context, "device alloc", SZG_OK};
     szgi_argument_size(&check, "bytes", bytes, 0);
-    SZG_NETWORK_CALL(&check, alloc, bytes, (void **)out);
+    SZGI_NETWORK_CALL(&check, alloc, bytes, (void **)out);
 }
 
 void szgi_device_free(szg_context *context, void *memory) {
@@ -36,28 +36,28 @@ szg_status szgi_device_upload(szg_context *context, void *to, const void *from, 
     szgi_arguments check = check_transfer(context, "device upload", to, from, bytes);
     if (bytes == 0)
         return SZG_OK;
-    SZG_NETWORK_CALL(&check, upload, to, from, bytes);
+    SZGI_NETWORK_CALL(&check, upload, to, from, bytes);
 }
 
 szg_status szgi_device_download(szg_context *context, void *to, const void *from, int64_t bytes) {
     szgi_arguments check = check_transfer(context, "device download", to, from, bytes);
     if (bytes == 0)
         return SZG_OK;
-    SZG_NETWORK_CALL(&check, download, to, from, bytes);
+    SZGI_NETWORK_CALL(&check, download, to, from, bytes);
 }
 
 szg_status szgi_device_copy(szg_context *context, void *to, const void *from, int64_t bytes) {
     szgi_arguments check = check_transfer(context, "device copy", to, from, bytes);
     if (bytes == 0)
         return SZG_OK;
-    SZG_NETWORK_CALL(&check, copy, to, from, bytes);
+    SZGI_NETWORK_CALL(&check, copy, to, from, bytes);
 }
 
 szg_status szgi_device_clear(szg_context *context, void *memory, int64_t bytes) {
     szgi_arguments check = check_transfer(context, "device clear", memory, memory, bytes);
     if (bytes == 0)
         return SZG_OK;
-    SZG_NETWORK_CALL(&check, clear, memory, bytes);
+    SZGI_NETWORK_CALL(&check, clear, memory, bytes);
 }
 
 szg_status szgi_device_clear_columns(szg_context *context, void *memory, int64_t rows,
@@ -70,7 +70,7 @@ szg_status szgi_device_clear_columns(szg_context *context, void *memory, int64_t
     if (check.status != SZG_OK || rows == 0 || bytes == 0)
         return check.status;
     szgi_argument_array(&check, "memory", memory);
-    SZG_NETWORK_CALL(&check, clear_columns, memory, rows, stride, bytes);
+    SZGI_NETWORK_CALL(&check, clear_columns, memory, rows, stride, bytes);
 }
 
 szg_status szgi_device_sync(szg_context *context) {
@@ -105,13 +105,13 @@ szg_status szgi_device_record_end(szg_context *context, void **recording) {
     szgi_arguments check = {context, "device record end", SZG_OK};
     if (recording)
         *recording = NULL;
-    SZG_NETWORK_CALL(&check, record_end, recording);
+    SZGI_NETWORK_CALL(&check, record_end, recording);
 }
 
 szg_status szgi_device_replay(szg_context *context, void *recording) {
     szgi_arguments check = {context, "device replay", SZG_OK};
     szgi_argument_array(&check, "recording", recording);
-    SZG_NETWORK_CALL(&check, replay, recording);
+    SZGI_NETWORK_CALL(&check, replay, recording);
 }
 
 void szgi_device_recording_close(szg_context *context, void *recording) {
@@ -123,15 +123,15 @@ void szgi_device_recording_close(szg_context *context, void *recording) {
 
 szg_status szgi_device_mark(szg_context *context, int64_t which) {
     szgi_arguments check = {context, "device mark", SZG_OK};
-    szgi_argument_range(&check, "which", which, 0, SZG_DEVICE_MARKS - 1);
-    SZG_NETWORK_CALL(&check, mark, which);
+    szgi_argument_range(&check, "which", which, 0, SZGI_DEVICE_MARKS - 1);
+    SZGI_NETWORK_CALL(&check, mark, which);
 }
 
 szg_status szgi_device_elapsed(szg_context *context, int64_t from, int64_t to, double *seconds) {
     szgi_arguments check = {context, "device elapsed", SZG_OK};
-    szgi_argument_range(&check, "from", from, 0, SZG_DEVICE_MARKS - 1);
-    szgi_argument_range(&check, "to", to, 0, SZG_DEVICE_MARKS - 1);
-    SZG_NETWORK_CALL(&check, elapsed, from, to, seconds);
+    szgi_argument_range(&check, "from", from, 0, SZGI_DEVICE_MARKS - 1);
+    szgi_argument_range(&check, "to", to, 0, SZGI_DEVICE_MARKS - 1);
+    SZGI_NETWORK_CALL(&check, elapsed, from, to, seconds);
 }
 
 /* ---- Both ends ---- */

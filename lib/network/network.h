@@ -71,8 +71,8 @@ void szgi_device_recording_close(szg_context *context, void *recording);
 /* ---- The device's clock ----
  * A call returns before its work is done on a backend that can record; there it can be timed so. */
 
-enum { SZG_DEVICE_MARKS = 4096 };
-/* Mark `which`, 0 <= which < SZG_DEVICE_MARKS, is the time at which the work given before is done.
+enum { SZGI_DEVICE_MARKS = 4096 };
+/* Mark `which`, 0 <= which < SZGI_DEVICE_MARKS, is the time at which the work given before is done.
  * Not while recording. */
 SZG_CHECK_RESULT szg_status szgi_device_mark(szg_context *context, int64_t which);
 /* Waits for the mark `to`: seconds from `from` to it. SZG_EBACKEND: one was not set. */
@@ -108,11 +108,11 @@ typedef struct szgi_step_block {
 
 /* What random numbers are for, in the top byte of a purpose: places of one layer never share. */
 typedef enum szgi_network_place {
-    SZG_PLACE_ATTENTION =
+    SZGI_PLACE_ATTENTION =
         1, /* attention weights: index ((b * heads + h) * length + i) * length + j */
-    SZG_PLACE_ATTENTION_OUTPUT, /* index row * columns + column, here and below */
-    SZG_PLACE_HIDDEN,
-    SZG_PLACE_FEED_FORWARD
+    SZGI_PLACE_ATTENTION_OUTPUT, /* index row * columns + column, here and below */
+    SZGI_PLACE_HIDDEN,
+    SZGI_PLACE_FEED_FORWARD
 } szgi_network_place;
 
 /* The `purpose` of "base/random.h"'s stream for a place of a layer (0 <= layer < 2^16). */
@@ -277,8 +277,8 @@ typedef struct szgi_head_part {
     int64_t rows, columns;
     bool by_columns;
 } szgi_head_part;
-enum { SZG_HEAD_PARTS = 8 };
-/* sums[first + h] = sum of the squares of head h's entries in all `count` <= SZG_HEAD_PARTS parts.
+enum { SZGI_HEAD_PARTS = 8 };
+/* sums[first + h] = sum of the squares of head h's entries in all `count` <= SZGI_HEAD_PARTS parts.
  */
 SZG_CHECK_RESULT szg_status szgi_network_spectra_squares(szg_context *context,
                                                          szgi_spectra_job *job, int64_t first,
@@ -299,11 +299,11 @@ SZG_CHECK_RESULT szg_status szgi_network_spectra_collect(szg_context *context,
 
 /* What belongs to a product besides itself: its epilogue does it, or a pass of its own. */
 enum {
-    SZG_EPILOGUE_BIAS = 1,
-    SZG_EPILOGUE_RELU = 2,
-    SZG_EPILOGUE_GELU = 4,
-    SZG_EPILOGUE_DERIVATIVE = 8, /* of the activation */
-    SZG_EPILOGUE_BIAS_GRADIENT = 16
+    SZGI_EPILOGUE_BIAS = 1,
+    SZGI_EPILOGUE_RELU = 2,
+    SZGI_EPILOGUE_GELU = 4,
+    SZGI_EPILOGUE_DERIVATIVE = 8, /* of the activation */
+    SZGI_EPILOGUE_BIAS_GRADIENT = 16
 };
 
 /* How a device computes a product c (+)= op(a) op(b), by columns as in BLAS: op(a) m x k, op(b) k x
@@ -315,7 +315,7 @@ typedef struct szgi_product_fact {
     bool transpose_a, transpose_b, add;
     /* Powers of two, 256 at most, that addresses are multiples of; 0: there is no bias. */
     int64_t alignment_a, alignment_b, alignment_c, alignment_bias;
-    uint32_t fused, separate;    /* SZG_EPILOGUE_BIAS, ... */
+    uint32_t fused, separate;    /* SZGI_EPILOGUE_BIAS, ... */
     unsigned char algorithm[64]; /* the library's choice, opaque */
     int64_t candidates;          /* algorithms of which it was the fastest; 0: none was timed */
     double microseconds;         /* that it took; 0: it was not timed */

@@ -67,7 +67,7 @@ szg_status szgi_network_spectra_take(szg_context *context, szgi_spectra_job *job
     if (check.status != SZG_OK || count == 0)
         return check.status;
     szgi_argument_array(&check, "logits", logits);
-    SZG_NETWORK_CALL(&check, spectra_take, job, first, count, length, logits);
+    SZGI_NETWORK_CALL(&check, spectra_take, job, first, count, length, logits);
 }
 
 static void check_part(szgi_arguments *check, const szgi_head_part *part, int64_t heads) {
@@ -91,10 +91,10 @@ szg_status szgi_network_spectra_squares(szg_context *context, szgi_spectra_job *
         return check.status;
     szgi_argument_size(&check, "heads", heads, 1);
     check_places(&check, "sums", first, heads, job->sums);
-    szgi_argument_range(&check, "parts", count, 1, SZG_HEAD_PARTS);
+    szgi_argument_range(&check, "parts", count, 1, SZGI_HEAD_PARTS);
     for (int64_t i = 0; i < count && check.status == SZG_OK; i++)
         check_part(&check, &parts[i], heads);
-    SZG_NETWORK_CALL(&check, spectra_squares, job, first, heads, count, parts);
+    SZGI_NETWORK_CALL(&check, spectra_squares, job, first, heads, count, parts);
 }
 
 szg_status szgi_network_spectra_begin(szg_context *context, szgi_spectra_job *job, int64_t count) {

@@ -14,9 +14,9 @@ SZGI_BEGIN_DECLS
  * "network/network.h" and this file: by itself with the number of entries of the tables, by way of
  * the generation with all else. */
 enum {
-    SZG_PLUGIN_GENERATION = 7,
-    SZG_PLUGIN_ENTRIES = (sizeof(szgi_linalg_ops) + sizeof(szgi_network_ops)) / sizeof(void *),
-    SZG_PLUGIN_ABI = 1000 * SZG_PLUGIN_GENERATION + SZG_PLUGIN_ENTRIES
+    SZGI_PLUGIN_GENERATION = 7,
+    SZGI_PLUGIN_ENTRIES = (sizeof(szgi_linalg_ops) + sizeof(szgi_network_ops)) / sizeof(void *),
+    SZGI_PLUGIN_ABI = 1000 * SZGI_PLUGIN_GENERATION + SZGI_PLUGIN_ENTRIES
 };
 
 /* What the library gives. */
@@ -56,7 +56,7 @@ typedef struct szgi_plugin {
 /* The one symbol of a plugin. Keeps `host`, and calls none of its functions yet: whether both have
  * one ABI number the library looks afterwards. */
 typedef const szgi_plugin *szgi_plugin_entry(const szgi_host *host);
-#define SZG_PLUGIN_ENTRY "szego_plugin"
+#define SZGI_PLUGIN_ENTRY "szego_plugin"
 
 SZGI_END_DECLS
 

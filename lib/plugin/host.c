@@ -24,7 +24,7 @@ static szgi_ops *host_ops_of(szg_context *context) {
     return session->device;
 }
 
-const szgi_host szgi_plugin_host = {.abi = SZG_PLUGIN_ABI,
+const szgi_host szgi_plugin_host = {.abi = SZGI_PLUGIN_ABI,
                                     .fail = host_fail,
                                     .fail_prefix = host_fail_prefix,
                                     .say = host_say,

@@ -147,11 +147,11 @@ static szg_status open_library(szg_context *context, const char *path, void **li
 
 static szg_status check_version(szg_context *context, const char *path, const szgi_plugin *plugin) {
     const char *remedy = "install plugin and program of one build, or use --backend cpu";
-    if (!plugin || plugin->abi != SZG_PLUGIN_ABI)
+    if (!plugin || plugin->abi != SZGI_PLUGIN_ABI)
         return szgi_fail(context, SZG_EBACKEND,
                          "backend cuda: %s is a plugin of another version: its interface is %u, "
                          "this library's %u: %s",
-                         path, plugin ? plugin->abi : 0, (unsigned)SZG_PLUGIN_ABI, remedy);
+                         path, plugin ? plugin->abi : 0, (unsigned)SZGI_PLUGIN_ABI, remedy);
     if (strcmp(plugin->version, szg_version()) != 0)
         return szgi_fail(context, SZG_EBACKEND,
                          "backend cuda: %s is a plugin of version %s, this library is %s: %s", path,
@@ -165,13 +165,13 @@ static szg_status load(szg_context *context) {
     szgi_plugin_entry *entry;
     find_plugin(path);
     SZG_TRY(open_library(context, path, &library));
-    symbol = dlsym(library, SZG_PLUGIN_ENTRY);
+    symbol = dlsym(library, SZGI_PLUGIN_ENTRY);
     memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function */
     if (!symbol) {
         dlclose(library);
         return szgi_fail(
             context, SZG_EBACKEND,
-            "backend cuda: %s is no plugin of szego: it has no symbol " SZG_PLUGIN_ENTRY
+            "backend cuda: %s is no plugin of szego: it has no symbol " SZGI_PLUGIN_ENTRY
             ": remove it or set SZEGO_CUDA_PLUGIN",
             path);
     }

@@ -101,7 +101,7 @@ static bool parse_finite(const char *word, double *out) {
 }
 
 static bool parse_integer(const char *word, int64_t *out) {
-    return szgi_integer_parse(word, out) == SZG_PARSED && *out >= -INSTANCE_PHASE_MAX &&
+    return szgi_integer_parse(word, out) == SZGI_PARSED && *out >= -INSTANCE_PHASE_MAX &&
            *out <= INSTANCE_PHASE_MAX;
 }
 

@@ -70,8 +70,8 @@ szg_status szgi_hold_positive_symbol(szg_context *context, const instance *at, b
     memcpy(w, at->w, (size_t)at->weights * sizeof *w);
     w[0] *= 0.5;
     szg_range range;
-    szg_status status = szgi_ball_range(context, at->weights, w, NULL, SZG_PHASE_TIMES_INDEX,
-                                        SZG_BALL_BITS, &range);
+    szg_status status = szgi_ball_range(context, at->weights, w, NULL, SZGI_PHASE_TIMES_INDEX,
+                                        SZGI_BALL_BITS, &range);
     szgi_memory_free(w);
     *holds = status == SZG_OK && range.min.lo > 0.0;
     return status;

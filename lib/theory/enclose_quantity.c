@@ -4,7 +4,7 @@
 
 #include "enclose.h"
 
-enum { BITS = SZG_BALL_BITS };
+enum { BITS = SZGI_BALL_BITS };
 
 /* ---- Trigonometric polynomials ---- */
 
@@ -24,21 +24,21 @@ static szg_status modulus(szg_context *context, const instance *at, bool phases,
 
 static szg_status width(szg_context *context, const instance *at, bool phases, szg_interval *out) {
     szg_range range;
-    SZG_TRY(range_of(context, at, phases, SZG_PHASE_TIMES_INDEX, &range));
+    SZG_TRY(range_of(context, at, phases, SZGI_PHASE_TIMES_INDEX, &range));
     *out = szgi_range_width(&range);
     return SZG_OK;
 }
 
 szg_status szgi_enclose_max_f(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, true, SZG_PHASE_TIMES_INDEX, out);
+    return modulus(context, at, true, SZGI_PHASE_TIMES_INDEX, out);
 }
 
 szg_status szgi_enclose_max_f_plain(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, true, SZG_PHASE_PLAIN, out);
+    return modulus(context, at, true, SZGI_PHASE_PLAIN, out);
 }
 
 szg_status szgi_enclose_max_g(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, false, SZG_PHASE_TIMES_INDEX, out);
+    return modulus(context, at, false, SZGI_PHASE_TIMES_INDEX, out);
 }
 
 szg_status szgi_enclose_width_f(szg_context *context, const instance *at, szg_interval *out) {
@@ -70,7 +70,7 @@ szg_status szgi_toeplitz_extremes(szg_context *context, int64_t n, int64_t count
                                   const szgi_phase *theta, szg_interval *least,
                                   szg_interval *largest) {
     szgi_ball_matrix *matrix;
-    SZG_TRY(szgi_ball_matrix_open_toeplitz(context, n, count, w, theta, SZG_PHASE_PLAIN, BITS,
+    SZG_TRY(szgi_ball_matrix_open_toeplitz(context, n, count, w, theta, SZGI_PHASE_PLAIN, BITS,
                                            &matrix));
     szg_status status = extremes(context, matrix, least, largest);
     szgi_ball_matrix_close(&matrix);

@@ -34,9 +34,10 @@ quantity szgi_quantity_find(const char *name);
  * refuse what does not. */
 bool szgi_quantity_accepts(quantity q, const instance *at);
 
-/* The path of the checkers, at SZG_BALL_BITS, and the one that checks them, at RECHECK_BITS. Inputs
- * that the quantity accepts. SZG_EDATA: a weight that is not finite, a phase that is none. */
-enum { RECHECK_BITS = 2 * SZG_BALL_BITS };
+/* The path of the checkers, at SZGI_BALL_BITS, and the one that checks them, at RECHECK_BITS.
+ * Inputs that the quantity accepts. SZG_EDATA: a weight that is not finite, a phase that is none.
+ */
+enum { RECHECK_BITS = 2 * SZGI_BALL_BITS };
 SZG_CHECK_RESULT szg_status szgi_quantity_enclose(szg_context *context, quantity q,
                                                   const instance *at, szg_interval *out);
 SZG_CHECK_RESULT szg_status szgi_quantity_recheck(szg_context *context, quantity q,

@@ -124,7 +124,7 @@ static szg_status check_document(szg_context *context, const szgi_json *json, sz
                                  int64_t *refused) {
     szgi_json_value root = szgi_json_root(json), rows = szgi_json_member(root, "certificates");
     SZG_TRY(szgi_json_as_object(context, root));
-    if (szgi_json_kind_of(rows) == SZG_JSON_ABSENT && szgi_json_has(root, "id"))
+    if (szgi_json_kind_of(rows) == SZGI_JSON_ABSENT && szgi_json_has(root, "id"))
         return check_one(context, root, results, refused);
     SZG_TRY(szgi_json_as_array(context, rows));
     int64_t count = szgi_json_count(rows);

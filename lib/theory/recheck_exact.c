@@ -180,7 +180,7 @@ szg_status szgi_recheck_hold_positive_symbol(szg_context *context, const instanc
     memcpy(w, at->w, (size_t)at->weights * sizeof *w);
     w[0] /= 2.0;
     szg_range range;
-    szg_status status = szgi_ball_range_check(context, at->weights, w, NULL, SZG_PHASE_TIMES_INDEX,
+    szg_status status = szgi_ball_range_check(context, at->weights, w, NULL, SZGI_PHASE_TIMES_INDEX,
                                               RECHECK_BITS, 1e-12, &range);
     szgi_memory_free(w);
     *holds = status == SZG_OK && range.min.lo > 0.0;

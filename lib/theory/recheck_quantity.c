@@ -27,21 +27,21 @@ static szg_status modulus(szg_context *context, const instance *at, bool phases,
 
 static szg_status width(szg_context *context, const instance *at, bool phases, szg_interval *out) {
     szg_range range;
-    SZG_TRY(range_of(context, at, phases, SZG_PHASE_TIMES_INDEX, &range));
+    SZG_TRY(range_of(context, at, phases, SZGI_PHASE_TIMES_INDEX, &range));
     *out = szgi_interval_subtract(range.max, range.min);
     return SZG_OK;
 }
 
 szg_status szgi_recheck_max_f(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, true, SZG_PHASE_TIMES_INDEX, out);
+    return modulus(context, at, true, SZGI_PHASE_TIMES_INDEX, out);
 }
 
 szg_status szgi_recheck_max_f_plain(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, true, SZG_PHASE_PLAIN, out);
+    return modulus(context, at, true, SZGI_PHASE_PLAIN, out);
 }
 
 szg_status szgi_recheck_max_g(szg_context *context, const instance *at, szg_interval *out) {
-    return modulus(context, at, false, SZG_PHASE_TIMES_INDEX, out);
+    return modulus(context, at, false, SZGI_PHASE_TIMES_INDEX, out);
 }
 
 szg_status szgi_recheck_width_f(szg_context *context, const instance *at, szg_interval *out) {

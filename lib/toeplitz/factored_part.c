@@ -7,9 +7,9 @@
 #include "factored_private.h"
 
 enum {
-    GROUP = 8,               /* columns that are read together: a cache line of a row */
-    COLUMN_BLOCKS = 8,       /* partial sums, whatever the number of threads */
-    ROWS = SZG_FACTORED_STEP /* rows of one step of the running Gram matrix */
+    GROUP = 8,                /* columns that are read together: a cache line of a row */
+    COLUMN_BLOCKS = 8,        /* partial sums, whatever the number of threads */
+    ROWS = SZGI_FACTORED_STEP /* rows of one step of the running Gram matrix */
 };
 
 /* The sums of A B^T along diagonals are correlations of columns, sum_t sum_i A_{i+k,t} B_{i,t}.

@@ -14,7 +14,7 @@ SZG_CHECK_RESULT szg_status szgi_factored_diagonal_sums(szg_context *context, co
                                                         double *low_rank, double **out);
 
 /* ||M o A B^T||_F^2 from Gram matrices: of all rows, or running ones in steps of so many rows. */
-enum { SZG_FACTORED_STEP = 256 };
+enum { SZGI_FACTORED_STEP = 256 };
 SZG_CHECK_RESULT szg_status szgi_factored_low_rank_square(szg_context *context,
                                                           const szg_factored *f, double *out);
 

@@ -309,15 +309,15 @@ done:
 
 /* The square of the masked low-rank part and a bound of its error. QR: columns of A and B are off
  * by szgi_tall_r_error, their product by d u besides. Gram matrices: an entry sums
- * SZG_FACTORED_STEP products, then steps, their inner product d^2 / 8, then steps again; the blocks
- * on the diagonal less. The moduli of all terms add up to S^2 at most. */
+ * SZGI_FACTORED_STEP products, then steps, their inner product d^2 / 8, then steps again; the
+ * blocks on the diagonal less. The moduli of all terms add up to S^2 at most. */
 static szg_status low_rank_square(szg_context *context, const scaled *s, double *square,
                                   double *error) {
     double d = (double)s->f.d, u = ROUNDING, size = s->size;
-    double steps = (double)(s->f.n / SZG_FACTORED_STEP + 1);
+    double steps = (double)(s->f.n / SZGI_FACTORED_STEP + 1);
     if (s->f.causal) {
         SZG_TRY(szgi_factored_low_rank_square(context, &s->f, square));
-        *error = (2 * SZG_FACTORED_STEP + 3 * steps + d * d / 8 + 2 * d + 32) * u * size * size;
+        *error = (2 * SZGI_FACTORED_STEP + 3 * steps + d * d / 8 + 2 * d + 32) * u * size * size;
         return SZG_OK;
     }
     SZG_TRY(qr_square(context, &s->f, square));

@@ -125,19 +125,19 @@ static szg_status real_range(szg_context *context, const szg_toeplitz *toeplitz,
     szg_c64 *lags;
     SZG_TRY(copy_lags(context, toeplitz, 0, &count, &lags));
     szg_status status =
-        szgi_ball_symbol_range(context, count, lags, taper, order, SZG_BALL_BITS, out);
+        szgi_ball_symbol_range(context, count, lags, taper, order, SZGI_BALL_BITS, out);
     szgi_memory_free(lags);
     return status;
 }
 
 szg_status szg_symbol_range(szg_context *context, const szg_toeplitz *toeplitz, szg_range *out) {
-    return real_range(context, toeplitz, SZG_TAPER_NONE, 0, out);
+    return real_range(context, toeplitz, SZGI_TAPER_NONE, 0, out);
 }
 
 szg_status szg_symbol_fejer_range(szg_context *context, const szg_toeplitz *toeplitz, int64_t order,
                                   szg_range *out) {
     SZG_TRY(check_order(context, order));
-    return real_range(context, toeplitz, SZG_TAPER_FEJER, order, out);
+    return real_range(context, toeplitz, SZGI_TAPER_FEJER, order, out);
 }
 
 szg_status szg_symbol_modulus_range(szg_context *context, const szg_toeplitz *toeplitz,
@@ -145,7 +145,7 @@ szg_status szg_symbol_modulus_range(szg_context *context, const szg_toeplitz *to
     int64_t count;
     szg_c64 *lags;
     SZG_TRY(copy_lags(context, toeplitz, -szgi_toeplitz_degree(toeplitz), &count, &lags));
-    szg_status status = szgi_ball_modulus_range(context, count, lags, SZG_BALL_BITS, out);
+    szg_status status = szgi_ball_modulus_range(context, count, lags, SZGI_BALL_BITS, out);
     szgi_memory_free(lags);
     return status;
 }

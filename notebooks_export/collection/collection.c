@@ -13,8 +13,8 @@ static const char family[] = "szego-results-";
 static bool is_family(szgi_json_value root) {
     const char *format;
     szgi_json_value value = szgi_json_member(root, "format");
-    return szgi_json_kind_of(root) == SZG_JSON_OBJECT &&
-           szgi_json_kind_of(value) == SZG_JSON_TEXT &&
+    return szgi_json_kind_of(root) == SZGI_JSON_OBJECT &&
+           szgi_json_kind_of(value) == SZGI_JSON_TEXT &&
            szgi_json_as_text(NULL, value, &format) == SZG_OK &&
            strncmp(format, family, sizeof family - 1) == 0;
 }
@@ -23,7 +23,7 @@ static bool is_family(szgi_json_value root) {
 static bool is_export(szgi_json_value root) {
     const char *command;
     szgi_json_value value = szgi_json_member(root, "command");
-    return szgi_json_kind_of(value) == SZG_JSON_TEXT &&
+    return szgi_json_kind_of(value) == SZGI_JSON_TEXT &&
            szgi_json_as_text(NULL, value, &command) == SZG_OK && strcmp(command, "export") == 0;
 }
 

@@ -213,7 +213,7 @@ done:
 
 static szg_status copy_as_text(szg_context *context, const szg_table *from, int64_t row,
                                int64_t column, szg_table *to, int64_t target) {
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     if (szg_table_column(from, column)->type == SZG_TEXT)
         return szgi_table_put_text(context, to, target, szg_table_get_text(from, row, column));
     if (szg_table_column(from, column)->type == SZG_REAL)

@@ -51,7 +51,7 @@ static szg_status describe_column(szg_context *context, const szg_table *table, 
                                   szgi_json *list) {
     const szg_column *column = szg_table_column(table, index);
     szgi_end end = szgi_table_end(table, index);
-    char dtype[SZG_NPY_TYPE];
+    char dtype[SZGI_NPY_TYPE];
     szgi_npy_column_type(table, index, dtype);
     szgi_json *one;
     SZG_TRY(szgi_json_open_object(context, &one));

@@ -28,7 +28,7 @@ static szg_status print_result(szg_context *context, const szg_collection *colle
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         szgi_json_value value = szgi_json_member(provenance, keys[i]);
         const char *text = "";
-        if (szgi_json_kind_of(value) == SZG_JSON_TEXT)
+        if (szgi_json_kind_of(value) == SZGI_JSON_TEXT)
             SZG_TRY(szgi_json_as_text(context, value, &text));
         SZG_TRY(put_name(context, " | ", text, stream));
     }
@@ -72,7 +72,7 @@ szg_status szgi_export_print_title(szg_context *context, const szg_collection *c
 static szg_status print_columns(szg_context *context, const szg_table *table, FILE *stream) {
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         const szg_column *column = szg_table_column(table, i);
-        char dtype[SZG_NPY_TYPE];
+        char dtype[SZGI_NPY_TYPE];
         szgi_npy_column_type(table, i, dtype);
         SZG_TRY(put_name(context, "| ", column->name, stream));
         SZG_TRY(put_name(context, " | ", dtype, stream));

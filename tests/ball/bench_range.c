@@ -51,7 +51,7 @@ static szg_status measure(szg_context *context, int kind, int64_t degree) {
     for (int i = 0; i < 3 && status == SZG_OK; i++) {
         const double start = now();
         status =
-            szgi_ball_symbol_range(context, degree + 1, a, SZG_TAPER_NONE, 0, SZG_BALL_BITS, &r);
+            szgi_ball_symbol_range(context, degree + 1, a, SZGI_TAPER_NONE, 0, SZGI_BALL_BITS, &r);
         seconds[i] = now() - start;
     }
     szgi_memory_free(a);

@@ -52,7 +52,7 @@ static szg_status use_balls(szg_context *context) {
     static const szgi_phase phases[] = {
         {.radians = 0}, {.radians = .7}, {.rational = true, .p = 3, .q = 7}};
     szg_range range;
-    return szgi_ball_range(context, 3, weights, phases, SZG_PHASE_TIMES_INDEX, BITS, &range);
+    return szgi_ball_range(context, 3, weights, phases, SZGI_PHASE_TIMES_INDEX, BITS, &range);
 }
 
 static void *use_and_end(void *unused) {

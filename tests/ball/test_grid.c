@@ -88,7 +88,7 @@ START_TEST(test_grid_errors) {
         polynomial p;
         grid g;
         ck_szg_ok(
-            szgi_polynomial_from_symbol(test_context(), COUNT, a, SZG_TAPER_NONE, 0, 128, &p));
+            szgi_polynomial_from_symbol(test_context(), COUNT, a, SZGI_TAPER_NONE, 0, 128, &p));
         ck_szg_ok(szgi_grid_open(test_context(), &p, &g));
         for (int q = 0; q < g.orders; q += 2) {
             ck_szg_ok(szgi_grid_next(test_context(), &g, q));
@@ -143,12 +143,12 @@ START_TEST(test_polynomial) {
     a[6].re = 1;
     a[9].im = 2;
     polynomial p;
-    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), 20, a, SZG_TAPER_NONE, 0, 128, &p));
+    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), 20, a, SZGI_TAPER_NONE, 0, 128, &p));
     ck_assert_int_eq(p.degree, 3);
     ck_assert_int_eq(p.period, 3);
     ck_assert(mag_is_zero(p.perturbation));
     szgi_polynomial_close(&p);
-    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), 20, a, SZG_TAPER_FEJER, 7, 128, &p));
+    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), 20, a, SZGI_TAPER_FEJER, 7, 128, &p));
     ck_assert_int_eq(p.degree, 1);
     ck_assert_int_eq(p.period, 6);
     ck_assert(!mag_is_zero(p.perturbation) && mag_cmp_2exp_si(p.perturbation, -120) < 0);
@@ -164,11 +164,11 @@ START_TEST(test_rounding_mode) {
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(fesetround(modes[i]), 0);
         szg_status status =
-            szgi_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r);
+            szgi_ball_symbol_range(test_context(), 2, a, SZGI_TAPER_NONE, 0, 128, &r);
         ck_assert_int_eq(fesetround(FE_TONEAREST), 0);
         ck_assert_int_eq(status, SZG_EBACKEND);
     }
-    ck_szg_ok(szgi_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
+    ck_szg_ok(szgi_ball_symbol_range(test_context(), 2, a, SZGI_TAPER_NONE, 0, 128, &r));
 }
 END_TEST
 
@@ -180,9 +180,9 @@ START_TEST(test_cancel) {
     const szg_c64 a[] = {{0, 0}, {1, 0}, {0, 1}};
     const double w[] = {0, 1, 1};
     szg_range r;
-    ck_assert_int_eq(szgi_ball_symbol_range(context, 3, a, SZG_TAPER_NONE, 0, 128, &r),
+    ck_assert_int_eq(szgi_ball_symbol_range(context, 3, a, SZGI_TAPER_NONE, 0, 128, &r),
                      SZG_ECANCEL);
-    ck_assert_int_eq(szgi_ball_range_check(context, 3, w, NULL, SZG_PHASE_PLAIN, 128, 1e-9, &r),
+    ck_assert_int_eq(szgi_ball_range_check(context, 3, w, NULL, SZGI_PHASE_PLAIN, 128, 1e-9, &r),
                      SZG_ECANCEL);
     szg_context_close(&context);
 }
@@ -218,7 +218,7 @@ START_TEST(many_cells_look_for_cancellation) {
     ck_szg_ok(szgi_memory_alloc(test_context(), N + 1, &a));
     a[1].re = 0x1p-80;
     a[N].re = 1;
-    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), N + 1, a, SZG_TAPER_NONE, 0, 128, &p));
+    ck_szg_ok(szgi_polynomial_from_symbol(test_context(), N + 1, a, SZGI_TAPER_NONE, 0, 128, &p));
     ck_szg_ok(szgi_grid_open(test_context(), &p, &g));
     for (int q = 0; q < 4; q += 2) {
         own.count = 0;

@@ -41,7 +41,7 @@ static void range_of_real(int64_t count, const double *a, szg_range *out) {
     for (int64_t k = 0; k < count; k++)
         c[k].re = a[k];
     ck_szg_ok(
-        szgi_ball_symbol_range(test_context(), count, c, SZG_TAPER_NONE, 0, SZG_BALL_BITS, out));
+        szgi_ball_symbol_range(test_context(), count, c, SZGI_TAPER_NONE, 0, SZGI_BALL_BITS, out));
     free(c);
 }
 
@@ -191,7 +191,7 @@ START_TEST(test_against_check) {
         szgi_phase theta[COUNT];
         const int64_t count = 1 + trial % COUNT;
         fill_random((uint32_t)trial, count, w, theta);
-        const szgi_phase_mode mode = trial % 2 ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
+        const szgi_phase_mode mode = trial % 2 ? SZGI_PHASE_PLAIN : SZGI_PHASE_TIMES_INDEX;
         szg_range fast, slow;
         ck_szg_ok(szgi_ball_range(test_context(), count, w, theta, mode, 128, &fast));
         ck_szg_ok(szgi_ball_range_check(test_context(), count, w, theta, mode, 256, 1e-9, &slow));
@@ -221,7 +221,7 @@ START_TEST(test_precision) {
         fill_random(2000 + trial, COUNT, w, theta);
         for (int i = 0; i < 4; i++) {
             ck_szg_ok(
-                szgi_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, bits[i], &r[i]));
+                szgi_ball_range(test_context(), COUNT, w, theta, SZGI_PHASE_PLAIN, bits[i], &r[i]));
             ck_tight(&r[i]);
             for (int j = 0; j < i; j++) {
                 ck_assert_int_eq(szgi_interval_compare(r[i].max, r[j].max), 0);
@@ -240,12 +240,12 @@ START_TEST(test_against_samples) {
         szgi_phase theta[COUNT];
         fill_random((uint32_t)(1000 + trial), COUNT, w, theta);
         szg_range r;
-        ck_szg_ok(szgi_ball_range(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, 128, &r));
+        ck_szg_ok(szgi_ball_range(test_context(), COUNT, w, theta, SZGI_PHASE_PLAIN, 128, &r));
         ck_ordered(&r);
         for (int64_t j = 0; j < GRID; j++) {
             const szgi_phase at = {.rational = true, .p = 2 * j, .q = GRID};
             szg_interval value;
-            ck_szg_ok(szgi_ball_value(test_context(), COUNT, w, theta, SZG_PHASE_PLAIN, &at, 128,
+            ck_szg_ok(szgi_ball_value(test_context(), COUNT, w, theta, SZGI_PHASE_PLAIN, &at, 128,
                                       &value));
             ck_assert(value.lo <= r.max.hi && value.hi >= r.min.lo);
         }
@@ -263,7 +263,7 @@ START_TEST(test_large) {
         szgi_random_fill_normal(&stream, 0, 2 * n + 2, &a[0].re);
         a[0].im = 0;
         szg_range r;
-        ck_szg_ok(szgi_ball_symbol_range(test_context(), n + 1, a, SZG_TAPER_NONE, 0, 128, &r));
+        ck_szg_ok(szgi_ball_symbol_range(test_context(), n + 1, a, SZGI_TAPER_NONE, 0, 128, &r));
         ck_tight(&r);
         for (int64_t j = 0; j < 200; j++) {
             const double t = (double)j * 0.0314159 + (j % 2 ? r.theta_max : r.theta_min);
@@ -288,24 +288,24 @@ START_TEST(test_lemma) {
     const double w[] = {0, 1, 1};
     const szgi_phase quarter[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 4}};
     const szgi_phase half[] = {{.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 1}};
-    ck_szg_ok(szgi_ball_range(test_context(), 3, w, NULL, SZG_PHASE_PLAIN, 128, &g));
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, NULL, SZGI_PHASE_PLAIN, 128, &g));
     ck_contains(g.max, 4, 0);
     ck_contains(g.min, -2.25, 0);
     ck_contains(szgi_range_width(&g), 6.25, 0);
-    ck_szg_ok(szgi_ball_range(test_context(), 3, w, quarter, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, quarter, SZGI_PHASE_TIMES_INDEX, 128, &f));
     ck_contains(szgi_range_width(&f), 7.0407, 5e-5);
     ck_assert_int_eq(szgi_interval_compare(szgi_range_width(&f), szgi_range_width(&g)), 1);
-    ck_szg_ok(szgi_ball_range(test_context(), 3, w, half, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_szg_ok(szgi_ball_range(test_context(), 3, w, half, SZGI_PHASE_TIMES_INDEX, 128, &f));
     ck_contains(szgi_range_modulus(&f), 4, 0);
     const double ones[] = {1, 1};
     const szgi_phase one[] = {{.radians = 1}, {.radians = 1}};
-    ck_szg_ok(szgi_ball_range(test_context(), 2, ones, one, SZG_PHASE_PLAIN, 128, &f));
+    ck_szg_ok(szgi_ball_range(test_context(), 2, ones, one, SZGI_PHASE_PLAIN, 128, &f));
     ck_contains(szgi_range_modulus(&f), 2 + 2 * cos(1), gamma_of(2) * 4); /* cosine and sum */
     const double sign[] = {5, 1, 1, -1};
     const szgi_phase third[] = {{.q = 1}, {.q = 1}, {.q = 1}, {.rational = true, .p = 1, .q = 3}};
-    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, NULL, SZG_PHASE_PLAIN, 128, &g));
+    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, NULL, SZGI_PHASE_PLAIN, 128, &g));
     ck_contains(szgi_range_modulus(&g), 12.879, 5e-4);
-    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, third, SZG_PHASE_TIMES_INDEX, 128, &f));
+    ck_szg_ok(szgi_ball_range(test_context(), 4, sign, third, SZGI_PHASE_TIMES_INDEX, 128, &f));
     ck_contains(szgi_range_modulus(&f), 16, 0);
 }
 END_TEST
@@ -357,10 +357,10 @@ START_TEST(test_fejer) {
     for (int k = 0; k < 40; k++)
         a[k] = (szg_c64){1, 0};
     szg_range r;
-    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 7, 128, &r));
+    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZGI_TAPER_FEJER, 7, 128, &r));
     ck_contains(r.max, 7, 0);
     ck_contains(r.min, 0, 0);
-    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZG_TAPER_FEJER, 1, 128, &r));
+    ck_szg_ok(szgi_ball_symbol_range(test_context(), 40, a, SZGI_TAPER_FEJER, 1, 128, &r));
     ck_contains(r.max, 1, 0);
     ck_contains(r.min, 1, 0);
 }
@@ -372,23 +372,23 @@ START_TEST(test_bad_input) {
     const double w[] = {1, INFINITY}, one[] = {1};
     const szgi_phase bad[] = {{.rational = true, .p = 1, .q = 0}};
     ck_szg_fails(SZG_EDATA, "coefficient 1",
-                 szgi_ball_symbol_range(test_context(), 2, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 2, a, SZGI_TAPER_NONE, 0, 128, &r));
     a[0].im = 1;
     ck_szg_fails(SZG_EDATA, "not real",
-                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZGI_TAPER_NONE, 0, 128, &r));
     ck_szg_fails(SZG_EINVAL, "0 coefficients",
-                 szgi_ball_symbol_range(test_context(), 0, a, SZG_TAPER_NONE, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 0, a, SZGI_TAPER_NONE, 0, 128, &r));
     a[0].im = 0;
     ck_szg_fails(SZG_EINVAL, "order 0",
-                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_FEJER, 0, 128, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZGI_TAPER_FEJER, 0, 128, &r));
     ck_szg_fails(SZG_EINVAL, "bits",
-                 szgi_ball_symbol_range(test_context(), 1, a, SZG_TAPER_NONE, 0, 5, &r));
+                 szgi_ball_symbol_range(test_context(), 1, a, SZGI_TAPER_NONE, 0, 5, &r));
     ck_szg_fails(SZG_EDATA, "weight 1",
-                 szgi_ball_range(test_context(), 2, w, NULL, SZG_PHASE_PLAIN, 128, &r));
+                 szgi_ball_range(test_context(), 2, w, NULL, SZGI_PHASE_PLAIN, 128, &r));
     ck_szg_fails(SZG_EDATA, "phase 0",
-                 szgi_ball_range(test_context(), 1, one, bad, SZG_PHASE_PLAIN, 128, &r));
+                 szgi_ball_range(test_context(), 1, one, bad, SZGI_PHASE_PLAIN, 128, &r));
     ck_szg_fails(SZG_EINVAL, "tolerance",
-                 szgi_ball_range_check(test_context(), 1, one, NULL, SZG_PHASE_PLAIN, 128, 0, &r));
+                 szgi_ball_range_check(test_context(), 1, one, NULL, SZGI_PHASE_PLAIN, 128, 0, &r));
 }
 END_TEST
 
@@ -397,7 +397,7 @@ START_TEST(test_memory) {
     szg_c64 a[] = {{1, 0}, {2, 1}, {0, 3}, {1, 1}};
     szg_range r;
     ck_survives_failed_allocations(
-        1, szgi_ball_symbol_range(test_context(), 4, a, SZG_TAPER_NONE, 0, 128, &r));
+        1, szgi_ball_symbol_range(test_context(), 4, a, SZGI_TAPER_NONE, 0, 128, &r));
 }
 END_TEST
 

@@ -80,7 +80,7 @@ START_TEST(characters_are_counted_and_kept_whole) {
 END_TEST
 
 START_TEST(what_a_terminal_obeys_is_made_visible) {
-    char out[SZG_SHOWN];
+    char out[SZGI_SHOWN];
     ck_assert_str_eq(szgi_show("a\x1b\n\xc2\x9b\xc3\xa9\xed\xa0\x80\xff", out, sizeof out),
                      "a\\x1b\\x0a\\xc2\\x9b\xc3\xa9\\xed\\xa0\\x80\\xff");
     ck_assert_str_eq(szgi_show("abcdefgh", out, 9), "abcde...");
@@ -103,23 +103,23 @@ START_TEST(whole_numbers_are_read_whole) {
         const char *text;
         szgi_parsed parsed;
         int64_t value;
-    } texts[] = {{"0", SZG_PARSED, 0},
-                 {"-0", SZG_PARSED, 0},
-                 {"007", SZG_PARSED, 7},
-                 {"-12", SZG_PARSED, -12},
-                 {"9223372036854775807", SZG_PARSED, INT64_MAX},
-                 {"-9223372036854775808", SZG_PARSED, INT64_MIN},
-                 {"9223372036854775808", SZG_PARSED_BEYOND, INT64_MAX},
-                 {"-9223372036854775809", SZG_PARSED_BEYOND, INT64_MIN},
-                 {"", SZG_PARSED_NONE, 99},
-                 {"-", SZG_PARSED_NONE, 99},
-                 {"--1", SZG_PARSED_NONE, 99},
-                 {"+1", SZG_PARSED_NONE, 99},
-                 {" 1", SZG_PARSED_NONE, 99},
-                 {"1 ", SZG_PARSED_NONE, 99},
-                 {"1.0", SZG_PARSED_NONE, 99},
-                 {"0x10", SZG_PARSED_NONE, 99},
-                 {"9223372036854775808x", SZG_PARSED_NONE, 99}};
+    } texts[] = {{"0", SZGI_PARSED, 0},
+                 {"-0", SZGI_PARSED, 0},
+                 {"007", SZGI_PARSED, 7},
+                 {"-12", SZGI_PARSED, -12},
+                 {"9223372036854775807", SZGI_PARSED, INT64_MAX},
+                 {"-9223372036854775808", SZGI_PARSED, INT64_MIN},
+                 {"9223372036854775808", SZGI_PARSED_BEYOND, INT64_MAX},
+                 {"-9223372036854775809", SZGI_PARSED_BEYOND, INT64_MIN},
+                 {"", SZGI_PARSED_NONE, 99},
+                 {"-", SZGI_PARSED_NONE, 99},
+                 {"--1", SZGI_PARSED_NONE, 99},
+                 {"+1", SZGI_PARSED_NONE, 99},
+                 {" 1", SZGI_PARSED_NONE, 99},
+                 {"1 ", SZGI_PARSED_NONE, 99},
+                 {"1.0", SZGI_PARSED_NONE, 99},
+                 {"0x10", SZGI_PARSED_NONE, 99},
+                 {"9223372036854775808x", SZGI_PARSED_NONE, 99}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         int64_t value = 99;
         ck_assert_msg(szgi_integer_parse(texts[i].text, &value) == texts[i].parsed &&

@@ -387,7 +387,8 @@ END_TEST
 START_TEST(large_blocks_look_for_cancellation) {
     test_looks looks;
     szg_context *counting = test_counting_context(&looks);
-    const int64_t sizes[] = {SZG_MEMORY_LOOK / 2, 3 * SZG_MEMORY_LOOK - 1000}, expected[] = {0, 2};
+    const int64_t sizes[] = {SZGI_MEMORY_LOOK / 2, 3 * SZGI_MEMORY_LOOK - 1000},
+                  expected[] = {0, 2};
     for (int i = 0; i < 2; i++) {
         char *block = NULL;
         szg_status status;

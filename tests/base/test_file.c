@@ -258,9 +258,9 @@ static szg_status read_and_close(szg_context *context, const char *path, int64_t
     return SZG_OK;
 }
 
-/* Memory is cleared, and the file read, in parts of SZG_MEMORY_LOOK bytes. */
+/* Memory is cleared, and the file read, in parts of SZGI_MEMORY_LOOK bytes. */
 START_TEST(a_long_file_is_cancelled) {
-    enum { PARTS = 3, SIZE = PARTS * SZG_MEMORY_LOOK - 4096 };
+    enum { PARTS = 3, SIZE = PARTS * SZGI_MEMORY_LOOK - 4096 };
     test_looks looks;
     szg_context *context = test_counting_context(&looks);
     const char *path = sparse(SIZE);

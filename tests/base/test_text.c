@@ -98,7 +98,7 @@ END_TEST
 
 START_TEST(a_comma_in_the_locale_changes_nothing) {
     szg_context *context = test_context();
-    char text[SZG_REAL_TEXT], *end;
+    char text[SZGI_REAL_TEXT], *end;
     double value = 0;
     enter_comma_locale();
     ck_assert_str_eq(szgi_real_text(0.1, text), "0.1");

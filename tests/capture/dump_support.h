@@ -23,7 +23,7 @@ static const char *path_of(const char *ending) {
 static inline szgi_tensor tensor(const char *name, int dims, const int64_t *shape,
                                  const void *data) {
     szgi_tensor t = {
-        .name = name, .dtype = SZG_DTYPE_F64, .dims = dims, .shape = shape, .data = data};
+        .name = name, .dtype = SZGI_DTYPE_F64, .dims = dims, .shape = shape, .data = data};
     return t;
 }
 

@@ -24,7 +24,7 @@ START_TEST(layout_of_a_capture) {
             if (w == 2)
                 t->data = (const unsigned char *)&norm[i];
             else
-                t->dtype = SZG_DTYPE_F32;
+                t->dtype = SZGI_DTYPE_F32;
         }
         pairs[i] = (szgi_contraction_pair){
             .content = szg_matrix_dense(N, N, numbers + 2 * i * N * N, N),
@@ -197,7 +197,7 @@ START_TEST(lengths_in_the_file) {
     szgi_tensor tensors[] = {tensor("heads.1.coupled", 3, shape, l),
                              tensor("heads.1.lengths", 1, count, lengths)};
     /* The writer has real types only: F16 has an integer's width, and its name is then changed. */
-    tensors[1].dtype = SZG_DTYPE_F16;
+    tensors[1].dtype = SZGI_DTYPE_F16;
     write_set(tensors, 2, NULL, 0);
     const char *path = path_of(".safetensors");
     FILE *file = fopen(path, "r+b");
@@ -245,17 +245,17 @@ START_TEST(arrays_by_role) {
     const szg_report_options report = {SZG_INIT(szg_report_options), .quick_symbol = true};
     szg_contraction_tables tables;
     ck_szg_ok(szgi_dump_open(test_context(), &dump));
-    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZG_DUMP_CONTENT, npy));
+    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZGI_DUMP_CONTENT, npy));
     ck_szg_fails(SZG_EINVAL, "which tensor",
-                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_KEYS, set));
+                 szgi_dump_add_as(test_context(), dump, SZGI_DUMP_KEYS, set));
     snprintf(named, sizeof named, "%s:scores", npy);
     ck_szg_fails(SZG_EINVAL, "leave :scores out",
-                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED_QUERIES, named));
+                 szgi_dump_add_as(test_context(), dump, SZGI_DUMP_COUPLED_QUERIES, named));
     ck_szg_fails(SZG_EDATA, "no tensor scors",
-                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_QUERIES, none));
-    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
+                 szgi_dump_add_as(test_context(), dump, SZGI_DUMP_QUERIES, none));
+    ck_szg_ok(szgi_dump_add_as(test_context(), dump, SZGI_DUMP_COUPLED, scores));
     ck_szg_fails(SZG_EINVAL, "given before",
-                 szgi_dump_add_as(test_context(), dump, SZG_DUMP_COUPLED, scores));
+                 szgi_dump_add_as(test_context(), dump, SZGI_DUMP_COUPLED, scores));
     ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
     ck_szg_ok(szgi_dump_report(test_context(), dump, NULL, &report, &tables));
     szgi_contraction_pair pair = {.content = szg_matrix_dense(N, N, x, N),

@@ -168,7 +168,7 @@ START_TEST(content_of_low_rank_says_so) {
     }
     szgi_tensor tensors[] = {tensor("content", 2, square, content),
                              tensor("coupled", 2, square, coupled)};
-    tensors[0].dtype = tensors[1].dtype = SZG_DTYPE_F32;
+    tensors[0].dtype = tensors[1].dtype = SZGI_DTYPE_F32;
     write_set(tensors, 2, NULL, 0);
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path_of(".safetensors"), NULL, &tables));

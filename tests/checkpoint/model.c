@@ -91,16 +91,16 @@ static size_t encode(szgi_dtype dtype, double value, unsigned char *out) {
     memcpy(&bits, &single, sizeof bits);
     binary16 half = (binary16)value;
     switch (dtype) {
-    case SZG_DTYPE_F64:
+    case SZGI_DTYPE_F64:
         memcpy(out, &value, sizeof value);
         return sizeof value;
-    case SZG_DTYPE_F32:
+    case SZGI_DTYPE_F32:
         memcpy(out, &single, sizeof single);
         return sizeof single;
-    case SZG_DTYPE_F16:
+    case SZGI_DTYPE_F16:
         memcpy(out, &half, sizeof half);
         return sizeof half;
-    case SZG_DTYPE_BF16:
+    case SZGI_DTYPE_BF16:
         bits >>= 16;
         memcpy(out, &bits, 2);
         return 2;
@@ -314,10 +314,10 @@ const char model_bert[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
                           "\"num_attention_heads\":2,\"hidden_size\":6}";
 
 void model_add_bert(test_model *model) {
-    model_add(model, SZG_DTYPE_F32, 5, 6, "embeddings.position_embeddings.weight");
+    model_add(model, SZGI_DTYPE_F32, 5, 6, "embeddings.position_embeddings.weight");
     for (int i = 0; i < 3; i++) {
-        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.query.weight", i);
-        model_add(model, SZG_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.key.weight", i);
+        model_add(model, SZGI_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.query.weight", i);
+        model_add(model, SZGI_DTYPE_F32, 6, 6, "encoder.layer.%d.attention.self.key.weight", i);
     }
 }
 

@@ -58,7 +58,7 @@ START_TEST(one_bad_layer) {
             words = "[3, 12]";
             break;
         case 3:
-            tensor->dtype = SZG_DTYPE_INTEGER;
+            tensor->dtype = SZGI_DTYPE_INTEGER;
             words = "I64";
             break;
         case 4:
@@ -94,7 +94,7 @@ START_TEST(a_bad_position_table) {
         if (i == 2)
             table->shape[0] = 6, table->shape[1] = 5;
         if (i == 3)
-            table->dtype = SZG_DTYPE_INTEGER;
+            table->dtype = SZGI_DTYPE_INTEGER;
         model_write(&model, model_bert);
         model_analyse(&model, &checkpoint, &tables);
         ck_assert_int_eq(tables.bad, 1);
@@ -116,7 +116,7 @@ START_TEST(products_that_overflow) {
     model_open(&model);
     model_add_bert(&model);
     for (int i = 0; i < model.tensors; i++)
-        model.tensor[i].dtype = SZG_DTYPE_F64;
+        model.tensor[i].dtype = SZGI_DTYPE_F64;
     model_find(&model, "encoder.layer.2.attention.self.query.weight")->value[0] = 1e300;
     model_find(&model, "encoder.layer.2.attention.self.key.weight")->value[0] = 1e300;
     model_write(&model, model_bert);
@@ -142,7 +142,7 @@ static void write_scaled(test_model *model, int query, int key, int positions) {
                  {"embeddings.position_embeddings.weight", positions}};
     for (int i = 0; i < 3; i++) {
         model_tensor *tensor = model_find(model, parts[i].name);
-        tensor->dtype = SZG_DTYPE_F64;
+        tensor->dtype = SZGI_DTYPE_F64;
         for (int64_t j = 0; j < tensor->count; j++)
             tensor->value[j] = ldexp(tensor->value[j], parts[i].exponent);
     }
@@ -377,8 +377,8 @@ START_TEST(quantised_weights_are_named) {
         szg_checkpoint_tables tables;
         char config[512];
         model_open(&model);
-        model_add(&model, SZG_DTYPE_INTEGER, 8, 8, "model.layers.0.self_attn.%s", cases[i].query);
-        model_add(&model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
+        model_add(&model, SZGI_DTYPE_INTEGER, 8, 8, "model.layers.0.self_attn.%s", cases[i].query);
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
         snprintf(config, sizeof config,
                  "{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
                  "\"num_key_value_heads\":2,\"hidden_size\":8,\"rope_theta\":10000,"
@@ -431,8 +431,8 @@ static const char stablelm[] =
     "\"partial_rotary_factor\":0.5}";
 
 static void add_stablelm(test_model *model) {
-    model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.q_proj.weight");
-    model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
+    model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.0.self_attn.q_proj.weight");
+    model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
 }
 
 /* The note of a checkpoint, "" where there is none; the latest warning on the way. */
@@ -456,7 +456,7 @@ START_TEST(norms_of_single_heads_are_noticed) {
         model_open(&model);
         add_stablelm(&model);
         if (i > 0)
-            model_add(&model, SZG_DTYPE_F32, 4, -1,
+            model_add(&model, SZGI_DTYPE_F32, 4, -1,
                       "model.layers.0.self_attn.%c_layernorm.norms.0.weight", i == 1 ? 'q' : 'k');
         model_write(&model, stablelm);
         note_of(&model, note, warning);
@@ -475,7 +475,7 @@ START_TEST(an_adapter_is_noticed) {
         if (i == 1)
             model_write_text(&model, "adapter_config.json", "{}");
         if (i > 1)
-            model_add(&model, SZG_DTYPE_F32, 2, 8,
+            model_add(&model, SZGI_DTYPE_F32, 2, 8,
                       "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
         model_write(&model, i == 3 ? NULL : stablelm); /* of an unknown architecture too */
         note_of(&model, note, warning);

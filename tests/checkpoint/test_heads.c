@@ -157,14 +157,14 @@ static const char bert_config[] =
     "\"hidden_size\":%d,\"max_position_embeddings\":%d,\"pad_token_id\":1%s}";
 
 static void add_bert(head_fixture *fixture, const char *prefix, int layers, int d, int rows) {
-    model_add(&fixture->model, SZG_DTYPE_F32, rows, d, "%sembeddings.position_embeddings.weight",
+    model_add(&fixture->model, SZGI_DTYPE_F32, rows, d, "%sembeddings.position_embeddings.weight",
               prefix);
     for (int i = 0; i < layers; i++) {
         const char *parts[] = {"query", "key", "value"};
         for (int j = 0; j < 3; j++) {
-            model_add(&fixture->model, SZG_DTYPE_F32, d, d,
+            model_add(&fixture->model, SZGI_DTYPE_F32, d, d,
                       "%sencoder.layer.%d.attention.self.%s.weight", prefix, i, parts[j]);
-            model_add(&fixture->model, SZG_DTYPE_F32, d, -1,
+            model_add(&fixture->model, SZGI_DTYPE_F32, d, -1,
                       "%sencoder.layer.%d.attention.self.%s.bias", prefix, i, parts[j]);
         }
     }
@@ -231,7 +231,7 @@ START_TEST(bert_heads) {
         if (i == 0) /* two equal rows in every head: one rank less, and not by structure */
             repeat_rows(&fixture, "bert.encoder.layer.0.attention.self.query.weight", heads, d);
         if (i == 1) /* a name that only ends like one of the stack's */
-            model_add(&fixture.model, SZG_DTYPE_F32, d, d,
+            model_add(&fixture.model, SZGI_DTYPE_F32, d, d,
                       "xencoder.layer.0.attention.self.query.weight");
         snprintf(config, sizeof config, bert_config, "bert", 2, heads, d, n,
                  ",\"position_embedding_type\":\"absolute\"");
@@ -314,7 +314,7 @@ START_TEST(relative_positions) {
         char config[512];
         model_open(&fixture.model);
         add_bert(&fixture, "", 1, 4, 5);
-        model_add(&fixture.model, SZG_DTYPE_F32, 9, 2,
+        model_add(&fixture.model, SZGI_DTYPE_F32, 9, 2,
                   "encoder.layer.0.attention.self.distance_embedding.weight");
         snprintf(config, sizeof config, bert_config, "bert", 1, 2, 4, 5, kinds[i]);
         if (i == 0) {
@@ -337,8 +337,8 @@ START_TEST(distilbert_sinusoids) {
     enum { D = 6, N = 12 };
     head_fixture fixture = {0};
     model_open(&fixture.model);
-    model_add(&fixture.model, SZG_DTYPE_F16, D, D, "transformer.layer.0.attention.q_lin.weight");
-    model_add(&fixture.model, SZG_DTYPE_BF16, D, D, "transformer.layer.0.attention.k_lin.weight");
+    model_add(&fixture.model, SZGI_DTYPE_F16, D, D, "transformer.layer.0.attention.q_lin.weight");
+    model_add(&fixture.model, SZGI_DTYPE_BF16, D, D, "transformer.layer.0.attention.k_lin.weight");
     analyse(&fixture,
             "{\"model_type\":\"distilbert\",\"n_layers\":1,\"n_heads\":1,\"dim\":6,"
             "\"sinusoidal_pos_embds\":true,\"max_position_embeddings\":12}",
@@ -369,9 +369,9 @@ START_TEST(long_positions_have_no_range) {
         head_fixture fixture = {0};
         szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .positions = n};
         model_open(&fixture.model);
-        model_add(&fixture.model, SZG_DTYPE_F32, 2, 2,
+        model_add(&fixture.model, SZGI_DTYPE_F32, 2, 2,
                   "transformer.layer.0.attention.q_lin.weight");
-        model_add(&fixture.model, SZG_DTYPE_F32, 2, 2,
+        model_add(&fixture.model, SZGI_DTYPE_F32, 2, 2,
                   "transformer.layer.0.attention.k_lin.weight");
         analyse(&fixture,
                 "{\"model_type\":\"distilbert\",\"n_layers\":1,\"n_heads\":1,\"dim\":2,"
@@ -433,9 +433,9 @@ START_TEST(gpt2_heads) {
     for (int by_layer = 0; by_layer < 2; by_layer++) {
         head_fixture fixture = {0};
         model_open(&fixture.model);
-        model_add(&fixture.model, SZG_DTYPE_F32, 7, 10, "wpe.weight");
+        model_add(&fixture.model, SZGI_DTYPE_F32, 7, 10, "wpe.weight");
         for (int layer = 0; layer < 2; layer++)
-            model_add(&fixture.model, SZG_DTYPE_F32, 10, 30, "h.%d.attn.c_attn.weight", layer);
+            model_add(&fixture.model, SZGI_DTYPE_F32, 10, 30, "h.%d.attn.c_attn.weight", layer);
         analyse(&fixture,
                 by_layer ? "{\"model_type\":\"gpt2\",\"n_layer\":2,\"n_head\":2,\"n_embd\":10,"
                            "\"scale_attn_weights\":false,\"scale_attn_by_inverse_layer_idx\":true}"

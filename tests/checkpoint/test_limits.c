@@ -103,12 +103,12 @@ START_TEST(refused_allocations) {
         test_model model;
         model_open(&model);
         if (i == 1) {
-            model_add(&model, SZG_DTYPE_F32, 2, 2, "model.layers.0.self_attn.q_proj.weight");
-            model_add(&model, SZG_DTYPE_F32, 2, 2, "model.layers.0.self_attn.k_proj.weight");
+            model_add(&model, SZGI_DTYPE_F32, 2, 2, "model.layers.0.self_attn.q_proj.weight");
+            model_add(&model, SZGI_DTYPE_F32, 2, 2, "model.layers.0.self_attn.k_proj.weight");
         } else {
-            model_add(&model, SZG_DTYPE_F32, 2, 3, "embeddings.position_embeddings.weight");
-            model_add(&model, SZG_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.query.weight");
-            model_add(&model, SZG_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.key.weight");
+            model_add(&model, SZGI_DTYPE_F32, 2, 3, "embeddings.position_embeddings.weight");
+            model_add(&model, SZGI_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.query.weight");
+            model_add(&model, SZGI_DTYPE_F32, 3, 3, "encoder.layer.0.attention.self.key.weight");
         }
         model_write(&model, configs[i]);
         ck_survives_failed_allocations(1, open_analyse_close(&model));
@@ -175,9 +175,9 @@ START_TEST(memory_stays_below_the_largest_tensor) {
     model_open(&model);
     /* 19.2 MB as doubles, reduced by blocks to far less; 3.4 MB with as much workspace; and one
      * that is read by columns. */
-    model_add(&model, SZG_DTYPE_F32, 40000, 60, "embeddings.weight");
-    model_add(&model, SZG_DTYPE_F32, 600, 700, "square.weight");
-    model_add(&model, SZG_DTYPE_F32, 60, 40000, "wide.weight");
+    model_add(&model, SZGI_DTYPE_F32, 40000, 60, "embeddings.weight");
+    model_add(&model, SZGI_DTYPE_F32, 600, 700, "square.weight");
+    model_add(&model, SZGI_DTYPE_F32, 60, 40000, "wide.weight");
     model_write(&model, NULL);
     int64_t largest = 40000 * 60 * 8;
     ck_assert_int_eq(status_with(&model, largest * 3 / 4), 0);

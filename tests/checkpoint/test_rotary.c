@@ -89,21 +89,21 @@ static void add_weights(test_model *model, const rotary_case *rope) {
         int64_t q = rope->heads * rope->e, k = rope->key_heads * rope->e;
         switch (rope->layout) {
         case FUSED_HEADS:
-            model_add(model, SZG_DTYPE_F32, 3 * q, rope->d,
+            model_add(model, SZGI_DTYPE_F32, 3 * q, rope->d,
                       "gpt_neox.layers.%d.attention.query_key_value.weight", i);
             break;
         case FUSED_BLOCKS:
-            model_add(model, SZG_DTYPE_F32, q + 2 * k, rope->d,
+            model_add(model, SZGI_DTYPE_F32, q + 2 * k, rope->d,
                       "model.layers.%d.self_attn.qkv_proj.weight", i);
             break;
         case GPTJ:
-            model_add(model, SZG_DTYPE_F32, q, rope->d, "transformer.h.%d.attn.q_proj.weight", i);
-            model_add(model, SZG_DTYPE_F32, k, rope->d, "transformer.h.%d.attn.k_proj.weight", i);
+            model_add(model, SZGI_DTYPE_F32, q, rope->d, "transformer.h.%d.attn.q_proj.weight", i);
+            model_add(model, SZGI_DTYPE_F32, k, rope->d, "transformer.h.%d.attn.k_proj.weight", i);
             break;
         default:
-            model_add(model, SZG_DTYPE_BF16, q, rope->d, "model.layers.%d.self_attn.q_proj.weight",
+            model_add(model, SZGI_DTYPE_BF16, q, rope->d, "model.layers.%d.self_attn.q_proj.weight",
                       i);
-            model_add(model, SZG_DTYPE_BF16, k, rope->d, "model.layers.%d.self_attn.k_proj.weight",
+            model_add(model, SZGI_DTYPE_BF16, k, rope->d, "model.layers.%d.self_attn.k_proj.weight",
                       i);
         }
     }
@@ -290,8 +290,8 @@ END_TEST
 static szg_checkpoint *open_llama(test_model *model, int layers, const char *config) {
     szg_checkpoint *checkpoint;
     for (int i = 0; i < layers; i++) {
-        model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.q_proj.weight", i);
-        model_add(model, SZG_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.k_proj.weight", i);
+        model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.q_proj.weight", i);
+        model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.k_proj.weight", i);
     }
     model_write(model, config);
     ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, &checkpoint));
@@ -573,7 +573,7 @@ START_TEST(keys_that_change_nothing) {
         model_open(&model);
         if (strstr(harmless[i].config, "phi3")) {
             for (int layer = 0; layer < 4; layer++)
-                model_add(&model, SZG_DTYPE_F32, 24, 8, "layers.%d.self_attn.qkv_proj.weight",
+                model_add(&model, SZGI_DTYPE_F32, 24, 8, "layers.%d.self_attn.qkv_proj.weight",
                           layer);
             model_write(&model, harmless[i].config);
             ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));

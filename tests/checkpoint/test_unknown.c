@@ -45,14 +45,14 @@ START_TEST(every_matrix_of_an_unknown_architecture) {
         for (size_t i = 0; i < 10; i++)
             model_add(&model, (szgi_dtype)(i % 4), shapes[i][0], shapes[i][1], "a%zu.weight", i);
         memset(model.tensor[8].value, 0, (size_t)model.tensor[8].count * sizeof(double));
-        model_add(&model, SZG_DTYPE_INTEGER, 1, 12, "position_ids");
-        model_add(&model, SZG_DTYPE_INTEGER, 4, 3, "quantised.weight");
-        model_add(&model, SZG_DTYPE_F32, 6, -1, "bias");
-        model_add(&model, SZG_DTYPE_F32, 0, 5, "empty");
-        model_add(&model, SZG_DTYPE_F32, 1, -1, "scalar")->dims = 0;
-        model_add(&model, SZG_DTYPE_F32, 4, 4, "nan")->value[9] = NAN;
-        model_tensor *odd = model_add(&model, SZG_DTYPE_INTEGER, 3, 2, "complex");
-        odd->dtype = SZG_DTYPE_OTHER;
+        model_add(&model, SZGI_DTYPE_INTEGER, 1, 12, "position_ids");
+        model_add(&model, SZGI_DTYPE_INTEGER, 4, 3, "quantised.weight");
+        model_add(&model, SZGI_DTYPE_F32, 6, -1, "bias");
+        model_add(&model, SZGI_DTYPE_F32, 0, 5, "empty");
+        model_add(&model, SZGI_DTYPE_F32, 1, -1, "scalar")->dims = 0;
+        model_add(&model, SZGI_DTYPE_F32, 4, 4, "nan")->value[9] = NAN;
+        model_tensor *odd = model_add(&model, SZGI_DTYPE_INTEGER, 3, 2, "complex");
+        odd->dtype = SZGI_DTYPE_OTHER;
         odd->dtype_name = "C64"; /* eight bytes each, as the test writes them */
         model_write(&model, configs[c]);
         model_analyse(&model, &checkpoint, &tables);
@@ -91,7 +91,7 @@ START_TEST(weights_below_the_normal_doubles) {
     szg_checkpoint_tables tables;
     model_open(&model);
     for (int i = 0; i < 5; i++) {
-        model_tensor *tensor = model_add(&model, SZG_DTYPE_F64, 2, 2, "a%d.weight", i);
+        model_tensor *tensor = model_add(&model, SZGI_DTYPE_F64, 2, 2, "a%d.weight", i);
         memcpy(tensor->value, (double[]){cases[i].first, 0, 0, cases[i].second},
                4 * sizeof(double));
     }

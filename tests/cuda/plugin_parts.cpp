@@ -18,8 +18,8 @@ static szgi_ops *host_ops_of(szg_context *) {
     return opened;
 }
 
-static const szgi_host host = {
-    SZG_PLUGIN_ABI, host_fail, host_say, host_fail_prefix, szgi_context_check_cancel, host_ops_of};
+static const szgi_host host = {SZGI_PLUGIN_ABI,           host_fail,  host_say, host_fail_prefix,
+                               szgi_context_check_cancel, host_ops_of};
 
 session *parts_open(szgi_precision precision) {
     szg_device device = {};

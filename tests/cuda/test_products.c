@@ -63,13 +63,13 @@ static const struct {
     uint32_t fused, separate;
 } forwards[] = {
     {SZG_ACTIVATION_NONE, false, 0, 0, 0},
-    {SZG_ACTIVATION_NONE, true, 0, SZG_EPILOGUE_BIAS, 0},
-    {SZG_ACTIVATION_NONE, true, 1, 0, SZG_EPILOGUE_BIAS},
-    {SZG_ACTIVATION_RELU, true, 0, SZG_EPILOGUE_BIAS | SZG_EPILOGUE_RELU, 0},
-    {SZG_ACTIVATION_RELU, true, 1, 0, SZG_EPILOGUE_BIAS | SZG_EPILOGUE_RELU},
-    {SZG_ACTIVATION_RELU, false, 0, 0, SZG_EPILOGUE_RELU},
-    {SZG_ACTIVATION_GELU, true, 0, SZG_EPILOGUE_BIAS, SZG_EPILOGUE_GELU},
-    {SZG_ACTIVATION_GELU, true, 1, 0, SZG_EPILOGUE_BIAS | SZG_EPILOGUE_GELU},
+    {SZG_ACTIVATION_NONE, true, 0, SZGI_EPILOGUE_BIAS, 0},
+    {SZG_ACTIVATION_NONE, true, 1, 0, SZGI_EPILOGUE_BIAS},
+    {SZG_ACTIVATION_RELU, true, 0, SZGI_EPILOGUE_BIAS | SZGI_EPILOGUE_RELU, 0},
+    {SZG_ACTIVATION_RELU, true, 1, 0, SZGI_EPILOGUE_BIAS | SZGI_EPILOGUE_RELU},
+    {SZG_ACTIVATION_RELU, false, 0, 0, SZGI_EPILOGUE_RELU},
+    {SZG_ACTIVATION_GELU, true, 0, SZGI_EPILOGUE_BIAS, SZGI_EPILOGUE_GELU},
+    {SZG_ACTIVATION_GELU, true, 1, 0, SZGI_EPILOGUE_BIAS | SZGI_EPILOGUE_GELU},
 };
 enum { FORWARDS = sizeof forwards / sizeof *forwards };
 
@@ -92,7 +92,7 @@ START_TEST(passes_of_layers_are_told) {
         ck_assert(fact->transpose_a && !fact->transpose_b && !fact->add);
         ck_assert_int_eq(fact->alignment_c, forwards[j].shift ? 4 : 256);
         ck_assert_int_eq(fact->alignment_bias,
-                         forwards[j].fused & SZG_EPILOGUE_BIAS || forwards[j].bias ? 256 : 0);
+                         forwards[j].fused & SZGI_EPILOGUE_BIAS || forwards[j].bias ? 256 : 0);
         ck_assert(fact->lda == IN && fact->ldb == IN && fact->ldc == OUT);
     }
     ck_assert_str_eq(facts[0].library, "cuBLASLt 13.0.0");
@@ -126,8 +126,8 @@ START_TEST(passes_of_gradients_are_told) {
         const szgi_product_fact *weight = &facts[count - 1];
         ck_assert(weight->m == IN && weight->n == OUT && weight->k == ROWS && weight->add);
         ck_assert_uint_eq(weight->fused, 0);
-        ck_assert_uint_eq(weight->separate, (relu ? SZG_EPILOGUE_DERIVATIVE : 0) |
-                                                (bias ? SZG_EPILOGUE_BIAS_GRADIENT : 0));
+        ck_assert_uint_eq(weight->separate, (relu ? SZGI_EPILOGUE_DERIVATIVE : 0) |
+                                                (bias ? SZGI_EPILOGUE_BIAS_GRADIENT : 0));
     }
     close_arrays(&at);
 }

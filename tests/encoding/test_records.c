@@ -9,16 +9,16 @@
 
 #define VALUES(array) array, sizeof array / sizeof *array
 #define INTEGER(key_, value)                                                                       \
-    { .key = key_, .type = SZG_KEY_INTEGER, .integer = value }
+    { .key = key_, .type = SZGI_KEY_INTEGER, .integer = value }
 #define REAL(key_, value)                                                                          \
-    { .key = key_, .type = SZG_KEY_REAL, .real = value }
+    { .key = key_, .type = SZGI_KEY_REAL, .real = value }
 #define WORD(key_, value)                                                                          \
-    { .key = key_, .type = SZG_KEY_CHOICE, .text = value }
+    { .key = key_, .type = SZGI_KEY_CHOICE, .text = value }
 #define TEXT(key_, value)                                                                          \
-    { .key = key_, .type = SZG_KEY_TEXT, .text = value }
+    { .key = key_, .type = SZGI_KEY_TEXT, .text = value }
 #define LIST(key_, ...)                                                                            \
     {                                                                                              \
-        .key = key_, .type = SZG_KEY_LIST, .list = (const int64_t[]){__VA_ARGS__},                 \
+        .key = key_, .type = SZGI_KEY_LIST, .list = (const int64_t[]){__VA_ARGS__},                \
         .count = sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)                                  \
     }
 
@@ -33,8 +33,8 @@ START_TEST(records_are_whole) {
         ck_assert_msg(szgi_encoding_class_at(i) == &traits->class, "%s", name);
         ck_assert_msg(szgi_encoding_traits_of(name) == traits, "%s is listed twice", name);
         ck_assert_msg(*traits->class.doc && record->facts, "%s", name);
-        ck_assert_msg(!(traits->attaches & SZG_ATTACH_INPUT) == !record->input, "%s", name);
-        ck_assert_msg(!(traits->attaches & SZG_ATTACH_ROTARY) == !record->rotary, "%s", name);
+        ck_assert_msg(!(traits->attaches & SZGI_ATTACH_INPUT) == !record->input, "%s", name);
+        ck_assert_msg(!(traits->attaches & SZGI_ATTACH_ROTARY) == !record->rotary, "%s", name);
         ck_assert_msg(!record->table == !record->table_initial, "%s", name);
         ck_assert_msg(!record->symbol == !record->symbol_range, "%s", name);
         ck_assert_msg(!record->state_size == !record->open, "%s", name);
@@ -50,11 +50,11 @@ START_TEST(traits_by_name) {
         const char *spec;
         int attaches;
     } cases[] = {{"nope", 0},
-                 {"absolute:dim=8", SZG_ATTACH_INPUT},
-                 {"alibi", SZG_ATTACH_BIAS},
-                 {"rope:", SZG_ATTACH_ROTARY},
-                 {"rope+absolute", SZG_ATTACH_ROTARY | SZG_ATTACH_INPUT},
-                 {"mla:rope=8", SZG_ATTACH_ROTARY | SZG_ATTACH_DECOUPLED}};
+                 {"absolute:dim=8", SZGI_ATTACH_INPUT},
+                 {"alibi", SZGI_ATTACH_BIAS},
+                 {"rope:", SZGI_ATTACH_ROTARY},
+                 {"rope+absolute", SZGI_ATTACH_ROTARY | SZGI_ATTACH_INPUT},
+                 {"mla:rope=8", SZGI_ATTACH_ROTARY | SZGI_ATTACH_DECOUPLED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const szgi_encoding_traits *traits = szgi_encoding_traits_of(cases[i].spec);
         ck_assert_ptr_nonnull(traits);
@@ -175,7 +175,7 @@ START_TEST(refused_values) {
         check_refused(words[i], "rope", &values[i], 1);
     const szgi_key_value twice[] = {INTEGER("dim", 8), INTEGER("dim", 8)};
     check_refused("rope: key dim is given twice", "rope", VALUES(twice));
-    const szgi_key_value empty[] = {{.key = "rotate", .type = SZG_KEY_LIST}};
+    const szgi_key_value empty[] = {{.key = "rotate", .type = SZGI_KEY_LIST}};
     check_refused("rope: key rotate has no value", "rope", VALUES(empty));
     const szgi_key_value comma[] = {TEXT("path", "a,b.npy")};
     check_refused("file: path=a,b.npy holds a comma", "file", VALUES(comma));

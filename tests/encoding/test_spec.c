@@ -185,8 +185,8 @@ START_TEST(defaults) {
         for (int64_t j = 0; j < class->keys; j++) {
             const szgi_key *key = &class->key[j];
             ck_assert(key->doc && *key->doc);
-            ck_assert((key->type == SZG_KEY_CHOICE) == (key->choices != NULL));
-            if (!key->fallback || key->type == SZG_KEY_CHOICE)
+            ck_assert((key->type == SZGI_KEY_CHOICE) == (key->choices != NULL));
+            if (!key->fallback || key->type == SZGI_KEY_CHOICE)
                 continue;
             double value = strtod(key->fallback, NULL);
             ck_assert(value >= key->min && value <= key->max);

@@ -14,7 +14,7 @@ static szg_status parse(const char *text, szgi_json **out) {
 /* Every bit pattern that is a number reads back from decimal and hexadecimal text. */
 START_TEST(numbers_read_back) {
     szgi_stream stream = {.seed = test_seed(), .purpose = 11};
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     static const double corners[] = {
         0.0,       -0.0,    0.1,      1e23,      DBL_MAX,           DBL_MIN,
         0x1p-1074, 1 / 3.0, INFINITY, -INFINITY, 9007199254740993.0};
@@ -73,9 +73,9 @@ START_TEST(members_are_read) {
     ck_assert_int_eq(szgi_json_count(heads), 5);
     ck_assert_int_eq(szgi_json_count(root), 3);
     ck_assert(szgi_json_has(rope, "factor") && !szgi_json_has(rope, "nothing"));
-    ck_assert(szgi_json_kind_of(szgi_json_element(heads, 3)) == SZG_JSON_NULL);
-    ck_assert(szgi_json_kind_of(szgi_json_element(heads, 5)) == SZG_JSON_ABSENT);
-    ck_assert(szgi_json_kind_of(szgi_json_element(heads, -1)) == SZG_JSON_ABSENT);
+    ck_assert(szgi_json_kind_of(szgi_json_element(heads, 3)) == SZGI_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_element(heads, 5)) == SZGI_JSON_ABSENT);
+    ck_assert(szgi_json_kind_of(szgi_json_element(heads, -1)) == SZGI_JSON_ABSENT);
     char order[64] = "";
     for (szgi_json_value at = {0}; szgi_json_next(root, &at);)
         strcat(strcat(order, at.key), " ");

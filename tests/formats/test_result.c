@@ -75,7 +75,7 @@ static void check_not_finite(szgi_json_value row, const char *column, const char
     ck_assert_int_eq(szgi_json_count(all), 1);
     ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(all, column), &text));
     ck_assert_str_eq(text, value);
-    ck_assert(szgi_json_kind_of(szgi_json_member(row, column)) == SZG_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_member(row, column)) == SZGI_JSON_NULL);
 }
 
 START_TEST(json_is_one_object) {
@@ -99,15 +99,15 @@ START_TEST(json_is_one_object) {
     ck_assert_int_eq(szgi_json_count(first), 6);
     ck_szg_ok(szgi_json_as_real(test_context(), szgi_json_member(first, "width"), &x));
     ck_assert_double_eq(x, 0.1);
-    ck_assert(szgi_json_kind_of(szgi_json_member(first, "ratio")) == SZG_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_member(first, "ratio")) == SZGI_JSON_NULL);
     ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(first, "note"), &text));
     ck_assert_str_eq(text, "the content is 0");
     check_not_finite(first, "ratio", "nan");
     ck_szg_ok(szgi_json_as_text(test_context(), szgi_json_member(second, "source"), &text));
     ck_assert_str_eq(text, "hostile\xEF\xBF\xBD\xC2\x9B[31m\"name\"");
-    ck_assert(szgi_json_kind_of(szgi_json_member(second, "note")) == SZG_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_member(second, "note")) == SZGI_JSON_NULL);
     check_not_finite(second, "width", "-inf");
-    ck_assert(szgi_json_kind_of(szgi_json_member(second, "n")) == SZG_JSON_NULL);
+    ck_assert(szgi_json_kind_of(szgi_json_member(second, "n")) == SZGI_JSON_NULL);
     /* a table without the column `note` too; a row of finite numbers does not have the member */
     szgi_json_value values = szgi_json_member(root, "eigenvalues");
     check_not_finite(szgi_json_element(values, 1), "re", "inf");
@@ -166,7 +166,7 @@ START_TEST(ends_are_rounded_outwards) {
     static const char *const want[] = {"2.98437",  "2.98438",  "2.98438",
                                        "-2.98438", "-2.98437", "-2.98438"};
     szg_table *table, *copy;
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     ck_szg_ok(szg_table_open(test_context(), "range", columns, 3, &table));
     ck_szg_ok(szgi_table_mark_ends(test_context(), table, "lo", "hi"));
     ck_szg_fails(SZG_EINVAL, "no column nothing",
@@ -360,12 +360,12 @@ START_TEST(a_folder_and_a_file_are_told_apart_once) {
     static const struct {
         const char *name;
         szgi_result_form form;
-    } paths[] = {{"x.csv", SZG_RESULT_CSV},      {"X.CSV", SZG_RESULT_CSV},
-                 {"x.Json", SZG_RESULT_JSON},    {"x.NPY", SZG_RESULT_NPY},
-                 {"x", SZG_RESULT_UNKNOWN},      {"x.txt", SZG_RESULT_UNKNOWN},
-                 {"new/", SZG_RESULT_FOLDER},    {"new.csv/", SZG_RESULT_FOLDER},
-                 {"old", SZG_RESULT_FOLDER},     {"old.csv", SZG_RESULT_FOLDER},
-                 {"old.json", SZG_RESULT_FOLDER}};
+    } paths[] = {{"x.csv", SZGI_RESULT_CSV},      {"X.CSV", SZGI_RESULT_CSV},
+                 {"x.Json", SZGI_RESULT_JSON},    {"x.NPY", SZGI_RESULT_NPY},
+                 {"x", SZGI_RESULT_UNKNOWN},      {"x.txt", SZGI_RESULT_UNKNOWN},
+                 {"new/", SZGI_RESULT_FOLDER},    {"new.csv/", SZGI_RESULT_FOLDER},
+                 {"old", SZGI_RESULT_FOLDER},     {"old.csv", SZGI_RESULT_FOLDER},
+                 {"old.json", SZGI_RESULT_FOLDER}};
     static const char *const folders[] = {"old", "old.csv", "old.json"};
     szg_result *result;
     ck_szg_ok(make(&result));
@@ -375,11 +375,11 @@ START_TEST(a_folder_and_a_file_are_told_apart_once) {
         const char *path = scratch_path(paths[i].name);
         ck_assert_int_eq(szgi_result_form_of(path), paths[i].form);
         ck_assert_int_eq(szg_result_write(test_context(), result, path, "eigenvalues"),
-                         paths[i].form == SZG_RESULT_UNKNOWN ? SZG_EINVAL : SZG_OK);
+                         paths[i].form == SZGI_RESULT_UNKNOWN ? SZG_EINVAL : SZG_OK);
         struct stat info;
         bool there = stat(path, &info) == 0;
-        ck_assert_int_eq(there, paths[i].form != SZG_RESULT_UNKNOWN);
-        ck_assert_int_eq(there && S_ISDIR(info.st_mode), paths[i].form == SZG_RESULT_FOLDER);
+        ck_assert_int_eq(there, paths[i].form != SZGI_RESULT_UNKNOWN);
+        ck_assert_int_eq(there && S_ISDIR(info.st_mode), paths[i].form == SZGI_RESULT_FOLDER);
     }
     szg_result_close(&result);
 }

@@ -53,7 +53,7 @@ START_TEST(tensors_are_listed_by_name) {
     for (int i = 0; i < 6; i++)
         ck_assert_str_eq(szgi_safetensors_tensor(set, i)->name, names[i]);
     const szgi_tensor *w = szgi_safetensors_find(set, "w");
-    ck_assert_int_eq(w->dtype, SZG_DTYPE_F32);
+    ck_assert_int_eq(w->dtype, SZGI_DTYPE_F32);
     ck_assert_int_eq(w->count, 6);
     ck_assert_int_eq(w->bytes, 24);
     ck_assert_str_eq(szgi_tensor_shape_text(w, text, sizeof text), "[2, 3]");
@@ -62,8 +62,8 @@ START_TEST(tensors_are_listed_by_name) {
     ck_assert_int_eq(szgi_safetensors_find(set, "empty")->count, 0);
     ck_assert_int_eq(szgi_safetensors_find(set, "zero_d")->dims, 0);
     ck_assert_int_eq(szgi_safetensors_find(set, "zero_d")->count, 1);
-    ck_assert_int_eq(szgi_safetensors_find(set, "ids")->dtype, SZG_DTYPE_INTEGER);
-    ck_assert_int_eq(szgi_safetensors_find(set, "new")->dtype, SZG_DTYPE_OTHER);
+    ck_assert_int_eq(szgi_safetensors_find(set, "ids")->dtype, SZGI_DTYPE_INTEGER);
+    ck_assert_int_eq(szgi_safetensors_find(set, "new")->dtype, SZGI_DTYPE_OTHER);
     ck_assert_ptr_null(szgi_safetensors_find(set, "none"));
     ck_assert_str_eq(szgi_safetensors_metadata(set, "format"), "pt");
     ck_assert_ptr_null(szgi_safetensors_metadata(set, "none"));
@@ -278,23 +278,23 @@ static const char *const metadata[] = {"format", "pt", "quote\"", "\xC3\xA9"};
 
 static szg_status write_sample(const char *path) {
     const szgi_tensor tensors[] = {
-        {.name = "bf16", .dtype = SZG_DTYPE_BF16, .data = (const unsigned char *)bf16},
+        {.name = "bf16", .dtype = SZGI_DTYPE_BF16, .data = (const unsigned char *)bf16},
         {.name = "f32",
-         .dtype = SZG_DTYPE_F32,
+         .dtype = SZGI_DTYPE_F32,
          .dims = 1,
          .shape = shape32,
          .data = (const unsigned char *)f32},
         {.name = "f16 \"\xC3\xA9",
-         .dtype = SZG_DTYPE_F16,
+         .dtype = SZGI_DTYPE_F16,
          .dims = 3,
          .shape = shape16,
          .data = (const unsigned char *)f16},
         {.name = "f64",
-         .dtype = SZG_DTYPE_F64,
+         .dtype = SZGI_DTYPE_F64,
          .dims = 2,
          .shape = shape64,
          .data = (const unsigned char *)f64},
-        {.name = "empty", .dtype = SZG_DTYPE_F32, .dims = 1, .shape = (const int64_t[]){0}},
+        {.name = "empty", .dtype = SZGI_DTYPE_F32, .dims = 1, .shape = (const int64_t[]){0}},
     };
     return szgi_safetensors_write(test_context(), path, tensors, 5, metadata, 2);
 }
@@ -336,7 +336,7 @@ END_TEST
 
 START_TEST(impossible_tensors_are_not_written) {
     const szgi_tensor ok = {
-        .name = "a", .dtype = SZG_DTYPE_F32, .data = (const unsigned char *)f32};
+        .name = "a", .dtype = SZGI_DTYPE_F32, .data = (const unsigned char *)f32};
     szgi_tensor pair[2] = {ok, ok};
     const char *path = scratch_path("never.safetensors");
     ck_szg_fails(SZG_EINVAL, "is there twice",
@@ -347,7 +347,7 @@ START_TEST(impossible_tensors_are_not_written) {
         ck_szg_fails(SZG_EINVAL, "cannot be the name of a tensor",
                      szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     }
-    pair[0] = (szgi_tensor){.name = "i", .dtype = SZG_DTYPE_INTEGER};
+    pair[0] = (szgi_tensor){.name = "i", .dtype = SZGI_DTYPE_INTEGER};
     ck_szg_fails(SZG_EINVAL, "can be written",
                  szgi_safetensors_write(test_context(), path, pair, 2, NULL, 0));
     pair[0] =
@@ -367,13 +367,13 @@ START_TEST(unfinite_weights_are_found) {
         size_t width;
         uint64_t bad[3], good;
     } kinds[] = {
-        {SZG_DTYPE_F64,
+        {SZGI_DTYPE_F64,
          8,
          {0x7FF0000000000000, 0xFFF0000000000000, 0x7FF0000000000001},
          0x7FEFFFFFFFFFFFFF},
-        {SZG_DTYPE_F32, 4, {0x7F800000, 0xFF800000, 0x7F800001}, 0x7F7FFFFF},
-        {SZG_DTYPE_F16, 2, {0x7C00, 0xFC00, 0x7C01}, 0x7BFF},
-        {SZG_DTYPE_BF16, 2, {0x7F80, 0xFF80, 0x7F81}, 0x7F7F},
+        {SZGI_DTYPE_F32, 4, {0x7F800000, 0xFF800000, 0x7F800001}, 0x7F7FFFFF},
+        {SZGI_DTYPE_F16, 2, {0x7C00, 0xFC00, 0x7C01}, 0x7BFF},
+        {SZGI_DTYPE_BF16, 2, {0x7F80, 0xFF80, 0x7F81}, 0x7F7F},
     };
     static const char *const words[] = {"is infinity", "is -infinity", "is NaN"};
     for (size_t k = 0; k < 4; k++) {

@@ -115,7 +115,7 @@ static inline test_case *new_case(const shape *s) {
         .bias = s->bias ? c->bias : NULL,
         .causal = s->causal,
         .lengths = s->lengths ? c->lengths : NULL,
-        .dropout = {s->dropout, szgi_network_purpose(SZG_PLACE_ATTENTION, 3), &c->block},
+        .dropout = {s->dropout, szgi_network_purpose(SZGI_PLACE_ATTENTION, 3), &c->block},
         .out = c->out,
         .ldout = c->ld_v,
         .log_sum = c->log_sum};

@@ -41,7 +41,7 @@ static void check_normal(const szgi_layers_kernels *kernels) {
 }
 
 START_TEST(normal_distribution_is_accurate) {
-    for (int level = 0; level < SZG_CPU_LEVELS; level++) {
+    for (int level = 0; level < SZGI_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         check_normal(szgi_layers_best());
     }
@@ -280,7 +280,7 @@ START_TEST(unknown_levels_are_refused) {
     unsetenv("SZEGO_SIMD");
     int best = (int)szgi_cpu_level_best();
     ck_szg_ok(szgi_backend_check_simd(test_context()));
-    for (int level = 0; level < SZG_CPU_LEVELS; level++) {
+    for (int level = 0; level < SZGI_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         if (level <= best)
             ck_szg_ok(szgi_backend_check_simd(test_context()));

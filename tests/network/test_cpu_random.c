@@ -53,7 +53,7 @@ static void check_keep(const szgi_stream *stream, uint64_t first, int64_t count,
 static const char *const LEVELS[] = {"baseline", "avx2", "avx512"};
 
 START_TEST(words_are_those_of_the_stream) {
-    for (int level = 0; level < SZG_CPU_LEVELS; level++) {
+    for (int level = 0; level < SZGI_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         for (int s = 0; s < START_COUNT; s++)
             for (int64_t count = 0; count <= MOST; count++) {
@@ -67,7 +67,7 @@ END_TEST
 
 START_TEST(factors_drop_below_the_threshold) {
     const uint32_t thresholds[] = {0, 1, 429496729, UINT32_C(1) << 31, UINT32_MAX};
-    for (int level = 0; level < SZG_CPU_LEVELS; level++) {
+    for (int level = 0; level < SZGI_CPU_LEVELS; level++) {
         setenv("SZEGO_SIMD", LEVELS[level], 1);
         for (int t = 0; t < 5; t++)
             for (int64_t count = 0; count <= MOST; count += 7) {

@@ -47,15 +47,15 @@ START_TEST(exponentials_over_their_range) {
 END_TEST
 
 START_TEST(exponentials_at_the_edges) {
-    const float edges[SZG_ATTENTION_PAD] = {
+    const float edges[SZGI_ATTENTION_PAD] = {
         0.0F,  -0.0F, -INFINITY, INFINITY, NAN,    LEAST,       -88.0F,       -1e30F,
         89.0F, 1e30F, 1e-40F,    1e-30F,   88.36F, 0.34657359F, -0.34657359F, -87.5F};
-    float y[SZG_ATTENTION_PAD];
+    float y[SZGI_ATTENTION_PAD];
     for (int level = 0; level < LEVEL_COUNT; level++) {
-        kernels_of(level)->exponential(SZG_ATTENTION_PAD, edges, y);
+        kernels_of(level)->exponential(SZGI_ATTENTION_PAD, edges, y);
         ck_assert(y[0] == 1 && y[1] == 1 && y[2] == 0 && y[3] == INFINITY && isnan(y[4]));
         ck_assert(y[5] > 0 && y[6] == 0 && y[7] == 0 && y[8] == INFINITY && y[9] == INFINITY);
-        for (int i = 10; i < SZG_ATTENTION_PAD; i++)
+        for (int i = 10; i < SZGI_ATTENTION_PAD; i++)
             check_exponential(edges[i], y[i]);
     }
 }
@@ -74,7 +74,7 @@ START_TEST(logarithms_of_sums) {
             }
         }
         x[0] = NAN, x[1] = INFINITY;
-        kernels_of(level)->logarithm(SZG_ATTENTION_PAD, x, y);
+        kernels_of(level)->logarithm(SZGI_ATTENTION_PAD, x, y);
         ck_assert(isnan(y[0]) && isnan(y[1]));
     }
 }

@@ -153,7 +153,7 @@ static void draw_coupling(attention_case *c) {
     a->causal = draw_below(2);
     const double probabilities[] = {0, 0, 0.1, 0.5};
     a->dropout.probability = probabilities[draw_below(4)];
-    a->dropout.purpose = szgi_network_purpose(SZG_PLACE_ATTENTION, 2);
+    a->dropout.purpose = szgi_network_purpose(SZGI_PLACE_ATTENTION, 2);
 }
 
 static void add_inputs(attention_case *c, op_trial *t) {

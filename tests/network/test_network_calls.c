@@ -220,7 +220,7 @@ END_TEST
 /* Marks of the device's clock lie in the order of the work; the host's tables have none. */
 START_TEST(marks_follow_the_work) {
     szg_context *context = tested(0);
-    enum { BYTES = 1 << 20, LAST = SZG_DEVICE_MARKS - 1 };
+    enum { BYTES = 1 << 20, LAST = SZGI_DEVICE_MARKS - 1 };
     double first, second, both;
     void *memory, *recording;
     if (!szgi_device_records(context)) {
@@ -229,7 +229,7 @@ START_TEST(marks_follow_the_work) {
         return;
     }
     ck_assert_int_eq(szgi_device_mark(context, -1), SZG_EINVAL);
-    ck_assert_int_eq(szgi_device_mark(context, SZG_DEVICE_MARKS), SZG_EINVAL);
+    ck_assert_int_eq(szgi_device_mark(context, SZGI_DEVICE_MARKS), SZG_EINVAL);
     ck_assert_int_eq(szgi_device_elapsed(context, 0, LAST, &both), SZG_EBACKEND); /* not set */
     ck_on(context, szgi_device_alloc(context, BYTES, &memory));
     ck_on(context, szgi_device_mark(context, 0));

@@ -29,7 +29,7 @@ static szg_status dropout_backward(szg_context *context, const op_trial *trial, 
 
 static void open_dropout(dropout_case *c, op_trial *t, int64_t rows, int64_t columns, double p) {
     *t = (op_trial){.shape = c, .forward = dropout_forward, .backward = dropout_backward};
-    *c = (dropout_case){rows, columns, .dropout = {p, szgi_network_purpose(SZG_PLACE_HIDDEN, 3)}};
+    *c = (dropout_case){rows, columns, .dropout = {p, szgi_network_purpose(SZGI_PLACE_HIDDEN, 3)}};
     c->x = add_slot(t, SLOT_INPUT, "x", rows * columns, true);
     c->residual = add_slot(t, SLOT_INPUT, "residual", rows * columns, draw_below(3) > 0);
     c->block = add_block(t);

@@ -363,7 +363,7 @@ START_TEST(a_notebook_has_the_cells_of_what_is_there) {
         ck_assert_str_eq(text_of(one, "id"), ids[i]);
         ck_assert_str_eq(text_of(one, "cell_type"), code ? "code" : "markdown");
         ck_assert_int_eq(szgi_json_kind_of(szgi_json_member(one, "execution_count")),
-                         code ? SZG_JSON_NULL : SZG_JSON_ABSENT);
+                         code ? SZGI_JSON_NULL : SZGI_JSON_ABSENT);
         ck_assert_int_eq(szgi_json_count(szgi_json_member(one, "outputs")), 0);
     }
     szgi_json_close(&notebook);

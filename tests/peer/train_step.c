@@ -37,7 +37,7 @@ static double *add(answer *out, const char *prefix, const char *name, int dims,
     int64_t *sizes;
     char *text;
     void *data;
-    *tensor = (szgi_tensor){.dtype = SZG_DTYPE_F64, .dims = dims, .count = 1};
+    *tensor = (szgi_tensor){.dtype = SZGI_DTYPE_F64, .dims = dims, .count = 1};
     must(szgi_memory_alloc(context, 2, &sizes));
     for (int i = 0; i < dims; i++)
         tensor->count *= sizes[i] = shape[i];

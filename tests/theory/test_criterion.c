@@ -47,7 +47,8 @@ START_TEST(small_denominators) {
         szg_range f;
         const instance at = {.weights = count, .w = w};
         szg_interval sum;
-        ck_szg_ok(szgi_ball_range(test_context(), count, w, theta, SZG_PHASE_TIMES_INDEX, 128, &f));
+        ck_szg_ok(
+            szgi_ball_range(test_context(), count, w, theta, SZGI_PHASE_TIMES_INDEX, 128, &f));
         ck_szg_ok(szgi_quantity_enclose(test_context(), Q_TWO_SUM, &at, &sum));
         bool apart = szgi_interval_compare(szgi_range_modulus(&f), sum) != 0;
         ck_assert_msg(exact != apart, "trial %lld: exact %d, apart %d", (long long)trial, exact,

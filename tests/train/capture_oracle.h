@@ -43,7 +43,7 @@ static inline double *input_of(const subject *s, int64_t n, const int32_t *token
     double *table = parameter(s, "embedding.weight"), *x = new_numbers(n * W);
     double *gain = parameter(s, "layers.0.norm1.weight");
     double *shift = parameter(s, "layers.0.norm1.bias"), *rows = new_numbers(n * W);
-    if (positions && szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZG_ATTACH_INPUT)
+    if (positions && szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZGI_ATTACH_INPUT)
         ck_szg_ok(szgi_encoding_input(test_context(), szgi_model_encoding(s->model), n, rows, W));
     for (int64_t i = 0; i < n; i++) {
         double mean = 0, variance = 0;
@@ -66,7 +66,7 @@ static inline double *input_of(const subject *s, int64_t n, const int32_t *token
 static inline void sides_of(const subject *s, int64_t n, const int32_t *tokens, bool positions,
                             double **q, double **k, int64_t *d) {
     double *x = input_of(s, n, tokens, positions);
-    if (!(szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZG_ATTACH_DECOUPLED)) {
+    if (!(szgi_encoding_attaches(szgi_model_encoding(s->model)) & SZGI_ATTACH_DECOUPLED)) {
         *q = linear(s, "q_linear", n, 8, 8, x, true);
         *k = linear(s, "k_linear", n, 8, 8, x, true);
         *d = 4;
@@ -116,7 +116,7 @@ static inline void couple_on_host(const subject *s, int64_t head, int64_t n, int
         for (int64_t i = 0; i < n * n; i++)
             out[i] += table[rows[i / n - i % n + POSITIONS - 1] * 2 + head];
         szgi_memory_free(table);
-    } else if (!(szgi_encoding_attaches(encoding) & SZG_ATTACH_INPUT)) {
+    } else if (!(szgi_encoding_attaches(encoding) & SZGI_ATTACH_INPUT)) {
         const szgi_captured captured = {d, q, 2 * d, k, 2 * d, 1 / sqrt((double)d)};
         szg_logits *logits;
         ck_szg_ok(szgi_logits_open_captured(test_context(), encoding,

@@ -132,7 +132,7 @@ START_TEST(the_file_is_what_pytorch_reads) {
     ck_assert_str_eq(szgi_safetensors_metadata(file.file, "classes"), "7");
     ck_assert_str_eq(szgi_safetensors_metadata(file.file, "format"), "pt");
     const szgi_tensor *weight = part_named(&file, "layers.1.ffn.0.weight");
-    ck_assert_int_eq(weight->dtype, SZG_DTYPE_F32);
+    ck_assert_int_eq(weight->dtype, SZGI_DTYPE_F32);
     ck_assert_int_eq(weight->dims, 2);
     ck_assert_int_eq(part_named(&file, "fc_out.weight")->shape[0], 7);
     ck_assert_int_eq(file.count, szgi_model_parameters(self.model));
@@ -153,11 +153,11 @@ START_TEST(files_without_our_metadata_need_a_configuration) {
     uint16_t narrow[8];
     ck_assert_int_eq(norm->count, 8);
     ck_szg_ok(szgi_tensor_read(test_context(), bias, 0, 7, wide));
-    bias->dtype = SZG_DTYPE_F64;
+    bias->dtype = SZGI_DTYPE_F64;
     bias->data = (const unsigned char *)wide;
     for (int i = 0; i < 8; i++)
         narrow[i] = 0x3f80; /* 1: where a norm begins */
-    norm->dtype = SZG_DTYPE_BF16;
+    norm->dtype = SZGI_DTYPE_BF16;
     norm->data = (const unsigned char *)narrow;
     write_parts(&file, self.changed);
     ck_szg_fails(SZG_EDATA, "--config", load(self.changed, NULL));
@@ -245,7 +245,7 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     memcpy(tensors, file.tensor, (size_t)file.count * sizeof *tensors);
     for (int i = 0; i < 3; i++)
         tensors[file.count + i] = (szgi_tensor){.name = names[i],
-                                                .dtype = SZG_DTYPE_F32,
+                                                .dtype = SZGI_DTYPE_F32,
                                                 .dims = 1,
                                                 .shape = shape,
                                                 .data = (const unsigned char *)numbers};

@@ -178,8 +178,8 @@ szg_status szgi_capture_beside_norms(const capture_job *job) {
     const szgi_capture *self = job->self;
     int64_t heads = szgi_model_settings(self->model)->model.heads, count;
     int64_t real = szgi_network_real_size(job->context);
-    capture_part parts[SZG_HEAD_PARTS];
-    szgi_head_part given[SZG_HEAD_PARTS];
+    capture_part parts[SZGI_HEAD_PARTS];
+    szgi_head_part given[SZGI_HEAD_PARTS];
     for (int64_t layer = 0; layer <= self->last; layer++) {
         if (!szgi_index_list_has(&self->what.layers, layer))
             continue;

@@ -29,7 +29,7 @@ static int64_t count_listed(const szg_index_list *list, int64_t count, int64_t *
 /* Whether rows of positions are added to the tokens: then content is a pass without them. */
 static bool adds_positions(const szg_model *model) {
     const szg_model_config *config = &szgi_model_settings(model)->model;
-    return szgi_encoding_attaches(szgi_model_encoding(model)) & SZG_ATTACH_INPUT ||
+    return szgi_encoding_attaches(szgi_model_encoding(model)) & SZGI_ATTACH_INPUT ||
            config->added_sinusoid != SZG_SINUSOID_NONE || config->extra_position_table;
 }
 

@@ -60,7 +60,7 @@ typedef struct capture_part {
 
 /* Those of a layer that count in grad_norm. */
 SZG_CHECK_RESULT szg_status szgi_capture_parts(szg_context *context, const szg_model *model,
-                                               int64_t layer, capture_part parts[SZG_HEAD_PARTS],
+                                               int64_t layer, capture_part parts[SZGI_HEAD_PARTS],
                                                int64_t *count);
 
 /* ---- capture_beside.c: spectra that the backend computes beside the steps ----

@@ -35,9 +35,9 @@ static void add_squares(const szgi_parameter *weight, bool by_columns, int64_t h
 }
 
 szg_status szgi_capture_parts(szg_context *context, const szg_model *model, int64_t layer,
-                              capture_part parts[SZG_HEAD_PARTS], int64_t *count) {
+                              capture_part parts[SZGI_HEAD_PARTS], int64_t *count) {
     const szg_model_config *config = &szgi_model_settings(model)->model;
-    bool decoupled = szgi_encoding_attaches(szgi_model_encoding(model)) & SZG_ATTACH_DECOUPLED;
+    bool decoupled = szgi_encoding_attaches(szgi_model_encoding(model)) & SZGI_ATTACH_DECOUPLED;
     const head_weight *weights = decoupled ? latent : plain;
     int all =
         decoupled ? (int)(sizeof latent / sizeof *latent) : (int)(sizeof plain / sizeof *plain);
@@ -71,7 +71,7 @@ static szg_status add_part(szg_context *context, const szg_model *model, const v
 szg_status szgi_capture_gradient_norms(szg_context *context, const szg_model *model,
                                        const void *gradient, int64_t layer, double *norms) {
     int64_t heads = szgi_model_settings(model)->model.heads, count;
-    capture_part parts[SZG_HEAD_PARTS];
+    capture_part parts[SZGI_HEAD_PARTS];
     SZG_TRY(szgi_capture_parts(context, model, layer, parts, &count));
     for (int64_t h = 0; h < heads; h++)
         norms[h] = 0;

@@ -63,7 +63,7 @@ static szg_status check_encoding(szg_context *context, const szg_model_config *m
         return szgi_fail_prefix(context, status,
                                 "model.encoding (model.width=%" PRId64 ", a head of %" PRId64 ")",
                                 model->width, model->width / model->heads);
-    bool rotates = szgi_encoding_attaches(encoding) & SZG_ATTACH_ROTARY;
+    bool rotates = szgi_encoding_attaches(encoding) & SZGI_ATTACH_ROTARY;
     szg_encoding_close(&encoding);
     if (rotates || model->rotated_layers.all)
         return SZG_OK;

@@ -26,7 +26,7 @@ static const char *profile_value(const szgi_config_key *key, szg_profile profile
     if (task == SZG_TASK_COUNT && count)
         return count;
     const szgi_encoding_traits *traits = szgi_encoding_traits_of(encoding);
-    if (traits && traits->attaches & SZG_ATTACH_DECOUPLED)
+    if (traits && traits->attaches & SZGI_ATTACH_DECOUPLED)
         return profile == SZG_PROFILE_TEXT ? key->text_mla : key->released_mla;
     if (profile == SZG_PROFILE_TEXT)
         return key->text;

@@ -25,7 +25,7 @@ static bool comes_first(const char *key) {
 
 /* The JSON value as the text of a key of that type. */
 static szg_status value_text(szg_context *context, const config_row *row, szgi_json_value value,
-                             char number[SZG_REAL_TEXT], const char **out) {
+                             char number[SZGI_REAL_TEXT], const char **out) {
     int64_t integer;
     double real;
     bool yes;
@@ -33,7 +33,7 @@ static szg_status value_text(szg_context *context, const config_row *row, szgi_j
     switch (row->key.type) {
     case SZGI_CONFIG_INTEGER:
         SZG_TRY(szgi_json_as_integer(context, value, &integer));
-        snprintf(number, SZG_REAL_TEXT, "%" PRId64, integer);
+        snprintf(number, SZGI_REAL_TEXT, "%" PRId64, integer);
         return SZG_OK;
     case SZGI_CONFIG_REAL:
         SZG_TRY(szgi_json_as_real(context, value, &real));
@@ -50,7 +50,7 @@ static szg_status value_text(szg_context *context, const config_row *row, szgi_j
 
 static szg_status take_member(szg_context *context, const char *key, szgi_json_value value,
                               bool settled, szg_train_config *config) {
-    char sentence[CONFIG_SENTENCE], number[SZG_REAL_TEXT];
+    char sentence[CONFIG_SENTENCE], number[SZGI_REAL_TEXT];
     const char *text;
     const config_row *row = szgi_config_row_find(key);
     if (!row) {

@@ -34,9 +34,9 @@ static bool set_integer(const config_row *row, const char *text, int64_t *field,
                         char sentence[CONFIG_SENTENCE]) {
     int64_t value;
     szgi_parsed parsed = szgi_integer_parse(text, &value);
-    if (parsed == SZG_PARSED_NONE)
+    if (parsed == SZGI_PARSED_NONE)
         return refuse(sentence, "is not a whole number");
-    if (parsed == SZG_PARSED_BEYOND || value < (int64_t)row->key.min ||
+    if (parsed == SZGI_PARSED_BEYOND || value < (int64_t)row->key.min ||
         value > (int64_t)row->key.max)
         return out_of_range(row, sentence);
     *field = value;

@@ -112,7 +112,7 @@ szg_status szgi_decoder_arguments(szg_context *context, szgi_decoder *d, int64_t
                                     .k_factors = p->factors,
                                     .causal = c->mask == SZG_MASK_CAUSAL,
                                     .lengths = c->mask_padding ? d->lengths : NULL,
-                                    .dropout = szgi_decoder_dropout(d, SZG_PLACE_ATTENTION, l),
+                                    .dropout = szgi_decoder_dropout(d, SZGI_PLACE_ATTENTION, l),
                                     .out = d->layer[l].heads,
                                     .ldout = c->heads * model->d_v,
                                     .log_sum = d->layer[l].log_sum,

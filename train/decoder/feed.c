@@ -21,7 +21,7 @@ static szgi_linear inner_of(const szgi_decoder *d, int64_t l) {
 
 /* Hidden numbers drop in place: the activation's derivative is 0 where they are 0. */
 static szg_status drop_hidden(szg_context *context, szgi_decoder *d, int64_t l) {
-    szgi_dropout dropout = szgi_decoder_dropout(d, SZG_PLACE_HIDDEN, l);
+    szgi_dropout dropout = szgi_decoder_dropout(d, SZGI_PLACE_HIDDEN, l);
     void *hidden = d->layer[l].hidden;
     if (dropout.probability == 0)
         return SZG_OK;
@@ -36,7 +36,7 @@ szg_status szgi_decoder_finish(szg_context *context, szgi_decoder *decoder, int6
     const decoder_layer *layer = &decoder->layer[l];
     int64_t values = c->heads * decoder->model->d_v;
     decoder_columns branch = {decoder->branch, c->width};
-    szgi_dropout dropout = szgi_decoder_dropout(decoder, SZG_PLACE_ATTENTION_OUTPUT, l);
+    szgi_dropout dropout = szgi_decoder_dropout(decoder, SZGI_PLACE_ATTENTION_OUTPUT, l);
     SZG_TRY(szgi_decoder_linear(context, decoder, weights->out, values, c->width,
                                 (decoder_columns){layer->heads, values}, branch));
     SZG_TRY(szgi_network_dropout_residual(context, decoder->rows, c->width, &dropout,
@@ -48,7 +48,7 @@ szg_status szgi_decoder_finish(szg_context *context, szgi_decoder *decoder, int6
     SZG_TRY(drop_hidden(context, decoder, l));
     SZG_TRY(szgi_decoder_linear(context, decoder, weights->outer, c->hidden, c->width,
                                 (decoder_columns){layer->hidden, c->hidden}, branch));
-    dropout = szgi_decoder_dropout(decoder, SZG_PLACE_FEED_FORWARD, l);
+    dropout = szgi_decoder_dropout(decoder, SZGI_PLACE_FEED_FORWARD, l);
     return szgi_network_dropout_residual(context, decoder->rows, c->width, &dropout,
                                          decoder->branch, layer->middle, layer[1].stream);
 }
@@ -71,7 +71,7 @@ static szg_status undrop(szg_context *context, szgi_decoder *d, szgi_network_pla
 static szg_status inner_backward(szg_context *context, szgi_decoder *d, int64_t l) {
     const szg_model_config *c = decoder_config(d);
     model_linear at = d->model->layer[l].inner;
-    szgi_dropout dropout = szgi_decoder_dropout(d, SZG_PLACE_HIDDEN, l);
+    szgi_dropout dropout = szgi_decoder_dropout(d, SZGI_PLACE_HIDDEN, l);
     if (dropout.probability != 0)
         SZG_TRY(szgi_network_dropout_backward(context, d->rows, c->hidden, &dropout, d->dhidden,
                                               d->dhidden));
@@ -91,7 +91,7 @@ szg_status szgi_decoder_finish_backward(szg_context *context, szgi_decoder *d, i
     const decoder_layer *layer = &d->layer[l];
     int64_t values = c->heads * d->model->d_v;
     decoder_columns dy;
-    SZG_TRY(undrop(context, d, SZG_PLACE_FEED_FORWARD, l, &dy));
+    SZG_TRY(undrop(context, d, SZGI_PLACE_FEED_FORWARD, l, &dy));
     SZG_TRY(szgi_decoder_linear_backward(context, d, weights->outer, c->hidden, c->width,
                                          (decoder_columns){layer->hidden, c->hidden}, dy,
                                          (decoder_columns){d->dhidden, c->hidden}, false));
@@ -100,7 +100,7 @@ szg_status szgi_decoder_finish_backward(szg_context *context, szgi_decoder *d, i
     SZG_TRY(inner_backward(context, d, l));
     SZG_TRY(szgi_decoder_norm_backward(context, d, weights->norm2, layer->middle, layer->mean2,
                                        layer->inverse2, d->branch));
-    SZG_TRY(undrop(context, d, SZG_PLACE_ATTENTION_OUTPUT, l, &dy));
+    SZG_TRY(undrop(context, d, SZGI_PLACE_ATTENTION_OUTPUT, l, &dy));
     return szgi_decoder_linear_backward(context, d, weights->out, values, c->width,
                                         (decoder_columns){layer->heads, values}, dy,
                                         (decoder_columns){d->dheads, values}, false);

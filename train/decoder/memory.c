@@ -151,7 +151,7 @@ static szg_status measure_kept(szg_context *context, szgi_decoder *decoder) {
                                       .heads = decoder_config(decoder)->heads,
                                       .length = decoder->length,
                                       .dropout =
-                                          szgi_decoder_dropout(decoder, SZG_PLACE_ATTENTION, 0)};
+                                          szgi_decoder_dropout(decoder, SZGI_PLACE_ATTENTION, 0)};
     return szgi_network_attention_kept(context, &attention, &decoder->kept);
 }
 

@@ -40,7 +40,7 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     int attaches = szgi_encoding_attaches(model->encoding);
     model->d_v = model->d_qk = model->d_content = c->width / c->heads;
-    model->decoupled = attaches & SZG_ATTACH_DECOUPLED;
+    model->decoupled = attaches & SZGI_ATTACH_DECOUPLED;
     if (!model->decoupled)
         return SZG_OK;
     szgi_rotary rotary;

@@ -32,7 +32,7 @@ static void add_sinusoid(const szg_model_config *c, double *rows) {
 
 static szg_status open_rows(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
-    bool own = szgi_encoding_attaches(model->encoding) & SZG_ATTACH_INPUT;
+    bool own = szgi_encoding_attaches(model->encoding) & SZGI_ATTACH_INPUT;
     bool tensor = model->table.array == SZGI_ARRAY_INPUT; /* in the arena, trained or frozen */
     bool sinusoid = c->added_sinusoid != SZG_SINUSOID_NONE;
     if ((!own || tensor) && !sinusoid)
@@ -97,7 +97,7 @@ static szg_status open_fixed_bias(szg_context *context, szg_model *model, int32_
 
 static szg_status open_bias(szg_context *context, szg_model *model) {
     int64_t length = model->config.model.max_length, lags = 2 * length - 1;
-    if (!(szgi_encoding_attaches(model->encoding) & SZG_ATTACH_BIAS))
+    if (!(szgi_encoding_attaches(model->encoding) & SZGI_ATTACH_BIAS))
         return SZG_OK;
     int32_t *rows;
     SZG_TRY(szgi_memory_alloc(context, lags, &rows));
@@ -182,7 +182,7 @@ static szg_status fill_rotation(szg_context *context, szg_model *model, int64_t 
 static szg_status open_rotation(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
     model_positions *p = &model->positions;
-    if (!(szgi_encoding_attaches(model->encoding) & SZG_ATTACH_ROTARY))
+    if (!(szgi_encoding_attaches(model->encoding) & SZGI_ATTACH_ROTARY))
         return SZG_OK;
     bool alike;
     SZG_TRY(find_rotation(context, model, &alike));

@@ -89,13 +89,13 @@ szg_status szgi_decoder_norm_backward(szg_context *context, const szgi_decoder *
 
 static bool is_switched_on(const szg_model_config *c, szgi_network_place place) {
     switch (place) {
-    case SZG_PLACE_ATTENTION:
+    case SZGI_PLACE_ATTENTION:
         return c->dropout_attention;
-    case SZG_PLACE_ATTENTION_OUTPUT:
+    case SZGI_PLACE_ATTENTION_OUTPUT:
         return c->dropout_attention_output;
-    case SZG_PLACE_HIDDEN:
+    case SZGI_PLACE_HIDDEN:
         return c->dropout_hidden;
-    case SZG_PLACE_FEED_FORWARD:
+    case SZGI_PLACE_FEED_FORWARD:
         return c->dropout_feed_forward;
     }
     return false;

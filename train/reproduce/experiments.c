@@ -38,7 +38,7 @@ static szg_status add_encodings(szg_context *context, run_place *place, szg_repr
 static szg_status add_rotated(szg_context *context, run_place *place, szg_reproduction *out) {
     szgi_json_value list = szgi_json_member(place->part, "rotated_heads");
     char spec[64];
-    if (szgi_json_kind_of(list) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(list) == SZGI_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szgi_json_as_array(context, list));
     for (int64_t i = 0; i < szgi_json_count(list); i++) {
@@ -62,7 +62,7 @@ static szg_status add_rotated(szg_context *context, run_place *place, szg_reprod
 static szg_status add_tasks(szg_context *context, run_place *place, szg_reproduction *out) {
     szgi_json_value tasks = szgi_json_member(place->part, "tasks");
     szgi_json_value known = szgi_json_member(place->root, "tasks");
-    bool own = szgi_json_kind_of(tasks) != SZG_JSON_ABSENT;
+    bool own = szgi_json_kind_of(tasks) != SZGI_JSON_ABSENT;
     if (own)
         SZG_TRY(szgi_json_as_array(context, tasks));
     szgi_json_value member = {0};
@@ -112,9 +112,9 @@ static szg_status find_experiment(szg_context *context, const run_place *place,
 /* true, false, or a list of methods. */
 static szg_status read_methods(szg_context *context, szgi_json_value value, unsigned *out) {
     *out = 0;
-    if (szgi_json_kind_of(value) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(value) == SZGI_JSON_ABSENT)
         return SZG_OK;
-    if (szgi_json_kind_of(value) != SZG_JSON_ARRAY) {
+    if (szgi_json_kind_of(value) != SZGI_JSON_ARRAY) {
         bool yes;
         SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         *out = yes ? 1u << SZG_ABLATE_OUTPUT : 0;
@@ -139,11 +139,11 @@ static szg_status find_base(szg_context *context, run_place *place, szgi_json_va
     szgi_json_value like = szgi_json_member(place->origin, "like");
     place->like = NULL;
     place->base = like;
-    if (szgi_json_kind_of(like) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(like) == SZGI_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szgi_json_as_text(context, like, &place->like));
     SZG_TRY(find_experiment(context, place, experiments, place->like, &place->base));
-    if (szgi_json_kind_of(place->base) == SZG_JSON_ABSENT ||
+    if (szgi_json_kind_of(place->base) == SZGI_JSON_ABSENT ||
         place->base.index >= place->origin.index)
         return szgi_json_fail(context, like, "%.64s is no experiment above this one", place->like);
     if (szgi_json_has(place->base, "like"))
@@ -171,7 +171,7 @@ static szg_status describe(szg_context *context, run_place *place, szgi_json_val
     szgi_json_value own = szgi_json_member(place->origin, "ablation");
     return read_methods(
         context,
-        szgi_json_kind_of(own) != SZG_JSON_ABSENT ? own : szgi_json_member(first, "ablation"),
+        szgi_json_kind_of(own) != SZGI_JSON_ABSENT ? own : szgi_json_member(first, "ablation"),
         &place->methods);
 }
 
@@ -186,7 +186,7 @@ static szg_status add_round(szg_context *context, run_place *place, szgi_json_va
         place->part = szgi_json_element(experiments, e);
         SZG_TRY(describe(context, place, experiments));
         szgi_json_value own = szgi_json_member(place->part, "seeds");
-        if (szgi_json_kind_of(own) == SZG_JSON_ABSENT) {
+        if (szgi_json_kind_of(own) == SZGI_JSON_ABSENT) {
             SZG_TRY(add_seed(context, place, seed, out));
             continue;
         }
@@ -202,8 +202,8 @@ static szg_status add_round(szg_context *context, run_place *place, szgi_json_va
 static double runs_of(szgi_json_value root, szgi_json_value experiment) {
     szgi_json_value own_tasks = szgi_json_member(experiment, "tasks");
     szgi_json_value own_seeds = szgi_json_member(experiment, "seeds");
-    bool tasks = szgi_json_kind_of(own_tasks) != SZG_JSON_ABSENT;
-    bool seeds = szgi_json_kind_of(own_seeds) != SZG_JSON_ABSENT;
+    bool tasks = szgi_json_kind_of(own_tasks) != SZGI_JSON_ABSENT;
+    bool seeds = szgi_json_kind_of(own_seeds) != SZGI_JSON_ABSENT;
     double encodings = (double)szgi_json_count(szgi_json_member(experiment, "encodings")) +
                        (double)szgi_json_count(szgi_json_member(experiment, "rotated_heads"));
     return fmax(1, encodings * (double)szgi_json_count(tasks ? own_tasks

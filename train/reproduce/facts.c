@@ -187,7 +187,7 @@ static szg_status take_origin(szg_context *context, szgi_json_value root, reprod
     for (int i = 0; i < ORIGINS; i++) {
         const char *text = "";
         szgi_json_value value = szgi_json_member(root, origins[i].name);
-        if (szgi_json_kind_of(value) != SZG_JSON_ABSENT)
+        if (szgi_json_kind_of(value) != SZGI_JSON_ABSENT)
             SZG_TRY(szgi_json_as_text(context, value, &text));
         if (strlen(text) >= origins[i].size) /* a cut could fall into a character */
             return szgi_json_fail(context, value, "has more than %zu bytes", origins[i].size - 1);
@@ -205,7 +205,7 @@ static szg_status take_fact(szg_context *context, szgi_json_value root, const fa
         SZG_TRY(szgi_json_as_integer(context, value, field));
         number = (double)*(int64_t *)field;
     } else {
-        if (szgi_json_kind_of(value) != SZG_JSON_NULL)
+        if (szgi_json_kind_of(value) != SZGI_JSON_NULL)
             SZG_TRY(szgi_json_as_real(context, value, &number));
         *(double *)field = number;
     }

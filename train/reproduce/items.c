@@ -163,7 +163,7 @@ static void value_of(const reproduction_run *run, const setting *which,
 /* The paper has a table of its own for the runs with latent attention. */
 static bool is_latent(const reproduction_run *run) {
     const szgi_encoding_traits *traits = szgi_encoding_traits_of(run->encoding);
-    return traits && traits->attaches & SZG_ATTACH_DECOUPLED;
+    return traits && traits->attaches & SZGI_ATTACH_DECOUPLED;
 }
 
 /* The different values of the runs that a paper's table is about, in `list` ("a|b"). */

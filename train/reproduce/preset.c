@@ -55,21 +55,21 @@ static szg_status add_override(szg_context *context, override_list *list, const 
 
 static szg_status add_value(szg_context *context, override_list *list, const char *key,
                             szgi_json_value value) {
-    char number[SZG_REAL_TEXT];
+    char number[SZGI_REAL_TEXT];
     const char *text = number;
     int64_t integer;
     double real;
     bool yes;
     switch (szgi_json_kind_of(value)) {
-    case SZG_JSON_INTEGER:
+    case SZGI_JSON_INTEGER:
         SZG_TRY(szgi_json_as_integer(context, value, &integer));
         snprintf(number, sizeof number, "%" PRId64, integer);
         break;
-    case SZG_JSON_REAL:
+    case SZGI_JSON_REAL:
         SZG_TRY(szgi_json_as_real(context, value, &real));
         szgi_real_text(real, number);
         break;
-    case SZG_JSON_BOOLEAN:
+    case SZGI_JSON_BOOLEAN:
         SZG_TRY(szgi_json_as_boolean(context, value, &yes));
         text = yes ? "true" : "false";
         break;
@@ -82,7 +82,7 @@ static szg_status add_value(szg_context *context, override_list *list, const cha
 /* {"model": {"width": 64}} as model.width=64; an absent object adds nothing. */
 static szg_status add_sections(szg_context *context, override_list *list, szgi_json_value object) {
     char key[256];
-    if (szgi_json_kind_of(object) == SZG_JSON_ABSENT)
+    if (szgi_json_kind_of(object) == SZGI_JSON_ABSENT)
         return SZG_OK;
     SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture"));
     for (szgi_json_value section = {0}; szgi_json_next(object, &section);) {
@@ -160,7 +160,7 @@ static szg_status check_name(szg_context *context, const szg_reproduction *all,
 /* The latent dimensions that latent_columns cuts are those of decoupled rotary parts (mla). */
 static unsigned methods_of(const run_place *place, const szg_train_config *config) {
     const szgi_encoding_traits *traits = szgi_encoding_traits_of(config->model.encoding);
-    bool latent = traits && traits->attaches & SZG_ATTACH_DECOUPLED;
+    bool latent = traits && traits->attaches & SZGI_ATTACH_DECOUPLED;
     return latent ? place->methods : place->methods & ~(1u << SZG_ABLATE_LATENT_COLUMNS);
 }
 

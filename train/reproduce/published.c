@@ -53,8 +53,8 @@ void szgi_published_close(szgi_published **published) {
 static bool says(szgi_json_value entry, const char *key, const char *text) {
     szgi_json_value value = szgi_json_member(entry, key);
     const char *own;
-    if (!text || szgi_json_kind_of(value) != SZG_JSON_TEXT)
-        return !text && szgi_json_kind_of(value) == SZG_JSON_ABSENT;
+    if (!text || szgi_json_kind_of(value) != SZGI_JSON_TEXT)
+        return !text && szgi_json_kind_of(value) == SZGI_JSON_ABSENT;
     return szgi_json_as_text(NULL, value, &own) == SZG_OK && strcmp(own, text) == 0;
 }
 

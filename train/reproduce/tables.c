@@ -144,9 +144,9 @@ static int64_t rotated_heads(const szg_reproduction *self, const reproduction_ru
     const szgi_encoding_traits *traits = szgi_encoding_traits_of(run->encoding);
     if (!traits || strcmp(run->encoding, traits->class.name) != 0)
         return -1;
-    return traits->attaches == 0                   ? 0
-           : traits->attaches == SZG_ATTACH_ROTARY ? run->config->model.heads
-                                                   : -1;
+    return traits->attaches == 0                    ? 0
+           : traits->attaches == SZGI_ATTACH_ROTARY ? run->config->model.heads
+                                                    : -1;
 }
 
 static szg_status sweep_row(szg_context *context, szg_table *table, const szg_reproduction *self,

@@ -54,7 +54,7 @@ static void describe_arena(const szg_model *model, const arena_part *part, int64
         const szgi_parameter *parameter = szgi_model_parameter(model, i);
         snprintf(name[i], ARENA_NAME, "%s%s", part->prefix, parameter->name);
         tensor[i] = (szgi_tensor){.name = name[i],
-                                  .dtype = real_size == 8 ? SZG_DTYPE_F64 : SZG_DTYPE_F32,
+                                  .dtype = real_size == 8 ? SZGI_DTYPE_F64 : SZGI_DTYPE_F32,
                                   .dims = parameter->dims,
                                   .shape = parameter->shape,
                                   .data = bytes + parameter->offset * real_size,
@@ -281,7 +281,7 @@ static bool belongs(const szg_model *model, const char *name, const arena_part *
 static bool is_buffer(const szg_model *model, const char *name) {
     static const char *const buffers[] = {"inv_freq", "cos", "sin"};
     const szg_model_config *c = &model->config.model;
-    if (!(szgi_encoding_attaches(model->encoding) & SZG_ATTACH_ROTARY))
+    if (!(szgi_encoding_attaches(model->encoding) & SZGI_ATTACH_ROTARY))
         return false;
     for (int64_t layer = 0; layer < c->layers; layer++)
         for (int i = 0; i < 3; i++) {

@@ -85,7 +85,7 @@ szg_status szgi_checkpoint_path(szg_context *context, const char *path, char **o
 static int64_t number_of(const szgi_safetensors *file, const char *key) {
     const char *text = szgi_safetensors_metadata(file, key);
     int64_t value;
-    return text && szgi_integer_parse(text, &value) == SZG_PARSED && value >= 0 ? value : -1;
+    return text && szgi_integer_parse(text, &value) == SZGI_PARSED && value >= 0 ? value : -1;
 }
 
 szg_status szgi_checkpoint_number(szg_context *context, const char *path, const char *key,

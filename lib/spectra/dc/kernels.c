@@ -7,7 +7,7 @@ typedef double vec __attribute__((vector_size(64)));
 typedef double vec_unaligned __attribute__((vector_size(64), aligned(8), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
-enum { LANES = 8, TILE = 512, ROWS = SZG_DC_TILE_ROWS };
+enum { LANES = 8, TILE = 512, ROWS = SZGI_DC_TILE_ROWS };
 
 INLINE vec load(const double *p) {
     return *(const vec_unaligned *)p;

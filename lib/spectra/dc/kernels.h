@@ -21,11 +21,11 @@ void szgi_dc_secular_sums(int64_t n, const double *d, const double *zz, double b
 void szgi_dc_lowner_product(int64_t n, int64_t i, const double *d, szgi_dc_roots roots,
                             double *product);
 
-enum { SZG_DC_TILE_ROWS = 4 };
+enum { SZGI_DC_TILE_ROWS = 4 };
 
 /* Four eigenvectors at once: out[c * 4 + r] = sum over i of rows[c * ld + i] q_ir, where
- * q_ir = z[i] / ((d[i] - base[r]) - tau[r]) over its norm. count <= SZG_DC_MOST_ROWS. */
-enum { SZG_DC_MOST_ROWS = 160 };
+ * q_ir = z[i] / ((d[i] - base[r]) - tau[r]) over its norm. count <= SZGI_DC_MOST_ROWS. */
+enum { SZGI_DC_MOST_ROWS = 160 };
 void szgi_dc_rotate_rows(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
                          int64_t count, const double *rows, int64_t ld, double *out);
 

@@ -86,17 +86,17 @@ static void sample_leaf(const szgi_dc_tree *tree, int half, const szgi_dc_node *
                         double *columns) {
     const szgi_dc_half *c = &tree->halves->half[half];
     const double *random = tree->random[half];
-    double out[SZG_DC_TILE_ROWS * (SZG_DC_MOST_RANK + OVERSAMPLING)];
-    for (int64_t i = 0; i < node->size; i += SZG_DC_TILE_ROWS) {
-        int64_t k[SZG_DC_TILE_ROWS], end = node->first + node->size;
-        for (int64_t r = 0; r < SZG_DC_TILE_ROWS; r++)
+    double out[SZGI_DC_TILE_ROWS * (SZGI_DC_MOST_RANK + OVERSAMPLING)];
+    for (int64_t i = 0; i < node->size; i += SZGI_DC_TILE_ROWS) {
+        int64_t k[SZGI_DC_TILE_ROWS], end = node->first + node->size;
+        for (int64_t r = 0; r < SZGI_DC_TILE_ROWS; r++)
             k[r] = node->first + (i + r < node->size ? i + r : i);
         memset(out, 0, sizeof out);
         szgi_dc_lowner_rows(c, k, 0, node->first, tree->samples, random, c->size, out);
         szgi_dc_lowner_rows(c, k, end, c->size - end, tree->samples, random + end, c->size, out);
         for (int64_t s = 0; s < tree->samples; s++)
-            for (int64_t r = 0; r < SZG_DC_TILE_ROWS && i + r < node->size; r++)
-                columns[s * node->size + i + r] = out[s * SZG_DC_TILE_ROWS + r];
+            for (int64_t r = 0; r < SZGI_DC_TILE_ROWS && i + r < node->size; r++)
+                columns[s * node->size + i + r] = out[s * SZGI_DC_TILE_ROWS + r];
     }
 }
 
@@ -149,19 +149,19 @@ static szg_status compress_leaf(szg_context *context, szgi_dc_tree *tree, int ha
 static szg_status couple(szg_context *context, const szgi_dc_half *c, szgi_dc_node *node,
                          const szgi_dc_node *left, const szgi_dc_node *right) {
     SZG_TRY(szgi_memory_alloc(context, left->rank * right->rank, &node->coupling));
-    double out[SZG_DC_TILE_ROWS * SZG_DC_MOST_RANK];
-    for (int64_t i = 0; i < left->size; i += SZG_DC_TILE_ROWS) {
-        int64_t k[SZG_DC_TILE_ROWS];
-        for (int64_t r = 0; r < SZG_DC_TILE_ROWS; r++)
+    double out[SZGI_DC_TILE_ROWS * SZGI_DC_MOST_RANK];
+    for (int64_t i = 0; i < left->size; i += SZGI_DC_TILE_ROWS) {
+        int64_t k[SZGI_DC_TILE_ROWS];
+        for (int64_t r = 0; r < SZGI_DC_TILE_ROWS; r++)
             k[r] = left->first + (i + r < left->size ? i + r : i);
         memset(out, 0, sizeof out);
         szgi_dc_lowner_rows(c, k, right->first, right->size, right->rank, right->basis, right->size,
                             out);
-        for (int64_t r = 0; r < SZG_DC_TILE_ROWS && i + r < left->size; r++)
+        for (int64_t r = 0; r < SZGI_DC_TILE_ROWS && i + r < left->size; r++)
             for (int64_t a = 0; a < left->rank; a++)
                 for (int64_t b = 0; b < right->rank; b++)
                     node->coupling[a * right->rank + b] +=
-                        left->basis[a * left->size + i + r] * out[b * SZG_DC_TILE_ROWS + r];
+                        left->basis[a * left->size + i + r] * out[b * SZGI_DC_TILE_ROWS + r];
     }
     return SZG_OK;
 }

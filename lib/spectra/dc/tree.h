@@ -4,7 +4,7 @@
 
 #include "halves.h"
 
-enum { SZG_DC_MOST_RANK = 64 };
+enum { SZGI_DC_MOST_RANK = 64 };
 
 /* A diagonal block of C: rows first .. first + size - 1. What C holds in these rows and in the
  * columns outside is, up to the tolerance, in the span of `basis` (orthonormal columns). A column

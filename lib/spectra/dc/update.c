@@ -112,19 +112,19 @@ static szg_status correct_weights(szg_context *context, void *job, int64_t block
 static szg_status turn_rows(szg_context *context, void *job, int64_t block, int worker) {
     (void)context, (void)worker;
     update *u = job;
-    double base[SZG_DC_TILE_ROWS], tau[SZG_DC_TILE_ROWS];
-    double out[SZG_DC_TILE_ROWS * SZG_DC_MOST_ROWS];
+    double base[SZGI_DC_TILE_ROWS], tau[SZGI_DC_TILE_ROWS];
+    double out[SZGI_DC_TILE_ROWS * SZGI_DC_MOST_ROWS];
     int64_t end = block_end(u, block);
-    for (int64_t j = block * BLOCK; j < end; j += SZG_DC_TILE_ROWS) {
-        int64_t width = end - j < SZG_DC_TILE_ROWS ? end - j : SZG_DC_TILE_ROWS;
-        for (int64_t r = 0; r < SZG_DC_TILE_ROWS; r++) {
+    for (int64_t j = block * BLOCK; j < end; j += SZGI_DC_TILE_ROWS) {
+        int64_t width = end - j < SZGI_DC_TILE_ROWS ? end - j : SZGI_DC_TILE_ROWS;
+        for (int64_t r = 0; r < SZGI_DC_TILE_ROWS; r++) {
             base[r] = u->base[r < width ? j + r : j];
             tau[r] = u->tau[r < width ? j + r : j];
         }
         szgi_dc_rotate_rows(u->kept, u->pole, u->weight, (szgi_dc_roots){base, tau}, u->count,
                             u->packed, u->n, out);
         for (int64_t c = 0; c < u->count; c++)
-            memcpy(u->turned + c * u->n + j, out + c * SZG_DC_TILE_ROWS,
+            memcpy(u->turned + c * u->n + j, out + c * SZGI_DC_TILE_ROWS,
                    (size_t)width * sizeof *out);
     }
     return SZG_OK;

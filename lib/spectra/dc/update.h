@@ -9,7 +9,7 @@
  * removal changes the matrix by at most `tolerance` are deflated; entries should be of size 1.
  * Roots of the secular equation after Li (LAPACK working note 89), eigenvectors from Loewner's
  * formula for z (Gu and Eisenstat 1994), so that they are orthogonal whatever the roots' accuracy.
- * count <= SZG_DC_MOST_ROWS. SZG_ENOMEM, SZG_ECANCEL. */
+ * count <= SZGI_DC_MOST_ROWS. SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_dc_rank_one(szg_context *context, int64_t n, double tolerance,
                                              double *d, double *z, int64_t count, double *rows,
                                              int64_t ld);

@@ -26,7 +26,7 @@ static szg_status rank_determinant(claims_run *run, szg_interval *determinant) {
     acb_t logit;
     for (int64_t i = 0; i < N; i++)
         row[i] = szgi_token_pair_draw(run->options.seed, STREAM, FIRST_TRIAL + i);
-    SZG_TRY(szgi_ball_matrix_open(run->context, N, N, SZG_BALL_BITS, &matrix));
+    SZG_TRY(szgi_ball_matrix_open(run->context, N, N, SZGI_BALL_BITS, &matrix));
     acb_init(logit);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) {

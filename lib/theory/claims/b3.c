@@ -30,11 +30,11 @@ static szg_status definite_pair(claims_run *run, double theta, bool *definite) {
     szgi_phase phase = szgi_phase_radians(theta);
     szg_interval minor = {0.0, 0.0};
     double modulus = 1.0 - run->twist;
-    SZG_TRY(szgi_ball_matrix_open(context, 2, 2, SZG_BALL_BITS, &e));
+    SZG_TRY(szgi_ball_matrix_open(context, 2, 2, SZGI_BALL_BITS, &e));
     for (int64_t i = 0; i < 2; i++) {
         acb_one(szgi_ball_matrix_entry(e, i, i));
         szgi_phase_polar(szgi_ball_matrix_entry(e, i, 1 - i), modulus, i ? 1 : -1, &phase,
-                         SZG_BALL_BITS);
+                         SZGI_BALL_BITS);
     }
     szg_status status = szgi_ball_matrix_minor(context, e, 2, &minor, NULL);
     szgi_ball_matrix_close(&e);

@@ -71,8 +71,8 @@ static double minus_margin(void *user, const double *x) {
 /* W and W o Ebar in balls. */
 static szg_status open_pair(szg_context *context, const double *x, szgi_ball_matrix **w,
                             szgi_ball_matrix **coupled) {
-    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, w));
-    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZG_BALL_BITS, coupled));
+    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZGI_BALL_BITS, w));
+    SZG_TRY(szgi_ball_matrix_open(context, SIZE, SIZE, SZGI_BALL_BITS, coupled));
     for (int64_t i = 0; i < SIZE; i++)
         for (int64_t j = 0; j < SIZE; j++) {
             SZG_TRY(szgi_ball_matrix_set(context, *w, i, j, hermitian_entry(x, i, j)));
@@ -82,7 +82,7 @@ static szg_status open_pair(szg_context *context, const double *x, szgi_ball_mat
             }
         }
     SZG_TRY(szgi_ball_matrix_scale(context, *coupled, 1, ANGLES));
-    return szgi_ball_matrix_apply(context, SZG_BALL_MATRIX_HADAMARD, *coupled, *coupled, *w);
+    return szgi_ball_matrix_apply(context, SZGI_BALL_MATRIX_HADAMARD, *coupled, *coupled, *w);
 }
 
 /* Encloses the least margin over the inner partial sums of the largest; counts a refutation where a
@@ -125,8 +125,8 @@ static szg_status norms_refute(szg_context *context, const double *x, bool *refu
         }
     *refuted = false;
     for (int64_t k = 1; k <= SIZE; k++) { /* Ky Fan: all norms follow (Fan 1951) */
-        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, w, SZG_BALL_KY_FAN, k, &before), done);
-        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, coupled, SZG_BALL_KY_FAN, k, &after),
+        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, w, SZGI_BALL_KY_FAN, k, &before), done);
+        SZG_TRY_GOTO(status, szgi_ball_matrix_norm(context, coupled, SZGI_BALL_KY_FAN, k, &after),
                      done);
         *refuted = *refuted || szgi_interval_compare(after, before) > 0;
     }
@@ -170,7 +170,7 @@ static szg_status radius_may_grow(claims_run *run) {
     szgi_phase one = szgi_phase_radians(1.0);
     szg_interval re[2], im[2];
     szg_status status;
-    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, 2, 2, SZG_BALL_BITS, &matrix), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, 2, 2, SZGI_BALL_BITS, &matrix), done);
     for (int64_t i = 0; i < 2; i++)
         for (int64_t j = 0; j < 2; j++)
             for (int sign = -1; sign <= 1; sign += 2) {

@@ -90,7 +90,7 @@ SZG_CHECK_RESULT szg_status szgi_evidence_quantity(claims_run *run, const char *
 /* n = weights = phases = terms. */
 instance szgi_instance(int64_t terms, const double *w, const szgi_phase *theta);
 
-/* Encloses both sides of the rule at SZG_BALL_BITS; where the hypotheses hold and the relation is
+/* Encloses both sides of the rule at SZGI_BALL_BITS; where the hypotheses hold and the relation is
  * established *certified is true and the certificate stands in the table. */
 SZG_CHECK_RESULT szg_status szgi_certify(claims_run *run, const refutation *rule,
                                          const instance *at, const char *note, bool *certified);

@@ -1,7 +1,7 @@
 /* E8: the additive decomposition of logits. */
 #include "identity.h"
 
-enum { SIZE = 3, BITS = SZG_BALL_BITS, STREAM = 0x7103 };
+enum { SIZE = 3, BITS = SZGI_BALL_BITS, STREAM = 0x7103 };
 
 static szg_status check(claims_run *run, finding *out);
 

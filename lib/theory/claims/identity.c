@@ -18,7 +18,7 @@ static bool excludes_zero(szg_interval x) {
 void szgi_identity_compare(identity *id, arb_t left, const arb_t right) {
     if (id->twist != 0.0) /* left -> left (1 + twist) + twist */
         arb_set_d(left, (1.0 + id->twist) * szgi_interval_of(left).lo + id->twist);
-    arb_sub(left, left, right, SZG_BALL_BITS);
+    arb_sub(left, left, right, SZGI_BALL_BITS);
     szg_interval difference = szgi_interval_of(left);
     id->trials++;
     id->refuted += excludes_zero(difference);

@@ -33,7 +33,7 @@ static double gap(const instance *at) {
 static szg_status symbol_evidence(claims_run *run) {
     const double halved[] = {2.5, 1.0, 1.0, -1.0};
     szg_range range;
-    SZG_TRY(szgi_ball_range(run->context, 4, halved, NULL, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS,
+    SZG_TRY(szgi_ball_range(run->context, 4, halved, NULL, SZGI_PHASE_TIMES_INDEX, SZGI_BALL_BITS,
                             &range));
     return szgi_evidence_add(run, "minimum of the symbol of W", range.min, "w = (5,1,1,-1)");
 }

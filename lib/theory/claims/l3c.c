@@ -36,10 +36,10 @@ static szg_status width_margin(claims_run *run, const lemma_trial *trial, uint32
     if (signs) {
         for (int64_t i = 1; i < n; i++)
             w[i] = signs >> (i % 32) & 1 ? -w[i] : w[i];
-        SZG_TRY_GOTO(
-            status,
-            szgi_ball_range(context, n, w, trial->theta, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS, &f),
-            done);
+        SZG_TRY_GOTO(status,
+                     szgi_ball_range(context, n, w, trial->theta, SZGI_PHASE_TIMES_INDEX,
+                                     SZGI_BALL_BITS, &f),
+                     done);
         width = szgi_range_width(&f);
     }
     *margin = szgi_interval_subtract(bound, szgi_twisted(run, width));

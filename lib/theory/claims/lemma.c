@@ -11,7 +11,7 @@ static double value(const instance *at, bool phases, szgi_phase_mode mode, doubl
     double sum = 0.0;
     for (int64_t i = 0; i < at->weights; i++) {
         double phase = phases ? szgi_angle(&at->theta[i]) : 0.0;
-        double factor = mode == SZG_PHASE_PLAIN ? 1.0 : (double)i;
+        double factor = mode == SZGI_PHASE_PLAIN ? 1.0 : (double)i;
         sum += 2.0 * at->w[i] * cos(factor * phase + (double)i * t);
     }
     return sum;
@@ -21,7 +21,7 @@ sampled_range szgi_lemma_sample(const instance *at, bool phases, int64_t grid) {
     sampled_range range = {INFINITY, -INFINITY};
     for (int64_t j = 0; j < grid; j++) {
         double t = 2.0 * M_PI * (double)j / (double)grid;
-        double x = value(at, phases, SZG_PHASE_TIMES_INDEX, t);
+        double x = value(at, phases, SZGI_PHASE_TIMES_INDEX, t);
         range.least = fmin(range.least, x);
         range.largest = fmax(range.largest, x);
     }
@@ -44,7 +44,7 @@ szg_interval szgi_twisted(const claims_run *run, szg_interval x) {
 static szg_status add_samples(claims_run *run, const refutation *rule, const instance *at,
                               const char *note) {
     enum { SAMPLES = 129 };
-    szgi_phase_mode mode = rule->left == Q_MAX_F_PLAIN ? SZG_PHASE_PLAIN : SZG_PHASE_TIMES_INDEX;
+    szgi_phase_mode mode = rule->left == Q_MAX_F_PLAIN ? SZGI_PHASE_PLAIN : SZGI_PHASE_TIMES_INDEX;
     for (int64_t j = 0; j < SAMPLES; j++) {
         double t = 2.0 * M_PI * (double)j / (SAMPLES - 1);
         szgi_row row = szgi_row_add(run->context, run->report->samples);

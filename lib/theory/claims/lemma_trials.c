@@ -128,9 +128,10 @@ static szg_status climb(szg_context *context, uint64_t seed, int64_t trial, int6
 
 static szg_status enclose_trial(szg_context *context, int64_t n, lemma_trial *trial) {
     szg_range f, g;
-    SZG_TRY(szgi_ball_range(context, n, trial->w, trial->theta, SZG_PHASE_TIMES_INDEX,
-                            SZG_BALL_BITS, &f));
-    SZG_TRY(szgi_ball_range(context, n, trial->w, NULL, SZG_PHASE_TIMES_INDEX, SZG_BALL_BITS, &g));
+    SZG_TRY(szgi_ball_range(context, n, trial->w, trial->theta, SZGI_PHASE_TIMES_INDEX,
+                            SZGI_BALL_BITS, &f));
+    SZG_TRY(
+        szgi_ball_range(context, n, trial->w, NULL, SZGI_PHASE_TIMES_INDEX, SZGI_BALL_BITS, &g));
     instance at = szgi_instance(n, trial->w, trial->theta);
     SZG_TRY(szgi_quantity_enclose(context, Q_TWO_SUM, &at, &trial->two_sum));
     SZG_TRY(szgi_lemma_equality(context, n, trial->w, trial->theta, &trial->equality));

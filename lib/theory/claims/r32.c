@@ -1,7 +1,7 @@
 /* R3.2: the Gram matrix of a sinusoidal encoding. */
 #include "identity.h"
 
-enum { PAIRS = 4, BITS = SZG_BALL_BITS, STREAM = 0x7104 };
+enum { PAIRS = 4, BITS = SZGI_BALL_BITS, STREAM = 0x7104 };
 
 static szg_status check(claims_run *run, finding *out);
 

@@ -1,7 +1,7 @@
 /* Rotary logits of one pair of tokens, two ways. */
 #include "rotary.h"
 
-enum { BITS = SZG_BALL_BITS };
+enum { BITS = SZGI_BALL_BITS };
 
 token_pair szgi_token_pair_draw(uint64_t seed, uint32_t purpose, int64_t trial) {
     szgi_stream stream = {seed, (uint32_t)trial, purpose};

@@ -34,8 +34,8 @@ static szg_status szego_trial(claims_run *run, int64_t trial, bool *refuted, dou
                      : szgi_phase_ratio(0, 1);
     }
     half[0] *= 0.5; /* the lemma's polynomial has 2 w_0 where the symbol has w_0 */
-    SZG_TRY(
-        szgi_ball_range(run->context, DEGREE, half, theta, SZG_PHASE_PLAIN, SZG_BALL_BITS, &range));
+    SZG_TRY(szgi_ball_range(run->context, DEGREE, half, theta, SZGI_PHASE_PLAIN, SZGI_BALL_BITS,
+                            &range));
     SZG_TRY(szgi_toeplitz_extremes(run->context, 8, DEGREE, w, theta, &least[0], &largest[0]));
     SZG_TRY(szgi_toeplitz_extremes(run->context, 32, DEGREE, w, theta, &least[1], &largest[1]));
     double width = szgi_range_width(&range).hi, moved = width * run->twist * 10.0;

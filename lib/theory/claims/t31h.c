@@ -77,7 +77,7 @@ static szg_status alibi_evidence(claims_run *run) {
     szg_interval least, largest;
     for (int k = 0; k < N; k++)
         w[k] = -(double)k;
-    SZG_TRY(szgi_ball_matrix_open_toeplitz(context, N, N, w, NULL, SZG_PHASE_PLAIN, SZG_BALL_BITS,
+    SZG_TRY(szgi_ball_matrix_open_toeplitz(context, N, N, w, NULL, SZGI_PHASE_PLAIN, SZGI_BALL_BITS,
                                            &matrix));
     szg_status status = count_signs(context, matrix, &positive, &negative);
     szgi_ball_matrix_close(&matrix);

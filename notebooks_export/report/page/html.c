@@ -104,7 +104,7 @@ void szgi_html_number(FILE *stream, double value) {
 }
 
 void szgi_html_end(FILE *stream, double value, int digits, szgi_end end) {
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     fputs(szgi_rounded_text(value, digits, end, text), stream);
 }
 

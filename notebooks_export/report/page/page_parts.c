@@ -100,7 +100,7 @@ static void print_heading(FILE *stream, const szg_column *column) {
 }
 
 static void print_cell(FILE *stream, const szg_table *table, int64_t row, int64_t column) {
-    char exact[SZG_REAL_TEXT];
+    char exact[SZGI_REAL_TEXT];
     szg_type type = szg_table_column(table, column)->type;
     if (type == SZG_TEXT || szg_table_is_empty(table, row, column)) {
         fputs("<td>", stream);

@@ -38,9 +38,9 @@ static szg_status print_value(page *page, szgi_json_value value) {
     szgi_json_kind kind = szgi_json_kind_of(value);
     const char *text;
     char *json;
-    if (kind == SZG_JSON_ABSENT || kind == SZG_JSON_NULL)
+    if (kind == SZGI_JSON_ABSENT || kind == SZGI_JSON_NULL)
         return SZG_OK;
-    if (kind == SZG_JSON_TEXT) {
+    if (kind == SZGI_JSON_TEXT) {
         SZG_TRY(szgi_json_as_text(page->context, value, &text));
         szgi_html_clipped(page->stream, text, SHOWN_TEXT);
         return SZG_OK;
@@ -52,7 +52,7 @@ static szg_status print_value(page *page, szgi_json_value value) {
 }
 
 static szg_status print_arguments(page *page, szgi_json_value list) {
-    if (szgi_json_kind_of(list) != SZG_JSON_ARRAY)
+    if (szgi_json_kind_of(list) != SZGI_JSON_ARRAY)
         return print_value(page, list);
     int64_t count = szgi_json_count(list);
     for (int64_t i = 0; i < count && i < MOST_ARGUMENTS; i++) {

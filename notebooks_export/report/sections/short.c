@@ -9,7 +9,7 @@
 #include "formats/csv.h"
 
 void szgi_print_real(FILE *stream, double value) {
-    char text[SZG_REAL_TEXT];
+    char text[SZGI_REAL_TEXT];
     szgi_print(text, sizeof text, "%.3g", value);
     /* Back and out again: 1230 and not 1.23e+03. */
     fputs(szgi_real_text(isfinite(value) ? szgi_real_scan(text, NULL) : value, text), stream);

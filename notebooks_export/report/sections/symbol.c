@@ -90,7 +90,7 @@ static szg_status add_modulus(szg_context *context, figure *figure, const curve 
 
 /* The end's enclosure, to every digit that it has. */
 static void print_enclosure(words *words, const char *what, double lo, double hi) {
-    char least[SZG_REAL_TEXT], most[SZG_REAL_TEXT];
+    char least[SZGI_REAL_TEXT], most[SZGI_REAL_TEXT];
     fprintf(words->stream, "%s in [%s, %s], wide by ", what, szgi_real_text(lo, least),
             szgi_real_text(hi, most));
     szgi_html_end(words->stream, hi - lo, DIGITS, SZGI_END_UPPER);
