@@ -13,24 +13,13 @@
 
 #include "command.h"
 
-enum {
-    KEY_PRESET = 0x700,
-    KEY_SET,
-    KEY_LIST,
-    KEY_ALL,
-    KEY_MINUTES,
-    KEY_ARCHIVE,
-    KEY_CARRY,
-    KEY_TAKE
-};
+enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL, KEY_MINUTES };
 
 typedef struct reproduce_options {
     const char *preset;
-    text_list overrides, archives; /* archives: to take */
+    text_list overrides;
     bool list, all;
-    double minutes;      /* 0: no limit */
-    const char *archive; /* to write; NULL: none */
-    int64_t carry;       /* MiB */
+    double minutes; /* 0: no limit */
 } reproduce_options;
 
 static const struct argp_option options[] = {
@@ -43,18 +32,6 @@ static const struct argp_option options[] = {
     {"minutes", KEY_MINUTES, "M", 0,
      "train for so long: a run that would not be finished is not begun, or saved; the same command "
      "goes on",
-     0},
-    {"archive", KEY_ARCHIVE, "FILE.tar.xz", 0,
-     "pack what finished runs left, without weights, when the work stops", 0},
-    {"carry", KEY_CARRY, "MIB", 0,
-     "the archive takes begun runs too, with checkpoints of at most so many MiB: an integer in 0 "
-     ".. "
-     "1048576, 1e3 is one (default 0: none)",
-     0},
-    {"take", KEY_TAKE, "FILE.tar.xz", 0,
-     "train nothing: unpack the runs of an archive in -o DIR/, where they count as finished; may "
-     "be "
-     "given several times",
      0},
     {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
     {0}};
@@ -77,20 +54,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_MINUTES:
         own->minutes = parse_real(state, "--minutes", argument, 1e-4, 1e7);
         return 0;
-    case KEY_ARCHIVE:
-        own->archive = argument;
-        return 0;
-    case KEY_CARRY:
-        own->carry = parse_integer(state, "--carry", argument, 0, 1 << 20);
-        return 0;
-    case KEY_TAKE:
-        if (!*argument)
-            argp_error(state, "--take: '' is no name of an archive");
-        parse_text(state, argument, &own->archives);
-        return 0;
     case ARGP_KEY_END:
-        if (!call->shared.output && (own->archive || own->archives.count > 0))
-            argp_error(state, "-o DIR/ is missing: the folder that holds the runs");
         if (!call->shared.output && !own->list)
             argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
         return 0;
@@ -101,7 +65,6 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static void release(command_call *call) {
     reproduce_options *own = call->own;
-    szgi_memory_free(own->archives.value);
     szgi_memory_free(own->overrides.value);
 }
 
@@ -204,55 +167,13 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
     return status;
 }
 
-/* What trains or takes: afterwards the folder holds more runs than before. */
-static szg_status work(command_call *call, szg_reproduction *reproduction) {
-    const reproduce_options *own = call->own;
-    for (int64_t i = 0; i < own->archives.count; i++)
-        SZG_TRY(szg_reproduction_take(call->context, reproduction, own->archives.value[i]));
-    if (own->list || own->archives.count > 0)
-        return SZG_OK;
-    return szg_reproduction_train(call->context, reproduction, 60 * own->minutes);
-}
-
-static szg_status pack(command_call *call, const szg_reproduction *reproduction) {
-    const reproduce_options *own = call->own;
-    SZG_TRY(szg_reproduction_pack(call->context, reproduction, own->archive, own->carry << 20));
-    szgi_say(call->context, SZG_NOTE, "wrote %s", own->archive);
-    return SZG_OK;
-}
-
-/* Before hours of training, not after them: the archive will be a file that can be written. */
-static szg_status try_archive(command_call *call) {
-    const char *path = ((const reproduce_options *)call->own)->archive;
-    szg_context *context = call->context;
-    struct stat info;
-    szgi_writer *writer;
-    size_t length = strlen(path);
-    if (length == 0)
-        return szgi_fail(context, SZG_EINVAL, "--archive '': name the file, runs.tar.xz say");
-    bool found = stat(path, &info) == 0;
-    if (szgi_path_is_folder(path))
-        return szgi_fail(context, SZG_EINVAL,
-                         "--archive %s: is a folder: name a file, %s%sruns.tar.xz say", path, path,
-                         path[length - 1] == '/' ? "" : "/");
-    if (found && !S_ISREG(info.st_mode))
-        return szgi_fail(context, SZG_EINVAL, "--archive %s: is no regular file", path);
-    SZG_TRY(szgi_folder_create(context, call->shared.output)); /* the archive may lie in it */
-    SZG_TRY(szgi_writer_open(context, path, &writer));
-    szgi_writer_discard(&writer);
-    return SZG_OK;
-}
-
 static szg_status run_beside(command_call *call, szg_reproduction *reproduction,
                              const szg_reproduction *full) {
     const reproduce_options *own = call->own;
     double rate = 0;
-    if (own->archive)
-        SZG_TRY(try_archive(call));
-    SZG_TRY(work(call, reproduction));
-    if (own->archive)
-        SZG_TRY(pack(call, reproduction));
-    if (full && !own->list && own->archives.count == 0 && own->minutes == 0)
+    if (!own->list)
+        SZG_TRY(szg_reproduction_train(call->context, reproduction, 60 * own->minutes));
+    if (full && !own->list && own->minutes == 0)
         SZG_TRY(szg_reproduction_rate(call->context, full, &rate));
     return report(call, reproduction, full, rate);
 }

@@ -55,24 +55,6 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
 SZG_CHECK_RESULT szg_status szg_reproduction_train(szg_context *context,
                                                    szg_reproduction *reproduction, double seconds);
 
-/* ---- Runs travel: what a run's folder holds but the weights, in one archive ---- */
-
-/* Packs the finished runs, and those begun whose checkpoint has at most `carry` bytes (0: none).
- * The same runs give the same bytes. SZG_EINVAL: no folder; SZG_EIO. */
-SZG_CHECK_RESULT szg_status szg_reproduction_pack(szg_context *context,
-                                                  const szg_reproduction *reproduction,
-                                                  const char *path, int64_t carry);
-
-/* Unpacks runs of this preset into the folder, where finished ones count as finished. What is
- * finished there stays as it is, and what is begun there unless the archive has it finished; a note
- * counts them.
- * Nothing is written unless the whole archive is sound. SZG_EDATA: no sound archive, a
- * file that belongs to no run of the preset, a finished run with another configuration, with facts
- * out of range, without its tables, or with one that the reports cannot read; SZG_EIO. An archive
- * without a finished run is taken, with a warning. */
-SZG_CHECK_RESULT szg_status szg_reproduction_take(szg_context *context,
-                                                  szg_reproduction *reproduction, const char *path);
-
 /* What the finished runs say. The tables do not depend on how often the work was interrupted, but
  * for `needs`, which holds timings. */
 typedef struct szg_reproduction_tables {

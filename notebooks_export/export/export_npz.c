@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "formats/archives.h"
+#include "formats/zip.h"
 #include "base/memory.h"
 #include "formats/npy.h"
 #include "notebooks_export/collection/collection.h"
@@ -45,7 +45,7 @@ static szg_status emit_text(szg_context *context, const void *data, FILE *stream
 }
 
 static szg_status add_tables(szg_context *context, const szg_collection *collection,
-                             szgi_archive_writer *zip) {
+                             szgi_zip *zip) {
     for (int64_t i = 0; i < szg_collection_tables(collection); i++) {
         const szg_table *table = szgi_collection_table(collection, i);
         char name[256];
@@ -53,7 +53,7 @@ static szg_status add_tables(szg_context *context, const szg_collection *collect
         snprintf(name, sizeof name, "%s.npy", szg_table_name(table));
         SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(check_padding(context, table));
-        SZG_TRY(szgi_archive_add_made(context, zip, name, emit_table, table));
+        SZG_TRY(szgi_zip_add(context, zip, name, emit_table, table));
     }
     return SZG_OK;
 }
@@ -61,16 +61,15 @@ static szg_status add_tables(szg_context *context, const szg_collection *collect
 szg_status szg_export_npz(szg_context *context, const szg_collection *collection,
                           const char *path) {
     char *manifest;
-    szgi_archive_writer *zip = NULL;
+    szgi_zip *zip = NULL;
     szg_status status;
     SZG_TRY_GOTO(status, szgi_export_manifest(context, collection, &manifest), done);
-    SZG_TRY_GOTO(status, szgi_archive_create_zip(context, path, &zip), done);
-    SZG_TRY_GOTO(status, szgi_archive_add_made(context, zip, "manifest.npy", emit_text, manifest),
-                 done);
+    SZG_TRY_GOTO(status, szgi_zip_create(context, path, &zip), done);
+    SZG_TRY_GOTO(status, szgi_zip_add(context, zip, "manifest.npy", emit_text, manifest), done);
     SZG_TRY_GOTO(status, add_tables(context, collection, zip), done);
-    status = szgi_archive_commit(context, &zip);
+    status = szgi_zip_commit(context, &zip);
 done:
-    szgi_archive_discard(&zip);
+    szgi_zip_discard(&zip);
     szgi_memory_free(manifest);
     return status;
 }

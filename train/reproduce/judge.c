@@ -1,31 +1,19 @@
-/* What an archive holds of a run, judged as the reports will read it. */
+/* The tables of a finished run, judged as the reports will read them: its folder may be a copy that
+ * lost a file, or that another program changed. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "formats/safetensors.h"
 
 #include "reproduce_private.h"
 
 /* `which`: one of the kinds that a function judges. */
 typedef szg_status judge(szg_context *context, const reproduction_run *run, int which,
-                         const char *name, szgi_archive_file file);
-
-/* ---- Documents ---- */
-
-enum { CONFIG, MANIFEST };
-
-static szg_status judge_document(szg_context *context, const reproduction_run *run, int which,
-                                 const char *name, szgi_archive_file file) {
-    szgi_json *json;
-    SZG_TRY(szgi_json_parse(context, name, file.data, file.size, &json));
-    szg_status status = which == CONFIG
-                            ? szgi_facts_compare_config(context, run, szgi_json_root(json))
-                            : szgi_json_as_object(context, szgi_json_root(json));
-    szgi_json_close(&json);
-    return status;
-}
+                         const char *name, const szgi_contents *file);
 
 /* ---- Logs ---- */
 
@@ -77,8 +65,11 @@ static szg_status judge_metrics_rows(szg_context *context, const reproduction_ru
     return SZG_OK;
 }
 
-void szgi_reproduction_note_times(szg_context *context, const reproduction_run *run,
-                                  const char *name, int64_t rows) {
+/* Times say nothing of the run's numbers: a file of them that was removed, whenever that was, is no
+ * reason to refuse the run, as it stops none that goes on. Rates are sums over the rows that are
+ * there. */
+static void note_times(szg_context *context, const reproduction_run *run, const char *name,
+                       int64_t rows) {
     if (rows < run->facts.epochs)
         szgi_say(context, SZG_NOTE,
                  "%s: has the times of %" PRId64 " of %" PRId64
@@ -95,73 +86,69 @@ static szg_status judge_timing_rows(szg_context *context, const reproduction_run
         if (!(real_of(table, row, "tokens") >= 0))
             return fail_row(context, name, row, "tokens is not 0 or more");
     }
-    szgi_reproduction_note_times(context, run, name, szg_table_rows(table));
+    note_times(context, run, name, szg_table_rows(table));
     return SZG_OK;
 }
 
-/* Where no step is captured, the logs of captured ones have no byte; nor have times that were
- * removed when no step was left. */
+/* Times that were removed when no step was left are a file without a byte. */
 static szg_status judge_log(szg_context *context, const reproduction_run *run, int which,
-                            const char *name, szgi_archive_file file) {
+                            const char *name, const szgi_contents *file) {
     szg_table *table;
-    if (file.size == 0 && which == LOG_TIMING)
-        szgi_reproduction_note_times(context, run, name, 0);
-    if (file.size == 0 && which >= LOG_TIMING)
+    if (file->size == 0 && which == LOG_TIMING) {
+        note_times(context, run, name, 0);
         return SZG_OK;
-    SZG_TRY(szgi_log_parse(context, which, name, file.data, file.size, &table));
-    szg_status status = SZG_OK;
-    if (which == LOG_METRICS)
-        status = judge_metrics_rows(context, run, name, table);
-    else if (which == LOG_TIMING)
-        status = judge_timing_rows(context, run, name, table);
+    }
+    SZG_TRY(szgi_log_parse(context, which, name, file->data, file->size, &table));
+    szg_status status = which == LOG_METRICS ? judge_metrics_rows(context, run, name, table)
+                                             : judge_timing_rows(context, run, name, table);
     szg_table_close(&table);
     return status;
 }
 
-/* ---- Ablations, checkpoints ---- */
+/* ---- Ablations ---- */
 
 static szg_status judge_ablation(szg_context *context, const reproduction_run *run, int which,
-                                 const char *name, szgi_archive_file file) {
+                                 const char *name, const szgi_contents *file) {
     return szgi_reproduction_ablation_judge(context, run, (szg_ablation_method)which, name,
-                                            file.data, file.size);
+                                            file->data, file->size);
 }
 
-/* Whether the run can go on from it is for szgi_state_load to say, on the backend that goes on. */
-static szg_status judge_state(szg_context *context, const reproduction_run *run, int which,
-                              const char *name, szgi_archive_file file) {
-    szgi_safetensors *state;
-    (void)run, (void)which;
-    SZG_TRY(szgi_safetensors_open_bytes(context, name, file.data, file.size, &state));
-    szg_status status = SZG_OK;
-    if (!szgi_safetensors_metadata(state, "progress") ||
-        !szgi_safetensors_metadata(state, "config"))
-        status = szgi_fail(context, SZG_EDATA, "%s: is no state that szego train wrote", name);
-    szgi_safetensors_close(&state);
+/* ---- The folder ---- */
+
+static szg_status judge_file(szg_context *context, const reproduction_run *run, judge *judged,
+                             int which, const char *path) {
+    szgi_contents file;
+    SZG_TRY(szgi_contents_open(context, path, &file));
+    szg_status status = judged(context, run, which, path, &file);
+    szgi_contents_close(&file);
     return status;
 }
 
-szg_status szgi_reproduction_judge(szg_context *context, const reproduction_run *run,
-                                   const char *member, const char *path, szgi_archive_file file) {
-    static const struct {
-        const char *member;
-        judge *judge;
-        int which;
-    } judges[] = {{"config.json", judge_document, CONFIG},
-                  {"manifest.json", judge_document, MANIFEST},
-                  {"metrics.csv", judge_log, LOG_METRICS},
-                  {"timing.csv", judge_log, LOG_TIMING},
-                  {"contraction.csv", judge_log, LOG_CONTRACTION},
-                  {"contraction_values.csv", judge_log, LOG_VALUES},
-                  {"contraction_symbols.csv", judge_log, LOG_SYMBOLS},
-                  {"ablation.csv", judge_ablation, SZG_ABLATE_OUTPUT},
-                  {"ablation_values.csv", judge_ablation, SZG_ABLATE_VALUES},
-                  {"ablation_latent_columns.csv", judge_ablation, SZG_ABLATE_LATENT_COLUMNS},
-                  {"ablation_cumulative.csv", judge_ablation, SZG_ABLATE_CUMULATIVE},
-                  {"checkpoint.state.safetensors", judge_state, 0}};
-    char name[SZG_CONFIG_TEXT + 4096];
-    snprintf(name, sizeof name, "%.2000s: %.1500s", path, file.name);
-    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
-        if (strcmp(judges[i].member, member) == 0)
-            return judges[i].judge(context, run, judges[i].which, name, file);
-    return szgi_fail(context, SZG_EDATA, "%s: is no file of a run", name);
+/* Times alone may be missing. */
+static szg_status judge_member(szg_context *context, const reproduction_run *run, judge *judged,
+                               int which, const char *name) {
+    char *path;
+    SZG_TRY(szgi_path_join(context, run->folder, name, &path));
+    szg_status status = SZG_OK;
+    if (access(path, F_OK) == 0 || errno != ENOENT)
+        status = judge_file(context, run, judged, which, path);
+    else if (judged == judge_log && which == LOG_TIMING)
+        note_times(context, run, path, 0);
+    else
+        status = szgi_fail(context, SZG_EDATA,
+                           "%s: is missing, and finished.json says that the run is finished: copy "
+                           "the file too, or remove finished.json to train the run again",
+                           path);
+    szgi_memory_free(path);
+    return status;
+}
+
+szg_status szgi_reproduction_judge(szg_context *context, const reproduction_run *run) {
+    SZG_TRY(judge_member(context, run, judge_log, LOG_METRICS, "metrics.csv"));
+    SZG_TRY(judge_member(context, run, judge_log, LOG_TIMING, "timing.csv"));
+    for (int method = 0; method < SZG_ABLATION_METHODS; method++)
+        if (run->shown.methods >> method & 1)
+            SZG_TRY(judge_member(context, run, judge_ablation, method,
+                                 szgi_reproduction_ablation_name((szg_ablation_method)method)));
+    return SZG_OK;
 }

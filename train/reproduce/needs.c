@@ -55,57 +55,6 @@ szg_status szgi_reproduction_operations(szg_context *context, const reproduction
     return SZG_OK;
 }
 
-/* ---- Bytes ---- */
-
-/* Numbers of a model, at most. Half of the forward pass's operations is more than the numbers of
- * its matrices, and those are more than their biases and norms; tables of positions have up to two
- * rows of the width or, for each layer and head, two numbers a position: twice all that. */
-static double most_numbers(const szg_train_config *config, double forward) {
-    const szg_model_config *c = &config->model;
-    double words = (double)c->vocabulary + (double)classes_of(config);
-    double positions =
-        4 * (double)c->max_length * ((double)c->width + (double)(c->layers * c->heads));
-    return 2 * (forward + (double)c->width * words + positions);
-}
-
-/* Rows of all tables of a run, at most: epochs of two splits and their timing, ablations by every
- * method, captures. A capture has eight lists of values or samples a head at the most: two kinds of
- * both matrices, and their symbols. Infinite: the examples of a file are not counted in advance. */
-static double most_rows(const szg_train_config *config) {
-    const szg_model_config *model = &config->model;
-    const szg_capture_config *capture = &config->capture;
-    double rows = 3 * (double)config->loop.epochs +
-                  SZG_ABLATION_METHODS * (double)model->layers * (double)(model->heads + 1);
-    if (capture->every == 0)
-        return rows;
-    if (*config->data.train_file)
-        return INFINITY;
-    double batches = (double)config->data.examples / (double)config->loop.batch + 1;
-    double captures = (double)config->loop.epochs * batches / (double)capture->every + 1;
-    double lists = capture->spectra ? 8 * (double)(model->max_length + SZG_CONTRACTION_SAMPLES) : 0;
-    return rows + captures * (double)capture->probes * (double)model->layers *
-                      (double)model->heads * (1 + lists);
-}
-
-szg_status szgi_reproduction_most_bytes(szg_context *context, const szg_reproduction *self,
-                                        double *out) {
-    /* A row: its run's name and encoding, each with every byte quoted, 64 numbers, and a note that
-     * is no longer than a message. Documents: configuration, manifest and facts. */
-    enum { ROW = 64 * 32 + 2048, DOCUMENTS = 1 << 22, NUMBER = sizeof(double), ARENAS = 3 };
-    *out = 0;
-    for (int64_t i = 0; i < self->count; i++) {
-        const reproduction_run *run = &self->run[i];
-        szgi_model_operations operations;
-        SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(szgi_model_count_operations(context, run->config, classes_of(run->config),
-                                            &operations));
-        double row = ROW + 2 * (double)(strlen(run->name) + strlen(run->encoding));
-        double state = ARENAS * NUMBER * most_numbers(run->config, operations.forward);
-        *out += DOCUMENTS + row * most_rows(run->config) + state;
-    }
-    return SZG_OK;
-}
-
 /* ---- Seconds ---- */
 
 szg_status szgi_reproduction_measured(szg_context *context, const szg_reproduction *self,

@@ -4,6 +4,13 @@
 
 #include "reproduce_private.h"
 
+/* A folder of an earlier run, or a copy of one: weights are not needed, as nothing reads those of a
+ * finished run. */
+static szg_status find_run(szg_context *context, reproduction_run *run) {
+    SZG_TRY(szgi_facts_read(context, run));
+    return run->shown.finished ? szgi_reproduction_judge(context, run) : SZG_OK;
+}
+
 static szg_status find_folders(szg_context *context, szg_reproduction *self, const char *folder) {
     char *runs;
     SZG_TRY(szgi_memory_copy_text(context, folder, &self->folder));
@@ -12,7 +19,7 @@ static szg_status find_folders(szg_context *context, szg_reproduction *self, con
     for (int64_t i = 0; i < self->count && status == SZG_OK; i++) {
         status = szgi_path_join(context, runs, self->run[i].name, &self->run[i].folder);
         if (status == SZG_OK)
-            status = szgi_facts_read(context, &self->run[i]);
+            status = find_run(context, &self->run[i]);
     }
     szgi_memory_free(runs);
     return status;

@@ -2,7 +2,6 @@
 #ifndef SZG_TRAIN_REPRODUCE_PRIVATE_H
 #define SZG_TRAIN_REPRODUCE_PRIVATE_H
 
-#include "formats/archives.h"
 #include "formats/json.h"
 #include <szego/reproduce.h>
 
@@ -73,10 +72,6 @@ const char *szgi_reproduction_ablation_name(szg_ablation_method method);
 SZG_CHECK_RESULT szg_status szgi_reproduction_operations(szg_context *context,
                                                          const reproduction_run *run,
                                                          double *training, double *ablation);
-/* Bytes that what an archive holds of the runs can have: tables, documents, and the state of each;
- * a bound, not an estimate. Infinite: a file says how many examples are captured. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_most_bytes(szg_context *context,
-                                                         const szg_reproduction *self, double *out);
 /* Operations and seconds of training that the logs of finished runs know. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_measured(szg_context *context,
                                                        const szg_reproduction *self,
@@ -107,20 +102,13 @@ SZG_CHECK_RESULT szg_status szgi_facts_compare_config(szg_context *context,
                                                       const reproduction_run *run,
                                                       szgi_json_value config);
 
-/* ---- reproduce_judge.c ---- */
+/* ---- judge.c ---- */
 
-/* SZG_EDATA, with archive and member: the reports cannot read what the archive `path` holds as the
- * run's file `member`. Facts of a finished run are taken before; of a begun one its logs are not
- * asked for, as they may be longer than what its state knows. */
+/* The tables of a finished run, whose facts are read. SZG_EDATA: one is missing, or the reports
+ * could not read it; the message names it. A note says where times are missing. Captured logits are
+ * read by the reports alone. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_judge(szg_context *context,
-                                                    const reproduction_run *run, const char *member,
-                                                    const char *path, szgi_archive_file file);
-
-/* Says so where `rows` of times are fewer than the run's epochs. Times say nothing of its numbers:
- * a file of them that was removed, whenever that was, is no reason to refuse the run, as it stops
- * none that goes on. Rates are sums over the rows that are there. */
-void szgi_reproduction_note_times(szg_context *context, const reproduction_run *run,
-                                  const char *name, int64_t rows);
+                                                    const reproduction_run *run);
 
 /* ---- reproduce_ablation.c ---- */
 

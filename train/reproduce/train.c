@@ -137,8 +137,8 @@ static szg_status take_data_facts(szg_context *context, const szg_reproduction *
     return szgi_facts_of_data(context, run->config, data, &run->facts.data);
 }
 
-/* What follows on training, under the lock that training has just given up: an archive must not
- * take the run's place meanwhile. One that did so in between has it finished. */
+/* What follows on training, under the lock that training has just given up: no other process may
+ * conclude the run meanwhile. One that did so in between has it finished. */
 static szg_status conclude(szg_context *context, const szg_reproduction *self,
                            const szg_dataset *data, reproduction_run *run) {
     run_log log;
