@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -14,6 +15,18 @@ static int64_t now_milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int terminal_width(int descriptor) {
+    enum { STANDARD = 80, MOST = 10000 };
+    const char *columns = getenv("COLUMNS");
+    int64_t number;
+    struct winsize size;
+    if (columns && szgi_integer_parse(columns, &number) == SZGI_PARSED && number > 0)
+        return number < MOST ? (int)number : MOST;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return STANDARD;
 }
 
 void terminal_open(terminal *self, bool quiet) {
@@ -64,10 +77,7 @@ void terminal_message(void *user, szg_severity severity, const char *text) {
 
 /* What fits beside `what` on one line: a line that wraps cannot be erased. */
 static int bar_width(const char *what) {
-    struct winsize size;
-    int columns =
-        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-    int left = columns - (int)strlen(what) - (int)sizeof " [] 100%";
+    int left = terminal_width(STDERR_FILENO) - (int)strlen(what) - (int)sizeof " [] 100%";
     return left > BAR_WIDTH ? BAR_WIDTH : left > 0 ? left : 0;
 }
 

@@ -11,6 +11,11 @@ typedef struct terminal {
     int64_t last_draw; /* milliseconds of the monotonic clock */
 } terminal;
 
+/* Columns that a line on `descriptor` has: COLUMNS if that is a number, else the terminal's,
+ * else 80.
+ */
+int terminal_width(int descriptor);
+
 void terminal_open(terminal *self, bool quiet);
 void terminal_message(void *user, szg_severity severity, const char *text);
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total);

@@ -1,6 +1,9 @@
 /* Lines on stderr: each is one write, whatever it holds. */
 #include <fcntl.h>
+#include <pty.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -36,6 +39,28 @@ START_TEST(a_line_is_one_write) {
 }
 END_TEST
 
+START_TEST(width_is_columns_or_the_terminal) {
+    int ends[2], outer, inner;
+    struct winsize size = {.ws_row = 24, .ws_col = 132};
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(openpty(&outer, &inner, NULL, NULL, &size), 0);
+    ck_assert_int_eq(setenv("COLUMNS", "57", 1), 0);
+    ck_assert_int_eq(terminal_width(ends[1]), 57);
+    ck_assert_int_eq(terminal_width(inner), 57);
+    static const char *const refused[] = {"", "0", "-3", "wide", "57x"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        ck_assert_int_eq(setenv("COLUMNS", refused[i], 1), 0);
+        ck_assert_int_eq(terminal_width(ends[1]), 80);
+        ck_assert_int_eq(terminal_width(inner), 132);
+    }
+    ck_assert_int_eq(unsetenv("COLUMNS"), 0);
+    ck_assert_int_eq(terminal_width(ends[1]), 80);
+    ck_assert_int_eq(terminal_width(inner), 132);
+    close(ends[0]), close(ends[1]), close(outer), close(inner);
+}
+END_TEST
+
 TEST_FILE("terminal") {
+    test_add(suite, "width_is_columns_or_the_terminal", width_is_columns_or_the_terminal);
     test_add(suite, "a_line_is_one_write", a_line_is_one_write);
 }
