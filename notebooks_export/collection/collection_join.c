@@ -8,7 +8,6 @@
 #include "collection_private.h"
 
 enum {
-    COLUMN_LIMIT = 4095, /* with `result` as many as szg_result_read takes */
     TABLE_LIMIT = 1024,
     NAME_LIMIT = 200, /* of szg_result_add: an export writes the table under its name */
     TYPES = 3,
@@ -87,9 +86,9 @@ static szg_status add_column(szg_context *context, join *j, const szg_table *tab
     const szg_column *column = szg_table_column(table, index);
     int64_t at = find_column(j, column->name);
     if (at < 0) {
-        if (j->columns == COLUMN_LIMIT)
+        if (j->columns == SZGI_COLLECTION_COLUMNS)
             return szgi_fail(context, SZG_EDATA, "tables %s have more than %d columns between them",
-                             j->name, (int)COLUMN_LIMIT);
+                             j->name, (int)SZGI_COLLECTION_COLUMNS);
         SZG_TRY(szgi_memory_reserve(context, &j->column, &j->room, j->columns, 1));
         at = j->columns++;
         j->column[at] = (join_column){.column = *column};
@@ -238,6 +237,13 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
     }
 }
 
+szg_status szgi_collection_copy_row(szg_context *context, const szg_table *from, int64_t row,
+                                    const int64_t *target, szg_table *to) {
+    for (int64_t i = 0; i < szg_table_columns(from); i++)
+        SZG_TRY(copy_cell(context, from, row, i, to, target[i]));
+    return SZG_OK;
+}
+
 static szg_status copy_rows(szg_context *context, const join *j, const char *path,
                             const szg_table *from, szg_table *to) {
     int64_t columns = szg_table_columns(from), *target;
@@ -250,8 +256,7 @@ static szg_status copy_rows(szg_context *context, const join *j, const char *pat
             SZG_TRY_GOTO(status, szgi_context_check_cancel(context), done);
         SZG_TRY_GOTO(status, szg_table_add_row(context, to), done);
         SZG_TRY_GOTO(status, szgi_table_put_text(context, to, 0, path), done);
-        for (int64_t i = 0; i < columns; i++)
-            SZG_TRY_GOTO(status, copy_cell(context, from, row, i, to, target[i]), done);
+        SZG_TRY_GOTO(status, szgi_collection_copy_row(context, from, row, target, to), done);
     }
 done:
     szgi_memory_free(target);

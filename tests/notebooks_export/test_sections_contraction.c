@@ -116,6 +116,23 @@ START_TEST(every_encoding_is_seen_and_one_that_changes_nothing_is_named) {
 }
 END_TEST
 
+START_TEST(the_experiment_is_not_read_out_of_the_run) {
+    begin_folder();
+    write_csv("rep", "reproduce", "contraction",
+              "run:t,encoding:t,task:t,seed:i,source:t,step:i,layer:i,head:i,probe:t,n:i,"
+              "content_kind:t,width_ratio:r,norm_ratio:r,nuclear_ratio:r,majorised:i,experiment:t,"
+              "note:t\n"
+              "other/x,rope,count,0,s,0,0,0,0,20,same_qk,0.5,0.5,0.5,1,text,\n"
+              "other/x,rope,count,0,s,100,0,0,0,20,same_qk,0.5,0.5,0.5,1,text,\n",
+              NULL, NULL);
+    char *text = section_of(folder, "contraction");
+    ck_says(text, "<title>rope, count (text): width ratio by head and step");
+    ck_lacks(text, "(other)");
+    free(text);
+    end_folder();
+}
+END_TEST
+
 /* Thirteen runs of one figure each leave enough for all eight of the last one. */
 START_TEST(figures_that_runs_do_not_need_go_to_others) {
     csv_text csv;
@@ -149,6 +166,8 @@ END_TEST
 TEST_FILE("sections_contraction") {
     test_add(suite, "every encoding is seen, and one that changes nothing is named",
              every_encoding_is_seen_and_one_that_changes_nothing_is_named);
+    test_add(suite, "the experiment is not read out of the run",
+             the_experiment_is_not_read_out_of_the_run);
     test_add(suite, "figures that runs do not need go to others",
              figures_that_runs_do_not_need_go_to_others);
     test_add(suite, "every refused allocation is survived", every_refused_allocation_is_survived);

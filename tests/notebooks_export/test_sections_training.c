@@ -67,6 +67,31 @@ START_TEST(curves_are_means_over_seeds) {
 }
 END_TEST
 
+/* The experiment is a column: figures, their titles and ceilings do not depend on how runs are
+ * called. */
+START_TEST(curves_are_told_apart_by_experiment) {
+    begin_folder();
+    write_csv("rep", "reproduce", "curves",
+              "run:t,encoding:t,task:t,seed:i,epoch:i,step:i,split:t,loss:r,accuracy:r,"
+              "experiment:t,note:t\n"
+              "same/x,rope,distance,0,1,10,test,1,0.5,first,\n"
+              "same/y,rope,distance,0,1,10,test,1,0.25,second,\n"
+              "apart,nope,distance,0,1,10,test,1,0.75,second,\n",
+              "runs",
+              "run:t,task:t,experiment:t,ceiling:r,note:t\n"
+              "same/y,distance,first,0.99,\nsame/x,distance,second,0.5,\n");
+    char *text = section_of(folder, "curves");
+    ck_assert_int_eq(occurrences(text, "<figure "), 4);
+    ck_says(text, "Accuracy by epoch: task distance, experiment first");
+    ck_says(text, "Accuracy by epoch: task distance, experiment second");
+    ck_lacks(text, "experiment same");
+    ck_says(text, "label ceiling: 0.99");
+    ck_says(text, "label ceiling: 0.5");
+    free(text);
+    end_folder();
+}
+END_TEST
+
 START_TEST(runs_of_a_reproduction_are_drawn_once) {
     begin_folder();
     write_curves();
@@ -251,6 +276,7 @@ END_TEST
 
 TEST_FILE("sections_training") {
     test_add(suite, "curves are means over seeds", curves_are_means_over_seeds);
+    test_add(suite, "curves are told apart by experiment", curves_are_told_apart_by_experiment);
     test_add(suite, "runs of a reproduction are drawn once", runs_of_a_reproduction_are_drawn_once);
     test_add(suite, "many encodings make many figures", many_encodings_make_many_figures);
     test_add(suite, "ablation shows heads and deposit", ablation_shows_heads_and_deposit);

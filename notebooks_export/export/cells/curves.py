@@ -6,13 +6,9 @@ Share of right predictions on the test examples after every epoch, one line an e
 thin lines are the training examples, with dropout, while they are trained on.
 """
 rows = table("reproduce_curves", "train_metrics")
-groups = {}
-for (run, task), part in split(rows, "run", "task"):  # a run of a preset is EXPERIMENT/TASK/...
-    groups.setdefault((run.partition("/")[0] if "/" in run else "", task), []).append(part)
-tasks = some(list(groups.items()), "tasks")
+tasks = some(split(rows, "experiment", "task"), "tasks")
 figure, axes = panels(len(tasks))
-for axis, (key, parts) in zip(axes, tasks):
-    part = np.concatenate(parts)
+for axis, (key, part) in zip(axes, tasks):
     axis.set(title=show(*key), xlabel="epoch", ylabel="accuracy")
     for i, (name, group) in enumerate(some(split(part, "encoding"), "encodings", 12)):
         for j, (_, line) in enumerate(some(split(group, "result", "run", "seed"), "runs", 20)):

@@ -20,11 +20,10 @@ static void print_cell(FILE *stream, rows of, int64_t index, const char *column)
 }
 
 static bool reproduced_figure(FILE *stream, rows of, int64_t index, const void *user) {
-    const char *run = szgi_rows_text(of, index, "run");
     (void)user;
     print_cell(stream, of, index, "result");
     print_cell(stream, of, index, "task");
-    fprintf(stream, "%.*s", (int)szgi_experiment_length(run), run ? run : "");
+    print_cell(stream, of, index, "experiment");
     return true;
 }
 
@@ -131,16 +130,13 @@ static figure_axis quantity_axis(const curves *self) {
 }
 
 static szg_status open_curves(szg_context *context, const curves *self, figure **out) {
-    char title[8 * SHORT_TEXT], task[SHORT_TEXT], run[SHORT_TEXT];
-    const char *path = szgi_rows_text(self->of, 0, "run");
-    bool reproduced = strcmp(szg_table_name(self->of.table), "reproduce_curves") == 0;
-    int length = reproduced ? (int)szgi_experiment_length(path) : 0;
+    char title[8 * SHORT_TEXT], task[SHORT_TEXT], part[SHORT_TEXT];
+    const char *experiment = szgi_rows_text(self->of, 0, "experiment");
     bool accuracy = strcmp(self->quantity, "accuracy") == 0;
-    snprintf(run, sizeof run, "%.*s", length < SHORT_TEXT ? length : SHORT_TEXT - 1,
-             path ? path : "");
     snprintf(title, sizeof title, "%s by epoch: task %s%s%s", accuracy ? "Accuracy" : "Loss",
              szgi_short_text(szgi_rows_text(self->of, 0, "task"), task),
-             *run ? ", experiment " : "", run);
+             experiment ? ", experiment " : "",
+             experiment ? szgi_short_text(experiment, part) : "");
     figure_options options = {.title = title, .x = {.label = "epoch"}, .y = quantity_axis(self)};
     return szgi_figure_open(context, &options, out);
 }
@@ -194,21 +190,22 @@ static double mean_of(rows of, const char *column) {
     return count > 0 ? sum / count : NAN;
 }
 
+/* Whether both rows have the same text in the column. */
+static bool share_text(rows a, int64_t i, rows b, int64_t j, const char *column) {
+    const char *one = szgi_rows_text(a, i, column), *other = szgi_rows_text(b, j, column);
+    return one && other && strcmp(one, other) == 0;
+}
+
 /* Of the figure's runs, from the table of runs beside them. */
 static bool is_its_run(FILE *stream, rows of, int64_t index, const void *user) {
     const rows *figure = user;
     const char *own = szgi_rows_text(of, index, "result"),
-               *task = szgi_rows_text(of, index, "task"), *run = szgi_rows_text(of, index, "run");
-    const char *result = szgi_rows_text(*figure, 0, "result"),
-               *like = szgi_rows_text(*figure, 0, "run");
-    const char *their_task = szgi_rows_text(*figure, 0, "task");
+               *result = szgi_rows_text(*figure, 0, "result");
     (void)stream;
-    if (!own || !task || !run || !result || !like || !their_task || strcmp(task, their_task) != 0)
+    if (!own || !result || !share_text(of, index, *figure, 0, "task"))
         return false;
     if (strcmp(szg_table_name(of.table), "reproduce_runs") == 0)
-        return strcmp(own, result) == 0 &&
-               szgi_experiment_length(run) == szgi_experiment_length(like) &&
-               strncmp(run, like, (size_t)szgi_experiment_length(run)) == 0;
+        return strcmp(own, result) == 0 && share_text(of, index, *figure, 0, "experiment");
     return szgi_is_below(result, own);
 }
 

@@ -43,30 +43,19 @@ void szgi_words_file(words *words, const char *path) {
     szgi_words_clipped(words, last, NAME_CHARACTERS);
 }
 
-int64_t szgi_experiment_length(const char *run) {
-    const char *slash = run ? strchr(run, '/') : NULL;
-    return slash ? slash - run : 0;
-}
-
 void szgi_words_run(words *words, rows of) {
     const char *encoding = szgi_rows_text(of, 0, "encoding"), *task = szgi_rows_text(of, 0, "task");
-    const char *experiment = szgi_rows_text(of, 0, "experiment"),
-               *run = szgi_rows_text(of, 0, "run");
-    int64_t length = szgi_experiment_length(run);
+    const char *experiment = szgi_rows_text(of, 0, "experiment");
     szgi_words_clipped(words, encoding ? encoding : szgi_rows_text(of, 0, "source"),
                        NAME_CHARACTERS);
     if (task) {
         fputs(", ", words->stream);
         szgi_words_clipped(words, task, NAME_CHARACTERS);
     }
-    if (!experiment && length == 0)
+    if (!experiment)
         return;
-    char folder[4 * NAME_CHARACTERS + 1]; /* no character has more than four bytes */
-    snprintf(folder, sizeof folder, "%.*s",
-             (int)(length < (int64_t)sizeof folder ? length : (int64_t)sizeof folder),
-             length ? run : "");
     fputs(" (", words->stream);
-    szgi_words_clipped(words, experiment ? experiment : folder, NAME_CHARACTERS);
+    szgi_words_clipped(words, experiment, NAME_CHARACTERS);
     fputs(")", words->stream);
 }
 

@@ -24,9 +24,6 @@ void szgi_words_file(words *words, const char *path);
 /* What the run that the first of these rows belongs to has learned: "rope, distance (text)", the
  * encoding, or the source where there is none, the task and the experiment of a reproduction. */
 void szgi_words_run(words *words, rows of);
-/* The experiment in a run's path within a reproduction, EXPERIMENT/TASK/ENCODING/run-SEED: its
- * bytes at the beginning; 0: `run` is no such path. */
-int64_t szgi_experiment_length(const char *run);
 
 /* The checkpoint and the kind of matrix of these rows: "model.safetensors, position". */
 void szgi_words_model(words *words, rows of);
