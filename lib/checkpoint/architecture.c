@@ -9,9 +9,7 @@
 #include "base/memory.h"
 #include "checkpoint_private.h"
 
-static const char *const layer_keys[] = {"num_hidden_layers", "n_layer", "n_layers", NULL};
-static const char *const head_keys[] = {"num_attention_heads", "n_head", "n_heads", NULL};
-static const char *const size_keys[] = {"hidden_size", "n_embd", "dim", NULL};
+#define HEAD_KEY "num_attention_heads"
 static const char *const key_head_keys[] = {"num_key_value_heads", NULL};
 static const char *const head_size_keys[] = {"head_dim", NULL};
 
@@ -170,7 +168,8 @@ static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkp
                                    &checkpoint->head_size);
     if (checkpoint->model_size % checkpoint->heads != 0) {
         szgi_json_value value;
-        SZG_TRY(szgi_config_find(context, checkpoint->settings, head_keys, &value));
+        const char *const names[] = {HEAD_KEY, checkpoint->family->keys.heads, NULL};
+        SZG_TRY(szgi_config_find(context, checkpoint->settings, names, &value));
         return szgi_json_fail(context, value,
                               "%" PRId64 " heads do not divide the model size %" PRId64
                               ", and there is no head_dim",
@@ -258,11 +257,24 @@ static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint)
     return SZG_OK;
 }
 
+/* The sizes that every family has, each by its usual key or by the family's own. */
+static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint) {
+    const size_keys *own = &checkpoint->family->keys;
+    const struct {
+        const char *names[3];
+        int64_t *size;
+    } sizes[] = {{{"num_hidden_layers", own->layers, NULL}, &checkpoint->layers},
+                 {{HEAD_KEY, own->heads, NULL}, &checkpoint->heads},
+                 {{"hidden_size", own->model, NULL}, &checkpoint->model_size}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        SZG_TRY(
+            szgi_config_integer(context, checkpoint->settings, sizes[i].names, 1, sizes[i].size));
+    return SZG_OK;
+}
+
 szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     szgi_json_value settings = checkpoint->settings;
-    SZG_TRY(szgi_config_integer(context, settings, layer_keys, 1, &checkpoint->layers));
-    SZG_TRY(szgi_config_integer(context, settings, head_keys, 1, &checkpoint->heads));
-    SZG_TRY(szgi_config_integer(context, settings, size_keys, 1, &checkpoint->model_size));
+    SZG_TRY(resolve_sizes(context, checkpoint));
     /* Far beyond any model, and far below what a product of three of them could overflow. */
     const int64_t most = 1 << 20;
     if (checkpoint->layers > most || checkpoint->heads > most || checkpoint->model_size > most)

@@ -36,9 +36,15 @@ typedef enum partial_rule {
     PARTIAL_DIM,      /* rotary_dim must be there (GPT-J) */
 } partial_rule;
 
+/* What a configuration calls its sizes. */
+typedef struct size_keys {
+    const char *layers, *heads, *model; /* NULL: the usual key alone */
+} size_keys;
+
 /* One model_type. */
 typedef struct model_family {
     const char *model_type;
+    size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
     const char *stem;  /* what stands before the layer's index in a tensor's name */
     const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
     const char *key;   /* NULL where fused */

@@ -15,6 +15,9 @@
         .pairing = SZGI_PAIRING_HALF, __VA_ARGS__                                                  \
     }
 
+#define GPT_KEYS                                                                                   \
+    { .layers = "n_layer", .heads = "n_head", .model = "n_embd" }
+
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
  * stands here only when they are known. */
 static const model_family families[] = {
@@ -23,11 +26,13 @@ static const model_family families[] = {
     BERT("xlm-roberta", POSITION_ROBERTA),
     BERT("camembert", POSITION_ROBERTA),
     {.model_type = "distilbert",
+     .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"},
      .stem = "transformer.layer.",
      .query = "attention.q_lin.weight",
      .key = "attention.k_lin.weight",
      .positions = POSITION_DISTILBERT},
     {.model_type = "gpt2",
+     .keys = GPT_KEYS,
      .stem = "h.",
      .query = "attn.c_attn.weight",
      .layout = LAYOUT_CONV1D,
@@ -41,6 +46,7 @@ static const model_family families[] = {
      .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_REQUIRED},
     {.model_type = "gptj",
+     .keys = GPT_KEYS,
      .stem = "h.",
      .query = "attn.q_proj.weight",
      .key = "attn.k_proj.weight",

@@ -542,9 +542,12 @@ static const struct {
     {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"num_attention_heads\":1,"
      "\"hidden_size\":8,\"head_dim\":4611686018427387904,\"rope_theta\":10000}",
      "may not exceed"},
-    {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"n_layer\":5,\"num_attention_heads\":1,"
-     "\"hidden_size\":8}",
+    {"{\"model_type\":\"gptj\",\"num_hidden_layers\":4,\"n_layer\":5,\"n_head\":1,\"n_embd\":8}",
      "two names"},
+    /* another family's key is none of this one */
+    {"{\"model_type\":\"llama\",\"n_layer\":4,\"num_attention_heads\":1,\"hidden_size\":8,"
+     "\"rope_theta\":10000}",
+     "num_hidden_layers: is missing"},
     {"{\"model_type\":\"bert\"," SIZES "}", "no tensor is called"},
     {"{\"model_type\":7}", "model_type"},
     {"[]", "config.json"},
