@@ -152,7 +152,13 @@ START_TEST(what_was_read_is_said) {
     ck_assert_ptr_nonnull(
         strstr(html, "<div class=\"warning\" id=\"bad\"><p>1 result could not be"));
     ck_assert_ptr_nonnull(strstr(html, "mixed/bad/odd.csv"));
-    ck_assert_ptr_nonnull(strstr(html, "<code>good</code></td><td>spectrum</td>"));
+    ck_assert_ptr_nonnull(strstr(html, "<summary><code>good</code>: spectrum</summary>"));
+    /* nothing was found, so that no heading says so; what was run comes last */
+    ck_assert_ptr_null(strstr(html, "findings"));
+    ck_assert_ptr_nonnull(strstr(html, "<li><a href=\"#others\">"));
+    const char *last = strstr(html, "<section id=\"provenance\">");
+    ck_assert_ptr_nonnull(last);
+    ck_assert_ptr_null(strstr(last + 1, "<section"));
     ck_assert_ptr_nonnull(strstr(html, "default-src 'none'"));
     ck_assert_ptr_null(strstr(html, "http://"));
     ck_assert_ptr_null(strstr(html, "https://"));
@@ -326,6 +332,91 @@ START_TEST(tables_are_for_readers) {
 }
 END_TEST
 
+/* ---- Findings and navigation ---- */
+
+/* Two sections: the first has a figure, which its second finding links to. */
+static void find_things(page *page) {
+    page->section = "one";
+    page->title = "One & first";
+    szgi_page_list_section(page);
+    szgi_page_finding(page, NULL, "before any figure");
+    page->figures = 1;
+    page->numbered = 4;
+    szgi_page_list_figure(page, "title <b>");
+    szgi_page_finding(page, NULL, "%s of %d", HOSTILE, 24);
+    szgi_page_list_end(page);
+    page->section = "two";
+    page->title = "Two";
+    page->figures = 0;
+    szgi_page_list_section(page);
+    szgi_page_finding(page, "claim-\"x", "elsewhere");
+    szgi_page_list_end(page);
+}
+
+static szgi_text frame_of(page *page) {
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    page->stream = text.stream;
+    ck_szg_ok(szgi_page_end_asides(page));
+    szgi_page_print_findings(page);
+    szgi_page_print_contents(page);
+    ck_szg_ok(szgi_text_end(&text, SZG_OK));
+    szgi_text_close(&page->findings);
+    szgi_text_close(&page->contents);
+    return text;
+}
+
+static int64_t place_of(const char *html, const char *part) {
+    const char *found = strstr(html, part);
+    ck_assert_msg(found, "%s is missing", part);
+    return found - html;
+}
+
+START_TEST(findings_link_to_their_figures) {
+    page page = {.context = test_context()};
+    find_things(&page);
+    szgi_text frame = frame_of(&page);
+    const char *html = frame.text;
+    check_tags(html);
+    int64_t first =
+        place_of(html, "<li>before any figure <a href=\"#one\">One &amp; first</a></li>");
+    int64_t second = place_of(html, " of 24 <a href=\"#one-1\">Figure 4</a></li>");
+    int64_t third = place_of(html, "<li>elsewhere <a href=\"#claim-&quot;x\">Two</a></li>");
+    ck_assert(first < second && second < third);
+    ck_assert_ptr_null(strstr(html, "<script"));
+    ck_assert_ptr_null(strstr(html, "<b>"));
+    ck_assert_int_eq(count_of(html, "<details>"), 1); /* the second section has no figure */
+    ck_assert_ptr_nonnull(strstr(html, "<a href=\"#one-1\">4&nbsp; title &lt;b&gt;</a>"));
+    szgi_text_close(&frame);
+}
+END_TEST
+
+static szg_status end_frame(void) {
+    page page = {.context = test_context()};
+    find_things(&page);
+    szg_status status = szgi_page_end_asides(&page);
+    szgi_text_close(&page.findings);
+    szgi_text_close(&page.contents);
+    return status;
+}
+
+/* Calls that return nothing go on after a failure; the first one is told at the end. */
+START_TEST(the_first_failure_is_remembered) {
+    page page = {.context = test_context()};
+    szgi_page_remember(&page, SZG_OK);
+    szgi_page_remember(&page, SZG_EDATA);
+    szgi_page_remember(&page, SZG_ENOMEM);
+    szgi_page_remember(&page, SZG_OK);
+    find_things(&page);
+    ck_assert_ptr_null(page.findings.stream); /* nothing is collected any more */
+    ck_assert_int_eq(szgi_page_end_asides(&page), SZG_EDATA);
+    szgi_text_close(&page.findings);
+    szgi_text_close(&page.contents);
+    ck_survives_failed_allocations(4, end_frame()); /* two texts of two blocks */
+    ;
+}
+END_TEST
+
 /* The next number that the page shows rounded, and beside it as it is; where it ends. */
 static const char *shown_number(const char *at, double *shown, double *exact) {
     static const char cell[] = "<td class=\"number\" title=\"";
@@ -400,5 +491,7 @@ TEST_FILE("page") {
     test_add(suite, "long_lists_become_tables", long_lists_become_tables);
     test_add(suite, "long_texts_are_cut", long_texts_are_cut);
     test_add(suite, "tables_are_for_readers", tables_are_for_readers);
+    test_add(suite, "findings_link_to_their_figures", findings_link_to_their_figures);
+    test_add(suite, "the_first_failure_is_remembered", the_first_failure_is_remembered);
     test_add(suite, "ends_lie_outside", ends_lie_outside);
 }

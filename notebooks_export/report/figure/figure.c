@@ -188,6 +188,10 @@ int64_t szgi_figure_marks(const figure *figure) {
     return figure->elements;
 }
 
+const char *szgi_figure_title(const figure *figure) {
+    return figure->title;
+}
+
 void szgi_figure_counts(const figure *figure, int64_t *given, int64_t *drawn) {
     *given = figure->given;
     *drawn = figure->drawn;

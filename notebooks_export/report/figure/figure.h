@@ -91,6 +91,9 @@ SZG_CHECK_RESULT szg_status szgi_figure_cells(szg_context *context, figure *figu
  * drawn. Hover points, markers, whiskers, medians and what a legend shows are none. */
 int64_t szgi_figure_marks(const figure *figure);
 
+/* The title, at most FIGURE_TEXT bytes of it; NULL: none. */
+const char *szgi_figure_title(const figure *figure);
+
 /* Values that were given and have a place on the axes, and those that are drawn: fewer where there
  * are more than the figure has pixels for. A line or band keeps the least and the greatest value of
  * every pixel column; a cloud one point of each cell of a grid and its extreme points (1000 at

@@ -1,4 +1,5 @@
-/* The frame of the report: head, contents, sections in their order, data, script. */
+/* The frame of the report: head, navigation, findings, sections in their order, data, provenance,
+ * script. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 
 #include "assets.h"
 #include "page_private.h"
+
+#define SUBJECT "Positional encodings and the spectra of attention logits"
 
 /* The last part of the folder's path: its own name where it was given as "." say. */
 static void print_name(const page *page) {
@@ -39,77 +42,96 @@ static void print_head(const page *page) {
             "<title>",
             szgi_asset_report_sha256);
     print_name(page);
-    fputs(" – szego report</title>\n<style>\n", stream);
+    fputs(": " SUBJECT " (szego report)</title>\n<style>\n", stream);
     print_asset(page, szgi_asset_page, szgi_asset_page_size);
     print_asset(page, szgi_asset_figure, szgi_asset_figure_size);
     fputs("</style>\n</head>\n<body>\n", stream);
 }
 
-static bool is_present(const page *page, const section *section) {
-    return section->is_present(page->results);
-}
-
-static void print_contents(const page *page) {
+static void print_header(const page *page) {
     FILE *stream = page->stream;
-    fputs("<nav aria-label=\"Contents\"><ol>\n", stream);
-    for (const section *const *at = szgi_section_table; *at; at++)
-        if (is_present(page, *at)) {
-            fprintf(stream, "<li><a href=\"#%s\">", (*at)->id);
-            szgi_html_text(stream, (*at)->title);
-            fputs("</a></li>\n", stream);
-        }
-    fputs("<li><a href=\"#data\">Data in this page</a></li>\n</ol></nav>\n", stream);
-}
-
-static szg_status print_header(page *page) {
-    FILE *stream = page->stream;
-    fputs("<header>\n<button type=\"button\" id=\"theme\" hidden>dark or light</button>\n<h1>",
+    fputs("<header>\n<button type=\"button\" id=\"theme\">dark or light</button>\n<h1>" SUBJECT
+          "</h1>\n<p class=\"from\">Results in <code>",
           stream);
-    print_name(page);
-    fputs("</h1>\n<p class=\"from\">Results of <code>", stream);
     szgi_html_text(stream, szgi_collection_folder(page->results));
     fputs("</code>, drawn by szego ", stream);
     szgi_html_print(stream, "%s (%s)", szg_version(), szg_commit());
-    fputs(
-        ".</p>\n<noscript><p class=\"warning\">Plots, captions and tables need no JavaScript; the "
-        "downloads of the rows behind them do.</p></noscript>\n",
-        stream);
-    print_contents(page);
-    szg_status status = szgi_page_print_provenance(page);
+    fputs(". <a href=\"#provenance\">What was run</a></p>\n"
+          "<noscript><p class=\"warning\">Figures, captions and tables need no JavaScript. "
+          "Downloads, previews and values by touch do.</p></noscript>\n",
+          stream);
+    szgi_page_print_bad(page);
     fputs("</header>\n", stream);
+}
+
+static szg_status draw_section(page *page, const section *section) {
+    SZG_TRY(szgi_context_check_cancel(page->context));
+    page->section = section->id;
+    page->title = section->title;
+    page->figures = page->headings = 0;
+    szgi_page_list_section(page);
+    fprintf(page->stream, "<section id=\"%s\">\n<h2>", section->id);
+    szgi_html_text(page->stream, section->title);
+    fprintf(page->stream,
+            " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
+            section->id);
+    SZG_TRY(section->draw(page));
+    fputs("</section>\n", page->stream);
+    szgi_page_list_end(page);
+    return page->status;
+}
+
+static szg_status draw_present(page *page) {
+    for (const section *const *at = szgi_section_table; *at; at++)
+        if ((*at)->is_present(page->results))
+            SZG_TRY(draw_section(page, *at));
+    return SZG_OK;
+}
+
+/* Sections are drawn before anything is printed: what they find stands before them. */
+static szg_status draw_sections(page *page, szgi_text *body) {
+    SZG_TRY(szgi_text_open(page->context, body));
+    page->stream = body->stream;
+    SZG_TRY(szgi_text_end(body, draw_present(page)));
+    return szgi_page_end_asides(page);
+}
+
+static szg_status print_page(page *page, const szgi_text *body) {
+    FILE *stream = page->stream;
+    print_head(page);
+    fputs("<div class=\"frame\">\n", stream);
+    szgi_page_print_contents(page);
+    fputs("<div>\n", stream);
+    print_header(page);
+    fputs("<main>\n", stream);
+    szgi_page_print_findings(page);
+    fwrite(body->text, 1, (size_t)body->length, stream);
+    szgi_page_print_data(page);
+    SZG_TRY(szgi_page_print_provenance(page));
+    fputs(
+        "</main>\n<footer><p>One file: it loads nothing and works from disk. Each figure links to "
+        "the rows that it was drawn from, as CSV that reads back exactly. The folder holds the "
+        "same tables.</p></footer>\n</div>\n</div>\n<script>",
+        stream);
+    print_asset(page, szgi_asset_report, szgi_asset_report_size);
+    fputs("</script>\n</body>\n</html>\n", stream);
+    return SZG_OK;
+}
+
+static szg_status make_page(page *page) {
+    FILE *file = page->stream;
+    szgi_text body;
+    szg_status status = draw_sections(page, &body);
+    page->stream = file;
+    if (status == SZG_OK)
+        status = print_page(page, &body);
+    szgi_text_close(&body);
     return status;
 }
 
-static szg_status print_section(page *page, const section *section) {
-    SZG_TRY(szgi_context_check_cancel(page->context));
-    page->section = section->id;
-    page->figures = 0;
-    fprintf(page->stream, "<section id=\"%s\">\n<h2>", section->id);
-    szgi_html_text(page->stream, section->title);
-    fputs("</h2>\n", page->stream);
-    SZG_TRY(section->draw(page));
-    fputs("</section>\n", page->stream);
-    return SZG_OK;
-}
-
-static szg_status print_page(page *page) {
-    print_head(page);
-    SZG_TRY(print_header(page));
-    fputs("<main>\n", page->stream);
-    for (const section *const *at = szgi_section_table; *at; at++)
-        if (is_present(page, *at))
-            SZG_TRY(print_section(page, *at));
-    szgi_page_print_data(page);
-    fputs("</main>\n<footer><p>One file: it loads nothing and works from disk. Each plot links to "
-          "the rows that it was drawn from, as CSV that reads back exactly; the same tables stand "
-          "in the folder.</p></footer>\n<script>",
-          page->stream);
-    print_asset(page, szgi_asset_report, szgi_asset_report_size);
-    fputs("</script>\n</body>\n</html>\n", page->stream);
-    return SZG_OK;
-}
-
-static void free_embedded(page *page) {
+static void free_parts(page *page) {
+    szgi_text_close(&page->findings);
+    szgi_text_close(&page->contents);
     for (int64_t i = 0; i < page->count; i++)
         szgi_memory_free(page->embedded[i].bytes);
     szgi_memory_free(page->embedded);
@@ -118,7 +140,7 @@ static void free_embedded(page *page) {
 /* Numbers have a decimal point whatever locale an embedding program chose. */
 static szg_status print_in_c_locale(page *page) {
     void *callers = szgi_locale_enter();
-    szg_status status = print_page(page);
+    szg_status status = make_page(page);
     szgi_locale_leave(callers);
     return status;
 }
@@ -130,7 +152,7 @@ szg_status szg_page_write(szg_context *context, const szg_collection *collection
     SZG_TRY(szgi_writer_open(context, path, &writer));
     page.stream = szgi_writer_stream(writer);
     szg_status status = print_in_c_locale(&page);
-    free_embedded(&page);
+    free_parts(&page);
     if (status == SZG_OK)
         return szgi_writer_commit(context, &writer);
     szgi_writer_discard(&writer);

@@ -34,9 +34,12 @@ void szgi_page_paragraph(page *page, const char *format, ...) {
 void szgi_page_heading(page *page, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("<h3>", page->stream);
+    fprintf(page->stream, "<h3 id=\"%s-part-%" PRId64 "\">", page->section, ++page->headings);
     szgi_html_vprint(page->stream, format, arguments);
-    fputs("</h3>\n", page->stream);
+    fprintf(page->stream,
+            " <a class=\"permalink\" href=\"#%s-part-%" PRId64
+            "\" aria-label=\"Link to this part\">#</a></h3>\n",
+            page->section, page->headings);
     va_end(arguments);
 }
 
@@ -50,7 +53,9 @@ void szgi_page_grid_end(page *page) {
 
 static void print_caption(page *page, const figure *figure, const char *caption) {
     int64_t given, drawn;
-    fputs("<figcaption>", page->stream);
+    fprintf(page->stream,
+            "<figcaption><a class=\"permalink\" href=\"#%s-%" PRId64 "\">Figure %" PRId64 "</a> ",
+            page->section, page->figures, page->numbered);
     szgi_html_text(page->stream, caption);
     szgi_figure_counts(figure, &given, &drawn);
     if (drawn < given)
@@ -64,6 +69,8 @@ static szg_status print_figure(page *page, const figure *figure, const rows *sou
                                const char *caption) {
     fprintf(page->stream, "<figure id=\"%s-%" PRId64 "\" data-marks=\"%" PRId64 "\">\n",
             page->section, ++page->figures, szgi_figure_marks(figure));
+    page->numbered++;
+    szgi_page_list_figure(page, szgi_figure_title(figure));
     SZG_TRY(szgi_figure_print(page->context, figure, page->stream));
     print_caption(page, figure, caption);
     SZG_TRY(szgi_page_print_links(page, sources, count, true));

@@ -1,4 +1,4 @@
-/* The page's head: which results were read, and which could not be. */
+/* Which results could not be read, at the top; which were, and how they were made, at the end. */
 #include <inttypes.h>
 
 #include "base/memory.h"
@@ -8,13 +8,12 @@
 #include "page_private.h"
 
 enum {
-    OPEN_RESULTS = 6,    /* more are folded away */
     MOST_RESULTS = 500,  /* more are counted */
     SHOWN_TEXT = 2000,   /* characters of an argument list */
     MOST_ARGUMENTS = 200 /* of one result */
 };
 
-static void print_bad(const page *page) {
+void szgi_page_print_bad(const page *page) {
     int64_t count = szg_collection_bad_count(page->results);
     FILE *stream = page->stream;
     if (count == 0)
@@ -64,40 +63,39 @@ static szg_status print_arguments(page *page, szgi_json_value list) {
     return SZG_OK;
 }
 
+/* One result: folded, with its path and its command in view. */
 static szg_status print_result(page *page, int64_t index) {
     static const char *const members[] = {"version", "commit", "backend", "seed"};
     FILE *stream = page->stream;
     const szg_result *result = szgi_collection_result(page->results, index);
     szgi_json_value provenance = szgi_json_root(szgi_result_provenance(result));
-    fputs("<tr><td><code>", stream);
+    fputs("<details><summary><code>", stream);
     szgi_html_text(stream, szgi_collection_path(page->results, index));
-    fputs("</code></td><td>", stream);
+    fputs("</code>: ", stream);
     szgi_html_text(stream, szg_result_command(result));
+    fputs("</summary><dl>", stream);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        fputs("</td><td>", stream);
+        fprintf(stream, "<dt>%s</dt><dd>", members[i]);
         SZG_TRY(print_value(page, szgi_json_member(provenance, members[i])));
+        fputs("</dd>\n", stream);
     }
-    fputs("</td><td><code>", stream);
+    fputs("<dt>arguments</dt><dd><code>", stream);
     SZG_TRY(print_arguments(page, szgi_json_member(provenance, "arguments")));
-    fputs("</code></td></tr>\n", stream);
+    fputs("</code></dd></dl></details>\n", stream);
     return SZG_OK;
 }
 
 szg_status szgi_page_print_provenance(page *page) {
     FILE *stream = page->stream;
     int64_t count = szg_collection_count(page->results);
-    print_bad(page);
     fprintf(stream,
-            "<details class=\"results\"%s><summary>%" PRId64 " result%s: what was run</summary>\n"
-            "<div class=\"scroll\"><table><thead><tr><th>result</th><th>command</th>"
-            "<th>version</th><th>commit</th><th>backend</th><th>seed</th><th>arguments</th></tr>"
-            "</thead><tbody>\n",
-            count <= OPEN_RESULTS ? " open" : "", count, count == 1 ? "" : "s");
+            "<section id=\"provenance\">\n<h2>What was run</h2>\n<p>%" PRId64
+            " result%s, each with the command line, version and seed that made it.</p>\n",
+            count, count == 1 ? "" : "s");
     for (int64_t i = 0; i < count && i < MOST_RESULTS; i++)
         SZG_TRY(print_result(page, i));
-    fputs("</tbody></table></div>\n", stream);
     if (count > MOST_RESULTS)
         fprintf(stream, "<p>And %" PRId64 " more.</p>\n", count - MOST_RESULTS);
-    fputs("</details>\n", stream);
+    fputs("</section>\n", stream);
     return SZG_OK;
 }

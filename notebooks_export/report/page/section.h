@@ -29,6 +29,13 @@ FILE *szgi_page_stream(const page *page);
 SZG_PRINTF(2, 3) void szgi_page_paragraph(page *page, const char *format, ...);
 SZG_PRINTF(2, 3) void szgi_page_heading(page *page, const char *format, ...);
 
+/* Adds one sentence to the findings, which stand before all sections, in the order of the calls. It
+ * links to the element with the id `anchor`; NULL: to the section's latest figure, or to the
+ * section before its first figure. What is formatted is escaped. A failure is remembered: the page
+ * reports the first one when the section ends. */
+SZG_PRINTF(3, 4)
+void szgi_page_finding(page *page, const char *anchor, const char *format, ...);
+
 /* Figures between the two stand side by side where there is room. */
 void szgi_page_grid_begin(page *page);
 void szgi_page_grid_end(page *page);
