@@ -233,7 +233,7 @@ const command command_bench = {
            "exit status tells. Rows are kept as they are measured: --format csv prints each at "
            "once; with -o they grow in FILE.partial.csv or DIR/bench.partial.csv, which an "
            "interruption leaves and a whole run replaces by its result. Close other programs "
-           "first; docs/benchmarks/ says what is measured and why.",
+           "first; docs/reference/benchmarks.md says what is measured and why.",
     .options = options,
     .own_size = sizeof(own_options),
     .parse = parse,

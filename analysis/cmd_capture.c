@@ -156,7 +156,7 @@ const command command_capture = {
            "coupled ones against the content's, which are those without rotation and bias, or of a "
            "second pass without the rows of positions that are added to the tokens. The report is "
            "that of `szego logits`; `szego train --capture every=K` makes it while a model "
-           "trains. docs/capture.md says more.",
+           "trains. docs/reference/capture.md says more.",
     .options = options,
     .own_size = sizeof(capture_options),
     .parse = parse,

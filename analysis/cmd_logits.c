@@ -171,7 +171,8 @@ const command command_logits = {
            "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
            "(or .logits), .q, .k, .q_coupled, .k_coupled, with layers.L, heads.H, probes.P before. "
            "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
-           "every eigenvalue, singular value and symbol sample. docs/capture.md has the layout.",
+           "every eigenvalue, singular value and symbol sample. docs/how-to/logits.md has the "
+           "layout.",
     .options = options,
     .own_size = sizeof(logits_options),
     .parse = parse,

@@ -153,7 +153,7 @@ const command command_predict = {
     .summary = "class logits, loss and accuracy of a trained checkpoint",
     .doc = "Runs a checkpoint on examples and prints loss and accuracy. -o FILE.npy writes the "
            "class logits [examples, classes]. Checkpoints that PyTorch saved under the names of "
-           "docs/training.md need --config.",
+           "docs/how-to/train.md need --config.",
     .options = options,
     .own_size = sizeof(predict_options),
     .parse = parse,

@@ -42,7 +42,7 @@ static const run_plan small = {.few = 2,
                                .ablated = 4,
                                .paper_epochs = 100,
                                .pairs = 3};
-/* Goals: docs/benchmarks/gpu.md. */
+/* Goals: docs/explanation/gpu.md. */
 static const double STEP_RATIO = 2, PEAK_PART = 0.3, CAPTURE_PART = 0.03, TASK_SECONDS = 180,
                     TABLE_SECONDS = 1800;
 

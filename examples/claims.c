@@ -6,7 +6,7 @@
 int main(void) {
     szg_context *context;
     szg_claims_report report;
-    const char *id = "B3h"; /* docs/theory.md lists them all */
+    const char *id = "B3h"; /* docs/explanation/theory.md lists them all */
     if (szg_context_open(NULL, &context) != SZG_OK)
         return EXIT_FAILURE;
     szg_status status = szg_claims_verify(context, NULL, 1, &id, &report);

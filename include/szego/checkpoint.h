@@ -3,7 +3,8 @@
  *
  * Notation: d = model size, e = head size. Head h of a layer has query rows W_Q (e x d) and key
  * rows W_K (e x d); the logit of query token x_i and key token x_j is scale x_i^T W_Q^T W_K x_j
- * (plus what biases add). docs/checkpoints.md says which architectures are known and what is noted.
+ * (plus what biases add). docs/reference/checkpoints.md says which architectures are known and what
+ * is noted.
  */
 #ifndef SZEGO_CHECKPOINT_H
 #define SZEGO_CHECKPOINT_H

@@ -1,6 +1,6 @@
 /* The ledger of the paper's claims (arXiv 2505.13027v1): each has a checker that computes a
  * verdict, certificates that others can recompute, and a second code path that does so.
- * docs/theory.md holds the proofs. */
+ * docs/explanation/theory.md holds the proofs. */
 #ifndef SZEGO_CLAIMS_H
 #define SZEGO_CLAIMS_H
 

@@ -6,7 +6,8 @@
 
 SZG_BEGIN_DECLS
 
-/* Each writes atomically every table of the collection, joined. docs/export.md describes the files.
+/* Each writes atomically every table of the collection, joined. docs/reference/exports.md describes
+ * the files.
  */
 
 /* FILE.npz for numpy.load: a zip archive (deflate, 64-bit sizes where needed), for each table one

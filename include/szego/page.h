@@ -7,8 +7,8 @@
 SZG_BEGIN_DECLS
 
 /* Writes one self-contained HTML page, atomically: a section for each kind of result that is there,
- * plots as SVG, every table that a plot draws from embedded whole. docs/html-report.md describes
- * it. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
+ * plots as SVG, every table that a plot draws from embedded whole. docs/reference/html-report.md
+ * describes it. SZG_EIO, SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_page_write(szg_context *context, const szg_collection *collection,
                                            const char *path);
 

@@ -12,7 +12,7 @@ typedef struct szg_reproduction szg_reproduction;
 
 typedef struct szg_reproduction_options {
     SZG_SIZE(szg_reproduction_options);
-    const char *preset; /* path of a preset file; its form stands in docs/reproduction.md */
+    const char *preset; /* path of a preset file; its form stands in docs/how-to/reproduce.md */
     const char *const *overrides; /* "loop.epochs=2": the last word on every run's configuration */
     int64_t override_count;
     const char *folder; /* receives runs/EXPERIMENT/TASK/ENCODING/run-SEED; NULL: none, nothing can

@@ -1,5 +1,6 @@
 /* Which limit theorem applies to a kernel, the inequalities between a content matrix and its
- * coupled version, majorisation, contraction ratios. docs/theory.md states what each rests on. */
+ * coupled version, majorisation, contraction ratios. docs/explanation/theory.md states what each
+ * rests on. */
 #ifndef SZEGO_THEORY_H
 #define SZEGO_THEORY_H
 

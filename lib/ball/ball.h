@@ -59,10 +59,10 @@ typedef enum szgi_taper {
 
 /* Range of f(t) = a_0 + 2 Re sum_{k=1}^{count-1} a_k e^{ikt}, the symbol of the Hermitian Toeplitz
  * matrix [a_{i-j}], a_{-k} = conj a_k; a_0 must be real. `order` >= 1 belongs to the Fejer taper
- * and is ignored without one. Width at most 1e-12 of max |f|, and mostly an ulp; docs/symbols.md
- * says when not. SZG_EINVAL (count < 1), SZG_EDATA (NaN, infinity, a_0 not real), SZG_ENOMEM,
- * SZG_ECANCEL, SZG_EBACKEND (long double arithmetic does not round to nearest). Time O(count log
- * count) but for flat or very many equal extrema. */
+ * and is ignored without one. Width at most 1e-12 of max |f|, and mostly an ulp;
+ * docs/explanation/methods.md says when not. SZG_EINVAL (count < 1), SZG_EDATA (NaN, infinity, a_0
+ * not real), SZG_ENOMEM, SZG_ECANCEL, SZG_EBACKEND (long double arithmetic does not round to
+ * nearest). Time O(count log count) but for flat or very many equal extrema. */
 SZG_CHECK_RESULT szg_status szgi_ball_symbol_range(szg_context *context, int64_t count,
                                                    const szg_c64 *a, szgi_taper taper,
                                                    int64_t order, int64_t bits, szg_range *out);

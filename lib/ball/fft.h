@@ -34,7 +34,7 @@ enum { FFT_LOOK = 1 << 16 };
 SZG_CHECK_RESULT szg_status szgi_ball_fft_run(szg_context *context, const fft *plan, pair *x);
 
 /* A bound of max_j |computed - true| / scale, where scale >= min(sqrt(size) ||x||_2, ||x||_1):
- * docs/symbols.md, "Rounding errors of the transform". */
+ * docs/explanation/methods.md, "Rounding errors of the transform". */
 real szgi_ball_fft_error(const fft *plan);
 
 /* The long double nearest to x but for one unit in the last place. */

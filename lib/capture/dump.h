@@ -1,5 +1,5 @@
 /* Logits, or queries and keys, that a program wrote to npy or safetensors files, and the
- * contraction report on them. docs/capture.md describes the layout. */
+ * contraction report on them. docs/how-to/logits.md describes the layout. */
 #ifndef SZEGO_CONTRACTION_DUMP_H
 #define SZEGO_CONTRACTION_DUMP_H
 

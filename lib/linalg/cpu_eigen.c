@@ -25,7 +25,7 @@ static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
 }
 
 /* From this order on the reduction in two stages (Haidar, Ltaief, Dongarra 2011), which gives no
- * vectors, is faster on one thread: docs/conventions.md has the figures. */
+ * vectors, is faster on one thread: docs/reference/conventions.md has the figures. */
 enum { TWO_STAGE = 2560 };
 
 typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_int n, double *a,

@@ -6,7 +6,7 @@
 /* Predicted, not measured: two cores of some 40 GFLOP/s each in double precision against a device
  * of the class of an H100 behind a bus of 10 GB/s, arrays being the host's; for eigenvalues what
  * libraries report of themselves. `szego bench` measures the true ones on a device, and
- * docs/benchmarks says which figures stand. */
+ * docs/reference/benchmarks.md says which figures stand. */
 static const double crossover[PLUGIN_WORKS] = {
     [PLUGIN_PRODUCT] = 512,
     [PLUGIN_PRODUCT_COMPLEX] = 320,

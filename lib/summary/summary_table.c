@@ -25,7 +25,7 @@ SZGI_SCHEMA(head_columns, HEAD);
     X(TAIL_THEOREM, "theorem", SZG_TEXT, "limit theorem that applies as N grows")                  \
     X(TAIL_METHOD, "method", SZG_TEXT, "how the spectrum was computed")                            \
     X(TAIL_RESIDUAL, "residual", SZG_REAL,                                                         \
-      "backward error or defect of the spectrum, see docs/spectra.md")                             \
+      "backward error or defect of the spectrum, see docs/explanation/methods.md")                 \
     X(TAIL_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)                                            \
     X(TAIL_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                                   \
     X(TAIL_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                      \
@@ -121,7 +121,7 @@ void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
              .end = SZGI_END_UPPER},
         [SZGI_NUMBER_RESIDUAL] =
             {.column = "residual",
-             .doc = "backward error or defect of the spectrum, see docs/spectra.md",
+             .doc = "backward error or defect of the spectrum, see docs/explanation/methods.md",
              .value = s->residual},
     };
     memcpy(out, numbers, sizeof numbers);

@@ -1,4 +1,4 @@
-/* L2c: equality in Lemma B.1, decided in integers. docs/theory.md has the proof. */
+/* L2c: equality in Lemma B.1, decided in integers. docs/explanation/theory.md has the proof. */
 #include "enclose.h"
 
 #include "base/memory.h"

@@ -241,7 +241,7 @@ void szgi_enclose_mla_true(arb_t value, const instance *at) {
     acb_clear(rotary);
 }
 
-/* The diagonal c + r forces alpha = 0: docs/theory.md, E12. */
+/* The diagonal c + r forces alpha = 0: docs/explanation/theory.md, E12. */
 void szgi_enclose_mla_printed(arb_t value, const instance *at) {
     (void)at;
     arb_zero(value);

@@ -294,7 +294,7 @@ void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t h
     for (int64_t i = 0; i < n; i++)
         ck_close(i < count ? got[i].re : 0, singular[i], bound);
     ck_close(cell(tables->summary, row, "sigma_max"), norm, bound);
-    int64_t rank = 0; /* docs/checkpoints.md: those above n eps sigma_max */
+    int64_t rank = 0; /* docs/reference/checkpoints.md: those above n eps sigma_max */
     while (rank < count && got[rank].re > (double)n * DBL_EPSILON * got[0].re)
         rank++;
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), rank);

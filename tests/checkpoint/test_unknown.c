@@ -25,7 +25,7 @@ static void check_singular(const szg_checkpoint_tables *tables, const model_tens
     ck_assert_int_eq(seen, small);
     int64_t row = find_row(tables->summary, -1, -1, tensor->name);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), small);
-    /* docs/spectra.md: what is handed out passed this check. */
+    /* docs/explanation/methods.md: what is handed out passed this check. */
     ck_assert_double_le(cell(tables->summary, row, "residual"),
                         64 * (double)(m > n ? m : n) * DBL_EPSILON);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), want[0] > 0 ? small : 0);

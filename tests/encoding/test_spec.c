@@ -156,12 +156,12 @@ START_TEST(long_names) {
 }
 END_TEST
 
-/* docs/encodings.md names every class and every key in code quotes. */
+/* docs/reference/encodings.md names every class and every key in code quotes. */
 START_TEST(documented) {
     const char *docs = getenv("SZG_DOCS");
     ck_assert_ptr_nonnull(docs);
     char path[4096], quoted[256];
-    snprintf(path, sizeof path, "%s/encodings.md", docs);
+    snprintf(path, sizeof path, "%s/reference/encodings.md", docs);
     szgi_contents page;
     ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     for (int64_t i = 0; i < szgi_encoding_classes(); i++) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every function of include/szego is named by the program, an example, the Python package or a page,
-and docs/c-api.md tells the truth: it lists each by its header, and shows lines of the examples.
+and docs/reference/c-api.md tells the truth: it lists each by its header, and shows lines of the examples.
 Every type of include/szego is needed by a public function, every heading has something below it, and
 nothing there names what is the house's own (szgi_).
 usage: public.py SOURCE"""
@@ -63,14 +63,14 @@ def untrue(page, listed, examples):
     rows = dict(re.findall(r"^\| `(\w+\.h)` \|[^|]*\|([^|]*)\|$", page, re.MULTILINE))
     for header, names in listed.items():
         if names and re.findall(r"`(\w+)`", rows.get(header, "")) != names:
-            yield f"docs/c-api.md: the row of {header} should be: {', '.join(f'`{name}`' for name in names)}"
+            yield f"docs/reference/c-api.md: the row of {header} should be: {', '.join(f'`{name}`' for name in names)}"
     shown = re.findall(r"\(`examples/(\w+\.c)`\)(?:(?!\n## ).)*?```c\n(.*?)```", page, re.DOTALL)
     for name, lines in shown:
         if lines not in (examples / name).read_text():
-            yield f"docs/c-api.md: its lines of examples/{name} are not there"
+            yield f"docs/reference/c-api.md: its lines of examples/{name} are not there"
     for example in sorted(examples.glob("*.c")):
         if example.name not in dict(shown):
-            yield f"docs/c-api.md does not show examples/{example.name}"
+            yield f"docs/reference/c-api.md does not show examples/{example.name}"
 
 
 def audit(source):
@@ -88,7 +88,7 @@ def main():
     print(f"{len(listed)} public headers, {count} functions, {len(unused)} without a user")
     wrong = [f"{name} has no user" for name in unused]
     wrong += misplaced(headers_of(source).values())
-    wrong += untrue((source / "docs/c-api.md").read_text(), listed, source / "examples")
+    wrong += untrue((source / "docs/reference/c-api.md").read_text(), listed, source / "examples")
     print("\n".join(wrong))
     return 0 if count and not wrong else 1
 

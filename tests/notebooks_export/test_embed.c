@@ -9,7 +9,7 @@
 #include "embed.h"
 #include "suite.h"
 
-/* ---- A decoder that follows docs/html-report.md ---- */
+/* ---- A decoder that follows docs/reference/html-report.md ---- */
 
 typedef struct input {
     unsigned char *bytes;

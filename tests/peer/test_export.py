@@ -32,7 +32,7 @@ EMPTY = None  # an empty cell: not the empty text, which is quoted
 
 
 def field(value, kind):
-    """One field of CSV as docs/formats.md describes it."""
+    """One field of CSV as docs/reference/formats.md describes it."""
     if value is EMPTY:
         return ""
     if kind == "text":

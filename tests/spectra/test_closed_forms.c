@@ -125,7 +125,7 @@ START_TEST(alibi_determinant_and_limit) {
     szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
     const double n = 1e9;
     ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_distance(1000000000, 1), &range, &s));
-    ck_close(s.re[0] / (n * n), -0.34741, 5e-6); /* the digits of docs/spectra.md */
+    ck_close(s.re[0] / (n * n), -0.34741, 5e-6); /* the digits of docs/explanation/methods.md */
     /* 1 / (1 - cos(pi / n)) / n^2 = 2 / pi^2 + 1 / (6 n^2): what is left is rounding */
     ck_close(s.re[1] / (n * n), 2 / (M_PI * M_PI), gamma_of(16));
     szg_spectrum_close(&s);

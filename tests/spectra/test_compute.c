@@ -157,7 +157,7 @@ static void check_view(const samples *s, const szg_matrix *view, const char *nam
     ck_szg_ok(singular_of(test_context(), *view, NULL, &got));
     ck_szg_ok(singular_of(test_context(), szg_matrix_complex(N, N, l, N), NULL, &want));
     ck_assert_int_eq(got.kind, SZG_SPECTRUM_SINGULAR);
-    /* A device has squares: docs/spectra.md, sqrt(12 n eps) ||L||_F. */
+    /* A device has squares: docs/explanation/methods.md, sqrt(12 n eps) ||L||_F. */
     same_values(&got, &want, view->kind == SZG_MATRIX_DEVICE ? szgi_squares_error(N, norm) : bound,
                 name);
     szg_spectrum_close(&got);

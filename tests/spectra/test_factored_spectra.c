@@ -141,7 +141,7 @@ START_TEST(factored_against_dense) {
 }
 END_TEST
 
-/* docs/spectra.md: a backward error of about n eps. */
+/* docs/explanation/methods.md: a backward error of about n eps. */
 static double backward(const szg_factored *f, double norm) {
     return (double)(f->n + f->d) * DBL_EPSILON * norm;
 }

@@ -353,8 +353,8 @@ START_TEST(extremes_by_lanczos) {
 END_TEST
 
 /* Through the public door, at an order where it takes Lanczos: its values are off by the residual,
- * relative to the largest modulus 3, and by what the products lose (docs/conventions.md): an FFT's
- * 20 (log2(2n) + 2) eps ||a||_1. */
+ * relative to the largest modulus 3, and by what the products lose (docs/reference/conventions.md):
+ * an FFT's 20 (log2(2n) + 2) eps ||a||_1. */
 static double found_error(int64_t n, const szg_spectrum *s) {
     return 3 * (s->residual + 20 * (log2(2 * (double)n) + 2) * DBL_EPSILON);
 }

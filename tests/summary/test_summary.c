@@ -301,7 +301,7 @@ START_TEST(table_rows) {
 }
 END_TEST
 
-/* The names of solvers that docs/spectra.md promises to keep. */
+/* The names of solvers that docs/explanation/methods.md promises to keep. */
 static bool is_documented(const char *solver) {
     static const char *const names[] = {
         "zero",   "diagonal", "triangular", "closed_form",        "dense",  "reduced",

@@ -16,7 +16,7 @@
 #include "suite.h"
 #include "tested_backend.h"
 
-/* docs/spectra.md: the residual of LAPACK's values that are not refused. */
+/* docs/explanation/methods.md: the residual of LAPACK's values that are not refused. */
 static inline double residual_limit(int64_t n) {
     return 64 * (double)n * DBL_EPSILON;
 }

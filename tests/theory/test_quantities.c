@@ -42,7 +42,7 @@ static void draw(quantity q, const szgi_stream *stream, drawn *out) {
 }
 
 /* The second enclosure lies inside the first, widened by what a certificate leaves as room: 2^-30
- * of the value or of 1 (docs/theory.md). */
+ * of the value or of 1 (docs/explanation/theory.md). */
 START_TEST(both_paths) {
     for (int q = 0; q < Q_COUNT; q++)
         for (int64_t trial = 0; trial < test_trials(12); trial++) {

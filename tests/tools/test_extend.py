@@ -154,7 +154,7 @@ def gaussian_answers(place):
 
 
 def sandwich_answers(place):
-    """cos(i - j) has rank 2: its eigenvalues are (n +- sin n / sin 1) / 2. docs/spectra.md: 64 n eps of the largest."""
+    """cos(i - j) has rank 2: its eigenvalues are (n +- sin n / sin 1) / 2. docs/explanation/methods.md: 64 n eps of the largest."""
     n = 40
     rows = table(place, "spectrum", "--pe", "sandwich:dim=2", "-n", str(n), "--all")
     part = math.sin(n) / math.sin(1)

@@ -519,7 +519,8 @@ static void shown_values(const char *value, const char *rope, const char *mla, c
     snprintf(text + used, size - used, "%s", used == plain ? "" : ")");
 }
 
-/* The line of docs/training.md for a key, up to the row of the released code's table. */
+/* The line of docs/reference/configuration.md for a key, up to the row of the released code's
+ * table. */
 static void shown_row(const szgi_config_key *key, char *text, size_t size) {
     char range[256], plain[256], released[256];
     shown_range(key, range, sizeof range);
@@ -536,7 +537,7 @@ START_TEST(documented) {
     const char *docs = getenv("SZG_DOCS");
     ck_assert_ptr_nonnull(docs);
     char path[4096], row[1024];
-    snprintf(path, sizeof path, "%s/training.md", docs);
+    snprintf(path, sizeof path, "%s/reference/configuration.md", docs);
     szgi_contents page;
     ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     const szgi_config_key *key;

@@ -87,7 +87,7 @@ static void philox(uint64_t key, uint32_t v[4]) {
     }
 }
 
-/* The order of an epoch as docs/training.md describes it, and the orders that stand there. */
+/* The order of an epoch as docs/how-to/train.md describes it, and the orders that stand there. */
 static void documented_order(uint64_t seed, uint32_t epoch, int64_t count, int64_t *order) {
     for (int64_t i = 0; i < count; i++) {
         uint32_t v[4] = {(uint32_t)(i / 2), epoch, 0x54524E02, 0}, *pair = v + i % 2 * 2;
@@ -110,7 +110,7 @@ START_TEST(orders_are_those_of_the_page) {
             ck_assert(memcmp(want, got, sizeof got) == 0);
         }
     char path[4096], text[128];
-    snprintf(path, sizeof path, "%s/training.md", getenv("SZG_DOCS"));
+    snprintf(path, sizeof path, "%s/how-to/train.md", getenv("SZG_DOCS"));
     szgi_contents page;
     ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     for (int epoch = 0; epoch < 2; epoch++) {

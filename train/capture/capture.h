@@ -20,9 +20,9 @@ typedef struct szgi_capture szgi_capture;
 
 /* Captures the layers and heads of config->capture for the probe sequences `order`[0 .. probes-1]
  * of `examples` (order NULL: the first ones), which are copied. dump: NULL, or a folder that
- * receives step-S.safetensors with the raw logits, as docs/capture.md describes it. The model stays
- * the caller's; nothing of it changes. SZG_EINVAL (fewer examples than probes, layers or heads that
- * the model has not), errors of szgi_batch_fill and szgi_decoder_open. */
+ * receives step-S.safetensors with the raw logits, as docs/reference/capture.md describes it. The
+ * model stays the caller's; nothing of it changes. SZG_EINVAL (fewer examples than probes, layers
+ * or heads that the model has not), errors of szgi_batch_fill and szgi_decoder_open. */
 SZG_CHECK_RESULT szg_status szgi_capture_open(szg_context *context, szg_model *model,
                                               const szg_examples *examples, const int64_t *order,
                                               const char *dump, szgi_capture **out);
@@ -34,7 +34,8 @@ SZG_CHECK_RESULT szg_status szgi_capture_open_as(szg_context *context, szg_model
 void szgi_capture_close(szg_context *context, szgi_capture **capture);
 
 /* A training's step: szgi_capture_report with quick_symbol, SZG_CONTRACTION_SAMPLES where the table
- * of symbols is open, and all values where theirs is. Costs about as much as docs/capture.md says.
+ * of symbols is open, and all values where theirs is. Costs about as much as
+ * docs/reference/capture.md says.
  *
  * Where the backend computes spectra beside other work (szgi_network_has_spectra) and no dump is
  * wanted, the matrices stay where they are and the step's last rows are pending when it returns:

@@ -9,9 +9,10 @@
  * ones. T commutes with the shift but for its ends, so in these bases both halves are Loewner:
  *
  *   C_kl = weight_k weight_l (h_k - h_l) / (sine[k+l+1] sine[l-k]),  k != l, sine[j] = sin(j pi/n),
- *   even: h = cot(theta/2) F, weight = sqrt(2/n) sin(theta/2)   (docs/divide-and-conquer.md derives
- * it) odd:  h = tan(theta/2) F, weight = sqrt(2/n) cos(theta/2) F_k = sum over j of t_j sin(theta_k
- * j), C_kk = t_0 + (2/n) (sum over j of (n-j) t_j cos(theta_k j) +- F_k / sin(theta_k)).
+ *   even: h = cot(theta/2) F, weight = sqrt(2/n) sin(theta/2)   (docs/explanation/methods.md
+ * derives it) odd:  h = tan(theta/2) F, weight = sqrt(2/n) cos(theta/2) F_k = sum over j of t_j
+ * sin(theta_k j), C_kk = t_0 + (2/n) (sum over j of (n-j) t_j cos(theta_k j) +- F_k /
+ * sin(theta_k)).
  *
  * For a symbol rational of degree r in cos(theta), h is one too, and every off-diagonal block of C
  * has rank r at most; for smooth symbols the numerical rank is small. h is kept as high + low. */

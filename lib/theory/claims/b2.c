@@ -114,7 +114,7 @@ static szg_status measure(claims_run *run, int64_t others, finding *out) {
     return SZG_OK;
 }
 
-/* The two examples of docs/theory.md: each set has what the other lacks. */
+/* The two examples of docs/explanation/theory.md: each set has what the other lacks. */
 static bool neither_contains(double twist) {
     products real = {.z = {100.0, twist}, .other = {{98.0, 0.0}}, .others = 1};
     products imaginary = {.z = {twist * 100.0, 2.0}, .other = {{0.0, -2.0}}, .others = 1};

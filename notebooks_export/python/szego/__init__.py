@@ -5,7 +5,7 @@
     results["spectrum_eigenvalues"]["re"]              # a NumPy array
     szego.spectrum("rope:dim=64", 512)                 # the same, of a new run
 
-docs/python.md of szego describes the package; `szego.capture_hf` (which needs PyTorch) dumps queries
+docs/how-to/python.md of szego describes the package; `szego.capture_hf` (which needs PyTorch) dumps queries
 and keys of Hugging Face models for `szego logits`.
 """
 from .errors import DataError, ProgramError, SzegoError

@@ -8,7 +8,7 @@
 
 Then `szego logits dump.safetensors -o report/`. Supported: Llama, Mistral, Qwen2 and GPT-NeoX
 (rotary, whole or partial; grouped queries), GPT-2 and BERT (rows added to the tokens: content comes
-from a second pass, `with capture.zeroed(): model(**inputs)`). docs/python.md says more.
+from a second pass, `with capture.zeroed(): model(**inputs)`). docs/how-to/python.md says more.
 """
 import argparse
 import contextlib

@@ -12,7 +12,7 @@ class DataError(SzegoError, ValueError):
 class ProgramError(SzegoError, RuntimeError):
     """The program could not be run, or failed.
 
-    code: its exit code (docs/conventions.md; None where it did not start); stderr: what it said.
+    code: its exit code (docs/reference/conventions.md; None where it did not start); stderr: what it said.
     """
 
     def __init__(self, message: str, code=None, stderr: str = ""):

@@ -1,4 +1,4 @@
-"""Folders of results: what `-o DIR/` of every command writes (docs/formats.md)."""
+"""Folders of results: what `-o DIR/` of every command writes (docs/reference/formats.md)."""
 import json
 import os
 import re

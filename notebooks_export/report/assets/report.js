@@ -1,6 +1,6 @@
 "use strict";
 // What needs a script: the theme, and the rows behind the plots. Tables stand in the page as
-// compressed bytes (docs/html-report.md has their format); none is decoded before it is asked for.
+// compressed bytes (docs/reference/html-report.md has their format); none is decoded before it is asked for.
 (() => {
   const SHOWN = 50; // rows of a preview
   const DAMAGED = "the table in this page is damaged";

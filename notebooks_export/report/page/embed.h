@@ -1,4 +1,5 @@
-/* Tables as compressed bytes, column by column, exact: docs/html-report.md has the format. */
+/* Tables as compressed bytes, column by column, exact: docs/reference/html-report.md has the
+ * format. */
 #ifndef SZG_NOTEBOOKS_EXPORT_EMBED_H
 #define SZG_NOTEBOOKS_EXPORT_EMBED_H
 

@@ -10,7 +10,7 @@
 typedef struct embedded {
     const szg_table *table;
     char id[64];          /* what stands behind "table-" in its element's id */
-    unsigned char *bytes; /* of docs/html-report.md's format, deflated */
+    unsigned char *bytes; /* of docs/reference/html-report.md's format, deflated */
     int64_t size;
 } embedded;
 

@@ -168,9 +168,10 @@ void szgi_sides_say(words *say, const sides *s) {
 }
 
 const char *szgi_sides_equality(const sides *s) {
-    return strcmp(s->kind, "exact") == 0        ? ", and equality is decided exactly"
-           : strcmp(s->kind, "structural") == 0 ? ", and equality has a proof (docs/theory.md)"
-                                                : ", which alone shows no equality";
+    return strcmp(s->kind, "exact") == 0 ? ", and equality is decided exactly"
+           : strcmp(s->kind, "structural") == 0
+               ? ", and equality has a proof (docs/explanation/theory.md)"
+               : ", which alone shows no equality";
 }
 
 /* One certificate in the making of its figure. */

@@ -97,7 +97,7 @@ static void say_caption(words *say, const void *of) {
     fputc('.', say->stream);
 }
 
-/* Names that verify --check knows (docs/theory.md). */
+/* Names that verify --check knows (docs/explanation/theory.md). */
 static bool is_modulus_of_f(const char *quantity) {
     return strcmp(quantity, "max|f|") == 0 || strcmp(quantity, "max|f| with phases theta_i") == 0;
 }

@@ -38,7 +38,7 @@ static void print_count(words *words, const spectrum_series *series, int64_t wit
         number(words, "(the farthest stands ", beyond, " outside) lie in ");
 }
 
-/* What follows from the theorem that the summary names (docs/theory.md). */
+/* What follows from the theorem that the summary names (docs/explanation/theory.md). */
 static void print_theorem(words *words, const spectrum_series *series) {
     static const struct {
         const char *name, *says;
