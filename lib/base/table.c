@@ -299,12 +299,6 @@ static szg_status append_row(szg_context *context, szg_table *table, const szg_t
     return SZG_OK;
 }
 
-szg_status szgi_table_append_row(szg_context *context, szg_table *table, const szg_table *from,
-                                 int64_t row) {
-    SZG_TRY(check_columns(context, table, from));
-    return append_row(context, table, from, row);
-}
-
 szg_status szgi_table_append(szg_context *context, szg_table *table, const szg_table *from) {
     SZG_TRY(check_columns(context, table, from));
     for (int64_t row = 0; row < from->rows; row++)

@@ -49,9 +49,7 @@ SZG_CHECK_RESULT szg_status szgi_table_note_at(szg_context *context, szg_table *
                                                int64_t column, const char *format,
                                                va_list arguments);
 
-/* Appends one row of `from`, or every row, to `table`. SZG_EINVAL: other columns. */
-SZG_CHECK_RESULT szg_status szgi_table_append_row(szg_context *context, szg_table *table,
-                                                  const szg_table *from, int64_t row);
+/* Appends every row of `from` to `table`. SZG_EINVAL: other columns. */
 SZG_CHECK_RESULT szg_status szgi_table_append(szg_context *context, szg_table *table,
                                               const szg_table *from);
 

@@ -132,6 +132,18 @@ static void check_run(const char *folder, const szg_table *runs, int64_t row,
     szg_dataset_close(&data);
 }
 
+/* Every row names the experiment that its run's folder lies in. */
+static void check_experiments(const szg_table *table) {
+    int64_t own = column(table, "experiment"), run = column(table, "run");
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        const char *experiment = szg_table_get_text(table, row, own),
+                   *name = szg_table_get_text(table, row, run);
+        ck_assert_ptr_nonnull(experiment);
+        size_t length = strlen(experiment);
+        ck_assert(strncmp(name, experiment, length) == 0 && name[length] == '/');
+    }
+}
+
 START_TEST(tables_say_what_the_folders_hold) {
     char *folder = new_folder();
     szg_reproduction *toys;
@@ -172,6 +184,8 @@ START_TEST(tables_say_what_the_folders_hold) {
     }
     /* Two epochs (one for count), two splits. */
     ck_assert_int_eq(szg_table_rows(tables.curves), 2 * (3 * 4 + 3 * 2 + 4));
+    check_experiments(tables.runs);
+    check_experiments(tables.curves);
     szg_reproduction_tables_close(&tables);
     szg_reproduction_close(&toys);
     remove_tree(folder);
@@ -205,6 +219,29 @@ static int64_t lines_of(const char *path) {
     return lines;
 }
 
+/* The rows of `own` from row `at` of `all` on: the same columns and cells but for the run's name,
+ * and before the note the experiment. */
+static void check_joined(const szg_table *all, int64_t at, const szg_table *own) {
+    int64_t note = szg_table_columns(own) - 1;
+    ck_assert_int_eq(szg_table_columns(all), szg_table_columns(own) + 1);
+    ck_assert_int_eq(column(all, "experiment"), note);
+    for (int64_t c = 0; c <= note; c++) {
+        int64_t there = c < note ? c : c + 1;
+        ck_assert_str_eq(szg_table_column(all, there)->name, szg_table_column(own, c)->name);
+        ck_assert_int_eq(szgi_table_end(all, there), szgi_table_end(own, c));
+        for (int64_t row = 0; c > 0 && row < szg_table_rows(own); row++) {
+            bool empty = szg_table_is_empty(own, row, c);
+            ck_assert_int_eq(szg_table_is_empty(all, at + row, there), empty);
+            if (szg_table_column(own, c)->type == SZG_TEXT)
+                ck_assert_pstr_eq(szg_table_get_text(all, at + row, there),
+                                  szg_table_get_text(own, row, c));
+            else if (!empty)
+                ck_assert(szg_table_get_real(all, at + row, there) ==
+                          szg_table_get_real(own, row, c));
+        }
+    }
+}
+
 /* Runs that capture every second step: their rows, one after the other, under their names. */
 START_TEST(captured_logits_are_joined) {
     const char *overrides[] = {"loop.batch=4", "capture.every=2"};
@@ -218,9 +255,17 @@ START_TEST(captured_logits_are_joined) {
     for (int64_t i = 0; i < runs; i++) {
         szg_reproduction_run run = szg_reproduction_run_at(two, i);
         snprintf(path, sizeof path, "%s/runs/%s/contraction.csv", folder, run.name);
+        int64_t first = row;
         for (int64_t line = lines_of(path); line > 1; line--, row++)
             ck_assert_str_eq(szg_table_get_text(tables.contraction, row, 0), run.name);
+        szg_train_tables logs;
+        snprintf(path, sizeof path, "%s/runs/%s", folder, run.name);
+        ck_szg_ok(szg_train_tables_read(test_context(), path, &logs));
+        ck_assert_int_eq(szg_table_rows(logs.contraction), row - first);
+        check_joined(tables.contraction, first, logs.contraction);
+        szg_train_tables_close(&logs);
     }
+    check_experiments(tables.contraction);
     ck_assert_int_eq(szg_table_rows(tables.contraction), row);
     ck_assert_int_ge(row, runs * 2 * 2); /* heads, and at least two captures each */
     szg_reproduction_tables_close(&tables);

@@ -10,31 +10,15 @@
 #include "train/ablation/ablation_private.h"
 #include "reproduce_private.h"
 
-enum { MOST_COLUMNS = 32, LAST_COLUMNS = 2 }; /* the last ones: method and note */
-
-/* The columns of `own`, with experiment before its method and note. */
-static szg_status open_with_experiment(szg_context *context, const szg_table *own,
-                                       szg_table **out) {
-    szg_column columns[MOST_COLUMNS];
-    int64_t count = 0;
-    for (int64_t i = 0; i < szg_table_columns(own); i++) {
-        if (i == szg_table_columns(own) - LAST_COLUMNS)
-            columns[count++] = (szg_column){"experiment", SZG_TEXT, "part of the preset"};
-        columns[count++] = *szg_table_column(own, i);
-    }
-    return szg_table_open(context, szg_table_name(own), columns, count, out);
-}
+enum { LAST_COLUMNS = 2 }; /* method and note: the experiment stands before them */
 
 static szg_status append_rows(szg_context *context, szg_table *to, const szg_table *from,
                               const char *experiment, szg_ablation_method method) {
-    int64_t place = szg_table_columns(from) - LAST_COLUMNS;
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
         szgi_row copy = szgi_row_add(context, to);
-        for (int64_t column = 0; column < place; column++)
-            szgi_row_copy(&copy, column, from, row, column);
-        szgi_row_text(&copy, place, experiment);
-        szgi_row_text(&copy, place + 1, szgi_ablation_method_name(method));
-        szgi_row_copy(&copy, place + 2, from, row, place + 1);
+        szgi_experiment_row(&copy, from, row, LAST_COLUMNS, experiment);
+        szgi_row_text(&copy, szg_table_columns(to) - LAST_COLUMNS,
+                      szgi_ablation_method_name(method));
         SZG_TRY(copy.status);
     }
     return SZG_OK;
@@ -222,7 +206,7 @@ typedef szg_status open_table(szg_context *context, szg_table **out);
 static szg_status open_like(szg_context *context, open_table *open, szg_table **out) {
     szg_table *like;
     SZG_TRY(open(context, &like));
-    szg_status status = open_with_experiment(context, like, out);
+    szg_status status = szgi_experiment_table(context, like, LAST_COLUMNS, out);
     szg_table_close(&like);
     return status;
 }

@@ -41,6 +41,13 @@ static inline szg_run_key reproduction_key(const reproduction_run *run) {
     return (szg_run_key){run->name, run->encoding, run->shown.task, (int64_t)run->shown.seed};
 }
 
+/* A table with the columns of `like`, and `experiment` before the last `after` of them; and what a
+ * row of such a table has of a row of `from`. */
+SZG_CHECK_RESULT szg_status szgi_experiment_table(szg_context *context, const szg_table *like,
+                                                  int64_t after, szg_table **out);
+void szgi_experiment_row(szgi_row *row, const szg_table *from, int64_t at, int64_t after,
+                         const char *experiment);
+
 struct szg_reproduction {
     char *name, *about, *preset, *folder; /* folder NULL: none */
     reproduction_run *run;

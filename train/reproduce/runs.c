@@ -1,9 +1,35 @@
 /* Tables with rows of single runs, from what their folders hold. */
+#include "base/memory.h"
 #include "base/table.h"
 
 #include "reproduce_private.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* ---- The experiment among the columns of another table ---- */
+
+szg_status szgi_experiment_table(szg_context *context, const szg_table *like, int64_t after,
+                                 szg_table **out) {
+    int64_t own = szg_table_columns(like), from = 0;
+    szg_column *columns;
+    SZG_TRY(szgi_memory_alloc(context, own + 1, &columns));
+    for (int64_t i = 0; i <= own; i++)
+        columns[i] = i == own - after ? (szg_column){"experiment", SZG_TEXT, "part of the preset"}
+                                      : *szg_table_column(like, from++);
+    szg_status status = szg_table_open(context, szg_table_name(like), columns, own + 1, out);
+    szgi_memory_free(columns);
+    if (status == SZG_OK)
+        szgi_table_take_ends(*out, like);
+    return status;
+}
+
+void szgi_experiment_row(szgi_row *row, const szg_table *from, int64_t at, int64_t after,
+                         const char *experiment) {
+    int64_t place = szg_table_columns(from) - after;
+    for (int64_t column = 0; column < szg_table_columns(from); column++)
+        szgi_row_copy(row, column < place ? column : column + 1, from, at, column);
+    szgi_row_text(row, place, experiment);
+}
 
 /* ---- Runs ---- */
 
@@ -88,6 +114,7 @@ szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *
     X(CURVES_SPLIT, "split", SZG_TEXT, "train (with dropout, while it trains) or test")            \
     X(CURVES_LOSS, "loss", SZG_REAL, "mean cross-entropy")                                         \
     X(CURVES_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                         \
+    X(CURVES_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                             \
     X(CURVES_NOTE, "note", SZG_TEXT, "")
 SZGI_SCHEMA(curves_columns, CURVES);
 
@@ -99,6 +126,7 @@ static szg_status curve_rows(szg_context *context, szg_table *table, const repro
         put_key(&row, run);
         for (int64_t column = CURVES_EPOCH; column <= CURVES_ACCURACY; column++)
             szgi_row_copy(&row, column, metrics, at, column);
+        szgi_row_text(&row, CURVES_EXPERIMENT, run->experiment);
         SZG_TRY(row.status);
     }
     return SZG_OK;
@@ -135,22 +163,21 @@ szg_status szgi_reproduction_curves(szg_context *context, const szg_reproduction
 
 /* ---- Contraction ---- */
 
+enum { AFTER_EXPERIMENT = 1 }; /* the note */
+
 /* The rows as they stand in the run's folder, under the run's name in the preset. */
 static szg_status take_contraction(szg_context *context, const reproduction_run *run,
                                    const szg_train_tables *logs, szg_table **table) {
     const szg_table *from = logs->contraction;
     if (!from)
         return SZG_OK;
-    if (!*table) {
-        SZG_TRY(szg_table_open(context, "contraction", szg_table_column(from, 0),
-                               szg_table_columns(from), table));
-        szgi_table_take_ends(*table, from);
-    }
-    for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        SZG_TRY(szgi_table_append_row(context, *table, from, row));
-        szgi_row last = szgi_row_latest(context, *table);
-        put_key(&last, run);
-        SZG_TRY(last.status);
+    if (!*table)
+        SZG_TRY(szgi_experiment_table(context, from, AFTER_EXPERIMENT, table));
+    for (int64_t at = 0; at < szg_table_rows(from); at++) {
+        szgi_row row = szgi_row_add(context, *table);
+        szgi_experiment_row(&row, from, at, AFTER_EXPERIMENT, run->experiment);
+        put_key(&row, run);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
