@@ -50,9 +50,10 @@ typedef enum szg_definiteness {
 /* How the matrix is given, which decides the solver. */
 typedef enum szg_kernel_structure {
     SZG_KERNEL_ZERO,
-    SZG_KERNEL_COSINES,      /* scale * (2 sum_t cos(k theta_t) + unrotated) / dim: theta below */
-    SZG_KERNEL_KMS,          /* parameter^|k| */
-    SZG_KERNEL_DISTANCE,     /* -parameter |k| */
+    SZG_KERNEL_COSINES, /* scale * (2 sum_t cos(k theta_t) + unrotated) / dim: theta below */
+/* SZG_KERNEL_KMS, SZG_KERNEL_DISTANCE: given by `parameter`. */
+#define SZG_CLOSED_FORM(NAME, name, words, method) SZG_KERNEL_##NAME,
+#include <szego/closed_forms.def>
     SZG_KERNEL_COEFFICIENTS, /* lags without further structure */
     SZG_KERNEL_GRAM          /* P P^T of the input rows: not Toeplitz, rank <= dimension */
 } szg_kernel_structure;
@@ -64,7 +65,7 @@ typedef struct szg_kernel_facts {
     szg_definiteness definiteness;
     szg_kernel_structure structure;
     szg_toeplitz_kind kind; /* where it is Toeplitz; SZG_KERNEL_GRAM is real symmetric */
-    double parameter;       /* rho of KMS, slope of DISTANCE, scale of COSINES */
+    double parameter;       /* of a closed form: rho, slope; scale of COSINES */
     int64_t pairs;          /* COSINES: number of theta */
     const double *theta;    /* borrowed from the encoding */
     int64_t unrotated;      /* COSINES: unrotated dimensions; dim = 2 pairs + unrotated */

@@ -19,9 +19,10 @@ typedef enum szg_matrix_kind {
     SZG_MATRIX_TOEPLITZ,  /* <szego/toeplitz.h> */
     SZG_MATRIX_FACTORED,  /* M o (A B^T + T), <szego/factored.h> */
     SZG_MATRIX_COSINES,   /* Toeplitz, a_k = sum_t weight_t cos(k theta_t) + constant */
-    SZG_MATRIX_KMS,       /* Kac-Murdock-Szego: a_k = rho^|k| */
-    SZG_MATRIX_DISTANCE,  /* path distance (ALiBi): a_k = -slope |k| */
-    SZG_MATRIX_DEVICE,    /* numbers that a device computed of an n x n matrix it keeps */
+/* SZG_MATRIX_KMS, SZG_MATRIX_DISTANCE: Toeplitz, given by one number. */
+#define SZG_CLOSED_FORM(NAME, name, words, method) SZG_MATRIX_##NAME,
+#include <szego/closed_forms.def>
+    SZG_MATRIX_DEVICE, /* numbers that a device computed of an n x n matrix it keeps */
     SZG_MATRIX_KINDS
 } szg_matrix_kind;
 
@@ -56,8 +57,7 @@ typedef struct szg_matrix {
             const double *theta;  /* radians a lag */
             double equal, constant;
         } cosines;
-        double rho;          /* KMS */
-        double slope;        /* DISTANCE */
+        double parameter;    /* KMS (rho), DISTANCE (slope) and other closed forms */
         const void *numbers; /* DEVICE: the library's own */
     } of;
     void *own; /* what szg_matrix_close frees; NULL: nothing */

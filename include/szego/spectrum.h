@@ -60,8 +60,8 @@ typedef enum szg_method {
     SZG_METHOD_HANKEL,
     SZG_METHOD_LANCZOS,
     SZG_METHOD_DIRICHLET,
-    SZG_METHOD_KMS,
-    SZG_METHOD_DISTANCE,
+#define SZG_CLOSED_FORM(NAME, name, words, method) SZG_METHOD_##NAME,
+#include <szego/closed_forms.def>
     SZG_METHOD_LOW_RANK,
     SZG_METHOD_LOW_RANK_SINGULAR,
     SZG_METHOD_LOW_RANK_PART,

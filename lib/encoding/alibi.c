@@ -77,6 +77,11 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    const alibi *self = encoding->state;
+    return k == 0 ? 0 : -self->slope[head] * (double)(k < 0 ? -k : k);
+}
+
 const encoding_record szgi_encoding_alibi = {
     .traits = {.class = {.name = "alibi",
                          .doc = "linear distance bias -m|k|, one slope m a head",
@@ -88,5 +93,6 @@ const encoding_record szgi_encoding_alibi = {
     .open = open_alibi,
     .close = close_alibi,
     .facts = facts_of,
+    .lag = lag_of,
     .follows = {{"heads", FOLLOWS_HEADS}},
 };

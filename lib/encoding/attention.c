@@ -46,16 +46,11 @@ typedef struct lags_job {
 
 static double lag_at(const lags_job *lags, int64_t k) {
     const szg_kernel_facts *facts = lags->facts;
-    double distance = (double)(k < 0 ? -k : k);
     switch (facts->structure) {
     case SZG_KERNEL_ZERO:
         return 0;
     case SZG_KERNEL_COSINES:
         return szgi_cosines_lag(facts, k);
-    case SZG_KERNEL_KMS:
-        return pow(facts->parameter, distance);
-    case SZG_KERNEL_DISTANCE:
-        return k == 0 ? 0 : -facts->parameter * distance;
     default:
         return lags->encoding->record->lag(lags->encoding, lags->head, k);
     }

@@ -52,6 +52,11 @@ static void facts_of(const szg_encoding *encoding, int64_t head, int64_t matrix,
     };
 }
 
+static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
+    (void)head;
+    return pow(rho_of(encoding), (double)(k < 0 ? -k : k));
+}
+
 /* 1 - 2 rho cos t + rho^2 = (1 - rho)^2 + 4 rho sin^2(t/2): no cancellation near the peak. */
 static double symbol_of(const szg_encoding *encoding, int64_t head, double theta) {
     (void)head;
@@ -92,6 +97,7 @@ const encoding_record szgi_encoding_kms = {
     .state_size = sizeof(kms),
     .open = open_kms,
     .facts = facts_of,
+    .lag = lag_of,
     .symbol = symbol_of,
     .symbol_range = range_of,
 };

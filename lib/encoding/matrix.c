@@ -52,12 +52,11 @@ static szg_status open_matrix(szg_context *context, const szg_encoding *encoding
     case SZG_KERNEL_COSINES:
         *out = cosines(facts, n);
         return SZG_OK;
-    case SZG_KERNEL_KMS:
-        *out = szg_matrix_kms(n, facts->parameter);
+#define SZG_CLOSED_FORM(NAME, name, words, method)                                                 \
+    case SZG_KERNEL_##NAME:                                                                        \
+        *out = szgi_matrix_closed_form(SZG_MATRIX_##NAME, n, facts->parameter);                    \
         return SZG_OK;
-    case SZG_KERNEL_DISTANCE:
-        *out = szg_matrix_distance(n, facts->parameter);
-        return SZG_OK;
+#include <szego/closed_forms.def>
     case SZG_KERNEL_GRAM:
         return gram(context, encoding, n, out);
     default:

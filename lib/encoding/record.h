@@ -36,7 +36,7 @@ typedef struct encoding_record {
     /* Its matrices, described: structure and parameters decide the solver, the rest the theorem. */
     void (*facts)(const szg_encoding *encoding, int64_t head, int64_t matrix,
                   szg_kernel_facts *facts);
-    /* a_k of real SZG_KERNEL_COEFFICIENTS; those of other structures follow from the facts. */
+    /* a_k of a real kernel; SZG_KERNEL_ZERO and SZG_KERNEL_COSINES follow from the facts. */
     double (*lag)(const szg_encoding *encoding, int64_t head, int64_t k);
     /* Overrides the way from facts and lags to the operator; n is at most SZGI_LAG_LIMIT. */
     szg_status (*kernel)(szg_context *context, const szg_encoding *encoding, int64_t head,

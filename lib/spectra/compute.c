@@ -18,8 +18,9 @@ static szgi_solver *const solvers[SZG_MATRIX_KINDS][SZG_QUESTIONS] = {
     [SZG_MATRIX_TOEPLITZ] = {szgi_toeplitz_eigen, szgi_toeplitz_singular, szgi_toeplitz_part},
     [SZG_MATRIX_FACTORED] = {szgi_factored_eigen, szgi_factored_singular, szgi_factored_part},
     [SZG_MATRIX_COSINES] = {szgi_cosines_eigen, szgi_cosines_singular, szgi_cosines_eigen},
-    [SZG_MATRIX_KMS] = {szgi_kms_eigen, szgi_kms_singular, szgi_kms_eigen},
-    [SZG_MATRIX_DISTANCE] = {szgi_distance_eigen, szgi_distance_singular, szgi_distance_eigen},
+#define SZG_CLOSED_FORM(NAME, name, words, method)                                                 \
+    [SZG_MATRIX_##NAME] = {szgi_closed_eigen, szgi_closed_singular, szgi_closed_eigen},
+#include <szego/closed_forms.def>
     [SZG_MATRIX_DEVICE] = {szgi_device_eigen, szgi_device_singular, szgi_device_part},
 };
 

@@ -2,8 +2,7 @@
  * (n-1) t + 2 arg(e^{it} - |rho|) = j pi (Kac, Murdock, Szego 1953; Grenander and Szego 1958, 5.3).
  * The ends rho = +-1, where the matrix is (+-1)^|i-j| of rank one, are answered exactly. O(count).
  */
-#include "solvers.h"
-#include "spectra_private.h"
+#include "closed_form.h"
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
@@ -87,10 +86,10 @@ static double kms_lag(const void *data, int64_t k) {
     return pow(*(const double *)data, (double)k);
 }
 
-szg_status szgi_kms_eigen(szg_context *context, const szg_matrix *matrix,
-                          const szg_spectra_options *options, szg_spectrum *out) {
+static szg_status eigenvalues(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
     int64_t n = matrix->rows;
-    double rho = matrix->of.rho;
+    double rho = matrix->of.parameter;
     SZG_TRY(szgi_require_finite(context, "rho", rho));
     double r = fabs(rho);
     if (!(r <= 1))
@@ -105,3 +104,9 @@ szg_status szgi_kms_eigen(szg_context *context, const szg_matrix *matrix,
     out->method = SZG_METHOD_KMS;
     return SZG_OK;
 }
+
+static bool summable(double rho) {
+    return fabs(rho) < 1;
+}
+
+const closed_form szgi_closed_form_kms = {.eigenvalues = eigenvalues, .summable = summable};

@@ -37,8 +37,9 @@ static const struct {
     [SZG_METHOD_LANCZOS] =
         BY_SZEGO("Lanczos (ARPACK), shift-and-invert where an end is clustered", "lanczos"),
     [SZG_METHOD_DIRICHLET] = BY_SZEGO("two Gram matrices of Dirichlet sums", "reduced"),
-    [SZG_METHOD_KMS] = BY_SZEGO("closed form (Kac, Murdock, Szego)", "closed_form"),
-    [SZG_METHOD_DISTANCE] = BY_SZEGO("closed form (path distance matrix)", "closed_form"),
+#define SZG_CLOSED_FORM(NAME, name, words, method)                                                 \
+    [SZG_METHOD_##NAME] = BY_SZEGO(method, "closed_form"),
+#include <szego/closed_forms.def>
     [SZG_METHOD_LOW_RANK] = BY_BACKEND("eigenvalues of the d x d matrix B^T A", "reduced"),
     [SZG_METHOD_LOW_RANK_SINGULAR] = BY_BACKEND("singular values of R_A R_B^T", "reduced"),
     [SZG_METHOD_LOW_RANK_PART] =

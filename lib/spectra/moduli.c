@@ -25,14 +25,9 @@ static szg_status moduli(szg_context *context, szgi_solver *eigenvalues, const s
     return SZG_OK;
 }
 
-szg_status szgi_kms_singular(szg_context *context, const szg_matrix *matrix,
-                             const szg_spectra_options *options, szg_spectrum *out) {
-    return moduli(context, szgi_kms_eigen, matrix, options, out);
-}
-
-szg_status szgi_distance_singular(szg_context *context, const szg_matrix *matrix,
-                                  const szg_spectra_options *options, szg_spectrum *out) {
-    return moduli(context, szgi_distance_eigen, matrix, options, out);
+szg_status szgi_closed_singular(szg_context *context, const szg_matrix *matrix,
+                                const szg_spectra_options *options, szg_spectrum *out) {
+    return moduli(context, szgi_closed_eigen, matrix, options, out);
 }
 
 szg_status szgi_cosines_singular(szg_context *context, const szg_matrix *matrix,

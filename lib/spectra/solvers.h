@@ -23,9 +23,9 @@ SZG_CHECK_RESULT szgi_solver szgi_toeplitz_eigen, szgi_toeplitz_singular, szgi_t
 /* factored.c, hermitian_part.c */
 SZG_CHECK_RESULT szgi_solver szgi_factored_eigen, szgi_factored_singular, szgi_factored_part;
 
-/* kms.c, alibi.c, atoms.c: symmetric matrices in closed form; closed_form.c: the moduli. */
-SZG_CHECK_RESULT szgi_solver szgi_kms_eigen, szgi_distance_eigen, szgi_cosines_eigen;
-SZG_CHECK_RESULT szgi_solver szgi_kms_singular, szgi_distance_singular, szgi_cosines_singular;
+/* closed_form.c, atoms.c: symmetric matrices in closed form; moduli.c. */
+SZG_CHECK_RESULT szgi_solver szgi_closed_eigen, szgi_cosines_eigen;
+SZG_CHECK_RESULT szgi_solver szgi_closed_singular, szgi_cosines_singular;
 
 /* computed.c: what a device has computed, checked. */
 SZG_CHECK_RESULT szgi_solver szgi_device_eigen, szgi_device_singular, szgi_device_part;

@@ -30,6 +30,10 @@ SZG_CHECK_RESULT szg_status szgi_matrix_is_hermitian(szg_context *context, const
 
 /* Whether its eigenvalues need no n x n array. */
 bool szgi_spectrum_is_cheap(const szg_matrix *matrix);
+/* Whether it is one of <szego/closed_forms.def>: any number of eigenvalues is listed fast. */
+bool szgi_spectrum_is_closed(const szg_matrix *matrix);
+/* Whether it is, and sum |a_k| over all lags is finite. */
+bool szgi_spectrum_is_summable(const szg_matrix *matrix);
 
 /* ---- Many at once ---- */
 

@@ -44,7 +44,7 @@ static szg_status theorem(szg_context *context, const szg_matrix *matrix,
         return szg_theorem_of_toeplitz(context, matrix->of.toeplitz, &report->theorem);
     known.zero = known.finite_degree = matrix->kind == SZG_MATRIX_ZERO;
     known.summable = known.bounded = known.integrable =
-        known.zero || (matrix->kind == SZG_MATRIX_KMS && fabs(matrix->of.rho) < 1);
+        known.zero || szgi_spectrum_is_summable(matrix);
     return szg_theorem_select(context, &known, &report->theorem);
 }
 

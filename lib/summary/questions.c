@@ -9,7 +9,7 @@
 static szg_status require_list(szg_context *context, const szg_matrix *matrix,
                                const szg_report_options *options) {
     enum { BYTES_LISTED = 200 }; /* a value, and its row of ten cells while the table grows */
-    if (!options->all || (matrix->kind != SZG_MATRIX_KMS && matrix->kind != SZG_MATRIX_DISTANCE))
+    if (!options->all || !szgi_spectrum_is_closed(matrix))
         return SZG_OK;
     return szgi_memory_require(context, matrix->rows, 1, BYTES_LISTED,
                                "the table of all eigenvalues",

@@ -22,8 +22,8 @@ static const char *const names[SZG_MATRIX_KINDS] = {
     [SZG_MATRIX_TOEPLITZ] = "Toeplitz",
     [SZG_MATRIX_FACTORED] = "factored",
     [SZG_MATRIX_COSINES] = "sum of cosines",
-    [SZG_MATRIX_KMS] = "Kac-Murdock-Szego",
-    [SZG_MATRIX_DISTANCE] = "path distance",
+#define SZG_CLOSED_FORM(NAME, name, words, method) [SZG_MATRIX_##NAME] = words,
+#include <szego/closed_forms.def>
     [SZG_MATRIX_DEVICE] = "device",
 };
 
@@ -97,16 +97,18 @@ szg_matrix szg_matrix_rotary_mean(int64_t n, int64_t pairs, const double *theta,
     return matrix;
 }
 
-szg_matrix szg_matrix_kms(int64_t n, double rho) {
-    szg_matrix matrix = square(SZG_MATRIX_KMS, n);
-    matrix.of.rho = rho;
+szg_matrix szgi_matrix_closed_form(szg_matrix_kind kind, int64_t n, double parameter) {
+    szg_matrix matrix = square(kind, n);
+    matrix.of.parameter = parameter;
     return matrix;
 }
 
+szg_matrix szg_matrix_kms(int64_t n, double rho) {
+    return szgi_matrix_closed_form(SZG_MATRIX_KMS, n, rho);
+}
+
 szg_matrix szg_matrix_distance(int64_t n, double slope) {
-    szg_matrix matrix = square(SZG_MATRIX_DISTANCE, n);
-    matrix.of.slope = slope;
-    return matrix;
+    return szgi_matrix_closed_form(SZG_MATRIX_DISTANCE, n, slope);
 }
 
 szg_matrix szgi_matrix_device(int64_t n, const struct szgi_logit_numbers *numbers) {

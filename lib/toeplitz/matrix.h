@@ -9,6 +9,9 @@ SZGI_BEGIN_DECLS
 
 struct szgi_logit_numbers; /* "network/network.h" */
 
+/* One of <szego/closed_forms.def>, whose number is checked by the questions. */
+szg_matrix szgi_matrix_closed_form(szg_matrix_kind kind, int64_t n, double parameter);
+
 /* Numbers that a device computed of an n x n matrix that it keeps. */
 szg_matrix szgi_matrix_device(int64_t n, const struct szgi_logit_numbers *numbers);
 

@@ -34,9 +34,9 @@ static double entry(const szg_matrix *m, int64_t k, double *error) {
     case SZG_MATRIX_TOEPLITZ:
         return szg_toeplitz_at(m->of.toeplitz, k).re;
     case SZG_MATRIX_KMS:
-        return pow(m->of.rho, (double)k);
+        return pow(m->of.parameter, (double)k);
     case SZG_MATRIX_DISTANCE:
-        return k == 0 ? 0 : -m->of.slope * (double)k;
+        return k == 0 ? 0 : -m->of.parameter * (double)k;
     default:
         break;
     }
@@ -91,7 +91,7 @@ END_TEST
 START_TEST(heads_and_matrices) {
     szg_encoding *encoding = parse("alibi:heads=4");
     szg_matrix first = open_matrix(encoding, 0, 0), last = open_matrix(encoding, 3, 0);
-    ck_assert(first.of.slope == 0.25 && last.of.slope == 0x1p-8); /* 2^(-8 (h + 1) / 4) */
+    ck_assert(first.of.parameter == 0.25 && last.of.parameter == 0x1p-8); /* 2^(-8 (h + 1) / 4) */
     szg_encoding_close(&encoding);
     encoding = parse("rope+absolute:dim=8");
     first = open_matrix(encoding, 0, 0), last = open_matrix(encoding, 0, 1);

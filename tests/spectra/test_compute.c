@@ -65,9 +65,9 @@ static szg_c64 lag_of(const szg_matrix *m, int64_t k) {
     case SZG_MATRIX_TOEPLITZ:
         return szg_toeplitz_at(m->of.toeplitz, k);
     case SZG_MATRIX_KMS:
-        return (szg_c64){pow(m->of.rho, fabs((double)k)), 0};
+        return (szg_c64){pow(m->of.parameter, fabs((double)k)), 0};
     case SZG_MATRIX_DISTANCE:
-        return (szg_c64){-m->of.slope * fabs((double)k), 0};
+        return (szg_c64){-m->of.parameter * fabs((double)k), 0};
     case SZG_MATRIX_COSINES:
         for (int64_t t = 0; t < m->of.cosines.count; t++)
             sum += (m->of.cosines.weight ? m->of.cosines.weight[t] : m->of.cosines.equal) *

@@ -164,6 +164,16 @@ def sandwich_answers(place):
         raise Failure(f"the other {n - 2} eigenvalues are 0, but zeros is {[row['zeros'] for row in rows]}")
 
 
+def neighbours_answers(place):
+    """Tridiagonal: 2 p cos(j pi / (n + 1)), two values of at most 2 p, each within 4 eps of itself."""
+    n = 41
+    rows = table(place, "spectrum", "--pe", "neighbours:strength=3", "-n", str(n), "--all")
+    want = sorted(6 * math.cos(j * math.pi / (n + 1)) for j in range(1, n + 1))
+    close(sorted(float(row["re"]) for row in rows), want, 8 * EPS * 6)
+    if float(rows[n // 2]["re"]) != 0:
+        raise Failure(f"the middle eigenvalue is 0, not {rows[n // 2]['re']}")
+
+
 def claim_answers(place):
     rows = table(place, "verify", "L1q", "--terms", "6", "--trials", "20")
     if [(row["id"], row["verdict"], row["trials"]) for row in rows] != [("L1q", "holds", "20")]:
@@ -206,8 +216,8 @@ def family_answers(place):
 
 PARTS = {
     "patches": [each_applies_alone, all_apply_together, counts_agree, counts_are_right, pages_are_there],
-    "build": [apply_all, build, tests_pass, golden_cases_pass, gaussian_answers, sandwich_answers, claim_answers,
-              lags_answer, family_answers],
+    "build": [apply_all, build, tests_pass, golden_cases_pass, gaussian_answers, sandwich_answers,
+              neighbours_answers, claim_answers, lags_answer, family_answers],
 }
 
 

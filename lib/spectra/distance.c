@@ -2,8 +2,7 @@
  * second difference with corrected corners, so that its eigenvectors are cosines and sines: the odd
  * half has t = j pi / n, j odd, the even half tan(n t/2) tan(t/2) = -1/n, and one root of each is
  * imaginary. */
-#include "solvers.h"
-#include "spectra_private.h"
+#include "closed_form.h"
 
 static const char residual_meaning[] =
     "largest relative error of an eigenvalue, to first order, that the residual of the secular "
@@ -60,10 +59,10 @@ static double alibi_lag(const void *data, int64_t k) {
     return -*(const double *)data * (double)k;
 }
 
-szg_status szgi_distance_eigen(szg_context *context, const szg_matrix *matrix,
-                               const szg_spectra_options *options, szg_spectrum *out) {
+static szg_status eigenvalues(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectra_options *options, szg_spectrum *out) {
     int64_t n = matrix->rows;
-    double slope = matrix->of.slope;
+    double slope = matrix->of.parameter;
     SZG_TRY(szgi_require_finite(context, "slope", slope));
     szgi_selection selection;
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
@@ -86,3 +85,10 @@ szg_status szgi_distance_eigen(szg_context *context, const szg_matrix *matrix,
     out->method = SZG_METHOD_DISTANCE;
     return SZG_OK;
 }
+
+static bool summable(double slope) {
+    (void)slope;
+    return false;
+}
+
+const closed_form szgi_closed_form_distance = {.eigenvalues = eigenvalues, .summable = summable};
