@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "encoding/key.h"
 
@@ -105,8 +106,9 @@ static szg_status read_choice(const key_place *at) {
         }
         word = word[length] ? word + length + 1 : NULL;
     }
-    return szgi_fail(at->context, SZG_EINVAL, "%s: %s=%.80s is unknown: one of %s", at->owner,
-                     at->key->name, text, at->key->choices);
+    return szgi_fail(at->context, SZG_EINVAL, "%s: %s=%.80s is unknown: %s %s", at->owner,
+                     at->key->name, text, SZGI_DID_YOU_CHOOSE(text, at->key->choices, "one of"),
+                     at->key->choices);
 }
 
 /* ---- Lists ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "encoding/spec.h"
 
 struct szgi_spec {
@@ -30,22 +31,30 @@ static szg_status unknown_name(szg_context *context, const char *what,
                                const szgi_spec_class *const *classes, int64_t count,
                                const char *text, size_t length) {
     name_list known = {0};
-    for (int64_t i = 0; i < count; i++)
+    szgi_suggestion near = szgi_suggest_begin(text, length);
+    for (int64_t i = 0; i < count; i++) {
         add_name(&known, classes[i]->name);
-    return szgi_fail(context, SZG_EINVAL, "%s \"%.*s\" is unknown: the known ones are %s", what,
-                     length > 64 ? 64 : (int)length, text, known.text);
+        szgi_suggest(&near, classes[i]->name, strlen(classes[i]->name));
+    }
+    return szgi_fail(context, SZG_EINVAL, "%s \"%.*s\" is unknown: %s %s", what,
+                     length > 64 ? 64 : (int)length, text,
+                     SZGI_DID_YOU_MEAN(&near, "the known ones are"), known.text);
 }
 
 static szg_status unknown_key(szg_context *context, const szgi_spec_class *class, const char *key,
                               size_t length) {
     name_list known = {0};
-    for (int64_t i = 0; i < class->keys; i++)
+    szgi_suggestion near = szgi_suggest_begin(key, length);
+    for (int64_t i = 0; i < class->keys; i++) {
         add_name(&known, class->key[i].name);
+        szgi_suggest(&near, class->key[i].name, strlen(class->key[i].name));
+    }
     if (class->keys == 0)
         return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: %s has no keys",
                          class->name, length > 64 ? 64 : (int)length, key, class->name);
-    return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: the known ones are %s",
-                     class->name, length > 64 ? 64 : (int)length, key, known.text);
+    return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: %s %s", class->name,
+                     length > 64 ? 64 : (int)length, key,
+                     SZGI_DID_YOU_MEAN(&near, "the known ones are"), known.text);
 }
 
 static bool same_word(const char *word, const char *text, size_t length) {

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include <szego/version.h>
 #include "result_private.h"
@@ -17,7 +18,8 @@ szg_status szg_format_parse(szg_context *context, const char *name, szg_format *
             *out = (szg_format)i;
             return SZG_OK;
         }
-    return szgi_fail(context, SZG_EINVAL, "format %s is none of table, csv, json", SHOWN(name));
+    return szgi_fail(context, SZG_EINVAL, "format %s is unknown: %s table, csv, json", SHOWN(name),
+                     SZGI_DID_YOU_CHOOSE(name, "table|csv|json", "one of"));
 }
 
 szg_status szgi_result_check_command(szg_context *context, const char *command) {

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/context.h"
+#include "base/suggest.h"
 
 #include "backend.h"
 #include "network/cpu_level.h"
@@ -19,6 +20,11 @@ static szg_status select_host(szg_context *context, const szgi_ops *ops) {
     return SZG_OK;
 }
 
+static szg_status refuse_name(szg_context *context, const char *name, const char *choices) {
+    return szgi_fail(context, SZG_EINVAL, "backend '%.80s' is unknown: %s %s", name,
+                     SZGI_DID_YOU_CHOOSE(name, choices, "one of"), choices);
+}
+
 static szg_status select_cuda(szg_context *context, const char *name) {
     static const char *const names[SZGI_PRECISIONS] = {"cuda:tf32", "cuda:f32", "cuda:bf16"};
     if (strcmp(name, "cuda") == 0)
@@ -26,8 +32,7 @@ static szg_status select_cuda(szg_context *context, const char *name) {
     for (int i = 0; i < SZGI_PRECISIONS; i++)
         if (strcmp(name, names[i]) == 0)
             return szgi_plugin_select(context, (szgi_precision)i);
-    return szgi_fail(context, SZG_EINVAL,
-                     "backend '%.80s' is unknown: cuda:tf32, cuda:f32, cuda:bf16", name);
+    return refuse_name(context, name, "cuda:tf32|cuda:f32|cuda:bf16");
 }
 
 /* Never silent: a note says what was chosen. */
@@ -55,10 +60,7 @@ szg_status szg_backend_select(szg_context *context, const char *name) {
         return select_host(context, szgi_ops_cpu());
     if (strcmp(name, "reference") == 0)
         return select_host(context, szgi_ops_reference());
-    return szgi_fail(context, SZG_EINVAL,
-                     "backend '%.80s' is unknown: auto, cpu, reference, cuda, cuda:tf32, cuda:f32 "
-                     "or cuda:bf16",
-                     name);
+    return refuse_name(context, name, "auto|cpu|reference|cuda|cuda:tf32|cuda:f32|cuda:bf16");
 }
 
 szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,

@@ -52,15 +52,15 @@ END_TEST
 static const struct {
     const char *spec, *words;
 } bad[] = {
-    {"ropes", "\"ropes\" is unknown"},
-    {"Rope", "\"Rope\" is unknown"},
+    {"ropes", "\"ropes\" is unknown: did you mean rope? The known ones are nope, "},
+    {"Rope", "\"Rope\" is unknown: did you mean rope?"},
     {"rope:", "is not key=value"},
     {"rope:dim", "is not key=value"},
     {"rope:dim=", "key dim has no value"},
     {"rope:dim=8,", "is not key=value"},
     {"rope:,dim=8", "is not key=value"},
     {"rope:=8", "key \"\" is unknown"},
-    {"rope:dims=8", "key \"dims\" is unknown: the known ones are dim, rotary, heads, rotate, base"},
+    {"rope:dims=8", "key \"dims\" is unknown: did you mean dim? The known ones are dim, rotary, heads, rotate, base"},
     {"nope:dim=8", "nope has no keys"},
     {"rope:dim=8,dim=8", "key dim is given twice"},
     {"rope:dim=7", "dim=7 is odd"},

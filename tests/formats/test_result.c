@@ -275,7 +275,7 @@ START_TEST(names_of_tables_are_checked) {
     ck_assert_str_eq(szg_table_name(szg_result_table(result, 1)), "eigenvalues");
     ck_assert_ptr_null(szg_result_find(result, "none"));
     szg_format format;
-    ck_szg_fails(SZG_EINVAL, "none of table, csv, json",
+    ck_szg_fails(SZG_EINVAL, "format xml is unknown: one of table, csv, json",
                  szg_format_parse(test_context(), "xml", &format));
     ck_szg_ok(szg_format_parse(test_context(), "json", &format));
     ck_assert_int_eq(format, SZG_FORMAT_JSON);

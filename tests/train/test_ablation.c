@@ -325,7 +325,7 @@ START_TEST(what_cannot_be_ablated_is_refused) {
     ck_szg_fails(SZG_EDATA, "token",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
     ck_assert_ptr_null(ablation.head);
-    ck_szg_fails(SZG_EINVAL, "none of output, values, latent_columns, cumulative",
+    ck_szg_fails(SZG_EINVAL, "did you mean values? One of output|values|latent_columns|cumulative",
                  szg_ablation_method_parse(test_context(), "value", &options.method));
     ck_szg_ok(szg_ablation_method_parse(test_context(), "values", &options.method));
     ck_assert_int_eq(options.method, SZG_ABLATE_VALUES);

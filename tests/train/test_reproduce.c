@@ -509,9 +509,9 @@ START_TEST(hostile_presets_are_refused) {
         {"[]", "preset.json"},
         {"{}", "name"},
         {"{\"name\": \"../x\"}", "names a folder"},
-        {"{\"name\": \"x\", \"runs\": 3}", "is none of name|about"},
-        {"{\"name\": \"x\", \"name|about\": 3}", "name|about: is none of name|about"},
-        {"{\"name\": \"x\", \"\": 3}", "is none of name|about"},
+        {"{\"name\": \"x\", \"runs\": 3}", "is unknown: one of name|about"},
+        {"{\"name\": \"x\", \"name|about\": 3}", "name|about: is unknown: one of name|about"},
+        {"{\"name\": \"x\", \"\": 3}", "is unknown: one of name|about"},
         {"{\"name\": \"x\", \"name\": \"y\"}", "preset.json"},
         {"{\"name\": \"x\", \"about\": 3}", "about"},
         {HEAD "\"experiments\": 3}", "experiments"},
@@ -544,11 +544,11 @@ START_TEST(hostile_presets_are_refused) {
          "did you mean model.width"},
         {HEAD TASKS "\"config\": {\"modle\": {}}, \"experiments\": [{\"name\": \"a\", "
                     "\"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
-         "is none of model|data|loop|capture"},
+         "modle: is unknown: did you mean model? One of model|data|loop|capture"},
         {HEAD TASKS "\"config\": {\"model\": {\"width\": [1]}}, \"experiments\": [{\"name\": "
                     "\"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "config.model.width"},
-        {HEAD "\"tasks\": {\"sort\": {}}, \"experiments\": []}", "is none of distance|count"},
+        {HEAD "\"tasks\": {\"sort\": {}}, \"experiments\": []}", "is unknown: one of distance|count"},
         {"{\"name\": \"x\", \"about\": \"y\", \"seeds\": [-1], " TASKS
          "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "is negative"},

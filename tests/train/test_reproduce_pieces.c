@@ -94,9 +94,9 @@ END_TEST
 START_TEST(bad_parts_are_refused) {
     static const char *const presets[][2] = {
         {PRESET("{\"name\": \"a\", \"profile\": \"text\", \"encodings\": []}"),
-         "profile: is none of name|seeds"},
+         "profile: is unknown: one of name|seeds"},
         {PRESET("{\"name\": \"a\", \"seeds\": [2], \"config\": {}, \"encodings\": []}"),
-         "config: is none of name|seeds"},
+         "config: is unknown: one of name|seeds"},
         {PRESET("{\"name\": \"a\", \"seeds\": [1], \"encodings\": [\"rope\"]}"),
          "two runs would have the folder"},
         {PRESET("{\"name\": \"a\", \"seeds\": [-2], \"encodings\": [\"rope\"]}"), "is negative"},
@@ -106,13 +106,13 @@ START_TEST(bad_parts_are_refused) {
         {PRESET("{\"name\": \"b\", \"like\": \"b\", \"encodings\": []}"),
          "b is no experiment above"},
         {PRESET("{\"name\": \"b\", \"like\": \"a\", \"profile\": \"text\", \"encodings\": []}"),
-         "profile: is none of name|like"},
+         "profile: is unknown: one of name|like"},
         {PRESET("{\"name\": \"b\", \"like\": \"a\", \"encodings\": []}, {\"name\": \"c\", "
                 "\"like\": \"b\", \"encodings\": []}"),
          "b is like another one"},
         {PRESET("{\"name\": \"b\", \"profile\": \"text\", \"encodings\": [], \"ablation\": "
                 "[\"columns\"]}"),
-         "columns is none of output"},
+         "method 'columns' is unknown: one of output"},
         {PRESET("{\"name\": \"b\", \"profile\": \"text\", \"encodings\": [], \"ablation\": 1}"),
          "ablation"},
     };

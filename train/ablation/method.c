@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/suggest.h"
 #include "ablation_private.h"
 
 const char *szgi_ablation_method_name(szg_ablation_method method) {
@@ -18,7 +19,7 @@ szg_status szg_ablation_method_parse(szg_context *context, const char *name,
             *out = (szg_ablation_method)i;
             return SZG_OK;
         }
-    return szgi_fail(
-        context, SZG_EINVAL,
-        "ablation method '%.40s' is none of output, values, latent_columns, cumulative", name);
+    static const char choices[] = "output|values|latent_columns|cumulative";
+    return szgi_fail(context, SZG_EINVAL, "ablation method '%.40s' is unknown: %s %s", name,
+                     SZGI_DID_YOU_CHOOSE(name, choices, "one of"), choices);
 }

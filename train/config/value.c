@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 
 #include "formats/csv.h"
@@ -14,8 +15,6 @@
 
 _Static_assert(sizeof(szg_mask) == sizeof(int), "words are stored as enumerators");
 _Static_assert(sizeof(uint64_t) == sizeof(int64_t), "seeds are stored as integers");
-
-enum { NAME_CUT = 64 };
 
 static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) SZG_PRINTF(2, 3);
 static bool refuse(char sentence[CONFIG_SENTENCE], const char *format, ...) {
@@ -72,7 +71,8 @@ static bool set_choice(const config_row *row, const char *text, void *field,
             return true;
         }
         if (!word[length])
-            return refuse(sentence, "is none of %s", row->key.choices);
+            return refuse(sentence, "is unknown: %s %s",
+                          SZGI_DID_YOU_CHOOSE(text, row->key.choices, "one of"), row->key.choices);
         word += length + 1;
     }
 }
@@ -186,38 +186,29 @@ const char *szgi_config_text(const config_row *row, const szg_train_config *conf
     return text;
 }
 
-/* Letters to insert, delete or replace (Levenshtein 1966), of the first NAME_CUT each. */
-static int edits(const char *a, const char *b) {
-    int row[NAME_CUT + 1], n = (int)strnlen(a, NAME_CUT), m = (int)strnlen(b, NAME_CUT);
-    for (int j = 0; j <= m; j++)
-        row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            best = best < row[j] + 1 ? best : row[j] + 1;
-            row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
-        }
-    }
-    return row[m];
+static const char *last_part(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
 }
 
+/* The key itself may be right and its section wrong or missing; the whole name wins a tie. */
 void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
-    const char *nearest = "", *own = strrchr(name, '.');
-    int least = INT32_MAX;
+    const char *own = last_part(name), *named = NULL;
+    szgi_suggestion whole = szgi_suggest_begin(name, strlen(name));
+    szgi_suggestion last = szgi_suggest_begin(own, strlen(own));
     const config_row *row;
     for (int64_t i = 0; (row = szgi_config_row_at(i)); i++) {
-        const char *dot = strrchr(row->key.name, '.');
-        int whole = 2 * edits(name, row->key.name); /* the section may be wrong or missing */
-        int last = 2 * edits(own ? own + 1 : name, dot ? dot + 1 : row->key.name) + 1;
-        int distance = whole < last ? whole : last;
-        if (distance < least) {
-            least = distance;
-            nearest = row->key.name;
-        }
+        const char *key = row->key.name, *part = last_part(key), *before = last.word;
+        szgi_suggest(&whole, key, strlen(key));
+        szgi_suggest(&last, part, strlen(part));
+        if (last.word != before)
+            named = key;
     }
-    snprintf(sentence, CONFIG_SENTENCE, "is no key of the configuration: did you mean %s?",
-             nearest);
+    const char *nearest = whole.word && whole.distance <= last.distance ? whole.word : named;
+    if (nearest)
+        snprintf(sentence, CONFIG_SENTENCE, "is no key of the configuration: did you mean %s?",
+                 nearest);
+    else
+        snprintf(sentence, CONFIG_SENTENCE,
+                 "is no key of the configuration: docs/training.md lists them");
 }

@@ -126,9 +126,7 @@ static szg_status read_methods(szg_context *context, szgi_json_value value, unsi
         szg_ablation_method method;
         SZG_TRY(szgi_json_as_text(context, element, &name));
         if (szg_ablation_method_parse(context, name, &method) != SZG_OK)
-            return szgi_json_fail(context, element,
-                                  "%.40s is none of output, values, latent_columns, cumulative",
-                                  name);
+            return szgi_json_fail(context, element, "%s", szg_context_message(context));
         *out |= 1u << method;
     }
     return SZG_OK;

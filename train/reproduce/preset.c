@@ -7,6 +7,7 @@
 #include "formats/csv.h"
 #include "formats/json.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "encoding/encoding.h"
 
 #include "reproduce_preset.h"
@@ -30,7 +31,8 @@ szg_status szgi_preset_members(szg_context *context, szgi_json_value object, con
             at = at ? at + 1 : NULL;
         }
         if (!at)
-            return szgi_json_fail(context, member, "is none of %s", known);
+            return szgi_json_fail(context, member, "is unknown: %s %s",
+                                  SZGI_DID_YOU_CHOOSE(member.key, known, "one of"), known);
     }
     return SZG_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "claim.h"
 #include "tables.h"
 
@@ -37,11 +38,14 @@ static szg_status refuse_unknown(szg_context *context, int64_t count, const char
         if (szg_claim_find(ids[i]))
             continue;
         char known[256] = "";
-        for (int64_t k = 0; k < szg_claim_count(); k++)
-            snprintf(known + strlen(known), sizeof known - strlen(known), " %s",
-                     szg_claim_at(k)->id);
-        return szgi_fail(context, SZG_EINVAL, "no claim is called %s; the claims are%s", ids[i],
-                         known);
+        szgi_suggestion near = szgi_suggest_begin(ids[i], strlen(ids[i]));
+        for (int64_t k = 0; k < szg_claim_count(); k++) {
+            const char *id = szg_claim_at(k)->id;
+            snprintf(known + strlen(known), sizeof known - strlen(known), " %s", id);
+            szgi_suggest(&near, id, strlen(id));
+        }
+        return szgi_fail(context, SZG_EINVAL, "no claim is called %s: %s%s", ids[i],
+                         SZGI_DID_YOU_MEAN(&near, "the claims are"), known);
     }
     return SZG_OK;
 }
