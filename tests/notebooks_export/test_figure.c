@@ -553,7 +553,111 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
+static int64_t count_of(const char *text, const char *words) {
+    int64_t count = 0;
+    for (const char *at = text; (at = strstr(at, words)); at += strlen(words))
+        count++;
+    return count;
+}
+
+/* Two lines of one name, the band of the second, another line: a number a series, which its entry
+ * in the legend has too. */
+START_TEST(series_have_numbers) {
+    const figure_options options = {.title = "t"};
+    const figure_style one = {"one", 0}, two = {"two", 1}, two_thin = {"two", 1 + FIGURE_THIN},
+                       beside = {NULL, 1}, grey = {NULL, FIGURE_MUTED};
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3}, z[] = {2, 3, 4};
+    szg_context *context = test_context();
+    figure *figure = opened(&options);
+    ck_szg_ok(szgi_figure_line(context, figure, &one, 3, x, y));
+    ck_szg_ok(szgi_figure_line(context, figure, &one, 3, x, z));
+    ck_szg_ok(szgi_figure_band(context, figure, &beside, 3, x, y, z));
+    ck_szg_ok(szgi_figure_line(context, figure, &two, 3, x, y));
+    ck_szg_ok(szgi_figure_line(context, figure, &two_thin, 3, x, z));
+    ck_szg_ok(szgi_figure_rule(context, figure, &grey, false, 2));
+    char *text = printed(&figure);
+    ck_assert_int_eq(count_of(text, "class=\"line c0\" data-series=\"0\""), 2);
+    ck_assert_int_eq(count_of(text, "class=\"area c1\" data-series=\"3\""), 1);
+    ck_assert_int_eq(count_of(text, "class=\"line c1\" data-series=\"3\""), 1);
+    ck_assert_int_eq(count_of(text, "class=\"line c1 thin\" data-series=\"4\""), 1);
+    ck_assert_int_eq(count_of(text, "class=\"entry\" data-series=\"0\""), 1);
+    ck_assert_int_eq(count_of(text, "class=\"entry\" data-series=\"3\""), 1);
+    ck_assert_int_eq(count_of(text, "class=\"entry\" data-series=\"4\""), 1);
+    ck_assert_int_eq(count_of(text, "data-series=\""), 5 + 3); /* the rule goes with none */
+    free(text);
+}
+END_TEST
+
+enum { HEADS = 6 };
+
+/* Every kind of mark that shows heads: the figures' texts where `text` is not NULL. */
+static szg_status draw_heads(char **text) {
+    static const char *const each[HEADS] = {"0.0", "0.1", NULL, "1.0", "<b>", "1.2"};
+    static const double x[HEADS] = {0, 1, 2, 3, 4, 5}, y[HEADS] = {1, 2, NAN, 4, 6, 5};
+    const figure_options options = {.title = "t"};
+    const figure_style style = {"s", 0};
+    szg_context *context = test_context();
+    size_t size = 0;
+    for (int kind = 0; kind < 5; kind++) {
+        figure *figure;
+        SZG_TRY(szgi_figure_open(context, &options, &figure));
+        szgi_figure_show_heads(figure, kind == 0 ? "7.7" : NULL, kind == 0 ? NULL : each);
+        szg_status status =
+            kind == 0   ? szgi_figure_line(context, figure, &style, HEADS, x, y)
+            : kind == 1 ? szgi_figure_points(context, figure, &style, HEADS, x, y, NULL)
+            : kind == 2 ? szgi_figure_bars(context, figure, &style, HEADS, 1, x, y, NULL, NULL)
+            : kind == 3 ? szgi_figure_violin(context, figure, &style, 0, 1, HEADS, y, NULL)
+                        : szgi_figure_cells(context, figure,
+                                            &(figure_map){.rows = 2, .columns = 3, .value = y});
+        szgi_figure_show_heads(figure, NULL, NULL);
+        if (status == SZG_OK && kind < 4)
+            status = szgi_figure_line(context, figure, &(figure_style){"last", 1}, 2, x, y);
+        if (status != SZG_OK) {
+            szgi_figure_close(&figure);
+            return status;
+        }
+        if (text) {
+            FILE *stream = open_memstream(&text[kind], &size);
+            status = szgi_figure_print(context, figure, stream);
+            fclose(stream);
+        }
+        szgi_figure_close(&figure);
+        SZG_TRY(status);
+    }
+    return SZG_OK;
+}
+
+/* What one element says of its head is what the caller gave, though points are left out and a
+ * violin sorts them. */
+START_TEST(marks_name_their_heads) {
+    char *text[5];
+    ck_szg_ok(draw_heads(text));
+    ck_assert_int_eq(count_of(text[0], " data-head=\"7.7\""), 2); /* the line, and the legend */
+    ck_assert_int_eq(count_of(text[0], "data-head"), 2);          /* not the last line */
+    for (int kind = 1; kind < 5; kind++) {
+        svg_read(text[kind]);
+        ck_assert_int_eq(count_of(text[kind], "data-head"), HEADS - 1);
+        holds(text[kind], " data-head=\"&lt;b&gt;\"", true);
+    }
+    /* y = 5, the last value, is above 4, the third finite one, in the points and in the violin */
+    static const char *const last[] = {"", "5\ny: 5</title>", "5\ny: 5</title>", "y: 5</title>",
+                                       "value: 5</title>"};
+    for (int kind = 1; kind < 5; kind++) {
+        const char *mark = strstr(text[kind], "data-head=\"1.2\"");
+        ck_assert_ptr_nonnull(mark);
+        const char *title = strstr(mark, "</title>") + strlen("</title>");
+        ck_assert_msg(strncmp(title - strlen(last[kind]), last[kind], strlen(last[kind])) == 0,
+                      "%d: %.200s", kind, mark);
+    }
+    for (int kind = 0; kind < 5; kind++)
+        free(text[kind]);
+    ck_survives_failed_allocations(60, draw_heads(NULL));
+}
+END_TEST
+
 TEST_FILE("figure") {
+    test_add(suite, "series have numbers", series_have_numbers);
+    test_add(suite, "marks name their heads", marks_name_their_heads);
     test_add(suite, "random figures are well formed", random_figures_are_well_formed);
     test_add(suite, "empty figures say so", empty_figures_say_so);
     test_add(suite, "logarithms count what they leave out", logarithms_count_what_they_leave_out);

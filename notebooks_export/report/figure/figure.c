@@ -41,6 +41,7 @@ void szgi_cells_free(cells *cells) {
         return;
     szgi_memory_free(cells->value);
     szgi_memory_free(cells->what);
+    szgi_figure_texts_free(cells->heads, cells->rows * cells->columns);
     szgi_memory_free(cells);
 }
 
@@ -95,6 +96,8 @@ void szgi_mark_free(mark *mark) {
     szgi_memory_free(mark->lo);
     szgi_memory_free(mark->hi);
     szgi_figure_texts_free(mark->hover, mark->count);
+    szgi_memory_free(mark->head);
+    szgi_figure_texts_free(mark->heads, mark->count);
 }
 
 bool szgi_mark_is_crowd(const mark *mark) {
@@ -173,6 +176,10 @@ szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
     }
     double **arrays[] = {&new.x, &new.y, &new.lo, &new.hi};
     szg_status status = szgi_figure_text(context, style->name, &new.name);
+    if (status == SZG_OK)
+        status = szgi_figure_text(context, figure->head, &new.head);
+    if (status == SZG_OK && figure->heads)
+        status = szgi_memory_alloc(context, count, &new.heads);
     for (int a = 0; a < 4 && status == SZG_OK; a++)
         status = szgi_memory_alloc(context, count, arrays[a]);
     if (status != SZG_OK) {
@@ -186,6 +193,30 @@ szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
 
 int64_t szgi_figure_marks(const figure *figure) {
     return figure->elements;
+}
+
+void szgi_figure_show_heads(figure *figure, const char *head, const char *const *each) {
+    figure->head = head;
+    figure->heads = each;
+}
+
+szg_status szgi_mark_take_head(szg_context *context, const figure *figure, mark *mark,
+                               int64_t point, int64_t index) {
+    return figure->heads ? szgi_figure_text(context, figure->heads[index], &mark->heads[point])
+                         : SZG_OK;
+}
+
+static bool is_of_series(const mark *mark, const struct mark *of) {
+    if (!mark->name || mark->colour != of->colour)
+        return false;
+    return !of->name || (mark->thin == of->thin && strcmp(mark->name, of->name) == 0);
+}
+
+int64_t szgi_mark_series(const figure *figure, const mark *mark) {
+    for (int64_t i = 0; (mark->name || mark->colour >= 0) && i < figure->count; i++)
+        if (is_of_series(&figure->mark[i], mark))
+            return i;
+    return -1;
 }
 
 const char *szgi_figure_title(const figure *figure) {

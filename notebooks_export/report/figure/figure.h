@@ -38,6 +38,13 @@ SZG_CHECK_RESULT szg_status szgi_figure_open(szg_context *context, const figure_
                                              figure **out);
 void szgi_figure_close(figure **figure);
 
+/* Which heads of a model the marks of the calls that follow show: "2.4" for head 4 of layer 2, say.
+ * A reader who points at one sees the marks of the same head in every figure of the page. `head` is
+ * what the whole series shows; `each` is one text for every point, bar, value of a violin or cell
+ * [rows, columns], NULL where it shows none. Both NULL: no heads from here on. The texts must live
+ * through the calls that follow. */
+void szgi_figure_show_heads(figure *figure, const char *head, const char *const *each);
+
 /* Each adds marks. Points with a NaN or infinite coordinate are left out; a line breaks there. */
 
 SZG_CHECK_RESULT szg_status szgi_figure_line(szg_context *context, figure *figure,

@@ -51,6 +51,12 @@ void szgi_cells_print(const canvas *canvas);
 /* The path of a marker at a point, without its quotes. */
 void szgi_print_marker(FILE *stream, int shape, double x, double y);
 const char *szgi_dash_of(const mark *mark); /* NULL: none */
+/* data-head="..." and a blank, which marks of one head share in all figures; NULL prints nothing.
+ */
+void szgi_print_head(FILE *stream, const char *head);
+void szgi_print_point_head(FILE *stream, const mark *mark, int64_t point);
+/* The head, and data-series="N", which a series shares with its entry in the legend. */
+void szgi_print_series(const canvas *canvas, FILE *stream, const mark *mark);
 /* class="KIND cN" */
 void szgi_print_class(FILE *stream, const char *kind, const mark *mark);
 

@@ -76,10 +76,12 @@ static void print_cell(const canvas *canvas, int64_t row, int64_t column) {
     bool empty = !isfinite(value);
     box box = box_of(canvas, row, column);
     if (empty)
-        fputs("<path class=\"mark empty\" d=\"", stream);
+        fputs("<path class=\"mark empty\" ", stream);
     else
-        fprintf(stream, "<path class=\"mark\" fill=\"#%06x\" d=\"",
-                (unsigned)colour_of(cells, value));
+        fprintf(stream, "<path class=\"mark\" fill=\"#%06x\" ", (unsigned)colour_of(cells, value));
+    if (cells->heads)
+        szgi_print_head(stream, cells->heads[row * cells->columns + column]);
+    fputs("d=\"", stream);
     szgi_print_step(stream, 'M', box.x, box.y);
     fputc('h', stream);
     szgi_print_coordinate(stream, box.width);

@@ -6,6 +6,7 @@
 static void begin(const canvas *canvas, const char *kind, const mark *mark) {
     fputs("<g ", canvas->stream);
     szgi_print_class(canvas->stream, kind, mark);
+    szgi_print_series(canvas, canvas->stream, mark);
     fputs(">", canvas->stream);
 }
 
@@ -112,11 +113,14 @@ static void print_points(const canvas *canvas, const mark *mark) {
         double x = szgi_canvas_x(canvas, mark->x[i]), y = szgi_canvas_y(canvas, mark->y[i]);
         if (mark->small) {
             fputs("<circle class=\"mark\" ", stream);
+            szgi_print_point_head(stream, mark, i);
             szgi_print_attribute(stream, "cx", x);
             szgi_print_attribute(stream, "cy", y);
             fputs("r=\"2\">", stream);
         } else {
-            fputs("<path class=\"mark\" d=\"", stream);
+            fputs("<path class=\"mark\" ", stream);
+            szgi_print_point_head(stream, mark, i);
+            fputs("d=\"", stream);
             szgi_print_marker(stream, mark->colour, x, y);
             fputs("\">", stream);
         }
@@ -213,7 +217,9 @@ static void print_bars(const canvas *canvas, const mark *mark) {
         /* A logarithmic axis has no place for the side that is not positive. */
         double from = canvas->x.logarithmic && x0 <= 0 ? canvas->left : szgi_canvas_x(canvas, x0);
         double to = canvas->x.logarithmic && x1 <= 0 ? canvas->left : szgi_canvas_x(canvas, x1);
-        fputs("<path class=\"mark\" d=\"", stream);
+        fputs("<path class=\"mark\" ", stream);
+        szgi_print_point_head(stream, mark, i);
+        fputs("d=\"", stream);
         szgi_print_step(stream, 'M', from, foot);
         fputc('V', stream);
         szgi_print_coordinate(stream, szgi_canvas_y(canvas, mark->y[i]));

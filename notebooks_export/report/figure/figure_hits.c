@@ -67,6 +67,7 @@ void szgi_hits_print(const canvas *canvas, const mark *mark) {
         fputs("<circle ", stream);
         szgi_print_attribute(stream, "cx", hits.hit[i].x);
         szgi_print_attribute(stream, "cy", hits.hit[i].y);
+        szgi_print_point_head(stream, mark, hits.hit[i].point);
         fputs("r=\"6\">", stream);
         szgi_point_hover(canvas, mark, hits.hit[i].point);
         fputs("</circle>", stream);

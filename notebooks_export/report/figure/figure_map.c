@@ -107,6 +107,8 @@ szg_status szgi_figure_cells(szg_context *context, figure *figure, const figure_
     szg_status status = merge(context, map, new);
     if (status == SZG_OK)
         status = szgi_figure_text(context, map->what, &new->what);
+    if (status == SZG_OK && new->down *new->across == 1)
+        status = szgi_figure_texts(context, figure->heads, map->rows * map->columns, &new->heads);
     if (status == SZG_OK)
         status = set_axis(context, &figure->x, map->columns, map->column_names);
     if (status == SZG_OK)

@@ -142,6 +142,8 @@ szg_status szgi_figure_points(szg_context *context, figure *figure, const figure
         szgi_axis_cover(&figure->y, mark->y[k]);
         if (hover)
             status = szgi_figure_text(context, hover[keep[k]], &mark->hover[k]);
+        if (status == SZG_OK)
+            status = szgi_mark_take_head(context, figure, mark, k, keep[k]);
     }
     if (status == SZG_OK) {
         figure->given += places.points;
@@ -209,6 +211,7 @@ szg_status szgi_figure_bars(szg_context *context, figure *figure, const figure_s
         mark->lo[k] = whisker(&figure->y, lo, keep[k], mark->y[k]);
         mark->hi[k] = whisker(&figure->y, hi, keep[k], mark->y[k]);
         cover_bar(figure, mark, k);
+        status = szgi_mark_take_head(context, figure, mark, k, keep[k]);
     }
     if (status == SZG_OK) {
         figure->given += places.points;

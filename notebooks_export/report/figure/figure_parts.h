@@ -25,10 +25,11 @@ typedef struct mark {
     int64_t count;
     double *x, *y, *lo, *hi;
     char **hover;
-    double width;  /* of bars */
-    bool vertical; /* a rule */
-    bool hidden;   /* a line beside the given ends of the axes */
-    double middle; /* a violin's median */
+    char *head, **heads; /* of the series; of each point, which may be NULL */
+    double width;        /* of bars */
+    bool vertical;       /* a rule */
+    bool hidden;         /* a line beside the given ends of the axes */
+    double middle;       /* a violin's median */
 } mark;
 
 typedef struct axis {
@@ -46,6 +47,7 @@ typedef struct cells {
     int64_t rows, columns, down, across, all_rows, all_columns;
     double *value;
     char *what;
+    char **heads; /* [rows, columns]; NULL: none, or merged */
     double lo, hi, middle;
     bool diverging, logarithmic;
     int64_t finite, beyond; /* beyond: the given ends */
@@ -58,6 +60,7 @@ struct figure {
     mark *mark;
     int64_t count, room;
     cells *map;
+    const char *head, *const *heads; /* of the marks that come next; the caller's */
     int64_t elements, given, drawn;
     int64_t not_finite, not_positive, outside;
 };
@@ -84,6 +87,12 @@ bool szgi_axis_is_blank(const axis *axis); /* nothing to put ticks at */
 szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
                            const figure_style *style, int64_t count, mark **out);
 void szgi_mark_free(mark *mark);
+/* Point `point` of the mark shows the head that the caller names for its value `index`. */
+szg_status szgi_mark_take_head(szg_context *context, const figure *figure, mark *mark,
+                               int64_t point, int64_t index);
+/* The place in the figure's list of the first mark of the same series: of one name and look. A mark
+ * without a name goes with the named one of its colour. -1: it belongs to none. */
+int64_t szgi_mark_series(const figure *figure, const mark *mark);
 /* Points that are printed as one shape: more than a reader points at one by one. */
 bool szgi_mark_is_crowd(const mark *mark);
 

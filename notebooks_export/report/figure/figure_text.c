@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,26 @@ void szgi_point_hover(const canvas *canvas, const mark *mark, int64_t point) {
     fputs("<title>", canvas->stream);
     szgi_html_text(canvas->stream, mark->hover[point]);
     fputs("</title>", canvas->stream);
+}
+
+void szgi_print_head(FILE *stream, const char *head) {
+    if (!head)
+        return;
+    fputs("data-head=\"", stream);
+    szgi_html_text(stream, head);
+    fputs("\" ", stream);
+}
+
+void szgi_print_point_head(FILE *stream, const mark *mark, int64_t point) {
+    if (mark->heads)
+        szgi_print_head(stream, mark->heads[point]);
+}
+
+void szgi_print_series(const canvas *canvas, FILE *stream, const mark *mark) {
+    int64_t series = szgi_mark_series(canvas->figure, mark);
+    if (series >= 0)
+        fprintf(stream, "data-series=\"%" PRId64 "\" ", series);
+    szgi_print_head(stream, mark->head);
 }
 
 void szgi_print_class(FILE *stream, const char *kind, const mark *mark) {

@@ -126,6 +126,7 @@ static szg_status add_values(szg_context *context, figure *figure, const figure_
         szgi_axis_cover(&figure->y, mark->y[k]);
         if (hover)
             SZG_TRY(szgi_figure_text(context, hover[items[i].index], &mark->hover[k]));
+        SZG_TRY(szgi_mark_take_head(context, figure, mark, k, items[i].index));
     }
     figure->given += count;
     figure->drawn += drawn;
