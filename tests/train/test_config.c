@@ -407,8 +407,9 @@ static const struct {
 } bad_override[] = {
     {"model.width", "is not key=value"},
     {"", "is not key=value"},
-    {"=5", "is no key of the configuration: docs/training.md lists them"},
-    {"model.nonsense=5", "is no key of the configuration: docs/training.md lists them"},
+    {"=5", "is no key of the configuration: docs/reference/configuration.md lists them"},
+    {"model.nonsense=5",
+     "is no key of the configuration: docs/reference/configuration.md lists them"},
     {"modle.widht=5", "did you mean model.width?"},
     {"loop.warmpu=5", "did you mean"},
     {"data.task=cuont", "data.task=cuont: is unknown: did you mean count?"},

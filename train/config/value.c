@@ -210,5 +210,5 @@ void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
                  nearest);
     else
         snprintf(sentence, CONFIG_SENTENCE,
-                 "is no key of the configuration: docs/training.md lists them");
+                 "is no key of the configuration: docs/reference/configuration.md lists them");
 }
