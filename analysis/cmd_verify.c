@@ -4,6 +4,7 @@
 
 #include "theory/claims.h"
 #include "formats/result.h"
+#include "base/formula.h"
 #include "base/memory.h"
 
 #include "command.h"
@@ -109,7 +110,9 @@ static void describe(FILE *stream) {
     fputs("The claims:\n", stream);
     for (int64_t i = 0; i < szg_claim_count(); i++) {
         const szg_claim *claim = szg_claim_at(i);
-        fprintf(stream, "  %-6s %s\n", claim->id, claim->statement);
+        fprintf(stream, "  %-6s ", claim->id);
+        szgi_prose_put(claim->statement, SZGI_FORMULA_ASCII, stream);
+        putc('\n', stream);
     }
     fputs("\n", stream);
 }

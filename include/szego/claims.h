@@ -21,7 +21,8 @@ typedef enum szg_verdict {
 /* "holds", "fails", ...; "none". */
 const char *szg_verdict_name(szg_verdict verdict);
 
-/* One line of the ledger: data, never copied into a computed verdict. */
+/* One line of the ledger: data, never copied into a computed verdict. Formulas of the two statements
+ * stand between backticks: `L = Re sum_t G_t o E_t`. */
 typedef struct szg_claim {
     const char *id;
     szg_verdict expected;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/formula.h"
 #include "suite.h"
 #include "claims/claim.h"
 
@@ -356,7 +357,33 @@ START_TEST(allocation_failures) {
 }
 END_TEST
 
+/* Every formula of the ledger can be set, and no backtick is left alone. */
+START_TEST(formulas_can_be_set) {
+    for (int64_t i = 0; i < szg_claim_count(); i++) {
+        const szg_claim *claim = szg_claim_at(i);
+        const char *const texts[] = {claim->statement, claim->true_statement};
+        for (int k = 0; k < 2; k++) {
+            szgi_prose_piece piece;
+            const char *rest = texts[k];
+            while (szgi_prose_next(&rest, &piece)) {
+                char *set;
+                size_t size;
+                FILE *stream = open_memstream(&set, &size);
+                if (piece.formula)
+                    szgi_formula_put(&piece, SZGI_FORMULA_MATHML, stream);
+                fclose(stream);
+                ck_assert_msg(piece.formula ? strncmp(set, "<math>", 6) == 0
+                                            : !memchr(piece.text, '`', piece.length),
+                              "%s: %s", claim->id, texts[k]);
+                free(set);
+            }
+        }
+    }
+}
+END_TEST
+
 TEST_FILE("claims") {
+    test_add(suite, "formulas", formulas_can_be_set);
     test_add(suite, "verdicts_equal_the_ledger", verdicts_equal_the_ledger);
     test_add(suite, "samples_name_their_certificates", samples_name_their_certificates);
     test_add(suite, "every_refuted_claim_has_a_certificate", every_refuted_claim_has_a_certificate);

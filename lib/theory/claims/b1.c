@@ -8,9 +8,9 @@ enum { MODULUS, REAL_PART };
 const szgi_claim szgi_claim_b1 = {
     .ledger = {.id = "B1",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "RoPE logits are the sum of Gram matrices o one unimodular Toeplitz "
-                            "matrix",
-               .true_statement = "true for d = 2 and when all theta_t agree modulo 2 pi; in "
+               .statement = "RoPE logits are the Hadamard product of the sum of Gram matrices and "
+                            "one unimodular Toeplitz matrix",
+               .true_statement = "true for `d = 2` and when all `theta_t` agree modulo `2 pi`; in "
                                  "general see B1c",
                .source = "Eq. 9-10, Prop. B.1"},
     .check = check,

@@ -10,10 +10,10 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b1c = {
     .ledger = {.id = "B1c",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "L = Re sum_t G_t o E_t, one Hadamard product a frequency",
-               .true_statement = "L = Re sum_t G_t o E_t with (G_t)_ij = q_i conj(k_j) in pair t, "
-                                 "(E_t)_ij = e^{i(i-j) theta_t}; sum_t G_t o E_t = sum_t D_t G_t "
-                                 "D_t^*, rank L <= d",
+               .statement = "`L = Re sum_t G_t o E_t`, one Hadamard product a frequency",
+               .true_statement = "`L = Re sum_t G_t o E_t` with `(G_t)_ij = q_i conj(k_j)` in "
+                                 "pair `t`, `(E_t)_ij = e^{i(i-j) theta_t}`; `sum_t G_t o E_t = "
+                                 "sum_t D_t G_t D_t^*`, `rank L <= d`",
                .source = "corrected Eq. 9-10"},
     .check = check,
 };

@@ -10,9 +10,9 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b3 = {
     .ledger = {.id = "B3",
                .expected = SZG_VERDICT_VACUOUS,
-               .statement = "W o E is more compact than W (W, E positive definite Toeplitz, "
-                            "|E_ij| = 1)",
-               .true_statement = "no such E exists for N >= 2: its leading 2 x 2 minor is 0",
+               .statement = "`W o E` is more compact than `W` (`W`, `E` positive definite "
+                            "Toeplitz, `|E_ij| = 1`)",
+               .true_statement = "no such `E` exists for `N >= 2`: its leading 2 x 2 minor is 0",
                .source = "Prop. B.3"},
     .check = check,
     .refutations = {{.kind = "structural",

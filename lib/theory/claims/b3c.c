@@ -13,11 +13,11 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b3c = {
     .ledger = {.id = "B3c",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "eigenvalues of W o Ebar are majorised by those of Hermitian W, Ebar "
-                            "RoPE's averaged kernel",
-               .true_statement = "Hermitian W: majorised (Schur; Bapat and Sunder 1985); any W: "
-                                 "unitarily invariant norms do not grow and the field of values "
-                                 "shrinks, while eigenvalues and radius may grow",
+               .statement = "eigenvalues of `W o Ebar` are majorised by those of Hermitian `W`, "
+                            "`Ebar` RoPE's averaged kernel",
+               .true_statement = "Hermitian `W`: majorised (Schur; Bapat and Sunder 1985); any "
+                                 "`W`: unitarily invariant norms do not grow and the field of "
+                                 "values shrinks, while eigenvalues and radius may grow",
                .source = "corrected Prop. B.3"},
     .check = check,
 };

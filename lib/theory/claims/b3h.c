@@ -6,8 +6,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b3h = {
     .ledger = {.id = "B3h",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "the same with E Hermitian Toeplitz, unimodular, e_0 = 1",
-               .true_statement = "the range can grow; N = 3 is the least size",
+               .statement = "the same with `E` Hermitian Toeplitz, unimodular, `e_0 = 1`",
+               .true_statement = "the range can grow; `N = 3` is the least size",
                .source = "Prop. B.3, Hermitian"},
     .check = check,
     .refutations = {{.kind = "disjoint",

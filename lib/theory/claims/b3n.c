@@ -6,8 +6,9 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b3n = {
     .ledger = {.id = "B3n",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "no eigenvalue's modulus grows under such E",
-               .true_statement = "it can for signed w; for w >= 0 the radius cannot grow (Perron)",
+               .statement = "no eigenvalue's modulus grows under such `E`",
+               .true_statement = "it can for signed `w`; for `w >= 0` the radius cannot grow "
+                                 "(Perron)",
                .source = "proof of Prop. B.3"},
     .check = check,
     .refutations = {{.kind = "disjoint",

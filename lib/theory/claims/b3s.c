@@ -6,8 +6,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_b3s = {
     .ledger = {.id = "B3s",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "the same, strictly, with E positive semidefinite",
-               .true_statement = "E = v v^*, so W o E = D W D^* has the spectrum of W",
+               .statement = "the same, strictly, with `E` positive semidefinite",
+               .true_statement = "`E = v v^*`, so `W o E = D W D^*` has the spectrum of `W`",
                .source = "Prop. B.3, semidefinite"},
     .check = check,
     .refutations = {{.kind = "exact",

@@ -8,7 +8,7 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_e12c = {
     .ledger = {.id = "E12c",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "MLA logits are Re{G^C + sum_t G^R_t o E_t}",
+               .statement = "MLA logits are `Re{G^C + sum_t G_t^R o E_t}`",
                .true_statement = "as stated, content and rotary parts with their own queries and "
                                  "keys",
                .source = "corrected Eq. 12"},

@@ -8,8 +8,9 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_e8 = {
     .ledger = {.id = "E8",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "additive logits are G_qc,kc + G_qc,kp + G_qp,kc + G_qp,kp + B",
-               .true_statement = "exact for bias-free linear maps of c + p",
+               .statement = "additive logits are `G_{qc,kc} + G_{qc,kp} + G_{qp,kc} + G_{qp,kp} + "
+                            "B`",
+               .true_statement = "exact for bias-free linear maps of `c + p`",
                .source = "Eq. 8"},
     .check = check,
 };

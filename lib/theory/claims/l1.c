@@ -8,8 +8,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_l1 = {
     .ledger = {.id = "L1",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "w >= 0: max|f| <= max|g| = 2 sum w_i",
-               .true_statement = "triangle inequality; g attains it at t = 0",
+               .statement = "`w >= 0`: `max|f| <= max|g| = 2 sum w_i`",
+               .true_statement = "triangle inequality; `g` attains it at `t = 0`",
                .source = "Lemma B.1"},
     .check = check,
 };

@@ -8,8 +8,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_l1s = {
     .ledger = {.id = "L1s",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "the same for signed w, which positive definite W allows",
-               .true_statement = "max|f| <= 2 sum |w_i|; max|g| may be smaller",
+               .statement = "the same for signed `w`, which positive definite `W` allows",
+               .true_statement = "`max|f| <= 2 sum |w_i|`; `max|g|` may be smaller",
                .source = "Lemma B.1, signed"},
     .check = check,
     .refutations = {{.kind = "disjoint",

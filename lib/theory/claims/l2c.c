@@ -8,9 +8,9 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_l2c = {
     .ledger = {.id = "L2c",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "w >= 0: equality iff some t* has i(theta_i + t*) = 0 mod 2 pi for "
-                            "all i >= 1 with w_i > 0 (or all = pi when w_0 = 0)",
-               .true_statement = "as stated; theta_0 never matters",
+               .statement = "`w >= 0`: equality iff some `t^*` has `i(theta_i + t^*) = 0 mod 2 "
+                            "pi` for all `i >= 1` with `w_i > 0` (or all `= pi` when `w_0 = 0`)",
+               .true_statement = "as stated; `theta_0` never matters",
                .source = "corrected Lemma B.1"},
     .check = check,
 };

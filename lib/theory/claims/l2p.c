@@ -6,8 +6,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_l2p = {
     .ledger = {.id = "L2p",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "the same for f with phases theta_i in place of i theta_i, as the "
-                            "printed proof treats it",
+               .statement = "the same for `f` with phases `theta_i` in place of `i theta_i`, as "
+                            "the printed proof treats it",
                .true_statement = "not sufficient: equal phases shift the terms unequally",
                .source = "proof of Lemma B.1"},
     .check = check,

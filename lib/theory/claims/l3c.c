@@ -12,8 +12,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_l3c = {
     .ledger = {.id = "L3c",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "both widths are <= 4 sum_{i>=1} w_i for w >= 0",
-               .true_statement = "for signed w the bound is 4 sum_{i>=1} |w_i|",
+               .statement = "both widths are `<= 4 sum_{i>=1} w_i` for `w >= 0`",
+               .true_statement = "for signed `w` the bound is `4 sum_{i>=1} |w_i|`",
                .source = "corrected Lemma B.1, widths"},
     .check = check,
 };

@@ -6,8 +6,8 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_sym = {
     .ledger = {.id = "SYM",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "the symbol of W is sum_{i>=0} 2 Re{w_i} cos(i t)",
-               .true_statement = "w_0 + 2 sum_{i>=1} (Re w_i cos(i t) - Im w_i sin(i t))",
+               .statement = "the symbol of `W` is `sum_{i>=0} 2 Re{w_i} cos(i t)`",
+               .true_statement = "`w_0 + 2 sum_{i>=1} (Re w_i cos(i t) - Im w_i sin(i t))`",
                .source = "symbol in App. B"},
     .check = check,
     .refutations = {{.kind = "exact",

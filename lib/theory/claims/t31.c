@@ -12,9 +12,9 @@ static szg_status check(claims_run *run, finding *out);
 const szgi_claim szgi_claim_t31 = {
     .ledger = {.id = "T3.1",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "Szego: eigenvalues of T_N(a) fill [min a, max a] as N grows",
-               .true_statement = "for a real continuous symbol the eigenvalues lie in [min a, max "
-                                 "a] and are distributed like its values",
+               .statement = "Szego: eigenvalues of `T_N(a)` fill `[min a, max a]` as `N` grows",
+               .true_statement = "for a real continuous symbol the eigenvalues lie in `[min a, "
+                                 "max a]` and are distributed like its values",
                .source = "Theorem 3.1"},
     .check = check,
 };

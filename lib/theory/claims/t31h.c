@@ -17,8 +17,8 @@ const szgi_claim szgi_claim_t31h = {
     .ledger = {.id = "T3.1h",
                .expected = SZG_VERDICT_FAILS,
                .statement = "its hypotheses are met by the kernels of RoPE, ALiBi, T5",
-               .true_statement = "RoPE: 2n atoms, rank <= 2n, eigenvalues grow like N; ALiBi: "
-                                 "unbounded lags, one eigenvalue ~ -0.3474 m N^2; T5: a "
+               .true_statement = "RoPE: `2n` atoms, `rank <= 2n`, eigenvalues grow like `N`; "
+                                 "ALiBi: unbounded lags, one eigenvalue `~ -0.3474 m N^2`; T5: a "
                                  "polynomial plus tails that do not decay",
                .source = "Theorem 3.1 as used"},
     .check = check,

@@ -16,5 +16,5 @@ for name, verdict, basis, statement, truth, note in some(list(zip(*fields)), "cl
     print(f"\n{show(name):8s} {show(verdict).upper()}  ({show(basis)})")
     for mark, text in (("  ", statement), ("->", truth), ("  note:", note)):
         if text:
-            print(textwrap.fill(show(text, most=2000).replace(r"\$", "$"), 100,
+            print(textwrap.fill(show(text, most=2000).replace(r"\$", "$").replace("`", ""), 100,
                                 initial_indent=f"  {mark} ", subsequent_indent="     "))

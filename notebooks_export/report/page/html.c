@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/formula.h"
 #include "base/text.h"
 
 #include "html.h"
@@ -52,15 +53,13 @@ static const char *entity(int32_t code) {
     }
 }
 
-void szgi_html_clipped(FILE *stream, const char *text, int64_t characters) {
-    const unsigned char *at = (const unsigned char *)(text ? text : "");
+/* The characters before `end`, until none of *left is left; false: there are more. */
+static bool put_characters(FILE *stream, const char *text, const char *end, int64_t *left) {
     int bytes;
-    for (int64_t shown = 0; *at; at += bytes, shown++) {
-        int32_t code = decode(at, &bytes);
-        if (shown == characters) {
-            fputs("…", stream);
-            return;
-        }
+    for (const char *at = text; at < end; at += bytes, --*left) {
+        int32_t code = decode((const unsigned char *)at, &bytes);
+        if (*left == 0)
+            return false;
         if (is_forbidden(code))
             fputs("\xEF\xBF\xBD", stream);
         else if (is_hidden(code))
@@ -70,6 +69,29 @@ void szgi_html_clipped(FILE *stream, const char *text, int64_t characters) {
         else
             fwrite(at, 1, (size_t)bytes, stream);
     }
+    return true;
+}
+
+void szgi_html_clipped(FILE *stream, const char *text, int64_t characters) {
+    if (text && !put_characters(stream, text, text + strlen(text), &characters))
+        fputs("…", stream);
+}
+
+void szgi_html_prose(FILE *stream, const char *text, int64_t characters) {
+    szgi_prose_piece piece;
+    bool whole = true;
+    while (text && whole && szgi_prose_next(&text, &piece)) {
+        if (!piece.formula) {
+            whole = put_characters(stream, piece.text, piece.text + piece.length, &characters);
+            continue;
+        }
+        whole = (int64_t)piece.length <= characters;
+        characters -= (int64_t)piece.length;
+        if (whole)
+            szgi_formula_put(&piece, SZGI_FORMULA_MATHML, stream);
+    }
+    if (!whole)
+        fputs("…", stream);
 }
 
 void szgi_html_text(FILE *stream, const char *text) {
@@ -111,6 +133,12 @@ void szgi_html_end(FILE *stream, double value, int digits, szgi_end end) {
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters) {
     fputs("<td>", stream);
     szgi_html_clipped(stream, text, characters);
+    fputs("</td>", stream);
+}
+
+void szgi_html_prose_cell(FILE *stream, const char *text, int64_t characters) {
+    fputs("<td>", stream);
+    szgi_html_prose(stream, text, characters);
     fputs("</td>", stream);
 }
 

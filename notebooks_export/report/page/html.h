@@ -15,6 +15,10 @@ void szgi_html_text(FILE *stream, const char *text);
 /* At most so many characters of it, with "..." as one character behind where that is not all. */
 void szgi_html_clipped(FILE *stream, const char *text, int64_t characters);
 
+/* The same of prose: its formulas (base/formula.h) are set, and stay whole. For texts of the house,
+ * and columns that hold prose: a name may have backticks of its own. */
+void szgi_html_prose(FILE *stream, const char *text, int64_t characters);
+
 /* A text with printf's format: what is formatted is escaped, and cut behind HTML_PRINTED
  * characters, as a name in it may be of any length. */
 enum { HTML_PRINTED = 20000 };
@@ -30,6 +34,7 @@ void szgi_html_end(FILE *stream, double value, int digits, szgi_end end);
 
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters);
+void szgi_html_prose_cell(FILE *stream, const char *text, int64_t characters);
 void szgi_html_number_cell(FILE *stream, double value);
 
 #endif

@@ -76,14 +76,14 @@ static void print_claim(FILE *stream, rows claims, int64_t index, const char *an
     fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
     szgi_html_clipped(stream, szgi_rows_text(claims, index, "id"), CHARACTERS);
     fputs("</a></td>", stream);
-    szgi_html_cell(stream, szgi_rows_text(claims, index, "statement"), CHARACTERS);
+    szgi_html_prose_cell(stream, szgi_rows_text(claims, index, "statement"), CHARACTERS);
     fputs("<td>", stream);
     print_verdict(stream, szgi_rows_text(claims, index, "verdict"));
     fputs("</td>", stream);
     szgi_html_cell(stream, szgi_rows_text(claims, index, "basis"), CHARACTERS);
     szgi_html_number_cell(stream, szgi_rows_real(claims, index, "trials"));
     print_margin(stream, szgi_rows_real(claims, index, "worst_margin"));
-    szgi_html_cell(stream, szgi_rows_text(claims, index, "true_statement"), CHARACTERS);
+    szgi_html_prose_cell(stream, szgi_rows_text(claims, index, "true_statement"), CHARACTERS);
     szgi_html_cell(stream, szgi_rows_text(claims, index, "source"), CHARACTERS);
     szgi_html_cell(stream, szgi_rows_text(claims, index, "note"), CHARACTERS);
     fputs("</tr>\n", stream);
@@ -153,15 +153,15 @@ static szg_status print_basis(const claim *claim) {
 
 static szg_status draw_claim(const claim *claim, const char *anchor) {
     FILE *stream = szgi_page_stream(claim->page);
+    const char *statement = szgi_rows_text(claim->of, 0, "statement");
     fprintf(stream, "<h3 id=\"%s-basis\"><a href=\"#%s\">", anchor, anchor);
     szgi_html_clipped(stream, claim->id, CHARACTERS);
     fputs("</a> ", stream);
     print_verdict(stream, szgi_rows_text(claim->of, 0, "verdict"));
     fputs("</h3>\n", stream);
-    szgi_page_paragraph(claim->page, "%s",
-                        szgi_rows_text(claim->of, 0, "statement")
-                            ? szgi_rows_text(claim->of, 0, "statement")
-                            : "(no statement)");
+    fputs("<p>", stream);
+    szgi_html_prose(stream, statement ? statement : "(no statement)", CHARACTERS);
+    fputs("</p>\n", stream);
     return print_basis(claim);
 }
 
