@@ -1,7 +1,7 @@
 /* Dense linear algebra and FFT: which entries the device has. Arrays are the host's; the library
  * decides by their sizes whether the way to the device is worth it (lib/plugin/dispatch.c).
- * Missing here, and the cpu's: QR, tridiagonal eigenvalues, batches of general ones (Xgeev takes
- * one matrix at a time), cosine transforms. */
+ * Missing here, and the cpu's: QR, batches of general eigenvalues (Xgeev takes one matrix at a
+ * time), cosine transforms. */
 #include "spectra_device.h"
 #include "table.h"
 

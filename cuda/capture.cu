@@ -140,9 +140,9 @@ static szg_status begin(szg_context *context, session *self, capture_job *job, i
     SZG_TRY(spectra_gram_batch(context, self, self->side, SCRATCH_SIDE, count, n, n, job->taken,
                                job->gram));
     SZG_TRY(logits_norms(context, self->side, count, n, job->gram, results + at.gram));
-    SZG_TRY(spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, 1, count, n, job->half,
+    SZG_TRY(spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, count, n, job->half,
                                 results + at.eigenvalues, results + at.checks));
-    return spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, 1, count, n, job->gram,
+    return spectra_eigen_batch(context, self, self->side, SCRATCH_SIDE, count, n, job->gram,
                                results + at.squares, results + at.checks + count);
 }
 

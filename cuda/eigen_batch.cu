@@ -1,5 +1,4 @@
-/* Many small symmetric or Hermitian matrices. Read column by column a Hermitian one is its
- * conjugate, which has its eigenvalues. */
+/* Many small symmetric matrices. */
 #include "spectra_chunks.h"
 #include "spectra_check.h"
 #include "spectra_device.h"
@@ -15,7 +14,6 @@ int64_t spectra_eigen_batch_most(int64_t n) {
 
 typedef struct batch_work {
     solver *with;
-    cudaDataType type;
     int64_t count; /* of one call */
     size_t on_device, on_host;
     int64_t known, info, work, total; /* offsets and size of the scratch memory */
@@ -27,7 +25,7 @@ static szg_status size_call(szg_context *context, int64_t count, int64_t n, cons
     size_t on_device = 0, on_host = 0;
     cusolverStatus_t error = cusolverDnXsyevBatched_bufferSize(
         work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-        CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type, &on_device,
+        CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F, &on_device,
         &on_host, count);
     *fits = error != CUSOLVER_STATUS_INVALID_VALUE;
     if (error != CUSOLVER_STATUS_SUCCESS && (*fits || count == 1))
@@ -57,7 +55,6 @@ static szg_status size_work(szg_context *context, session *self, cudaStream_t st
                             scratch_use use, const measured *what, const double *a, const double *w,
                             batch_work *out) {
     *out = {};
-    out->type = what->width == 1 ? CUDA_R_64F : CUDA_C_64F;
     SZG_TRY(solver_open(context, self, use, stream, &out->with));
     SZG_TRY(size_calls(context, what->count, what->rows, a, w, out));
     out->known = part(&out->total, check_bytes(what));
@@ -67,8 +64,8 @@ static szg_status size_work(szg_context *context, session *self, cudaStream_t st
 }
 
 szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
-                                     int width, int64_t count, int64_t n, int64_t *bytes) {
-    const measured what = {.width = width, .lower = true, .count = count, .rows = n, .columns = n};
+                                     int64_t count, int64_t n, int64_t *bytes) {
+    const measured what = {.width = 1, .lower = true, .count = count, .rows = n, .columns = n};
     batch_work work;
     void *any; /* cuSOLVER wants pointers, and looks at nothing */
     SZG_TRY(scratch_take(context, self, use, 1, &any));
@@ -84,17 +81,17 @@ static szg_status solve(szg_context *context, cudaStream_t stream, const batch_w
     SZG_TRY(solver_host(context, work->with, work->on_host, &host));
     TRY_SOLVER(context, cusolverDnXsyevBatched(
                             work->with->handle, work->with->parameters, CUSOLVER_EIG_MODE_NOVECTOR,
-                            CUBLAS_FILL_MODE_UPPER, n, work->type, a, n, CUDA_R_64F, w, work->type,
+                            CUBLAS_FILL_MODE_UPPER, n, CUDA_R_64F, a, n, CUDA_R_64F, w, CUDA_R_64F,
                             memory, work->on_device, host, work->on_host, info, count));
     return solver_called(context, stream, work->with, work->on_host);
 }
 
 szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t stream,
-                               scratch_use use, int width, int64_t count, int64_t n, double *a,
-                               double *w, double *check) {
+                               scratch_use use, int64_t count, int64_t n, double *a, double *w,
+                               double *check) {
     batch_work work;
     void *block;
-    const measured what = {.width = width, .lower = true, .count = count, .rows = n, .columns = n};
+    const measured what = {.width = 1, .lower = true, .count = count, .rows = n, .columns = n};
     SZG_TRY(size_work(context, self, stream, use, &what, a, w, &work));
     SZG_TRY(scratch_take(context, self, use, work.total, &block));
     char *base = static_cast<char *>(block);
@@ -104,7 +101,7 @@ szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t
     for (int64_t first = 0; first < count; first += work.count) {
         int64_t left = count - first;
         SZG_TRY(solve(context, stream, &work, left < work.count ? left : work.count, n,
-                      a + first * n * n * width, w + first * n, base + work.work, info + first));
+                      a + first * n * n, w + first * n, base + work.work, info + first));
     }
     return check_values(context, stream, VALUES_SYMMETRIC, count, n, w, known, info, check);
 }
@@ -112,7 +109,6 @@ szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t
 /* ---- The entry ---- */
 
 typedef struct eigen_batch {
-    int width;
     int64_t n, stride;
     const double *a;
     double *w;
@@ -121,42 +117,29 @@ typedef struct eigen_batch {
 static szg_status run_chunk(szg_context *context, session *self, batch_chunks *chunks,
                             void *argument, int64_t first, int64_t count) {
     eigen_batch *job = static_cast<eigen_batch *>(argument);
-    const int64_t size = sizeof(double), n = job->n, stride = job->stride * job->width;
-    const int64_t matrix = n * n * job->width * size;
-    SZG_TRY(staging_upload(context, self, self->stream, chunks->matrices, job->a + first * stride,
-                           stride * size, count, matrix));
-    SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, job->width, count, n,
+    const int64_t size = sizeof(double), n = job->n;
+    SZG_TRY(staging_upload(context, self, self->stream, chunks->matrices,
+                           job->a + first * job->stride, job->stride * size, count, n * n * size));
+    SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, count, n,
                                 chunks->matrices, chunks->values, chunks->check));
     return staging_download(context, self, self->stream, job->w + first * n, 0, chunks->values, 1,
                             count * n * size);
 }
 
-static szg_status eigenvalues(szg_context *context, int width, int64_t count, int64_t n,
-                              const void *a, int64_t stride, double *w) {
+static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
+                                        int64_t stride, double *w) {
     session *self = session_of(context);
-    eigen_batch job = {
-        .width = width, .n = n, .stride = stride, .a = static_cast<const double *>(a), .w = w};
+    eigen_batch job = {.n = n, .stride = stride, .a = a, .w = w};
     batch_chunks chunks = {};
     void *nothing;
-    szg_status status = batch_chunks_open(context, self, width, count, n, 0, &chunks, &nothing);
+    szg_status status = batch_chunks_open(context, self, count, n, 0, &chunks, &nothing);
     if (status == SZG_OK)
         status = batch_chunks_run(context, self, &chunks, run_chunk, &job);
     batch_chunks_close(&chunks);
-    return named(context, status, "%lld %s matrices of order %lld on the GPU", (long long)count,
-                 width == 1 ? "symmetric" : "Hermitian", (long long)n);
-}
-
-static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int64_t n, double *a,
-                                        int64_t stride, double *w) {
-    return eigenvalues(context, 1, count, n, a, stride, w);
-}
-
-static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                        int64_t stride, double *w) {
-    return eigenvalues(context, 2, count, n, a, stride, w);
+    return named(context, status, "%lld symmetric matrices of order %lld on the GPU",
+                 (long long)count, (long long)n);
 }
 
 void eigen_batch_fill(szgi_linalg_ops *ops) {
     ops->eigen_symmetric_batch = eigen_symmetric_batch;
-    ops->eigen_hermitian_batch = eigen_hermitian_batch;
 }

@@ -191,15 +191,6 @@ static szg_status gemm_real(szg_context *context, char op_a, char op_b, int64_t 
     return gemm(context, &product);
 }
 
-static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                               int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                               const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                               int64_t ldc) {
-    product64 product = {2, op_a, op_b, m, n, k, alpha, beta, a, lda, b, ldb, c, ldc, 1, 0, 0, 0};
-    return gemm(context, &product);
-}
-
 void gemm_fill(szgi_linalg_ops *ops) {
     ops->gemm = gemm_real;
-    ops->gemm_complex = gemm_complex;
 }

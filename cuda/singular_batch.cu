@@ -118,7 +118,7 @@ static szg_status run_chunk(szg_context *context, session *self, batch_chunks *c
                            job->stride * size, count, m * n * size));
     SZG_TRY(launch(context, self->stream, embed_kernel, dim3(blocks), dim3(THREADS), 0, m, n,
                    job->given, chunks->matrices));
-    SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, 1, count, m + n,
+    SZG_TRY(spectra_eigen_batch(context, self, self->stream, SCRATCH_SPECTRA, count, m + n,
                                 chunks->matrices, chunks->values, chunks->check));
     SZG_TRY(launch(context, self->stream, largest_kernel, dim3(blocks), dim3(64), 0, k, m + n,
                    chunks->values, job->roots));
@@ -140,8 +140,8 @@ static szg_status singular_values(szg_context *context, int64_t count, int64_t m
     batch_chunks chunks = {};
     void *extra = NULL;
     const int64_t size = sizeof(double), k = m < n ? m : n;
-    szg_status status = batch_chunks_open(context, self, 1, count, m + n, (m * n + k) * size + 512,
-                                          &chunks, &extra);
+    szg_status status =
+        batch_chunks_open(context, self, count, m + n, (m * n + k) * size + 512, &chunks, &extra);
     if (status == SZG_OK) {
         int64_t total = 0, given = part(&total, chunks.each * m * n * size);
         job.given = reinterpret_cast<double *>(static_cast<char *>(extra) + given);

@@ -15,21 +15,21 @@
  * a tolerance and a number of sweeps that the caller guesses, and batched Jacobi solvers are known
  * to have handed out unconverged values without a word. Neither is trusted: check. */
 
-/* a: count x n x n, symmetric (width 1) or Hermitian (width 2: complex), of which the lower
- * triangle is read; destroyed. w: count x n, ascending. check: count numbers, the verdict on each
- * matrix (spectra_accept): the larger of the defects of trace, |sum w - tr a| / (sqrt(n) ||a||_F),
- * and of the Frobenius norm, | ||w|| / ||a||_F - 1 |; -info where the solver did not converge; NaN
- * where a number of the matrix is no number. */
+/* a: count x n x n, symmetric, of which the lower triangle is read; destroyed. w: count x n,
+ * ascending. check: count numbers, the verdict on each matrix (spectra_accept): the larger of the
+ * defects of trace, |sum w - tr a| / (sqrt(n) ||a||_F), and of the Frobenius norm, | ||w|| /
+ * ||a||_F - 1 |; -info where the solver did not converge; NaN where a number of the matrix is no
+ * number. */
 szg_status spectra_eigen_batch(szg_context *context, session *self, cudaStream_t stream,
-                               scratch_use use, int width, int64_t count, int64_t n, double *a,
-                               double *w, double *check);
+                               scratch_use use, int64_t count, int64_t n, double *a, double *w,
+                               double *check);
 
 /* Matrices of order n that one call of cuSOLVER is given at most; a batch goes in several calls. */
 int64_t spectra_eigen_batch_most(int64_t n);
 
 /* The scratch memory that it takes. */
 szg_status spectra_eigen_batch_bytes(szg_context *context, session *self, scratch_use use,
-                                     int width, int64_t count, int64_t n, int64_t *bytes);
+                                     int64_t count, int64_t n, int64_t *bytes);
 
 /* On the host: a matrix's check, downloaded. SZG_ENOCONV: not converged; SZG_EBACKEND: the values
  * do not belong to the matrix (a defect beyond 1e3 n eps, as szgi_spectra_batch_symmetric allows).

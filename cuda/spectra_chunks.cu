@@ -5,8 +5,8 @@
 /* Numbers of a chunk at most: a chunk's time is what a cancellation waits for. */
 static const int64_t CHUNK_NUMBERS = (int64_t)1 << 27;
 
-static int64_t operand_bytes(int width, int64_t order, int64_t extra_bytes) {
-    return (order * order * width + order + 1) * (int64_t)sizeof(double) + extra_bytes;
+static int64_t operand_bytes(int64_t order, int64_t extra_bytes) {
+    return (order * order + order + 1) * (int64_t)sizeof(double) + extra_bytes;
 }
 
 /* The largest chunk, by halves, that the device has room for. */
@@ -14,14 +14,13 @@ static szg_status choose(szg_context *context, session *self, int64_t extra_byte
                          batch_chunks *chunks) {
     int64_t available, bytes, n = chunks->order;
     SZG_TRY(memory_free_bytes(context, &available));
-    chunks->each = CHUNK_NUMBERS / (n * n * chunks->width);
+    chunks->each = CHUNK_NUMBERS / (n * n);
     chunks->each = chunks->each < 1 ? 1 : chunks->each;
     chunks->each = chunks->each < chunks->count ? chunks->each : chunks->count;
     for (;; chunks->each = (chunks->each + 1) / 2) {
-        SZG_TRY(spectra_eigen_batch_bytes(context, self, SCRATCH_SPECTRA, chunks->width,
-                                          chunks->each, n, &bytes));
+        SZG_TRY(spectra_eigen_batch_bytes(context, self, SCRATCH_SPECTRA, chunks->each, n, &bytes));
         bytes = bytes > self->scratch_of[SCRATCH_SPECTRA].bytes ? bytes : 0;
-        bytes += chunks->each * operand_bytes(chunks->width, n, extra_bytes) + 4 * 256;
+        bytes += chunks->each * operand_bytes(n, extra_bytes) + 4 * 256;
         if (bytes <= available || chunks->each == 1)
             break;
     }
@@ -35,14 +34,13 @@ static szg_status choose(szg_context *context, session *self, int64_t extra_byte
                 (double)self->device.memory / unit);
 }
 
-szg_status batch_chunks_open(szg_context *context, session *self, int width, int64_t count,
-                             int64_t order, int64_t extra_bytes, batch_chunks *out, void **extra) {
+szg_status batch_chunks_open(szg_context *context, session *self, int64_t count, int64_t order,
+                             int64_t extra_bytes, batch_chunks *out, void **extra) {
     const int64_t size = sizeof(double);
-    out->width = width;
     out->count = count;
     out->order = order;
     SZG_TRY(choose(context, self, extra_bytes, out));
-    int64_t total = 0, matrices = part(&total, out->each * order * order * width * size);
+    int64_t total = 0, matrices = part(&total, out->each * order * order * size);
     int64_t values = part(&total, out->each * order * size), check = part(&total, out->each * size);
     int64_t others = part(&total, out->each * extra_bytes);
     void *block;

@@ -5,7 +5,6 @@
 #include "spectra_device.h"
 
 typedef struct batch_chunks {
-    int width;                         /* of what the solver gets: 1 real, 2 complex */
     int64_t count, order;              /* of all matrices; of what the solver gets */
     int64_t each;                      /* matrices of a chunk */
     double *matrices, *values, *check; /* of the device, for one chunk */
@@ -14,8 +13,8 @@ typedef struct batch_chunks {
 } batch_chunks;
 
 /* Zero *out; close it whatever happens. `extra_bytes` a matrix are for the caller, at *extra. */
-szg_status batch_chunks_open(szg_context *context, session *self, int width, int64_t count,
-                             int64_t order, int64_t extra_bytes, batch_chunks *out, void **extra);
+szg_status batch_chunks_open(szg_context *context, session *self, int64_t count, int64_t order,
+                             int64_t extra_bytes, batch_chunks *out, void **extra);
 void batch_chunks_close(batch_chunks *chunks);
 
 /* Uploads, solves (spectra_eigen_batch) and queues the download of matrices first .. first +

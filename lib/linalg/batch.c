@@ -6,7 +6,6 @@
 typedef struct batch_job {
     const szgi_linalg_ops *ops;
     int64_t m, n, stride;
-    int width; /* doubles an entry of a Hermitian matrix: 1 where it is symmetric */
     double *a, *real;
     szg_c64 *complex;
 } batch_job;
@@ -17,15 +16,13 @@ static szg_status name_matrix(szg_context *context, szg_status status, int64_t i
     return szgi_fail_prefix(context, status, "matrix %" PRId64 " of the batch", index);
 }
 
-static szg_status hermitian_block(szg_context *context, void *argument, int64_t i, int worker) {
+static szg_status symmetric_block(szg_context *context, void *argument, int64_t i, int worker) {
     (void)worker;
     batch_job *job = argument;
-    int64_t n = job->n;
-    double *a = job->a + i * job->stride * job->width, *w = job->real + i * n;
-    szg_status status = job->width == 1
-                            ? job->ops->eigen_symmetric(context, n, a, n, w, false)
-                            : job->ops->eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
-    return name_matrix(context, status, i);
+    return name_matrix(context,
+                       job->ops->eigen_symmetric(context, job->n, job->a + i * job->stride, job->n,
+                                                 job->real + i * job->n, false),
+                       i);
 }
 
 static szg_status general_block(szg_context *context, void *argument, int64_t i, int worker) {
@@ -47,25 +44,10 @@ static szg_status singular_block(szg_context *context, void *argument, int64_t i
                        i);
 }
 
-static szg_status hermitian(szg_context *context, int64_t count, int64_t n, int width, void *a,
-                            int64_t stride, double *w) {
-    batch_job job = {.ops = szgi_linalg_of(context),
-                     .n = n,
-                     .stride = stride,
-                     .width = width,
-                     .a = a,
-                     .real = w};
-    return szgi_pool_run(context, count, hermitian_block, &job);
-}
-
 szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, double *w) {
-    return hermitian(context, count, n, 1, a, stride, w);
-}
-
-szg_status szgi_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                      int64_t stride, double *w) {
-    return hermitian(context, count, n, 2, a, stride, w);
+    batch_job job = {.ops = szgi_linalg_of(context), .n = n, .stride = stride, .a = a, .real = w};
+    return szgi_pool_run(context, count, symmetric_block, &job);
 }
 
 szg_status szgi_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,

@@ -7,8 +7,6 @@
 
 szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, double *w);
-szg_status szgi_batch_eigen_hermitian(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                      int64_t stride, double *w);
 szg_status szgi_batch_eigen_general(szg_context *context, int64_t count, int64_t n, double *a,
                                     int64_t stride, szg_c64 *w);
 szg_status szgi_batch_singular(szg_context *context, int64_t count, int64_t m, int64_t n, double *a,

@@ -3,12 +3,10 @@
 
 const szgi_linalg_ops szgi_linalg_cpu = {
     .gemm = szgi_cpu_gemm,
-    .gemm_complex = szgi_cpu_gemm_complex,
     .eigen_symmetric = szgi_cpu_eigen_symmetric,
     .eigen_hermitian = szgi_cpu_eigen_hermitian,
     .eigen_general = szgi_cpu_eigen_general,
     .eigen_general_complex = szgi_cpu_eigen_general_complex,
-    .eigen_tridiagonal = szgi_cpu_eigen_tridiagonal,
     .singular = szgi_cpu_singular,
     .singular_complex = szgi_cpu_singular_complex,
     .qr_r = szgi_cpu_qr_r,

@@ -41,10 +41,6 @@ void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64
 szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
                          int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                          int64_t ldb, double beta, double *c, int64_t ldc);
-szg_status szgi_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                                 int64_t ldc);
 szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
                                     double *w, bool vectors);
 szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
@@ -53,8 +49,6 @@ szg_status szgi_cpu_eigen_general(szg_context *context, int64_t n, double *a, in
                                   szg_c64 *w);
 szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                           szg_c64 *w);
-szg_status szgi_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                      double *z);
 szg_status szgi_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
                              double *s, double *u, int64_t ldu, double *vt, int64_t ldvt);
 szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,

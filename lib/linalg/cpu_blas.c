@@ -87,39 +87,31 @@ void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64
 }
 
 typedef struct product {
-    bool is_complex, rows; /* rows: slices are of rows of C, else of columns */
+    bool rows; /* slices are of rows of C, else of columns */
     char op_a, op_b;
     int64_t m, n, k, lda, ldb, ldc;
-    const void *a, *b, *alpha, *beta;
-    void *c;
+    double alpha, beta;
+    const double *a, *b;
+    double *c;
 } product;
-
-static const char *advance(const product *job, const void *array, int64_t entries) {
-    return (const char *)array +
-           (size_t)entries * (job->is_complex ? sizeof(szg_c64) : sizeof(double));
-}
 
 static szg_status multiply_slice(szg_context *context, void *argument, int64_t block, int worker) {
     (void)worker;
     const product *job = argument;
     int64_t first = block * SLICE, whole = job->rows ? job->m : job->n;
     int64_t count = whole - first < SLICE ? whole - first : SLICE;
-    const void *a = job->a, *b = job->b;
+    const double *a = job->a, *b = job->b;
     if (job->rows)
-        a = advance(job, a, job->op_a == 'n' ? first * job->lda : first);
+        a += job->op_a == 'n' ? first * job->lda : first;
     else
-        b = advance(job, b, job->op_b == 'n' ? first : first * job->ldb);
-    void *c = (void *)advance(job, job->c, job->rows ? first * job->ldc : first);
+        b += job->op_b == 'n' ? first : first * job->ldb;
+    double *c = job->c + (job->rows ? first * job->ldc : first);
     CBLAS_TRANSPOSE op_a = transpose_of(job->op_a), op_b = transpose_of(job->op_b);
     blasint m = (blasint)(job->rows ? count : job->m), n = (blasint)(job->rows ? job->n : count);
     blasint k = (blasint)job->k, lda = (blasint)job->lda, ldb = (blasint)job->ldb;
     szgi_blas_call call = szgi_blas_begin(context, false);
-    if (job->is_complex)
-        cblas_zgemm(CblasRowMajor, op_a, op_b, m, n, k, job->alpha, a, lda, b, ldb, job->beta, c,
-                    (blasint)job->ldc);
-    else
-        cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, *(const double *)job->alpha, a, lda, b, ldb,
-                    *(const double *)job->beta, c, (blasint)job->ldc);
+    cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, job->alpha, a, lda, b, ldb, job->beta, c,
+                (blasint)job->ldc);
     szgi_blas_end(call);
     return SZG_OK;
 }
@@ -144,29 +136,8 @@ szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, 
                    .ldc = ldc,
                    .a = a,
                    .b = b,
-                   .alpha = &alpha,
-                   .beta = &beta,
-                   .c = c};
-    return multiply(context, &job);
-}
-
-szg_status szgi_cpu_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                                 int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                                 const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                                 int64_t ldc) {
-    product job = {.is_complex = true,
-                   .op_a = op_a,
-                   .op_b = op_b,
-                   .m = m,
-                   .n = n,
-                   .k = k,
-                   .lda = lda,
-                   .ldb = ldb,
-                   .ldc = ldc,
-                   .a = a,
-                   .b = b,
-                   .alpha = &alpha,
-                   .beta = &beta,
+                   .alpha = alpha,
+                   .beta = beta,
                    .c = c};
     return multiply(context, &job);
 }

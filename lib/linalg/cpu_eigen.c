@@ -203,29 +203,3 @@ end:
     szgi_memory_free(real);
     return status;
 }
-
-szg_status szgi_cpu_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                      double *z) {
-    SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, n));
-    if (!z)
-        return szgi_lapack_status(context, "dsterf", LAPACKE_dsterf_work((lapack_int)n, d, e),
-                                  LOOSE_EIGEN);
-    SZG_TRY(check_vectors(context, n, true));
-    SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
-    int64_t count = 1 + 4 * n + n * n, integers = 3 + 5 * n;
-    double *work;
-    lapack_int *work_int = NULL;
-    SZG_TRY(szgi_memory_alloc(context, count, &work));
-    szg_status status = szgi_memory_alloc(context, integers, &work_int);
-    if (status == SZG_OK) {
-        szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
-        lapack_int info =
-            LAPACKE_dstevd_work(LAPACK_COL_MAJOR, 'V', (lapack_int)n, d, e, z, (lapack_int)n, work,
-                                (lapack_int)count, work_int, (lapack_int)integers);
-        szgi_blas_end(call);
-        status = szgi_lapack_status(context, "dstevd", info, LOOSE_EIGEN);
-    }
-    szgi_memory_free(work);
-    szgi_memory_free(work_int);
-    return status;
-}

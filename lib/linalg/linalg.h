@@ -38,16 +38,12 @@ SZG_CHECK_RESULT szg_status szgi_backend_prepare(szg_context *context);
 /* ---- Products ---- */
 
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,
- * 't' transposed, 'c' conjugate transposed ('t' for real matrices). beta = 0: C need not be set.
+ * 't' or 'c' transposed. beta = 0: C need not be set.
  * Inputs are not searched for NaN: they propagate. C overlaps neither A nor B. */
 SZG_CHECK_RESULT szg_status szgi_gemm(szg_context *context, char op_a, char op_b, int64_t m,
                                       int64_t n, int64_t k, double alpha, const double *a,
                                       int64_t lda, const double *b, int64_t ldb, double beta,
                                       double *c, int64_t ldc);
-SZG_CHECK_RESULT szg_status szgi_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m,
-                                              int64_t n, int64_t k, szg_c64 alpha, const szg_c64 *a,
-                                              int64_t lda, const szg_c64 *b, int64_t ldb,
-                                              szg_c64 beta, szg_c64 *c, int64_t ldc);
 
 /* ---- Eigenvalues. Each destroys a. Backward stable: the computed values are the exact ones of
  * a + E, ||E||_2 <= c(n) eps ||a||_2, c a small polynomial (LAPACK Users' Guide, 3rd ed., 4.7).
@@ -69,11 +65,6 @@ SZG_CHECK_RESULT szg_status szgi_eigen_general(szg_context *context, int64_t n, 
                                                int64_t lda, szg_c64 *w);
 SZG_CHECK_RESULT szg_status szgi_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a,
                                                        int64_t lda, szg_c64 *w);
-
-/* Symmetric tridiagonal: diagonal d[0..n-1] becomes the eigenvalues, ascending; e[0..n-2], the
- * off-diagonal, is destroyed. z NULL, or n x n without gaps: row i becomes the i-th eigenvector. */
-SZG_CHECK_RESULT szg_status szgi_eigen_tridiagonal(szg_context *context, int64_t n, double *d,
-                                                   double *e, double *z);
 
 /* ---- Singular values and QR. Each destroys a. ---- */
 
@@ -104,9 +95,6 @@ double szgi_tall_r_error(int64_t n, int64_t d);
 
 SZG_CHECK_RESULT szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                        int64_t n, double *a, int64_t stride,
-                                                       double *w);
-SZG_CHECK_RESULT szg_status szgi_eigen_hermitian_batch(szg_context *context, int64_t count,
-                                                       int64_t n, szg_c64 *a, int64_t stride,
                                                        double *w);
 SZG_CHECK_RESULT szg_status szgi_eigen_general_batch(szg_context *context, int64_t count, int64_t n,
                                                      double *a, int64_t stride, szg_c64 *w);

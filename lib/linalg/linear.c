@@ -38,18 +38,6 @@ szg_status szgi_gemm(szg_context *context, char op_a, char op_b, int64_t m, int6
                                          c, ldc);
 }
 
-szg_status szgi_gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                             int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                             const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c, int64_t ldc) {
-    SZG_TRY(check_operand(context, "A", op_a, m, k, lda));
-    SZG_TRY(check_operand(context, "B", op_b, k, n, ldb));
-    SZG_TRY(szgi_check_shape(context, "C", m, n, ldc));
-    if (m == 0 || n == 0)
-        return SZG_OK;
-    return szgi_linalg_of(context)->gemm_complex(context, op_a, op_b, m, n, k, alpha, a, lda, b,
-                                                 ldb, beta, c, ldc);
-}
-
 szg_status szgi_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda, double *w,
                                 bool vectors) {
     SZG_TRY(szgi_check_lower(context, n, 1, a, lda));
@@ -79,18 +67,6 @@ szg_status szgi_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *
     if (!szgi_linalg_of(context)->eigen_general_complex)
         return missing(context, "general eigenvalues");
     return n == 0 ? SZG_OK : szgi_linalg_of(context)->eigen_general_complex(context, n, a, lda, w);
-}
-
-szg_status szgi_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                  double *z) {
-    if (n < 0)
-        return szgi_fail(context, SZG_EINVAL, "tridiagonal: a size of %" PRId64 " is negative", n);
-    if (n == 0)
-        return SZG_OK;
-    SZG_TRY(szgi_check_matrix(context, "diagonal", 1, n, 1, d, n));
-    if (n > 1)
-        SZG_TRY(szgi_check_matrix(context, "off-diagonal", 1, n - 1, 1, e, n - 1));
-    return szgi_linalg_of(context)->eigen_tridiagonal(context, n, d, e, z);
 }
 
 static szg_status check_factors(szg_context *context, int64_t m, int64_t n, const void *u,
@@ -186,14 +162,6 @@ szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count, int64
     if (n == 0)
         return SZG_OK;
     return BATCH(context, eigen_symmetric, count, n, a, stride, w);
-}
-
-szg_status szgi_eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                      int64_t stride, double *w) {
-    SZG_TRY(check_batch(context, count, n, n, 2, a, stride));
-    if (n == 0)
-        return SZG_OK;
-    return BATCH(context, eigen_hermitian, count, n, a, stride, w);
 }
 
 szg_status szgi_eigen_general_batch(szg_context *context, int64_t count, int64_t n, double *a,

@@ -14,10 +14,6 @@ typedef struct szgi_linalg_ops {
     szg_status (*gemm)(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                        double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                        double beta, double *c, int64_t ldc);
-    szg_status (*gemm_complex)(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                               int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                               const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                               int64_t ldc);
 
     szg_status (*eigen_symmetric)(szg_context *context, int64_t n, double *a, int64_t lda,
                                   double *w, bool vectors);
@@ -27,8 +23,6 @@ typedef struct szgi_linalg_ops {
                                 szg_c64 *w);
     szg_status (*eigen_general_complex)(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                         szg_c64 *w);
-    szg_status (*eigen_tridiagonal)(szg_context *context, int64_t n, double *d, double *e,
-                                    double *z);
 
     szg_status (*singular)(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
                            double *s, double *u, int64_t ldu, double *vt, int64_t ldvt);
@@ -39,8 +33,6 @@ typedef struct szgi_linalg_ops {
 
     /* NULL: one matrix a block of the pool. */
     szg_status (*eigen_symmetric_batch)(szg_context *context, int64_t count, int64_t n, double *a,
-                                        int64_t stride, double *w);
-    szg_status (*eigen_hermitian_batch)(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
                                         int64_t stride, double *w);
     szg_status (*eigen_general_batch)(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, szg_c64 *w);

@@ -4,17 +4,6 @@ static double entry(char op, const double *a, int64_t lda, int64_t i, int64_t j)
     return op == 'n' ? a[i * lda + j] : a[j * lda + i];
 }
 
-static szg_c64 entry_complex(char op, const szg_c64 *a, int64_t lda, int64_t i, int64_t j) {
-    szg_c64 value = op == 'n' ? a[i * lda + j] : a[j * lda + i];
-    if (op == 'c')
-        value.im = -value.im;
-    return value;
-}
-
-static szg_c64 multiply(szg_c64 x, szg_c64 y) {
-    return (szg_c64){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-
 static szg_status gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                        double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
                        double beta, double *c, int64_t ldc) {
@@ -30,35 +19,11 @@ static szg_status gemm(szg_context *context, char op_a, char op_b, int64_t m, in
     return SZG_OK;
 }
 
-static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                               int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                               const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                               int64_t ldc) {
-    (void)context;
-    bool fresh = beta.re == 0 && beta.im == 0;
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            szg_c64 sum = {0, 0};
-            for (int64_t t = 0; t < k; t++) {
-                szg_c64 term =
-                    multiply(entry_complex(op_a, a, lda, i, t), entry_complex(op_b, b, ldb, t, j));
-                sum = (szg_c64){sum.re + term.re, sum.im + term.im};
-            }
-            szg_c64 *at = &c[i * ldc + j];
-            szg_c64 old = fresh ? (szg_c64){0, 0} : multiply(beta, *at);
-            sum = multiply(alpha, sum);
-            *at = (szg_c64){sum.re + old.re, sum.im + old.im};
-        }
-    return SZG_OK;
-}
-
 /* General eigenvalues have no plain algorithm that is worth trusting: LAPACK only. */
 const szgi_linalg_ops szgi_linalg_reference = {
     .gemm = gemm,
-    .gemm_complex = gemm_complex,
     .eigen_symmetric = szgi_reference_eigen_symmetric,
     .eigen_hermitian = szgi_reference_eigen_hermitian,
-    .eigen_tridiagonal = szgi_reference_eigen_tridiagonal,
     .singular = szgi_reference_singular,
     .singular_complex = szgi_reference_singular_complex,
     .qr_r = szgi_reference_qr_r,

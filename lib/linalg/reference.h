@@ -29,8 +29,6 @@ szg_status szgi_reference_eigen_symmetric(szg_context *context, int64_t n, doubl
                                           double *w, bool vectors);
 szg_status szgi_reference_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                           double *w, bool vectors);
-szg_status szgi_reference_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                            double *z);
 szg_status szgi_reference_singular(szg_context *context, int64_t m, int64_t n, double *a,
                                    int64_t lda, double *s, double *u, int64_t ldu, double *vt,
                                    int64_t ldvt);

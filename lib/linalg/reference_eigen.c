@@ -159,21 +159,3 @@ szg_status szgi_reference_eigen_symmetric(szg_context *context, int64_t n, doubl
     szgi_memory_free(wide);
     return status;
 }
-
-szg_status szgi_reference_eigen_tridiagonal(szg_context *context, int64_t n, double *d, double *e,
-                                            double *z) {
-    int64_t count;
-    double *a;
-    SZG_TRY(szgi_memory_product(context, n, n, &count));
-    SZG_TRY(szgi_memory_alloc(context, count, &a));
-    for (int64_t i = 0; i < n; i++) {
-        a[i * n + i] = d[i];
-        if (i > 0)
-            a[i * n + i - 1] = e[i - 1];
-    }
-    szg_status status = szgi_reference_eigen_symmetric(context, n, a, n, d, z != NULL);
-    for (int64_t i = 0; status == SZG_OK && z && i < n * n; i++)
-        z[i] = a[i];
-    szgi_memory_free(a);
-    return status;
-}

@@ -14,7 +14,7 @@ SZGI_BEGIN_DECLS
  * "network/network.h" and this file: by itself with the number of entries of the tables, by way of
  * the generation with all else. */
 enum {
-    SZGI_PLUGIN_GENERATION = 7,
+    SZGI_PLUGIN_GENERATION = 8,
     SZGI_PLUGIN_ENTRIES = (sizeof(szgi_linalg_ops) + sizeof(szgi_network_ops)) / sizeof(void *),
     SZGI_PLUGIN_ABI = 1000 * SZGI_PLUGIN_GENERATION + SZGI_PLUGIN_ENTRIES
 };

@@ -9,7 +9,6 @@
  * docs/reference/benchmarks.md says which figures stand. */
 static const double crossover[PLUGIN_WORKS] = {
     [PLUGIN_PRODUCT] = 512,
-    [PLUGIN_PRODUCT_COMPLEX] = 320,
     [PLUGIN_EIGEN] = 1024,
     [PLUGIN_EIGEN_VECTORS] = 768,
     [PLUGIN_HERMITIAN] = 768,
@@ -20,9 +19,8 @@ static const double crossover[PLUGIN_WORKS] = {
     [PLUGIN_SINGULAR_VECTORS] = 1024,
     [PLUGIN_SINGULAR_COMPLEX] = 1024,
     [PLUGIN_SINGULAR_COMPLEX_VECTORS] = 768,
-    [PLUGIN_EIGEN_BATCH] = 0x1p27,     /* 64 matrices of order 128 */
-    [PLUGIN_HERMITIAN_BATCH] = 0x1p26, /* half as many: four times the work, twice the numbers */
-    [PLUGIN_SINGULAR_BATCH] = 0x1p27,  /* as many */
+    [PLUGIN_EIGEN_BATCH] = 0x1p27,    /* 64 matrices of order 128 */
+    [PLUGIN_SINGULAR_BATCH] = 0x1p27, /* as many */
     [PLUGIN_TRANSFORM] = 0x1p19,
 };
 

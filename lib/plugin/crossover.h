@@ -6,9 +6,8 @@
 
 /* What is counted stands beside each. */
 typedef enum plugin_work {
-    PLUGIN_PRODUCT,         /* harmonic mean of m, n, k: of a cube its side */
-    PLUGIN_PRODUCT_COMPLEX, /* the same */
-    PLUGIN_EIGEN,           /* order */
+    PLUGIN_PRODUCT, /* harmonic mean of m, n, k: of a cube its side */
+    PLUGIN_EIGEN,   /* order */
     PLUGIN_EIGEN_VECTORS,
     PLUGIN_HERMITIAN,
     PLUGIN_HERMITIAN_VECTORS,
@@ -18,10 +17,9 @@ typedef enum plugin_work {
     PLUGIN_SINGULAR_VECTORS,
     PLUGIN_SINGULAR_COMPLEX,
     PLUGIN_SINGULAR_COMPLEX_VECTORS,
-    PLUGIN_EIGEN_BATCH,     /* count n^3 */
-    PLUGIN_HERMITIAN_BATCH, /* the same */
-    PLUGIN_SINGULAR_BATCH,  /* count (m + n)^3 / 8 */
-    PLUGIN_TRANSFORM,       /* numbers: batch n */
+    PLUGIN_EIGEN_BATCH,    /* count n^3 */
+    PLUGIN_SINGULAR_BATCH, /* count (m + n)^3 / 8 */
+    PLUGIN_TRANSFORM,      /* numbers: batch n */
     PLUGIN_WORKS
 } plugin_work;
 

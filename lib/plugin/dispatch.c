@@ -46,14 +46,6 @@ static szg_status gemm(szg_context *context, char op_a, char op_b, int64_t m, in
              b, ldb, beta, c, ldc);
 }
 
-static szg_status gemm_complex(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                               int64_t k, szg_c64 alpha, const szg_c64 *a, int64_t lda,
-                               const szg_c64 *b, int64_t ldb, szg_c64 beta, szg_c64 *c,
-                               int64_t ldc) {
-    DISPATCH(context, PLUGIN_PRODUCT_COMPLEX, mean_side(m, n, k), gemm_complex, op_a, op_b, m, n, k,
-             alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
 /* ---- One matrix ---- */
 
 static szg_status eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
@@ -106,14 +98,6 @@ static szg_status eigen_symmetric_batch(szg_context *context, int64_t count, int
                 (double)count * cube((double)n), eigen_symmetric_batch, count, n, a, stride, w);
 }
 
-static szg_status eigen_hermitian_batch(szg_context *context, int64_t count, int64_t n, szg_c64 *a,
-                                        int64_t stride, double *w) {
-    if (n > PLUGIN_BATCH_ORDER)
-        return szgi_batch_eigen_hermitian(context, count, n, a, stride, w);
-    DISPATCH_OR(szgi_batch_eigen_hermitian, context, PLUGIN_HERMITIAN_BATCH,
-                (double)count * cube((double)n), eigen_hermitian_batch, count, n, a, stride, w);
-}
-
 static szg_status singular_batch(szg_context *context, int64_t count, int64_t m, int64_t n,
                                  double *a, int64_t stride, double *s) {
     if (m + n > PLUGIN_BATCH_ORDER)
@@ -128,7 +112,6 @@ szg_status szgi_plugin_dispatch_fill(szg_context *context, plugin_session *sessi
     session->ops = (szgi_ops){session->device->name, &session->linalg, session->device->network};
     session->linalg = szgi_linalg_cpu;
     session->linalg.gemm = gemm;
-    session->linalg.gemm_complex = gemm_complex;
     session->linalg.eigen_symmetric = eigen_symmetric;
     session->linalg.eigen_hermitian = eigen_hermitian;
     session->linalg.eigen_general = eigen_general;
@@ -136,7 +119,6 @@ szg_status szgi_plugin_dispatch_fill(szg_context *context, plugin_session *sessi
     session->linalg.singular = singular;
     session->linalg.singular_complex = singular_complex;
     session->linalg.eigen_symmetric_batch = eigen_symmetric_batch;
-    session->linalg.eigen_hermitian_batch = eigen_hermitian_batch;
     session->linalg.singular_batch = singular_batch;
     szgi_plugin_transforms_fill(session);
     return SZG_OK;

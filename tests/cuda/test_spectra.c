@@ -58,21 +58,14 @@ static szg_status singular_wide(szg_context *context) {
 static szg_status symmetric_batch(szg_context *context) {
     return szgi_eigen_symmetric_batch(context, COUNT, N, work.a, N * N, work.s);
 }
-static szg_status hermitian_batch(szg_context *context) {
-    return szgi_eigen_hermitian_batch(context, COUNT, N, (szg_c64 *)work.a, N * N, work.s);
-}
+
 static szg_status singular_batch(szg_context *context) {
     return szgi_singular_batch(context, COUNT, N, N - 1, work.a, N * N, work.s);
 }
 static szg_status product(szg_context *context) {
     return szgi_gemm(context, 'n', 't', N, N, N, 1, work.a, N, work.a, N, 0.5, work.b, N);
 }
-static szg_status product_complex(szg_context *context) {
-    szg_c64 one = {1, 0}, zero = {0, 0};
-    const szg_c64 *a = (const szg_c64 *)work.a;
-    return szgi_gemm_complex(context, 'n', 'c', N, N, N, one, a, N, a, N, zero, (szg_c64 *)work.b,
-                             N);
-}
+
 static szg_status transform(szg_context *context) {
     szgi_fft *fft;
     SZG_TRY(szgi_fft_open(context, SZGI_FFT_REAL_BACKWARD, N, COUNT, &fft));
@@ -95,10 +88,8 @@ static const struct {
     {singular_vectors, "cusolverDnXgesvd", "singular values of 9 x 7"},
     {singular_wide, "cusolverDnXgesvd", "singular values of 7 x 9"},
     {symmetric_batch, "cusolverDnXsyevBatched", "5 symmetric matrices of order 9"},
-    {hermitian_batch, "cusolverDnXsyevBatched", "5 Hermitian matrices of order 9"},
     {singular_batch, "cusolverDnXsyevBatched", "singular values of 5 matrices, 9 x 8"},
     {product, NULL, "product 9 x 9 x 9"},
-    {product_complex, NULL, "product 9 x 9 x 9"},
     {transform, NULL, "5 transforms of length 9"},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -179,17 +170,14 @@ START_TEST(failing_calls_are_named) {
 }
 END_TEST
 
-/* `count` symmetric (width 1) or Hermitian matrices, the same ones in every call. */
-static szg_status eigen_batch(int width, int64_t count, int64_t n, double *a, double *w) {
-    return width == 1
-               ? szgi_eigen_symmetric_batch(test_context(), count, n, a, n * n, w)
-               : szgi_eigen_hermitian_batch(test_context(), count, n, (szg_c64 *)a, n * n, w);
+static szg_status symmetric_batch_of(int64_t count, int64_t n, double *a, double *w) {
+    return szgi_eigen_symmetric_batch(test_context(), count, n, a, n * n, w);
 }
 
 /* Chunks that a small memory forces give the numbers of one chunk. */
-static void check_chunks(int width) {
+START_TEST(batches_go_in_chunks) {
     enum { ORDER = 24 };
-    const int64_t many = 150 / width, numbers = many * ORDER * ORDER * width;
+    const int64_t many = 150, numbers = many * ORDER * ORDER;
     szgi_stream stream = {.seed = test_seed(), .purpose = 0x5f};
     double *a = new_numbers(numbers), *w[2];
     for (int small = 0; small < 2; small++) {
@@ -198,42 +186,34 @@ static void check_chunks(int width) {
         if (small)
             setenv("SZG_EMULATED_MEMORY", "400000", 1);
         use_tested_backend(); /* a new session: nothing is held */
-        ck_szg_ok(eigen_batch(width, many, ORDER, a, w[small]));
+        ck_szg_ok(symmetric_batch_of(many, ORDER, a, w[small]));
     }
     ck_assert_int_eq(memcmp(w[0], w[1], (size_t)(many * ORDER) * sizeof **w), 0);
     setenv("SZG_EMULATED_WRONG", "cusolverDnXsyevBatched:2", 1); /* the first of the second chunk */
     szgi_random_fill_normal(&stream, 0, numbers, a);
-    ck_szg_fails(SZG_EBACKEND, "not handed out", eigen_batch(width, many, ORDER, a, w[0]));
+    ck_szg_fails(SZG_EBACKEND, "not handed out", symmetric_batch_of(many, ORDER, a, w[0]));
     ck_assert(!strstr(szg_context_message(test_context()), "matrix 0"));
     setenv("SZG_EMULATED_WRONG", NOTHING, 1);
     szgi_random_fill_normal(&stream, 0, numbers, a);
-    a[width - 1] = NAN; /* of the first chunk, which is looked at before any */
-    ck_szg_fails(SZG_EDATA, "matrix 0", eigen_batch(width, many, ORDER, a, w[0]));
+    a[0] = NAN; /* of the first chunk, which is looked at before any */
+    ck_szg_fails(SZG_EDATA, "matrix 0", symmetric_batch_of(many, ORDER, a, w[0]));
     unsetenv("SZG_EMULATED_MEMORY");
     use_tested_backend();
     szgi_memory_free(a), szgi_memory_free(w[0]), szgi_memory_free(w[1]);
 }
-
-START_TEST(batches_go_in_chunks) {
-    check_chunks(1);
-    check_chunks(2);
-}
 END_TEST
 
-/* More matrices than cuSOLVER takes at one time; of complex ones more than a call gets. */
+/* More matrices than cuSOLVER takes at one time. */
 START_TEST(batches_go_in_calls) {
     szgi_stream stream = {.seed = test_seed(), .purpose = 0x61};
-    for (int width = 1; width <= 2; width++) {
-        const int many = 33000 / width;
-        double *a = new_numbers(many * width), *w = new_numbers(many);
-        double *kept = new_numbers(many * width);
-        szgi_random_fill_normal(&stream, 0, many * width, a);
-        memcpy(kept, a, (size_t)(many * width) * sizeof *a);
-        ck_szg_ok(eigen_batch(width, many, 1, a, w));
-        for (int i = 0; i < many; i++)
-            ck_assert(w[i] == kept[i * width]);
-        szgi_memory_free(a), szgi_memory_free(kept), szgi_memory_free(w);
-    }
+    const int many = 33000;
+    double *a = new_numbers(many), *w = new_numbers(many), *kept = new_numbers(many);
+    szgi_random_fill_normal(&stream, 0, many, a);
+    memcpy(kept, a, (size_t)many * sizeof *a);
+    ck_szg_ok(symmetric_batch_of(many, 1, a, w));
+    for (int i = 0; i < many; i++)
+        ck_assert(w[i] == kept[i]);
+    szgi_memory_free(a), szgi_memory_free(kept), szgi_memory_free(w);
 }
 END_TEST
 
@@ -243,27 +223,25 @@ START_TEST(batches_of_any_limit_are_split) {
     enum { ORDER = 12, MANY = 50 };
     szgi_stream stream = {.seed = test_seed(), .purpose = 0x62};
     const char *const limits[] = {"2147483647", "7199", "1440", "144"};
-    for (int width = 1; width <= 2; width++) {
-        double *a = new_numbers(MANY * ORDER * ORDER * width), w[2][MANY * ORDER];
-        for (int i = 0; i < 4; i++) {
-            szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
-            setenv("SZG_EMULATED_BATCH", limits[i], 1);
-            use_tested_backend();
-            ck_szg_ok(eigen_batch(width, MANY, ORDER, a, w[i > 0]));
-            ck_assert_int_eq(memcmp(w[0], w[i > 0], sizeof *w), 0);
-        }
-        szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER * width, a);
-        setenv("SZG_EMULATED_BATCH", "143", 1);
-        ck_szg_fails(SZG_EBACKEND, "the order may be too large for it",
-                     eigen_batch(width, MANY, ORDER, a, w[1]));
-        unsetenv("SZG_EMULATED_BATCH");
-        szgi_memory_free(a);
+    double *a = new_numbers(MANY * ORDER * ORDER), w[2][MANY * ORDER];
+    for (int i = 0; i < 4; i++) {
+        szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+        setenv("SZG_EMULATED_BATCH", limits[i], 1);
+        use_tested_backend();
+        ck_szg_ok(symmetric_batch_of(MANY, ORDER, a, w[i > 0]));
+        ck_assert_int_eq(memcmp(w[0], w[i > 0], sizeof *w), 0);
     }
+    szgi_random_fill_normal(&stream, 0, MANY * ORDER * ORDER, a);
+    setenv("SZG_EMULATED_BATCH", "143", 1);
+    ck_szg_fails(SZG_EBACKEND, "the order may be too large for it",
+                 symmetric_batch_of(MANY, ORDER, a, w[1]));
+    unsetenv("SZG_EMULATED_BATCH");
+    szgi_memory_free(a);
 }
 END_TEST
 
 START_TEST(memory_that_does_not_suffice_is_named) {
-    enum { ORDER = 100, COMPLEX = 64 };
+    enum { ORDER = 100 };
     szg_context *context = test_context();
     double *a = new_numbers(ORDER * ORDER), *w = new_numbers(ORDER);
     setenv("SZG_EMULATED_MEMORY", "60000", 1);
@@ -272,9 +250,6 @@ START_TEST(memory_that_does_not_suffice_is_named) {
                  szgi_eigen_symmetric(context, ORDER, a, ORDER, w, false));
     ck_szg_fails(SZG_EBACKEND, "one matrix needs",
                  szgi_eigen_symmetric_batch(context, 1, ORDER, a, ORDER * ORDER, w));
-    ck_szg_fails(
-        SZG_EBACKEND, "one matrix needs",
-        szgi_eigen_hermitian_batch(context, 1, COMPLEX, (szg_c64 *)a, COMPLEX * COMPLEX, w));
     ck_szg_fails(
         SZG_EBACKEND, "MiB are free",
         szgi_gemm(context, 'n', 'n', ORDER, ORDER, ORDER, 1, a, ORDER, a, ORDER, 0, w, ORDER));
@@ -297,23 +272,23 @@ static bool reaches_device(int64_t n) {
     return status != SZG_OK;
 }
 
-static bool batch_reaches_device(int width, int64_t count, int64_t n) {
+static bool batch_reaches_device(int64_t count, int64_t n) {
     use_tested_backend(); /* without a fault: calls are counted anew */
     setenv("SZG_EMULATED_FAIL", "cusolverDnXsyevBatched:1", 1);
     fill();
-    szg_status status = eigen_batch(width, count, n, work.a, work.s);
+    szg_status status = symmetric_batch_of(count, n, work.a, work.s);
     setenv("SZG_EMULATED_FAIL", NOTHING, 1);
     ck_assert(status == SZG_OK || status == SZG_EBACKEND);
     return status != SZG_OK;
 }
 
-/* Hermitian batches go there from half of what symmetric ones do: here 64 and 128. */
+/* Count times the cube of the order: here from 128 on. */
 START_TEST(crossovers_of_batches_decide) {
     setenv("SZEGO_CUDA_CROSSOVER", "0x1p-20", 1);
-    ck_assert(!batch_reaches_device(2, 2, 3));
-    ck_assert(batch_reaches_device(2, 1, 4));
-    ck_assert(!batch_reaches_device(1, 1, 4));
-    ck_assert(batch_reaches_device(1, 2, 4));
+    ck_assert(!batch_reaches_device(4, 3));
+    ck_assert(batch_reaches_device(5, 3));
+    ck_assert(!batch_reaches_device(1, 4));
+    ck_assert(batch_reaches_device(2, 4));
     setenv("SZEGO_CUDA_CROSSOVER", "0", 1);
     use_tested_backend();
 }
@@ -390,7 +365,6 @@ START_TEST(cancelled_batches_stop) {
     fill();
     szg_context_cancel(context);
     ck_assert_int_eq(symmetric_batch(context), SZG_ECANCEL);
-    ck_assert_int_eq(hermitian_batch(context), SZG_ECANCEL);
     ck_assert_int_eq(singular_batch(context), SZG_ECANCEL);
     szg_context_close(&context);
 }
