@@ -111,18 +111,6 @@ bool szgi_check_attention_logits(szgi_arguments *check, const szgi_attention *a,
     return check->status == SZG_OK;
 }
 
-bool szgi_check_diagonal_means(szgi_arguments *check, int64_t count, int64_t n, const void *a,
-                               void *out) {
-    szgi_argument_size(check, "count", count, 0);
-    szgi_argument_size(check, "n", n, 0);
-    szgi_argument_extent(check, count, n, n);
-    if (check->status != SZG_OK || count == 0 || n == 0)
-        return false;
-    szgi_argument_array(check, "a", a);
-    szgi_argument_array(check, "out", out);
-    return check->status == SZG_OK;
-}
-
 static bool check_join(szgi_arguments *check, const szgi_join *join, const void *a, const void *b,
                        const void *out) {
     szgi_argument_size(check, "rows", join->rows, 0);

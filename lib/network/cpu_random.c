@@ -11,11 +11,6 @@ static const szgi_random_kernels *kernels(void) {
 #endif
 }
 
-void szgi_cpu_random_words(const szgi_stream *stream, uint64_t first, int64_t count,
-                           uint32_t *out) {
-    kernels()->words(stream, first, count, out);
-}
-
 void szgi_cpu_random_keep(const szgi_stream *stream, uint64_t first, int64_t count,
                           uint32_t threshold, float scale, float *out) {
     kernels()->keep(stream, first, count, threshold, scale, out);

@@ -1,14 +1,12 @@
-/* The words of szgi_random_word, many at a time, and what dropout makes of them. */
+/* What dropout makes of the words of szgi_random_word, many at a time. */
 #ifndef SZG_NETWORK_CPU_RANDOM_H
 #define SZG_NETWORK_CPU_RANDOM_H
 
 #include "network/network.h"
 #include "base/random.h"
 
-/* out[i] = szgi_random_word(stream, first + i), i < count. */
-void szgi_cpu_random_words(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out);
-
-/* out[i] = 0 where word first + i is below `threshold`, `scale` elsewhere. */
+/* out[i] = 0 where szgi_random_word(stream, first + i) is below `threshold`, `scale` elsewhere,
+ * i < count. */
 void szgi_cpu_random_keep(const szgi_stream *stream, uint64_t first, int64_t count,
                           uint32_t threshold, float scale, float *out);
 
@@ -17,7 +15,6 @@ void szgi_cpu_dropout_factors(const szgi_dropout *dropout, uint64_t first, int64
                               float *out);
 
 typedef struct szgi_random_kernels {
-    void (*words)(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out);
     void (*keep)(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t threshold,
                  float scale, float *out);
 } szgi_random_kernels;

@@ -21,17 +21,6 @@ static inline void store(const vword words[2], int64_t position, int64_t count, 
     }
 }
 
-static void fill_words(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t *out) {
-    philox p = philox_of(stream);
-    uint64_t block = first / 4;
-    for (int64_t i = -(int64_t)(first % 4); i < count; i += PHILOX_WORDS) {
-        vword words[2];
-        philox_words(&p, block, words);
-        store(words, i, count, out);
-        block += PHILOX_BLOCKS;
-    }
-}
-
 static void fill_keep(const szgi_stream *stream, uint64_t first, int64_t count, uint32_t threshold,
                       float scale, float *out) {
     philox p = philox_of(stream);
@@ -47,5 +36,4 @@ static void fill_keep(const szgi_stream *stream, uint64_t first, int64_t count, 
     }
 }
 
-const szgi_random_kernels SZG_KERNELS(szgi_random_kernels) = {.words = fill_words,
-                                                              .keep = fill_keep};
+const szgi_random_kernels SZG_KERNELS(szgi_random_kernels) = {.keep = fill_keep};

@@ -209,9 +209,6 @@ SZG_CHECK_RESULT szg_status szgi_network_attention_kept(szg_context *context,
  * before mask and softmax. coupled: as above; else without rotation and bias. out, log_sum, v, mask
  * and dropout are not read. */
 
-/* diagonal_means(count, n, a, out): means of the diagonals of `count` matrices n x n that stand one
- * after the other: out [count][2n-1], lag i - j at i - j + n - 1. */
-
 /* join(join, a, b, out): two vectors a head to one, out[r][h][0..da) = a[r][h][..],
  * out[r][h][da..da+db) = b[r][h][..]; a_shared, b_shared: a [rows][da], b [rows][db] serves every
  * head. join_backward(join, dout, da, db): da, db are written, summed over the heads where shared.

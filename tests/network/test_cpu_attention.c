@@ -160,26 +160,6 @@ START_TEST(threads_do_not_change_a_bit) {
 }
 END_TEST
 
-START_TEST(means_of_diagonals) {
-    enum { COUNT = 3 };
-    for (int64_t n = 1; n < 40; n += 6) {
-        int64_t lags = 2 * n - 1;
-        float *a = new_uniform(9, COUNT * n * n, 1), *out = new_guarded(COUNT * lags);
-        ck_szg_ok(szgi_network_diagonal_means(test_context(), COUNT, n, a, out));
-        check_guards(out, COUNT * lags);
-        for (int64_t m = 0; m < COUNT; m++)
-            for (int64_t lag = 1 - n; lag < n; lag++) {
-                double sum = 0;
-                for (int64_t i = lag > 0 ? lag : 0; i < n && i - lag < n; i++)
-                    sum += (double)a[m * n * n + i * n + i - lag];
-                /* Sums in double: only the last rounding shows. */
-                ck_close(out[m * lags + lag + n - 1], sum / (double)(n - llabs(lag)), 0x1p-23);
-            }
-        free_guarded(a), free_guarded(out);
-    }
-}
-END_TEST
-
 START_TEST(failed_allocations_are_survived) {
     szg_context *context = test_context();
     test_case *c = new_case(&SHAPES[6]);
@@ -189,7 +169,6 @@ START_TEST(failed_allocations_are_survived) {
         2, szgi_network_attention_backward(context, &c->attention, &c->gradient));
     ck_survives_failed_allocations(
         1, szgi_network_attention_logits(context, &c->attention, true, logits));
-    ck_survives_failed_allocations(1, szgi_network_diagonal_means(context, 2, 33, logits, c->q));
     free_guarded(logits);
     free_case(c);
 }
@@ -199,6 +178,5 @@ TEST_FILE("cpu_attention") {
     test_add(suite, "attention_is_the_plain_sum", attention_is_the_plain_sum);
     test_add(suite, "logits_with_and_without_the_encoding", logits_with_and_without_the_encoding);
     test_add(suite, "threads_do_not_change_a_bit", threads_do_not_change_a_bit);
-    test_add(suite, "means_of_diagonals", means_of_diagonals);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }

@@ -1,29 +1,5 @@
-/* What prepares attention's arguments and looks at its logits: diagonal means, joins, biases. */
+/* What prepares attention's arguments: joins, biases. */
 #include "network_tests.h"
-
-/* ---- Diagonal means ---- */
-
-typedef struct means_case {
-    int64_t count, n;
-} means_case;
-
-static szg_status means_forward(szg_context *context, const op_trial *t, void **at) {
-    const means_case *c = t->shape;
-    return szgi_network_diagonal_means(context, c->count, c->n, at[0], at[1]);
-}
-
-START_TEST(diagonal_means_agree) {
-    for (int64_t i = 0; i < test_trials(30); i++) {
-        means_case c = {DRAW_OF(1, 2, 5), DRAW_OF(1, 2, 3, 16, 31, 65)};
-        op_trial t = {.shape = &c, .forward = means_forward};
-        add_slot(&t, SLOT_INPUT, "a", c.count * c.n * c.n, true);
-        blank(&t, add_slot(&t, SLOT_RESULT, "means", c.count * (2 * c.n - 1), true));
-        t.slot[1].bound = (double)(c.n + 4) * largest(&t, 0);
-        check_parity(&t);
-        close_trial(&t);
-    }
-}
-END_TEST
 
 /* ---- Join ---- */
 
@@ -131,7 +107,6 @@ START_TEST(biases_agree) {
 END_TEST
 
 TEST_FILE("network_arguments") {
-    test_add(suite, "diagonal_means_agree", diagonal_means_agree);
     test_add(suite, "joins_agree", joins_agree);
     test_add(suite, "join_gradients_are_differences", join_gradients_are_differences);
     test_add(suite, "biases_agree", biases_agree);

@@ -139,7 +139,6 @@ START_TEST(bad_attention_is_refused) {
     g.lddq = 8, g.lddout = 5;
     REFUSED("of dout", szgi_network_attention_backward(context, &good, &g));
     REFUSED("logits is NULL", szgi_network_attention_logits(context, &good, true, NULL));
-    REFUSED("n = -1", szgi_network_diagonal_means(context, 1, -1, x, x));
     szgi_join join = {2, 2, 3, 1, false, true, 5, 1, 8};
     REFUSED("of a is below its 6", szgi_network_join(context, &join, x, x, x));
     szgi_bias_rows rows = {2, 3, 0, NULL};
@@ -306,7 +305,6 @@ START_TEST(sizes_of_zero_do_nothing) {
     ck_szg_ok(szgi_network_finite(context, 0, NULL, NULL));
     ck_szg_ok(szgi_network_gather(context, &(szgi_gather){.length = 4}));
     ck_szg_ok(szgi_network_advance(context, NULL, 0, NULL, NULL));
-    ck_szg_ok(szgi_network_diagonal_means(context, 0, 3, NULL, NULL));
     ck_szg_ok(szgi_network_join(context, &(szgi_join){0}, NULL, NULL, NULL));
     ck_szg_ok(szgi_network_dropout_backward(context, 0, 4, NULL, NULL, NULL));
 }
