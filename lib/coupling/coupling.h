@@ -58,30 +58,6 @@ SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
 szg_factored szgi_logits_content(const szg_logits *logits);
 szg_factored szgi_logits_coupled(const szg_logits *logits);
 
-/* The terms of Eq. 8; their sum is the coupled matrix. Under a rotary encoding both sides of every
- * term are rotated. */
-typedef enum szgi_term {
-    SZGI_TERM_CONTENT_CONTENT,
-    SZGI_TERM_CONTENT_POSITION,
-    SZGI_TERM_POSITION_CONTENT,
-    SZGI_TERM_POSITION_POSITION,
-    SZGI_TERM_BIAS
-} szgi_term;
-
-/* One term of Eq. 8 (d = 0 and no bias where the encoding has none: the zero matrix). */
-szg_factored szgi_logits_term(const szg_logits *logits, szgi_term term);
-/* Number of rotated pairs t, and the contribution Re G_t o E_t of one of them (rank <= 2). */
-int64_t szgi_logits_pairs(const szg_logits *logits);
-szg_factored szgi_logits_pair(const szg_logits *logits, int64_t pair);
-/* What the dimensions that do not rotate contribute (MLA: Re G^C). */
-szg_factored szgi_logits_unrotated(const szg_logits *logits);
-
-/* sum_t G_t o E_t as a dense complex n x n matrix, entry by entry from the unrotated queries and
- * keys: the oracle of the factored form, whose pairs sum to its real part (mask applied).
- * SZG_ENOMEM says how much it needs. */
-SZG_CHECK_RESULT szg_status szgi_logits_complex(szg_context *context, const szg_logits *logits,
-                                                szg_c64 *out, int64_t ld);
-
 SZGI_END_DECLS
 
 #endif

@@ -17,11 +17,10 @@ struct szg_logits {
     bool causal;
     szgi_rotary rotary; /* pairs = 0 where nothing rotates */
     double *theta;
-    sides content;          /* as drawn, in the encoding's own order of dimensions */
-    sides position;         /* the same of the projected positions; NULL: none */
-    sides rotated_content;  /* pair t in columns 2t and 2t + 1, unrotated dimensions behind */
-    sides rotated_position; /* likewise */
-    sides coupled;          /* content plus position, rotated */
+    sides content;  /* as drawn, in the encoding's own order of dimensions */
+    sides position; /* the same of the projected positions, until they are coupled; NULL: none */
+    sides coupled;  /* content plus position, rotated: pair t in columns 2t and 2t + 1, unrotated
+                       dimensions behind */
     szg_toeplitz *bias;
 };
 
@@ -39,8 +38,6 @@ void szg_logits_close(szg_logits **logits) {
     szg_logits *l = *logits;
     close_sides(&l->content);
     close_sides(&l->position);
-    close_sides(&l->rotated_content);
-    close_sides(&l->rotated_position);
     close_sides(&l->coupled);
     szg_toeplitz_close(&l->bias);
     szgi_memory_free(l->theta);
@@ -78,7 +75,7 @@ static szg_status rotate_side(szg_context *context, const szg_logits *l, const d
 
 static szg_status rotate_sides(szg_context *context, const szg_logits *l, const sides *plain,
                                sides *out) {
-    if (l->rotary.pairs == 0 || !plain->q) {
+    if (l->rotary.pairs == 0) {
         *out = (sides){plain->q, plain->k, false};
         return SZG_OK;
     }
@@ -87,18 +84,28 @@ static szg_status rotate_sides(szg_context *context, const szg_logits *l, const 
     return rotate_side(context, l, plain->k, out->k);
 }
 
-static szg_status add_sides(szg_context *context, szg_logits *l) {
-    const sides *c = &l->rotated_content, *p = &l->rotated_position;
-    if (!p->q) {
-        l->coupled = (sides){c->q, c->k, false};
-        return SZG_OK;
-    }
+static szg_status add_sides(szg_context *context, szg_logits *l, const sides *c, const sides *p) {
     SZG_TRY(open_sides(context, l, &l->coupled));
     for (int64_t i = 0; i < l->n * l->d; i++) {
         l->coupled.q[i] = c->q[i] + p->q[i];
         l->coupled.k[i] = c->k[i] + p->k[i];
     }
     return SZG_OK;
+}
+
+static szg_status couple(szg_context *context, szg_logits *l) {
+    if (!l->position.q)
+        return rotate_sides(context, l, &l->content, &l->coupled);
+    sides c = {0}, p = {0};
+    szg_status status = rotate_sides(context, l, &l->content, &c);
+    if (status == SZG_OK)
+        status = rotate_sides(context, l, &l->position, &p);
+    if (status == SZG_OK)
+        status = add_sides(context, l, &c, &p);
+    close_sides(&c);
+    close_sides(&p);
+    close_sides(&l->position);
+    return status;
 }
 
 static szg_status open_rotary(szg_context *context, const szg_encoding *encoding, int64_t head,
@@ -208,9 +215,7 @@ static szg_status build(szg_context *context, const szg_encoding *encoding, int6
         scale_queries(l, &l->position);
     }
     SZG_TRY(szgi_context_check_cancel(context));
-    SZG_TRY(rotate_sides(context, l, &l->content, &l->rotated_content));
-    SZG_TRY(rotate_sides(context, l, &l->position, &l->rotated_position));
-    SZG_TRY(add_sides(context, l));
+    SZG_TRY(couple(context, l));
     return open_bias(context, encoding, head, l);
 }
 
@@ -281,29 +286,18 @@ szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *e
 
 /* ---- Views ---- */
 
-int64_t szgi_logits_pairs(const szg_logits *logits) {
-    return logits->rotary.pairs;
-}
-
-/* Columns first .. first + d - 1 of the product q k^T. */
-static szg_factored view(const szg_logits *l, const double *q, const double *k, int64_t first,
-                         int64_t d) {
-    szg_factored f = {.n = l->n, .causal = l->causal};
-    if (!q || !k || d == 0)
-        return f;
-    f.d = d;
-    f.a = q + first;
-    f.b = k + first;
-    f.lda = f.ldb = l->d;
-    return f;
+/* The product q k^T. */
+static szg_factored view(const szg_logits *l, const sides *s) {
+    return (szg_factored){
+        .n = l->n, .d = l->d, .a = s->q, .b = s->k, .lda = l->d, .ldb = l->d, .causal = l->causal};
 }
 
 szg_factored szgi_logits_content(const szg_logits *logits) {
-    return view(logits, logits->content.q, logits->content.k, 0, logits->d);
+    return view(logits, &logits->content);
 }
 
 szg_factored szgi_logits_coupled(const szg_logits *logits) {
-    szg_factored f = view(logits, logits->coupled.q, logits->coupled.k, 0, logits->d);
+    szg_factored f = view(logits, &logits->coupled);
     f.bias = logits->bias;
     return f;
 }
@@ -314,78 +308,4 @@ szg_matrix szg_logits_matrix(const szg_logits *logits, szg_logits_part part) {
     szg_matrix matrix = szg_matrix_factored(&f);
     matrix.name = content ? "content" : "logits";
     return matrix;
-}
-
-szg_factored szgi_logits_term(const szg_logits *logits, szgi_term term) {
-    const sides *c = &logits->rotated_content, *p = &logits->rotated_position;
-    szg_factored none = {.n = logits->n, .causal = logits->causal};
-    switch (term) {
-    case SZGI_TERM_CONTENT_CONTENT:
-        return view(logits, c->q, c->k, 0, logits->d);
-    case SZGI_TERM_CONTENT_POSITION:
-        return view(logits, c->q, p->k, 0, logits->d);
-    case SZGI_TERM_POSITION_CONTENT:
-        return view(logits, p->q, c->k, 0, logits->d);
-    case SZGI_TERM_POSITION_POSITION:
-        return view(logits, p->q, p->k, 0, logits->d);
-    case SZGI_TERM_BIAS:
-        none.bias = logits->bias;
-        return none;
-    }
-    return none;
-}
-
-szg_factored szgi_logits_pair(const szg_logits *logits, int64_t pair) {
-    return view(logits, logits->coupled.q, logits->coupled.k, 2 * pair, 2);
-}
-
-szg_factored szgi_logits_unrotated(const szg_logits *logits) {
-    return view(logits, logits->coupled.q, logits->coupled.k, 2 * logits->rotary.pairs,
-                logits->rotary.unrotated);
-}
-
-/* ---- The complex form ---- */
-
-/* Query (key) component `dim` of token i before rotation, position included. */
-static double component(const szg_logits *l, const double *content, const double *position,
-                        int64_t i, int64_t dim) {
-    int64_t at = i * l->d + dim;
-    return content[at] + (position ? position[at] : 0);
-}
-
-static void complex_row(const szg_logits *l, int64_t i, szg_c64 *row) {
-    const szgi_rotary *rotary = &l->rotary;
-    double square = rotary->amplitude * rotary->amplitude;
-    for (int64_t j = 0; j < l->n; j++) {
-        row[j] = (szg_c64){0, 0};
-        if (l->causal && j > i)
-            continue;
-        for (int64_t t = 0; t < rotary->pairs; t++) {
-            int64_t real, imaginary;
-            szgi_rotary_pair_dims(rotary, t, &real, &imaginary);
-            double qr = component(l, l->content.q, l->position.q, i, real);
-            double qi = component(l, l->content.q, l->position.q, i, imaginary);
-            double kr = component(l, l->content.k, l->position.k, j, real);
-            double ki = component(l, l->content.k, l->position.k, j, imaginary);
-            double re = qr * kr + qi * ki, im = qi * kr - qr * ki; /* q conj(k) */
-            double cosine, sine;
-            szgi_lag_phase(i - j, rotary->theta[t], &cosine, &sine);
-            row[j].re += square * (re * cosine - im * sine);
-            row[j].im += square * (re * sine + im * cosine);
-        }
-    }
-}
-
-szg_status szgi_logits_complex(szg_context *context, const szg_logits *logits, szg_c64 *out,
-                               int64_t ld) {
-    if (ld < logits->n)
-        return szgi_fail(context, SZG_EINVAL,
-                         "a leading dimension of %" PRId64 " is below N = %" PRId64, ld, logits->n);
-    SZG_TRY(szgi_memory_require(context, logits->n, logits->n, sizeof *out, "dense complex logits",
-                                "use the factored form"));
-    for (int64_t i = 0; i < logits->n; i++) {
-        SZG_TRY(szgi_context_check_cancel(context));
-        complex_row(logits, i, out + i * ld);
-    }
-    return SZG_OK;
 }

@@ -124,34 +124,24 @@ static const double BOUND = 512 * D * D * 0x1p-52;
 
 /* ---- Additive encodings ---- */
 
-START_TEST(terms_of_equation_8) {
+START_TEST(positions_are_added_before_the_weights) {
     szg_content *content = known_content();
     szg_logits *logits = logits_of("absolute:dim=8,base=50", 0, content, N, NULL);
     szg_encoding *encoding = encoding_of("absolute:dim=8,base=50");
     double p[N * D], scale = 1 / sqrt(D);
     ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
-    szg_factored term[5], coupled = szgi_logits_coupled(logits),
-                          plain = szgi_logits_content(logits);
-    for (int t = 0; t < 5; t++)
-        term[t] = szgi_logits_term(logits, (szgi_term)t);
+    szg_factored coupled = szgi_logits_coupled(logits), plain = szgi_logits_content(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
-            double qc[D], qp[D], kc[D], kp[D], q[D], k[D], x[D], y[D];
+            double qc[D], kc[D], q[D], k[D], x[D], y[D];
             apply_weights(wq, tokens + i * D, qc);
-            apply_weights(wq, p + i * D, qp);
             apply_weights(wk, tokens + j * D, kc);
-            apply_weights(wk, p + j * D, kp);
             for (int c = 0; c < D; c++) {
                 x[c] = tokens[i * D + c] + p[i * D + c];
                 y[c] = tokens[j * D + c] + p[j * D + c];
             }
             apply_weights(wq, x, q);
             apply_weights(wk, y, k);
-            ck_close(entry(&term[0], i, j), scale * dot(qc, kc), BOUND);
-            ck_close(entry(&term[1], i, j), scale * dot(qc, kp), BOUND);
-            ck_close(entry(&term[2], i, j), scale * dot(qp, kc), BOUND);
-            ck_close(entry(&term[3], i, j), scale * dot(qp, kp), BOUND);
-            ck_assert(entry(&term[4], i, j) == 0);
             ck_close(entry(&coupled, i, j), scale * dot(q, k), 4 * BOUND);
             ck_close(entry(&plain, i, j), scale * dot(qc, kc), BOUND);
         }
@@ -166,9 +156,8 @@ START_TEST(bias_is_not_scaled) {
     szg_logits_options unscaled = {SZG_INIT(szg_logits_options), .unscaled = true};
     szg_logits *logits = logits_of("alibi:heads=4", 1, content, N, NULL);
     szg_logits *raw = logits_of("alibi:heads=4", 1, content, N, &unscaled);
-    szg_factored coupled = szgi_logits_coupled(logits),
-                 bias = szgi_logits_term(logits, SZGI_TERM_BIAS);
-    szg_factored coupled_raw = szgi_logits_coupled(raw), plain = szgi_logits_content(logits);
+    szg_factored coupled = szgi_logits_coupled(logits), plain = szgi_logits_content(logits);
+    szg_factored coupled_raw = szgi_logits_coupled(raw);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double q[D], k[D], slope = 0.0625; /* 2^(-8 * 2/4) */
@@ -177,7 +166,7 @@ START_TEST(bias_is_not_scaled) {
             ck_close(entry(&coupled, i, j), dot(q, k) / sqrt(D) - slope * abs(i - j), BOUND);
             ck_close(entry(&coupled_raw, i, j), dot(q, k) - slope * abs(i - j), 4 * BOUND);
             ck_close(entry(&plain, i, j), dot(q, k) / sqrt(D), BOUND);
-            ck_assert(entry(&bias, i, j) == -slope * abs(i - j));
+            ck_assert(szg_toeplitz_at(coupled.bias, i - j).re == -slope * abs(i - j));
         }
     szg_logits_close(&logits);
     szg_logits_close(&raw);
@@ -226,28 +215,14 @@ static void check_rotary(const rotary_case *c, bool causal) {
     double p[N * D] = {0};
     if (c->input)
         ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p, D));
-    szg_c64 complex_form[N * (N + 2)];
-    ck_szg_ok(szgi_logits_complex(test_context(), logits, complex_form, N + 2));
-    ck_assert_int_eq(szgi_logits_pairs(logits), c->pairs);
-    szg_factored coupled = szgi_logits_coupled(logits), rest = szgi_logits_unrotated(logits);
+    szg_factored coupled = szgi_logits_coupled(logits);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
-            double q[D], k[D], pairs = 0, terms = 0;
+            double q[D], k[D];
             naive_side(c, wq, p, i, q);
             naive_side(c, wk, p, j, k);
             double want = causal && j > i ? 0 : dot(q, k) / sqrt(D);
-            for (int t = 0; t < c->pairs; t++) {
-                szg_factored pair = szgi_logits_pair(logits, t);
-                pairs += entry(&pair, i, j);
-            }
-            for (int t = 0; t < 5; t++) {
-                szg_factored term = szgi_logits_term(logits, (szgi_term)t);
-                terms += entry(&term, i, j);
-            }
             ck_close(entry(&coupled, i, j), want, 8 * BOUND);
-            ck_close(terms, want, 8 * BOUND);
-            ck_close(complex_form[i * (N + 2) + j].re, pairs, 8 * BOUND);
-            ck_close(pairs + entry(&rest, i, j), want, 8 * BOUND);
         }
     szg_encoding_close(&encoding);
     szg_logits_close(&logits);
@@ -609,7 +584,8 @@ START_TEST(allocation_failures) {
 END_TEST
 
 TEST_FILE("coupling") {
-    test_add(suite, "terms_of_equation_8", terms_of_equation_8);
+    test_add(suite, "positions_are_added_before_the_weights",
+             positions_are_added_before_the_weights);
     test_add(suite, "bias_is_not_scaled", bias_is_not_scaled);
     test_add(suite, "rotary_against_rotation_matrices", rotary_against_rotation_matrices);
     test_add(suite, "content_is_uncoupled", content_is_uncoupled);
