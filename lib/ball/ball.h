@@ -88,11 +88,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_range_check(szg_context *context, int64_t 
                                                   szgi_phase_mode mode, int64_t bits,
                                                   double tolerance, szg_range *out);
 
-/* Enclosure of the same f at one point. */
-SZG_CHECK_RESULT szg_status szgi_ball_value(szg_context *context, int64_t count, const double *w,
-                                            const szgi_phase *theta, szgi_phase_mode mode,
-                                            const szgi_phase *at, int64_t bits, szg_interval *out);
-
 /* Enclosure of max |f| from a range, and of the width max - min. Exact interval operations. */
 szg_interval szgi_range_modulus(const szg_range *range);
 szg_interval szgi_range_width(const szg_range *range);
@@ -117,7 +112,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_open(szg_context *context, int64_t 
                                                   szgi_ball_matrix **out);
 void szgi_ball_matrix_close(szgi_ball_matrix **matrix);
 int64_t szgi_ball_matrix_rows(const szgi_ball_matrix *matrix);
-int64_t szgi_ball_matrix_columns(const szgi_ball_matrix *matrix);
 
 /* Hermitian Toeplitz n x n: entry (i, j) = c_{i-j}, c_k = w_k e^{i phi_k} with phi_k = k theta_k or
  * theta_k by `mode` (theta NULL: 0), c_{-k} = conj c_k, zero from lag `count` on. SZG_EDATA where
@@ -135,10 +129,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_add_polar(szg_context *context,
                                                        szgi_ball_matrix *matrix, int64_t i,
                                                        int64_t j, double weight, int64_t multiplier,
                                                        const szgi_phase *angle);
-/* Enclosures of the parts of entry (i, j); either may be NULL. */
-SZG_CHECK_RESULT szg_status szgi_ball_matrix_get(szg_context *context,
-                                                 const szgi_ball_matrix *matrix, int64_t i,
-                                                 int64_t j, szg_interval *re, szg_interval *im);
 
 typedef enum szgi_ball_matrix_op {
     SZGI_BALL_MATRIX_ADD,      /* r = x + y */
@@ -174,11 +164,6 @@ SZG_CHECK_RESULT szg_status szgi_ball_matrix_eigenvalues(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_ball_matrix_inertia(szg_context *context,
                                                      const szgi_ball_matrix *matrix, double shift,
                                                      int64_t *below, int64_t *above);
-
-/* Enclosures of the min(rows, columns) singular values, descending: eigenvalues of [0 A; A^* 0]. */
-SZG_CHECK_RESULT szg_status szgi_ball_matrix_singular_values(szg_context *context,
-                                                             const szgi_ball_matrix *matrix,
-                                                             szg_interval *values);
 
 /* Boxes re[k] + i im[k] that contain the eigenvalues of any square matrix, one each, in no order.
  * SZG_ENOCONV where they are multiple or too close (van der Hoeven and Mourrain 2017; Rump 2010).

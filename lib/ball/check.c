@@ -256,19 +256,3 @@ szg_status szgi_ball_range_check(szg_context *context, int64_t count, const doub
     out->method = "triangle inequality for the third derivative, branch and bound, ball arithmetic";
     return SZG_OK;
 }
-
-szg_status szgi_ball_value(szg_context *context, int64_t count, const double *w,
-                           const szgi_phase *theta, szgi_phase_mode mode, const szgi_phase *at,
-                           int64_t bits, szg_interval *out) {
-    cosines c;
-    arb_t t;
-    SZG_TRY(szgi_check_phase(context, at, "point", 0));
-    SZG_TRY(cosines_init(context, count, w, theta, mode, bits, &c));
-    arb_init(t);
-    szgi_phase_angle(t, at, (slong)bits + 64);
-    evaluate(&c, t);
-    *out = szgi_interval_of(c.value[0]);
-    arb_clear(t);
-    cosines_clear(&c);
-    return SZG_OK;
-}

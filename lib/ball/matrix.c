@@ -33,10 +33,6 @@ int64_t szgi_ball_matrix_rows(const szgi_ball_matrix *matrix) {
     return acb_mat_nrows(matrix->a);
 }
 
-int64_t szgi_ball_matrix_columns(const szgi_ball_matrix *matrix) {
-    return acb_mat_ncols(matrix->a);
-}
-
 acb_ptr szgi_ball_matrix_entry(szgi_ball_matrix *matrix, int64_t i, int64_t j) {
     return acb_mat_entry(matrix->a, (slong)i, (slong)j);
 }
@@ -139,16 +135,6 @@ szg_status szgi_ball_matrix_add_polar(szg_context *context, szgi_ball_matrix *ma
     acb_ptr entry = acb_mat_entry(matrix->a, i, j);
     acb_add(entry, entry, z, matrix->bits);
     acb_clear(z);
-    return SZG_OK;
-}
-
-szg_status szgi_ball_matrix_get(szg_context *context, const szgi_ball_matrix *matrix, int64_t i,
-                                int64_t j, szg_interval *re, szg_interval *im) {
-    SZG_TRY(check_place(context, matrix, i, j));
-    if (re)
-        *re = szgi_interval_of(acb_realref(acb_mat_entry(matrix->a, i, j)));
-    if (im)
-        *im = szgi_interval_of(acb_imagref(acb_mat_entry(matrix->a, i, j)));
     return SZG_OK;
 }
 

@@ -41,17 +41,6 @@ static slong smaller_side(const szgi_ball_matrix *matrix) {
     return FLINT_MIN(acb_mat_nrows(matrix->a), acb_mat_ncols(matrix->a));
 }
 
-szg_status szgi_ball_matrix_singular_values(szg_context *context, const szgi_ball_matrix *matrix,
-                                            szg_interval *values) {
-    const slong count = smaller_side(matrix);
-    arb_ptr balls = _arb_vec_init(count);
-    szg_status status = szgi_singular_values(context, matrix->a, matrix->bits, balls);
-    if (status == SZG_OK)
-        to_intervals(count, balls, values);
-    _arb_vec_clear(balls, count);
-    return status;
-}
-
 /* The remaining diagonal entry whose modulus is known to be the largest. */
 static slong best_pivot(const acb_mat_t a, slong from) {
     slong best = from;
