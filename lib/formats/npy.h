@@ -44,11 +44,9 @@ SZG_CHECK_RESULT szg_status szgi_npy_read_real(szg_context *context, const szgi_
 SZG_CHECK_RESULT szg_status szgi_npy_read_complex(szg_context *context, const szgi_npy *npy,
                                                   int64_t start, int64_t count, szg_c64 *out);
 
-/* Writes a row-major array as <f8 or <c16, atomically. SZG_EINVAL, SZG_EIO, SZG_ENOMEM. */
+/* Writes a row-major array as <f8, atomically. SZG_EINVAL, SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_npy_write_real(szg_context *context, const char *path, int dims,
                                                 const int64_t *shape, const double *data);
-SZG_CHECK_RESULT szg_status szgi_npy_write_complex(szg_context *context, const char *path, int dims,
-                                                   const int64_t *shape, const szg_c64 *data);
 
 /* Prints a table as a structured array, one field a column: integers <i8, reals <f8, texts UTF-8
  * bytes |S as wide as the longest. An integer column with empty cells is <f8 with NaN in them;

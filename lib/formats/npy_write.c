@@ -31,8 +31,8 @@ static szg_status shape_count(szg_context *context, int dims, const int64_t *sha
     return SZG_OK;
 }
 
-static szg_status write_array(szg_context *context, const char *path, const char *type, int dims,
-                              const int64_t *shape, const void *data, size_t size) {
+szg_status szgi_npy_write_real(szg_context *context, const char *path, int dims,
+                               const int64_t *shape, const double *data) {
     int64_t count = 0;
     SZG_TRY(shape_count(context, dims, shape, &count));
     char list[SZGI_NPY_DIMS * 24] = "", dictionary[sizeof list + 96];
@@ -44,20 +44,10 @@ static szg_status write_array(szg_context *context, const char *path, const char
                               : "");
     }
     snprintf(dictionary, sizeof dictionary,
-             "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, list);
+             "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", list);
     szgi_writer *writer;
     SZG_TRY(szgi_writer_open(context, path, &writer));
     szgi_npy_emit_header(dictionary, szgi_writer_stream(writer));
-    fwrite(data, size, (size_t)count, szgi_writer_stream(writer));
+    fwrite(data, sizeof *data, (size_t)count, szgi_writer_stream(writer));
     return szgi_writer_commit(context, &writer);
-}
-
-szg_status szgi_npy_write_real(szg_context *context, const char *path, int dims,
-                               const int64_t *shape, const double *data) {
-    return write_array(context, path, "<f8", dims, shape, data, sizeof *data);
-}
-
-szg_status szgi_npy_write_complex(szg_context *context, const char *path, int dims,
-                                  const int64_t *shape, const szg_c64 *data) {
-    return write_array(context, path, "<c16", dims, shape, data, sizeof *data);
 }
