@@ -31,9 +31,10 @@ static double power_sum(const szg_spectrum *spectrum, double largest, double p) 
     return sum;
 }
 
+/* Schatten norm (sum sigma^p)^(1/p), scaled: no overflow on the way. */
 static double schatten(const szg_spectrum *spectrum, double p) {
     double largest = largest_modulus(spectrum);
-    if (isinf(p) || largest == 0)
+    if (largest == 0)
         return largest;
     return largest * pow(power_sum(spectrum, largest, p), 1 / p);
 }
@@ -162,18 +163,6 @@ szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,
     if (eigenvalues)
         SZG_TRY(summarise_eigenvalues(context, eigenvalues, out));
     return summarise_singular(context, eigenvalues, singular, out);
-}
-
-szg_status szgi_summary_schatten(szg_context *context, const szg_spectrum *spectrum, double p,
-                                 double *out) {
-    if (!(p >= 1))
-        return szgi_fail(context, SZG_EINVAL, "Schatten norm of p = %g: p >= 1 is needed", p);
-    if (!is_complete(spectrum) || !(is_singular(spectrum) || spectrum->normal))
-        return szgi_fail(context, SZG_EDOMAIN,
-                         "a Schatten norm needs every singular value, or every eigenvalue of a "
-                         "normal matrix");
-    *out = schatten(spectrum, p);
-    return SZG_OK;
 }
 
 /* The bin of `value`, or -1 outside; NaN is outside. */

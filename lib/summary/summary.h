@@ -9,13 +9,6 @@
 
 SZGI_BEGIN_DECLS
 
-/* Schatten norm (sum sigma^p)^(1/p), p >= 1, p = INFINITY the spectral norm, of a complete spectrum
- * of singular values or of a normal matrix's eigenvalues. Scaled: no overflow on the way.
- * SZG_EINVAL: p < 1 or NaN; SZG_EDOMAIN: the spectrum is partial or not of a normal matrix. */
-SZG_CHECK_RESULT szg_status szgi_summary_schatten(szg_context *context,
-                                                  const szg_spectrum *spectrum, double p,
-                                                  double *out);
-
 /* ---- The table `summary` ---- */
 
 /* Its numbers in the order of their columns, for tables that repeat them under other names. */

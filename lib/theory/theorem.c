@@ -36,10 +36,6 @@ static const char *const theorem_sentences[SZG_THEOREM_COUNT] = {
         "without a bound on the largest.",
 };
 
-const char *szgi_theorem_name(szg_theorem theorem) {
-    return theorem >= 0 && theorem < SZG_THEOREM_COUNT ? theorem_names[theorem] : "none";
-}
-
 static szg_theorem strongest(const szg_hypotheses *h) {
     if (!h->toeplitz || h->zero || !h->integrable)
         return SZG_THEOREM_NONE;

@@ -7,9 +7,6 @@
 
 SZGI_BEGIN_DECLS
 
-/* The cell of the column `theorem`, as szg_theorem_answer.name. */
-const char *szgi_theorem_name(szg_theorem theorem);
-
 /* The spectra that the ratios compare; counts may be 0, and eigenvalue counts must agree. */
 typedef struct szgi_contraction_input {
     int64_t eigenvalues;

@@ -6,11 +6,20 @@
 #include "theory/theory.h"
 #include "toeplitz/toeplitz.h"
 
+static const char *const names[SZG_THEOREM_COUNT] = {
+    [SZG_THEOREM_NONE] = "none",
+    [SZG_THEOREM_SZEGO] = "szego",
+    [SZG_THEOREM_SZEGO_RANK_1] = "szego+rank-one",
+    [SZG_THEOREM_AVRAM_PARTER] = "avram-parter",
+    [SZG_THEOREM_AVRAM_PARTER_RANK_1] = "avram-parter+rank-one",
+    [SZG_THEOREM_TYRTYSHNIKOV_ZAMARASHKIN] = "tyrtyshnikov-zamarashkin",
+};
+
 static szg_theorem select_theorem(szg_hypotheses h) {
     szg_theorem_answer answer;
     ck_szg_ok(szg_theorem_select(test_context(), &h, &answer));
     ck_assert(strlen(answer.sentence) > 20);
-    ck_assert_str_eq(answer.name, szgi_theorem_name(answer.theorem));
+    ck_assert_str_eq(answer.name, names[answer.theorem]);
     return answer.theorem;
 }
 

@@ -6,9 +6,14 @@
 #include "linalg/linalg.h"
 #include "base/file.h"
 #include "formats/json.h"
-#include "train/config/train_config.h"
+#include "train/config/config_private.h"
 
 #include "suite.h"
+
+static const szgi_config_key *key_at(int64_t index) {
+    const config_row *row = szgi_config_row_at(index);
+    return row ? &row->key : NULL;
+}
 
 static szg_status parse(const char *text, szg_train_config *out) {
     return szgi_train_config_parse(test_context(), "c.json", text, out);
@@ -271,7 +276,7 @@ START_TEST(echoes_read_back_exactly) {
         stream.step = (uint32_t)trial;
         ck_szg_ok(szgi_train_config_profile(test_context(), (szg_profile)(trial % 2),
                                             trial % 3 ? "rope" : "mla", &c));
-        for (uint64_t i = 1; (key = szgi_train_config_key((int64_t)i)); i++) {
+        for (uint64_t i = 1; (key = key_at((int64_t)i)); i++) {
             if (szgi_random_uniform(&stream, 1000 + i) < .8 ||
                 strcmp(key->name, "model.encoding") == 0)
                 continue;
@@ -291,7 +296,7 @@ END_TEST
  * document holds the one key and those that it needs to go with. */
 START_TEST(every_key_is_read_alone) {
     const szgi_config_key *key;
-    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = key_at(i)); i++) {
         const char *values[] = {key->text, key->text_mla, key->released, key->released_rope,
                                 key->released_mla};
         for (int v = 0; v < 5; v++) {
@@ -471,13 +476,13 @@ END_TEST
 /* The table itself: its values are values, its words and sentences are there, no name twice. */
 START_TEST(table_is_sound) {
     const szgi_config_key *key, *other;
-    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = key_at(i)); i++) {
         ck_assert_msg(key->doc && *key->doc, "%s", key->name);
         ck_assert((key->type == SZGI_CONFIG_CHOICE) == (key->choices != NULL));
-        for (int64_t j = 0; j < i && (other = szgi_train_config_key(j)); j++)
+        for (int64_t j = 0; j < i && (other = key_at(j)); j++)
             ck_assert_str_ne(key->name, other->name);
     }
-    ck_assert_ptr_null(szgi_train_config_key(-1));
+    ck_assert_ptr_null(key_at(-1));
 }
 END_TEST
 
@@ -547,7 +552,7 @@ START_TEST(documented) {
     szgi_contents page;
     ck_szg_ok(szgi_contents_open(test_context(), path, &page));
     const szgi_config_key *key;
-    for (int64_t i = 0; (key = szgi_train_config_key(i)); i++) {
+    for (int64_t i = 0; (key = key_at(i)); i++) {
         shown_row(key, row, sizeof row);
         ck_assert_msg(memmem(page.data, (size_t)page.size, row, strlen(row)), "%s lacks%s", path,
                       row);

@@ -13,7 +13,7 @@ typedef struct config_row {
     int first;     /* SZGI_CONFIG_CHOICE: the enumerator that the first word stands for */
 } config_row;
 
-/* NULL where there is no such key. */
+/* NULL where there is no such key, or index is not below the number of keys. */
 const config_row *szgi_config_row_find(const char *name);
 const config_row *szgi_config_row_at(int64_t index);
 
