@@ -49,7 +49,7 @@ static int begin(double bytes, const char *format, ...) {
 }
 
 static szg_status mark(szg_context *context, int64_t which) {
-    return inner->network->mark ? inner->network->mark(context, which) : SZG_OK;
+    return szgi_device_records(context) ? szgi_device_mark(context, which) : SZG_OK;
 }
 
 static szg_status start(szg_context *context, int at, double *started) {
@@ -63,7 +63,7 @@ static szg_status start(szg_context *context, int at, double *started) {
 static szg_status end(szg_context *context, int at, double started, szg_status status) {
     if (status != SZG_OK || at < 0)
         return status;
-    if (!inner->network->mark) {
+    if (!szgi_device_records(context)) {
         found->op[at].seconds += bench_now() - started;
         return SZG_OK;
     }
@@ -80,7 +80,7 @@ szg_status bench_ops_collect(szg_context *context) {
                          "shapes",
                          (int)WAITING, (int)BENCH_OPS);
     for (int i = 0; i < waits; i++) {
-        SZG_TRY(inner->network->elapsed(context, 2 * i, 2 * i + 1, &seconds));
+        SZG_TRY(szgi_device_elapsed(context, 2 * i, 2 * i + 1, &seconds));
         found->op[waiting[i]].seconds += seconds;
     }
     waits = 0;
