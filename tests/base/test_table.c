@@ -187,6 +187,65 @@ END_TEST
     X(KEPT_NOTE, "note", SZG_TEXT, "")
 SZGI_SCHEMA(kept_columns, KEPT);
 
+/* Cells that a value leaves empty, and such that it fills; an earlier value goes only with NULL. */
+START_TEST(rows_fill_what_has_a_value) {
+    szg_context *context = test_context();
+    szg_table *table;
+    static const int64_t places[] = {-1, INT64_MIN, 0, 5, INT64_MAX};
+    static const double numbers[] = {NAN, -INFINITY, INFINITY, -0.5, 0};
+    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    for (int i = 0; i < 5; i++) {
+        szgi_row row = szgi_row_add(context, table);
+        szgi_row_text(&row, KEPT_NAME, i % 2 ? "odd" : NULL);
+        szgi_row_place(&row, KEPT_PLACE, places[i]);
+        szgi_row_number(&row, KEPT_VALUE, numbers[i]);
+        ck_szg_ok(row.status);
+        ck_assert_int_eq(szg_table_rows(table), i + 1);
+        ck_assert_pstr_eq(szg_table_get_text(table, i, KEPT_NAME), i % 2 ? "odd" : NULL);
+        ck_assert_int_eq(szg_table_is_empty(table, i, KEPT_PLACE), i < 2);
+        ck_assert_int_eq(szg_table_is_empty(table, i, KEPT_VALUE), i < 1);
+        ck_assert(i < 2 || szg_table_get_integer(table, i, KEPT_PLACE) == places[i]);
+        ck_assert(i < 1 || szg_table_get_real(table, i, KEPT_VALUE) == numbers[i]);
+        ck_assert(szg_table_is_empty(table, i, KEPT_NOTE));
+    }
+    szgi_row row = szgi_row_latest(context, table);
+    szgi_row_integer(&row, KEPT_PLACE, -3); /* no place: any number */
+    szgi_row_real(&row, KEPT_VALUE, NAN);
+    szgi_row_text(&row, KEPT_NAME, "even");
+    szgi_row_text(&row, KEPT_NAME, NULL);
+    ck_szg_ok(row.status);
+    ck_assert_int_eq(szg_table_rows(table), 5);
+    ck_assert_int_eq(szg_table_get_integer(table, 4, KEPT_PLACE), -3);
+    ck_assert(!szg_table_is_empty(table, 4, KEPT_VALUE));
+    ck_assert(isnan(szg_table_get_real(table, 4, KEPT_VALUE)));
+    ck_assert(szg_table_is_empty(table, 4, KEPT_NAME));
+    ck_assert_int_eq(szg_table_get_integer(table, 3, KEPT_PLACE), 5); /* the row before it stays */
+    szg_table_close(&table);
+}
+END_TEST
+
+/* A row for which there was no memory: the cells of the one before it are not written to. */
+START_TEST(rows_that_were_not_added_write_nothing) {
+    szg_context *context = test_context();
+    szg_table *table;
+    int64_t rows = 0;
+    szgi_row row = {0};
+    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    do { /* the table has room for some rows before it must grow */
+        szgi_memory_fail_after(context, rows ? 1 : 0);
+        row = szgi_row_add(context, table);
+        szgi_row_integer(&row, KEPT_PLACE, rows);
+        szgi_row_real(&row, KEPT_VALUE, 0.5);
+    } while (row.status == SZG_OK && ++rows < 1000);
+    szgi_memory_fail_after(context, 0);
+    ck_assert_int_eq(row.status, SZG_ENOMEM);
+    ck_assert_int_ge(rows, 1);
+    ck_assert_int_eq(szg_table_rows(table), rows);
+    ck_assert_int_eq(szg_table_get_integer(table, rows - 1, KEPT_PLACE), rows - 1);
+    szg_table_close(&table);
+}
+END_TEST
+
 START_TEST(rows_keep_their_first_failure) {
     szg_context *context = test_context();
     szg_table *table;
@@ -201,10 +260,15 @@ START_TEST(rows_keep_their_first_failure) {
     ck_assert(szg_table_is_empty(table, 0, KEPT_PLACE) && szg_table_is_empty(table, 0, KEPT_VALUE));
     szgi_row_real(&row, KEPT_NAME, 1);     /* another type */
     szgi_row_integer(&row, KEPT_PLACE, 7); /* does nothing after it */
+    szgi_row_place(&row, KEPT_PLACE, 7);
+    szgi_row_real(&row, KEPT_VALUE, 7);
+    szgi_row_number(&row, KEPT_VALUE, 7);
+    szgi_row_text(&row, KEPT_NAME, "b");
     szgi_row_note(&row, "second");
     szgi_row_text(&row, 9, "x"); /* nor does a second mistake replace its message */
     ck_szg_fails(SZG_EINVAL, "column name has another type", row.status);
-    ck_assert(szg_table_is_empty(table, 0, KEPT_PLACE));
+    ck_assert(szg_table_is_empty(table, 0, KEPT_PLACE) && szg_table_is_empty(table, 0, KEPT_VALUE));
+    ck_assert_str_eq(szg_table_get_text(table, 0, KEPT_NAME), "a");
     ck_assert_str_eq(szg_table_get_text(table, 0, KEPT_NOTE), "first 1");
     row = szgi_row_latest(context, table);
     szgi_row_place(&row, KEPT_PLACE, 0);
@@ -244,6 +308,9 @@ TEST_FILE("table") {
     test_add(suite, "table_keeps_cells", table_keeps_cells);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
+    test_add(suite, "rows_fill_what_has_a_value", rows_fill_what_has_a_value);
+    test_add(suite, "rows_that_were_not_added_write_nothing",
+             rows_that_were_not_added_write_nothing);
     test_add(suite, "rows_keep_their_first_failure", rows_keep_their_first_failure);
     test_add(suite, "table_survives_failed_allocations", table_survives_failed_allocations);
 }
