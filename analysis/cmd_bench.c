@@ -6,6 +6,7 @@
 #include "formats/csv.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/row.h"
 #include "base/text.h"
 
 #include "bench.h"
@@ -88,23 +89,27 @@ static void release(command_call *call) {
 
 /* ---- The list ---- */
 
+#define ITEMS(X)                                                                                   \
+    X(ITEMS_ITEM, "item", SZG_TEXT, "name on the command line")                                    \
+    X(ITEMS_LIMIT_S, "limit_s", SZG_REAL, "seconds that it may take")                              \
+    X(ITEMS_SUMMARY, "summary", SZG_TEXT, "what it times")                                         \
+    X(ITEMS_NOTE, "note", SZG_TEXT, "remarks")
+SZGI_SCHEMA(columns, ITEMS);
+
 static szg_status fill_list(szg_context *context, szg_table *table) {
     for (const bench_item *item = bench_items; item->name; item++) {
-        SZG_TRY(szg_table_add_row(context, table));
-        SZG_TRY(szg_table_set_text(context, table, "item", item->name));
-        SZG_TRY(szg_table_set_real(context, table, "limit_s", item->seconds));
-        SZG_TRY(szg_table_set_text(context, table, "summary", item->summary));
+        szgi_row row = szgi_row_add(context, table);
+        szgi_row_text(&row, ITEMS_ITEM, item->name);
+        szgi_row_real(&row, ITEMS_LIMIT_S, item->seconds);
+        szgi_row_text(&row, ITEMS_SUMMARY, item->summary);
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }
 
 static szg_status list_items(command_call *call) {
-    static const szg_column columns[] = {{"item", SZG_TEXT, "name on the command line"},
-                                         {"limit_s", SZG_REAL, "seconds that it may take"},
-                                         {"summary", SZG_TEXT, "what it times"},
-                                         {"note", SZG_TEXT, "remarks"}};
     szg_table *table;
-    SZG_TRY(szg_table_open(call->context, "items", columns, 4, &table));
+    SZG_TRY(szg_table_open(call->context, "items", columns, columns_count, &table));
     szg_status status = fill_list(call->context, table);
     if (status == SZG_OK)
         status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);

@@ -6,17 +6,30 @@
 #include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "base/memory.h"
+#include "base/row.h"
 #include <szego/version.h>
 
 #include "command.h"
 
-static const szg_column columns[] = {
-    {"key", SZG_TEXT, "what"}, {"value", SZG_TEXT, "its value"}, {"note", SZG_TEXT, "a remark"}};
+#define INFO(X)                                                                                    \
+    X(INFO_KEY, "key", SZG_TEXT, "what")                                                           \
+    X(INFO_VALUE, "value", SZG_TEXT, "its value")                                                  \
+    X(INFO_NOTE, "note", SZG_TEXT, "a remark")
+SZGI_SCHEMA(columns, INFO);
+
+/* `note`: NULL, or a remark. */
+static szg_status add_noted(szg_context *context, szg_table *table, const char *key,
+                            const char *value, const char *note) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, INFO_KEY, key);
+    szgi_row_text(&row, INFO_VALUE, value);
+    if (note)
+        szgi_row_note(&row, "%s", note);
+    return row.status;
+}
 
 static szg_status add(szg_context *context, szg_table *table, const char *key, const char *value) {
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "key", key));
-    return szg_table_set_text(context, table, "value", value);
+    return add_noted(context, table, key, value, NULL);
 }
 
 enum { DEVICES = 64 };
@@ -32,8 +45,7 @@ static szg_status add_device(szg_context *context, szg_table *table, int index,
              "%.255s, compute capability %d.%d, %d multiprocessors, memory %.1f GiB%s",
              device->name, device->major, device->minor, device->processors,
              (double)device->memory / unit, available);
-    SZG_TRY(add(context, table, key, value));
-    return device->usable ? SZG_OK : szg_table_note(context, table, "too old for the plugin");
+    return add_noted(context, table, key, value, device->usable ? NULL : "too old for the plugin");
 }
 
 /* What can be found out of devices; that there are none is no failure here. */
@@ -44,14 +56,11 @@ static szg_status add_devices(szg_context *context, szg_table *table) {
     szg_status status = szg_backend_devices(context, DEVICES, device, &count, &libraries);
     if (status != SZG_OK && status != SZG_EBACKEND)
         return status;
-    SZG_TRY(add(context, table, "gpu plugin", libraries ? libraries : "none"));
-    if (!libraries)
-        SZG_TRY(szg_table_note(context, table, "%s", szg_context_message(context)));
-    if (status == SZG_EBACKEND) {
-        SZG_TRY(add(context, table, "devices", "none"));
-        return libraries ? szg_table_note(context, table, "%s", szg_context_message(context))
-                         : SZG_OK;
-    }
+    SZG_TRY(add_noted(context, table, "gpu plugin", libraries ? libraries : "none",
+                      libraries ? NULL : szg_context_message(context)));
+    if (status == SZG_EBACKEND)
+        return add_noted(context, table, "devices", "none",
+                         libraries ? szg_context_message(context) : NULL);
     for (int i = 0; i < count && i < DEVICES; i++)
         SZG_TRY(add_device(context, table, i, &device[i]));
     return SZG_OK;
@@ -79,7 +88,7 @@ static szg_status fill(command_call *call, szg_table *table) {
 
 static szg_status run(command_call *call) {
     szg_table *table = NULL;
-    SZG_TRY(szg_table_open(call->context, "info", columns, 3, &table));
+    SZG_TRY(szg_table_open(call->context, "info", columns, columns_count, &table));
     szg_status status = fill(call, table);
     if (status == SZG_OK)
         status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);

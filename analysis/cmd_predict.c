@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include "base/memory.h"
+#include "base/row.h"
 #include "formats/result.h"
 #include "formats/examples.h"
 #include "formats/npy.h"
@@ -46,32 +47,34 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-static const szg_column columns[] = {
-    {"checkpoint", SZG_TEXT, "file of the weights"},
-    {"data", SZG_TEXT, "file of the examples"},
-    {"examples", SZG_INTEGER, "examples of the file"},
-    {"counted", SZG_INTEGER, "examples whose label is not ignored"},
-    {"classes", SZG_INTEGER, "width of the output"},
-    {"loss", SZG_REAL, "mean cross-entropy, nats"},
-    {"accuracy", SZG_REAL, "share of right predictions"},
-    {"note", SZG_TEXT, "what a reader must know"},
-};
+#define PREDICT(X)                                                                                 \
+    X(PREDICT_CHECKPOINT, "checkpoint", SZG_TEXT, "file of the weights")                           \
+    X(PREDICT_DATA, "data", SZG_TEXT, "file of the examples")                                      \
+    X(PREDICT_EXAMPLES, "examples", SZG_INTEGER, "examples of the file")                           \
+    X(PREDICT_COUNTED, "counted", SZG_INTEGER, "examples whose label is not ignored")              \
+    X(PREDICT_CLASSES, "classes", SZG_INTEGER, "width of the output")                              \
+    X(PREDICT_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                  \
+    X(PREDICT_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                        \
+    X(PREDICT_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(columns, PREDICT);
 
 static szg_status fill(command_call *call, const szg_model *model, const szg_examples *examples,
                        const szgi_tally *tally, szg_table *table) {
-    szg_context *context = call->context;
     const predict_options *own = call->own;
-    SZG_TRY(szg_table_add_row(context, table));
-    SZG_TRY(szg_table_set_text(context, table, "checkpoint", own->checkpoint));
-    SZG_TRY(szg_table_set_text(context, table, "data", own->data));
-    SZG_TRY(szg_table_set_integer(context, table, "examples", examples->count));
-    SZG_TRY(szg_table_set_integer(context, table, "counted", tally->counted));
-    SZG_TRY(szg_table_set_integer(context, table, "classes", szgi_model_classes(model)));
-    if (tally->counted == 0)
-        return szg_table_note(context, table, "every label is ignored (model.ignored_label)");
     double counted = (double)tally->counted;
-    SZG_TRY(szg_table_set_real(context, table, "loss", tally->loss / counted));
-    return szg_table_set_real(context, table, "accuracy", (double)tally->correct / counted);
+    szgi_row row = szgi_row_add(call->context, table);
+    szgi_row_text(&row, PREDICT_CHECKPOINT, own->checkpoint);
+    szgi_row_text(&row, PREDICT_DATA, own->data);
+    szgi_row_integer(&row, PREDICT_EXAMPLES, examples->count);
+    szgi_row_integer(&row, PREDICT_COUNTED, tally->counted);
+    szgi_row_integer(&row, PREDICT_CLASSES, szgi_model_classes(model));
+    if (tally->counted == 0) {
+        szgi_row_note(&row, "every label is ignored (model.ignored_label)");
+        return row.status;
+    }
+    szgi_row_real(&row, PREDICT_LOSS, tally->loss / counted);
+    szgi_row_real(&row, PREDICT_ACCURACY, (double)tally->correct / counted);
+    return row.status;
 }
 
 static bool wants_logits(const command_call *call) {
@@ -102,8 +105,7 @@ static szg_status evaluate(command_call *call, szg_model *model, const szg_examp
                          "%s: the loss is not finite: the weights make activations overflow, so "
                          "that no prediction means anything; take an earlier checkpoint",
                          own->checkpoint);
-    SZG_TRY(szg_table_open(call->context, "predict", columns,
-                           (int64_t)(sizeof columns / sizeof *columns), &table));
+    SZG_TRY(szg_table_open(call->context, "predict", columns, columns_count, &table));
     szg_status status = fill(call, model, examples, &tally, table);
     if (status == SZG_OK && logits)
         status = write_logits(call, examples->count, szgi_model_classes(model), logits);

@@ -1,6 +1,7 @@
 /* `szego spectrum`: eigenvalues of an encoding's kernel, of content, of logits, and their ratio. */
 #include <string.h>
 
+#include "base/row.h"
 #include "contraction/contraction.h"
 #include "formats/result.h"
 
@@ -121,9 +122,11 @@ static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
                                   .head = labels->head,
                                   .grad_norm = __builtin_nan("")};
     szg_status status = szg_contraction_add(job->context, job->contraction, &row, &contraction);
-    if (status == SZG_OK)
-        status = szg_table_note(job->context, job->contraction, "content %s",
-                                szg_content_spec(job->content));
+    if (status == SZG_OK) {
+        szgi_row added = szgi_row_latest(job->context, job->contraction);
+        szgi_row_note(&added, "content %s", szg_content_spec(job->content));
+        status = added.status;
+    }
     if (status == SZG_OK)
         status = szg_report_add(job->context, &job->tables, labels, &contraction.content);
     if (status == SZG_OK)

@@ -111,7 +111,9 @@ static szg_status measure(szg_context *context, bench_run *run, bench_case what,
         double difference = complex ? complex_difference(job.count, (szg_c64 *)(void *)job.ours,
                                                          (szg_c64 *)(void *)job.rival)
                                     : bench_difference(job.count * ORDER, job.ours, job.rival);
-        status = szg_table_set_real(context, run->table, "difference", difference);
+        szgi_row row = bench_latest(context, run);
+        szgi_row_real(&row, BENCH_DIFFERENCE, difference);
+        status = row.status;
     }
     szgi_memory_free(job.source);
     szgi_memory_free(job.a);

@@ -22,7 +22,9 @@ szg_status bench_note_device(szg_context *context, bench_run *run) {
     const char *libraries;
     int count = 0;
     SZG_TRY(szg_backend_devices(context, 1, &device, &count, &libraries));
-    return szg_table_note(context, run->table, "%s", count > 0 ? device.name : "no device");
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%s", count > 0 ? device.name : "no device");
+    return row.status;
 }
 
 /* Normal numbers, a block of them again and again: on zeros a product runs faster. */
@@ -109,9 +111,10 @@ static szg_status measure_transfer(szg_context *context, bench_run *run, copy_jo
                                    const char *input, bench_fn *ours) {
     bench_case transfer = case_of_copy(run, &job, input, ours);
     SZG_TRY(bench_measure(context, run, &transfer));
-    SZG_TRY(szg_table_set_real(context, run->table, "bytes", (double)job.bytes));
-    return szg_table_set_real(context, run->table, "bytes_per_s",
-                              (double)job.bytes / bench_last(run, "ours_s"));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_real(&row, BENCH_BYTES, (double)job.bytes);
+    szgi_row_real(&row, BENCH_BYTES_PER_S, (double)job.bytes / bench_last(run, BENCH_OURS_S));
+    return row.status;
 }
 
 /* From memory as a caller has it, pageable, and back to it. */
@@ -177,11 +180,13 @@ static szg_status measure(szg_context *context, bench_run *run, product_job *job
                           .pairs = run->options.quick ? 3 : 9};
     SZG_TRY(bench_measure(context, run, &product));
     double work = 2 * (double)order * (double)order * (double)order;
-    double ours = work / bench_last(run, "ours_s");
-    double theirs = job->peer->process ? work / bench_last(run, "rival_s") : 0;
+    double ours = work / bench_last(run, BENCH_OURS_S);
+    double theirs = job->peer->process ? work / bench_last(run, BENCH_RIVAL_S) : 0;
     run->product_rate = theirs > ours ? theirs : ours;
-    SZG_TRY(szg_table_note(context, run->table, "the peak is %.4g TF/s, %s",
-                           run->product_rate * 1e-12, theirs > ours ? "the rival's" : "ours"));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "the peak is %.4g TF/s, %s", run->product_rate * 1e-12,
+                  theirs > ours ? "the rival's" : "ours");
+    SZG_TRY(row.status);
     return bench_note_device(context, run);
 }
 

@@ -37,8 +37,10 @@ static szg_status measure_product(szg_context *context, bench_run *run, double *
                           .job = array,
                           .pairs = run->options.quick ? 5 : 21};
     SZG_TRY(bench_measure(context, run, &product));
-    return szg_table_note(context, run->table, "%.4g GF/s in f64",
-                          2e-9 * ORDER * ORDER * ORDER / bench_last(run, "ours_s"));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%.4g GF/s in f64",
+                  2e-9 * ORDER * ORDER * ORDER / bench_last(run, BENCH_OURS_S));
+    return row.status;
 }
 
 szg_status bench_machine_product(szg_context *context, bench_run *run) {
@@ -82,11 +84,12 @@ static szg_status measure_copy(szg_context *context, bench_run *run, copy_job *j
 }
 
 szg_status bench_set_copy(szg_context *context, bench_run *run, double bytes) {
-    run->copy_rate = bytes / bench_last(run, "ours_s");
-    SZG_TRY(szg_table_set_real(context, run->table, "bytes", bytes));
-    SZG_TRY(szg_table_set_real(context, run->table, "bytes_per_s", run->copy_rate));
-    return szg_table_note(context, run->table, "%.4g GB/s, read and written",
-                          1e-9 * run->copy_rate);
+    szgi_row row = bench_latest(context, run);
+    run->copy_rate = bytes / bench_last(run, BENCH_OURS_S);
+    szgi_row_real(&row, BENCH_BYTES, bytes);
+    szgi_row_real(&row, BENCH_BYTES_PER_S, run->copy_rate);
+    szgi_row_note(&row, "%.4g GB/s, read and written", 1e-9 * run->copy_rate);
+    return row.status;
 }
 
 szg_status bench_machine_copy(szg_context *context, bench_run *run) {

@@ -136,52 +136,45 @@ static szg_status run_pairs(szg_context *context, const bench_run *run, const be
     return SZG_OK;
 }
 
-static szg_status set_times(szg_context *context, szg_table *table, const char *side,
-                            const sample *from) {
+/* Of these columns the first holds the median, the next the least, the one after it the largest. */
+static void put_times(szgi_row *row, int64_t first, const sample *from) {
     if (from->count == 0)
-        return SZG_OK;
+        return;
     summary s = summarise(from);
-    bool seconds = strcmp(side, "ratio") != 0;
-    char name[32];
-    snprintf(name, sizeof name, seconds ? "%s_s" : "%s", side);
-    SZG_TRY(szg_table_set_real(context, table, name, s.median));
-    snprintf(name, sizeof name, seconds ? "%s_low_s" : "%s_low", side);
-    SZG_TRY(szg_table_set_real(context, table, name, s.low));
-    snprintf(name, sizeof name, seconds ? "%s_high_s" : "%s_high", side);
-    return szg_table_set_real(context, table, name, s.high);
+    szgi_row_real(row, first, s.median);
+    szgi_row_real(row, first + 1, s.low);
+    szgi_row_real(row, first + 2, s.high);
 }
 
-static szg_status set_goal(szg_context *context, szg_table *table, const bench_case *what,
-                           const timing *times) {
+static void put_goal(szgi_row *row, const bench_case *what, const timing *times) {
     bool met = true;
     if (what->target_ratio > 0) {
-        SZG_TRY(szg_table_set_real(context, table, "target_ratio", what->target_ratio));
+        szgi_row_real(row, BENCH_TARGET_RATIO, what->target_ratio);
         met = summarise(&times->ratio).median >= what->target_ratio;
     }
     if (what->target_seconds > 0) {
-        SZG_TRY(szg_table_set_real(context, table, "target_s", what->target_seconds));
+        szgi_row_real(row, BENCH_TARGET_S, what->target_seconds);
         met = met && summarise(&times->ours).median <= what->target_seconds;
     }
     if (what->target_ratio > 0 || what->target_seconds > 0)
-        return szg_table_set_text(context, table, "met", met ? "yes" : "no");
-    return SZG_OK;
+        szgi_row_text(row, BENCH_MET, met ? "yes" : "no");
 }
 
-static szg_status set_row(szg_context *context, bench_run *run, const bench_case *what,
+static szg_status add_row(szg_context *context, bench_run *run, const bench_case *what,
                           const timing *times) {
-    szg_table *table = run->table;
     SZG_TRY(bench_row(context, run, what->input));
-    SZG_TRY(szg_table_set_integer(context, table, "n", what->n));
-    SZG_TRY(szg_table_set_text(context, table, "ours", what->ours_name));
-    SZG_TRY(szg_table_set_text(context, table, "rival", what->rival_name));
-    SZG_TRY(szg_table_set_integer(context, table, "pairs", times->ours.count));
-    SZG_TRY(set_times(context, table, "ours", &times->ours));
-    SZG_TRY(set_times(context, table, "rival", &times->rival));
-    SZG_TRY(set_times(context, table, "ratio", &times->ratio));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_integer(&row, BENCH_N, what->n);
+    szgi_row_text(&row, BENCH_OURS, what->ours_name);
+    szgi_row_text(&row, BENCH_RIVAL, what->rival_name);
+    szgi_row_integer(&row, BENCH_PAIRS, times->ours.count);
+    put_times(&row, BENCH_OURS_S, &times->ours);
+    put_times(&row, BENCH_RIVAL_S, &times->rival);
+    put_times(&row, BENCH_RATIO, &times->ratio);
     if (times->single_ratio.count > 0)
-        SZG_TRY(szg_table_set_real(context, table, "ratio_one_thread",
-                                   summarise(&times->single_ratio).median));
-    return szg_table_set_real(context, table, "peak_mib", times->peak);
+        szgi_row_real(&row, BENCH_RATIO_ONE_THREAD, summarise(&times->single_ratio).median);
+    szgi_row_real(&row, BENCH_PEAK_MIB, times->peak);
+    return row.status;
 }
 
 /* What failed keeps its message while the row is made. */
@@ -189,7 +182,7 @@ static szg_status keep_pairs(szg_context *context, bench_run *run, const bench_c
                              const timing *times, szg_status failure) {
     char why[512];
     snprintf(why, sizeof why, "%s", szg_context_message(context));
-    SZG_TRY(set_row(context, run, what, times));
+    SZG_TRY(add_row(context, run, what, times));
     SZG_TRY(bench_stop(context, run, failure, why));
     return szgi_fail(context, failure, "%s", why);
 }
@@ -200,6 +193,8 @@ szg_status bench_measure(szg_context *context, bench_run *run, const bench_case 
     szg_status status = run_pairs(context, run, what, &times);
     if (status != SZG_OK)
         return times.ours.count > 0 ? keep_pairs(context, run, what, &times, status) : status;
-    SZG_TRY(set_row(context, run, what, &times));
-    return set_goal(context, run->table, what, &times);
+    SZG_TRY(add_row(context, run, what, &times));
+    szgi_row row = bench_latest(context, run);
+    put_goal(&row, what, &times);
+    return row.status;
 }

@@ -2,6 +2,42 @@
 #define SZG_BENCH_PRIVATE_H
 
 #include "bench.h"
+#include "base/row.h"
+
+/* The columns of the table `bench`. */
+#define BENCH_COLUMNS(X)                                                                           \
+    X(BENCH_ITEM, "item", SZG_TEXT, "name of the item")                                            \
+    X(BENCH_BACKEND, "backend", SZG_TEXT, "backend and precision of a decoder's products")         \
+    X(BENCH_INPUT, "input", SZG_TEXT, "what is timed, or its matrix")                              \
+    X(BENCH_N, "n", SZG_INTEGER, "order of the matrix, degree of the symbol, or tokens of a step") \
+    X(BENCH_OURS, "ours", SZG_TEXT, "what szego does")                                             \
+    X(BENCH_RIVAL, "rival", SZG_TEXT, "what it is compared with")                                  \
+    X(BENCH_PAIRS, "pairs", SZG_INTEGER, "alternating pairs of runs")                              \
+    X(BENCH_OURS_S, "ours_s", SZG_REAL, "median, seconds")                                         \
+    X(BENCH_OURS_LOW_S, "ours_low_s", SZG_REAL, "fastest, seconds")                                \
+    X(BENCH_OURS_HIGH_S, "ours_high_s", SZG_REAL, "slowest, seconds")                              \
+    X(BENCH_RIVAL_S, "rival_s", SZG_REAL, "median, seconds")                                       \
+    X(BENCH_RIVAL_LOW_S, "rival_low_s", SZG_REAL, "fastest, seconds")                              \
+    X(BENCH_RIVAL_HIGH_S, "rival_high_s", SZG_REAL, "slowest, seconds")                            \
+    X(BENCH_RATIO, "ratio", SZG_REAL, "rival over ours: median over the pairs")                    \
+    X(BENCH_RATIO_LOW, "ratio_low", SZG_REAL, "least over the pairs")                              \
+    X(BENCH_RATIO_HIGH, "ratio_high", SZG_REAL, "largest over the pairs")                          \
+    X(BENCH_RATIO_ONE_THREAD, "ratio_one_thread", SZG_REAL,                                        \
+      "the rival on one thread over ours: median over the pairs")                                  \
+    X(BENCH_TARGET_RATIO, "target_ratio", SZG_REAL, "the ratio that was set as the goal")          \
+    X(BENCH_TARGET_S, "target_s", SZG_REAL, "the time that was set as the goal, seconds")          \
+    X(BENCH_MET, "met", SZG_TEXT, "yes or no, where there is a goal")                              \
+    X(BENCH_DIFFERENCE, "difference", SZG_REAL, "largest difference of the answers over the norm") \
+    X(BENCH_PEAK_MIB, "peak_mib", SZG_REAL, "largest resident memory during ours, MiB")            \
+    X(BENCH_CALLS, "calls", SZG_INTEGER, "calls of an operation in a step")                        \
+    X(BENCH_BYTES, "bytes", SZG_REAL,                                                              \
+      "least bytes that are read and written, by a copy or a step's calls")                        \
+    X(BENCH_BYTES_PER_S, "bytes_per_s", SZG_REAL, "these over the seconds")                        \
+    X(BENCH_COPY_SHARE, "copy_share", SZG_REAL, "that rate over the rate of a copy")               \
+    X(BENCH_VERDICT, "verdict", SZG_TEXT,                                                          \
+      "measured; cut: at the item's limit, or interrupted; failed")                                \
+    X(BENCH_NOTE, "note", SZG_TEXT, "remarks")
+enum { BENCH_COLUMNS(SZGI_SCHEMA_INDEX) BENCH_COLUMN_COUNT };
 
 typedef szg_status bench_fn(szg_context *context, void *job);
 
@@ -23,6 +59,8 @@ SZG_CHECK_RESULT szg_status bench_complete(szg_context *context, bench_run *run)
 
 /* Begins a row of the item at work: the one before it is complete. */
 SZG_CHECK_RESULT szg_status bench_row(szg_context *context, bench_run *run, const char *input);
+/* The latest row, to go on with. */
+szgi_row bench_latest(szg_context *context, const bench_run *run);
 
 /* Says in the latest row that its item ended early, and counts that. */
 SZG_CHECK_RESULT szg_status bench_stop(szg_context *context, bench_run *run, szg_status failure,
@@ -37,11 +75,10 @@ SZG_CHECK_RESULT szg_status bench_measure(szg_context *context, bench_run *run,
                                           const bench_case *what);
 
 /* The number in a column of the table's last row. */
-double bench_last(const bench_run *run, const char *column);
+double bench_last(const bench_run *run, int64_t column);
 
-/* Sets `ratio` of the latest row, which has no clocks of its own, and whether it meets its goal. */
-SZG_CHECK_RESULT szg_status bench_set_ratio(szg_context *context, bench_run *run, double ratio,
-                                            double target);
+/* Puts `ratio` into a row that has no clocks of its own, and whether it meets its goal. */
+void bench_put_ratio(szgi_row *row, double ratio, double target);
 
 /* Seconds of a clock that does not jump. */
 double bench_now(void);
@@ -69,8 +106,7 @@ void bench_gemm_single(int threads, int64_t n, const float *a, const float *b, f
 bool bench_on_device(szg_context *context);
 
 /* The same for `ours_s`. */
-SZG_CHECK_RESULT szg_status bench_set_seconds(szg_context *context, bench_run *run, double seconds,
-                                              double target);
+void bench_put_seconds(szgi_row *row, double seconds, double target);
 
 /* Bytes of the latest row, which is of a copy, and the rate that follows. */
 SZG_CHECK_RESULT szg_status bench_set_copy(szg_context *context, bench_run *run, double bytes);

@@ -40,11 +40,12 @@ szg_status bench_rotary_kernel(szg_context *context, bench_run *run) {
                        .pairs = run->options.quick ? 5 : 21,
                        .target_seconds = 0.005};
     szg_status status = bench_measure(context, run, &what);
+    szgi_row row = bench_latest(context, run);
     if (status == SZG_OK)
-        status = szg_table_note(context, run->table, "%lld nonzero values, residual %.2g",
-                                (long long)job.spectrum.count, job.spectrum.residual);
+        szgi_row_note(&row, "%lld nonzero values, residual %.2g", (long long)job.spectrum.count,
+                      job.spectrum.residual);
     szg_spectrum_close(&job.spectrum);
-    return status;
+    return status == SZG_OK ? row.status : status;
 }
 
 /* ---- Factored logits ---- */
@@ -94,10 +95,12 @@ static szg_status measure_logits(szg_context *context, bench_run *run, logits_jo
                        .pairs = run->options.quick ? 3 : 7,
                        .target_seconds = 2};
     SZG_TRY(bench_measure(context, run, &what));
-    bool small = bench_last(run, "peak_mib") < 1024;
-    return szg_table_note(
-        context, run->table, "%lld eigen- and %lld singular values; memory %s 1 GiB",
-        (long long)job->eigen.count, (long long)job->singular.count, small ? "under" : "over");
+    bool small = bench_last(run, BENCH_PEAK_MIB) < 1024;
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%lld eigen- and %lld singular values; memory %s 1 GiB",
+                  (long long)job->eigen.count, (long long)job->singular.count,
+                  small ? "under" : "over");
+    return row.status;
 }
 
 szg_status bench_rotary_logits(szg_context *context, bench_run *run) {

@@ -6,39 +6,10 @@
 #include "network/ops.h"
 #include "private.h"
 
-static const szg_column columns[] = {
-    {"item", SZG_TEXT, "name of the item"},
-    {"backend", SZG_TEXT, "backend and precision of a decoder's products"},
-    {"input", SZG_TEXT, "what is timed, or its matrix"},
-    {"n", SZG_INTEGER, "order of the matrix, degree of the symbol, or tokens of a step"},
-    {"ours", SZG_TEXT, "what szego does"},
-    {"rival", SZG_TEXT, "what it is compared with"},
-    {"pairs", SZG_INTEGER, "alternating pairs of runs"},
-    {"ours_s", SZG_REAL, "median, seconds"},
-    {"ours_low_s", SZG_REAL, "fastest, seconds"},
-    {"ours_high_s", SZG_REAL, "slowest, seconds"},
-    {"rival_s", SZG_REAL, "median, seconds"},
-    {"rival_low_s", SZG_REAL, "fastest, seconds"},
-    {"rival_high_s", SZG_REAL, "slowest, seconds"},
-    {"ratio", SZG_REAL, "rival over ours: median over the pairs"},
-    {"ratio_low", SZG_REAL, "least over the pairs"},
-    {"ratio_high", SZG_REAL, "largest over the pairs"},
-    {"ratio_one_thread", SZG_REAL, "the rival on one thread over ours: median over the pairs"},
-    {"target_ratio", SZG_REAL, "the ratio that was set as the goal"},
-    {"target_s", SZG_REAL, "the time that was set as the goal, seconds"},
-    {"met", SZG_TEXT, "yes or no, where there is a goal"},
-    {"difference", SZG_REAL, "largest difference of the answers over the norm"},
-    {"peak_mib", SZG_REAL, "largest resident memory during ours, MiB"},
-    {"calls", SZG_INTEGER, "calls of an operation in a step"},
-    {"bytes", SZG_REAL, "least bytes that are read and written, by a copy or a step's calls"},
-    {"bytes_per_s", SZG_REAL, "these over the seconds"},
-    {"copy_share", SZG_REAL, "that rate over the rate of a copy"},
-    {"verdict", SZG_TEXT, "measured; cut: at the item's limit, or interrupted; failed"},
-    {"note", SZG_TEXT, "remarks"},
-};
+static const szg_column columns[] = {BENCH_COLUMNS(SZGI_SCHEMA_COLUMN)};
 
 szg_status bench_run_open(szg_context *context, bench_run *run) {
-    return szg_table_open(context, "bench", columns, sizeof columns / sizeof *columns, &run->table);
+    return szg_table_open(context, "bench", columns, BENCH_COLUMN_COUNT, &run->table);
 }
 
 void bench_run_close(bench_run *run) {
@@ -47,44 +18,45 @@ void bench_run_close(bench_run *run) {
 
 /* ---- Rows ---- */
 
-static szg_status set_text(szg_context *context, bench_run *run, const char *column,
-                           const char *value) {
-    return szg_table_set_text(context, run->table, column, value);
-}
-
 szg_status bench_complete(szg_context *context, bench_run *run) {
-    int64_t row = run->complete;
-    if (row == szg_table_rows(run->table))
+    int64_t at = run->complete;
+    if (at == szg_table_rows(run->table))
         return SZG_OK;
-    if (szg_table_is_empty(run->table, row, szg_table_find(run->table, "verdict")))
-        SZG_TRY(set_text(context, run, "verdict", "measured"));
+    szgi_row row = bench_latest(context, run);
+    if (szg_table_is_empty(run->table, at, BENCH_VERDICT))
+        szgi_row_text(&row, BENCH_VERDICT, "measured");
+    SZG_TRY(row.status);
     run->complete++;
-    return run->row ? run->row(context, run->user, run->table, row) : SZG_OK;
+    return run->row ? run->row(context, run->user, run->table, at) : SZG_OK;
 }
 
 szg_status bench_row(szg_context *context, bench_run *run, const char *input) {
     SZG_TRY(bench_complete(context, run));
-    SZG_TRY(szg_table_add_row(context, run->table));
-    SZG_TRY(set_text(context, run, "item", run->item->name));
-    SZG_TRY(set_text(context, run, "backend", szgi_backend_name(context)));
-    return set_text(context, run, "input", input);
+    szgi_row row = szgi_row_add(context, run->table);
+    szgi_row_text(&row, BENCH_ITEM, run->item->name);
+    szgi_row_text(&row, BENCH_BACKEND, szgi_backend_name(context));
+    szgi_row_text(&row, BENCH_INPUT, input);
+    return row.status;
 }
 
-double bench_last(const bench_run *run, const char *column) {
-    const szg_table *table = run->table;
-    return szg_table_get_real(table, szg_table_rows(table) - 1, szg_table_find(table, column));
+szgi_row bench_latest(szg_context *context, const bench_run *run) {
+    return szgi_row_latest(context, run->table);
 }
 
-szg_status bench_set_ratio(szg_context *context, bench_run *run, double ratio, double target) {
-    SZG_TRY(szg_table_set_real(context, run->table, "ratio", ratio));
-    SZG_TRY(szg_table_set_real(context, run->table, "target_ratio", target));
-    return set_text(context, run, "met", ratio >= target ? "yes" : "no");
+double bench_last(const bench_run *run, int64_t column) {
+    return szg_table_get_real(run->table, szg_table_rows(run->table) - 1, column);
 }
 
-szg_status bench_set_seconds(szg_context *context, bench_run *run, double seconds, double target) {
-    SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
-    SZG_TRY(szg_table_set_real(context, run->table, "target_s", target));
-    return set_text(context, run, "met", seconds <= target ? "yes" : "no");
+void bench_put_ratio(szgi_row *row, double ratio, double target) {
+    szgi_row_real(row, BENCH_RATIO, ratio);
+    szgi_row_real(row, BENCH_TARGET_RATIO, target);
+    szgi_row_text(row, BENCH_MET, ratio >= target ? "yes" : "no");
+}
+
+void bench_put_seconds(szgi_row *row, double seconds, double target) {
+    szgi_row_real(row, BENCH_OURS_S, seconds);
+    szgi_row_real(row, BENCH_TARGET_S, target);
+    szgi_row_text(row, BENCH_MET, seconds <= target ? "yes" : "no");
 }
 
 /* ---- Items ---- */
@@ -109,8 +81,10 @@ szg_status bench_stop(szg_context *context, bench_run *run, szg_status failure, 
         run->failure = cut ? SZG_ENOCONV : failure;
     }
     run->stopped = true;
-    SZG_TRY(set_text(context, run, "verdict", failure == SZG_ECANCEL ? "cut" : "failed"));
-    return szg_table_note(context, run->table, "%s", why);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_VERDICT, failure == SZG_ECANCEL ? "cut" : "failed");
+    szgi_row_note(&row, "%s", why);
+    return row.status;
 }
 
 static szg_status add_failure(szg_context *context, bench_run *run, szg_status failure) {

@@ -127,11 +127,12 @@ static szg_status measure(szg_context *context, bench_run *run, bench_case what,
     szg_status status = open_job(context, &job, run->options.seed);
     if (status == SZG_OK)
         status = bench_measure(context, run, &what);
+    szgi_row row = bench_latest(context, run);
     if (status == SZG_OK && !job.complex && !alone)
-        status = szg_table_set_real(context, run->table, "difference",
-                                    bench_difference(job.count * job.n, job.ours, job.rival));
+        szgi_row_real(&row, BENCH_DIFFERENCE,
+                      bench_difference(job.count * job.n, job.ours, job.rival));
     close_job(&job);
-    return status;
+    return status == SZG_OK ? row.status : status;
 }
 
 static szg_status measure_batch(szg_context *context, bench_run *run, const char *input,

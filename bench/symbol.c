@@ -52,12 +52,12 @@ static szg_status measure(szg_context *context, bench_run *run, int input, const
     szg_range *r = &job.range;
     double width = fmax(r->min.hi - r->min.lo, r->max.hi - r->max.lo);
     double size = fmax(fabs(r->min.lo), fabs(r->max.hi));
-    if (status == SZG_OK)
-        status = szg_table_set_real(context, run->table, "difference", width / size);
-    if (status == SZG_OK)
-        status = szg_table_note(context, run->table, "difference: width of the wider enclosure");
     szg_toeplitz_close(&job.t);
-    return status;
+    SZG_TRY(status);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_real(&row, BENCH_DIFFERENCE, width / size);
+    szgi_row_note(&row, "difference: width of the wider enclosure");
+    return row.status;
 }
 
 szg_status bench_symbol_range(szg_context *context, bench_run *run) {

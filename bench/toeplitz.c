@@ -57,9 +57,10 @@ static szg_status measure(szg_context *context, bench_run *run, const bench_case
     SZG_TRY(szgi_memory_alloc(context, numbers, &job->dense));
     SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
     SZG_TRY(bench_measure(context, run, what));
-    SZG_TRY(szg_table_set_text(context, run->table, "ours", szg_method_name(job->ours.method)));
-    return szg_table_set_real(context, run->table, "difference",
-                              bench_difference(job->n, job->ours.re, job->rival));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_OURS, szg_method_name(job->ours.method));
+    szgi_row_real(&row, BENCH_DIFFERENCE, bench_difference(job->n, job->ours.re, job->rival));
+    return row.status;
 }
 
 /* ---- Inputs ---- */

@@ -134,10 +134,11 @@ static szg_status add_fraction(szg_context *context, bench_run *run, const train
     double tokens = (double)(job->size.batch * job->size.length) / seconds;
     double rate = tokens * szgi_model_operations_per_token(job->model).training;
     SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the product's rate"));
-    SZG_TRY(szg_table_set_text(context, run->table, "rival", "sgemm, order 1024"));
-    SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, 0.7));
-    return szg_table_note(context, run->table, "%.4g of %.4g GF/s", rate * 1e-9,
-                          run->product_rate * 1e-9);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_RIVAL, "sgemm, order 1024");
+    bench_put_ratio(&row, rate / run->product_rate, 0.7);
+    szgi_row_note(&row, "%.4g of %.4g GF/s", rate * 1e-9, run->product_rate * 1e-9);
+    return row.status;
 }
 
 static szg_status add_memory(szg_context *context, bench_run *run, const train_job *job,
@@ -148,20 +149,24 @@ static szg_status add_memory(szg_context *context, bench_run *run, const train_j
     SZG_TRY(bench_peer_ask(context, job->peer, "peak", answer, sizeof answer));
     double theirs = strtod(answer, NULL);
     SZG_TRY(bench_train_row(context, run, job->encoding, "step, peak memory"));
-    SZG_TRY(szg_table_set_text(context, run->table, "rival", bench_peer_name(job->peer)));
-    SZG_TRY(szg_table_set_real(context, run->table, "peak_mib", ours));
-    SZG_TRY(bench_set_ratio(context, run, theirs / ours, 3));
-    return szg_table_note(context, run->table, "the rival's process: %.0f MiB", theirs);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_RIVAL, bench_peer_name(job->peer));
+    szgi_row_real(&row, BENCH_PEAK_MIB, ours);
+    bench_put_ratio(&row, theirs / ours, 3);
+    szgi_row_note(&row, "the rival's process: %.0f MiB", theirs);
+    return row.status;
 }
 
 static szg_status note_throughput(szg_context *context, bench_run *run, const train_job *job) {
     double tokens = (double)(job->size.batch * job->size.length),
-           rival = bench_last(run, "rival_s");
+           ours = tokens / bench_last(run, BENCH_OURS_S);
+    szgi_row row = bench_latest(context, run);
     if (job->peer->process == 0)
-        return szg_table_note(context, run->table, "%.0f tokens/s; %s",
-                              tokens / bench_last(run, "ours_s"), bench_no_rival(run));
-    return szg_table_note(context, run->table, "%.0f tokens/s, the rival %.0f",
-                          tokens / bench_last(run, "ours_s"), tokens / rival);
+        szgi_row_note(&row, "%.0f tokens/s; %s", ours, bench_no_rival(run));
+    else
+        szgi_row_note(&row, "%.0f tokens/s, the rival %.0f", ours,
+                      tokens / bench_last(run, BENCH_RIVAL_S));
+    return row.status;
 }
 
 /* What is done over and over with one batch. */
@@ -213,7 +218,7 @@ typedef szg_status job_fn(szg_context *context, bench_run *run, train_job *job);
 static szg_status measure_step(szg_context *context, bench_run *run, train_job *job) {
     SZG_TRY(open_decoder(context, job, true));
     SZG_TRY(measure_pass(context, run, job, &step_pass));
-    double seconds = bench_last(run, "ours_s"), peak = bench_last(run, "peak_mib");
+    double seconds = bench_last(run, BENCH_OURS_S), peak = bench_last(run, BENCH_PEAK_MIB);
     SZG_TRY(add_memory(context, run, job, peak));
     return add_fraction(context, run, job, seconds);
 }
@@ -230,8 +235,10 @@ static szg_status measure_first(szg_context *context, bench_run *run, train_job 
     SZG_TRY(run_step(context, job));
     double seconds = bench_now() - start;
     SZG_TRY(bench_train_row(context, run, job->encoding, "first step"));
-    SZG_TRY(szg_table_set_text(context, run->table, "ours", step_pass.ours_name));
-    SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_OURS, step_pass.ours_name);
+    szgi_row_real(&row, BENCH_OURS_S, seconds);
+    SZG_TRY(row.status);
     return measure_pass(context, run, job, &single_pass);
 }
 
@@ -239,17 +246,18 @@ static szg_status add_operation(szg_context *context, bench_run *run, const trai
                                 const bench_op *op, double whole) {
     double seconds = op->seconds / COUNTED_STEPS, bytes = op->bytes / COUNTED_STEPS;
     SZG_TRY(bench_train_row(context, run, job->encoding, op->name));
-    SZG_TRY(szg_table_set_text(context, run->table, "ours", "part of a step"));
-    SZG_TRY(szg_table_set_real(context, run->table, "ours_s", seconds));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_OURS, "part of a step");
+    szgi_row_real(&row, BENCH_OURS_S, seconds);
     if (op->calls > 0)
-        SZG_TRY(szg_table_set_integer(context, run->table, "calls", op->calls / COUNTED_STEPS));
+        szgi_row_integer(&row, BENCH_CALLS, op->calls / COUNTED_STEPS);
     if (bytes > 0) {
-        SZG_TRY(szg_table_set_real(context, run->table, "bytes", bytes));
-        SZG_TRY(szg_table_set_real(context, run->table, "bytes_per_s", bytes / seconds));
-        SZG_TRY(szg_table_set_real(context, run->table, "copy_share",
-                                   bytes / seconds / run->copy_rate));
+        szgi_row_real(&row, BENCH_BYTES, bytes);
+        szgi_row_real(&row, BENCH_BYTES_PER_S, bytes / seconds);
+        szgi_row_real(&row, BENCH_COPY_SHARE, bytes / seconds / run->copy_rate);
     }
-    return szg_table_note(context, run->table, "%.1f %% of the step", 100 * seconds / whole);
+    szgi_row_note(&row, "%.1f %% of the step", 100 * seconds / whole);
+    return row.status;
 }
 
 static szg_status add_operations(szg_context *context, bench_run *run, const train_job *job,
@@ -339,8 +347,10 @@ static szg_status measure_product(szg_context *context, bench_run *run, float *m
                           .job = &job,
                           .pairs = run->options.quick ? 5 : 31};
     SZG_TRY(bench_measure(context, run, &product));
-    run->product_rate = 2.0 * PRODUCT_ORDER * (double)count / bench_last(run, "ours_s");
-    return szg_table_note(context, run->table, "%.4g GF/s in f32", run->product_rate * 1e-9);
+    run->product_rate = 2.0 * PRODUCT_ORDER * (double)count / bench_last(run, BENCH_OURS_S);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%.4g GF/s in f32", run->product_rate * 1e-9);
+    return row.status;
 }
 
 szg_status bench_train_product(szg_context *context, bench_run *run) {

@@ -233,9 +233,11 @@ static szg_status add_fraction(szg_context *context, bench_run *run, const devic
     double tokens = (double)(job->size->batch * job->size->length) / seconds;
     double rate = tokens * szgi_model_operations_per_token(job->model).training;
     SZG_TRY(bench_train_row(context, run, job->encoding, "step, part of the matrix peak"));
-    SZG_TRY(bench_set_ratio(context, run, rate / run->product_rate, PEAK_PART));
-    return szg_table_note(context, run->table, "%.4g of %.4g TF/s, %s", rate * 1e-12,
-                          run->product_rate * 1e-12, bench_precision(context));
+    szgi_row row = bench_latest(context, run);
+    bench_put_ratio(&row, rate / run->product_rate, PEAK_PART);
+    szgi_row_note(&row, "%.4g of %.4g TF/s, %s", rate * 1e-12, run->product_rate * 1e-12,
+                  bench_precision(context));
+    return row.status;
 }
 
 static szg_status measure_step(szg_context *context, bench_run *run, device_job *job) {
@@ -250,11 +252,12 @@ static szg_status measure_step(szg_context *context, bench_run *run, device_job 
     step.rival = peer ? peer_steps : NULL;
     step.target_ratio = peer ? STEP_RATIO : 0;
     SZG_TRY(bench_measure(context, run, &step));
-    double seconds = bench_last(run, "ours_s");
-    SZG_TRY(szg_table_note(
-        context, run->table, "%.4g tokens/s, %s; runs of %lld and %lld steps%s%s",
-        (double)step.n / seconds, bench_precision(context), (long long)job->plan.few,
-        (long long)job->plan.many, peer ? "" : "; ", peer ? "" : bench_no_rival(run)));
+    double seconds = bench_last(run, BENCH_OURS_S);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%.4g tokens/s, %s; runs of %lld and %lld steps%s%s",
+                  (double)step.n / seconds, bench_precision(context), (long long)job->plan.few,
+                  (long long)job->plan.many, peer ? "" : "; ", peer ? "" : bench_no_rival(run));
+    SZG_TRY(row.status);
     return add_fraction(context, run, job, seconds);
 }
 
@@ -269,8 +272,10 @@ static szg_status measure_capture(szg_context *context, bench_run *run, device_j
     step.rival = run_steps;
     step.target_ratio = 1 / (1 + CAPTURE_PART);
     SZG_TRY(bench_measure(context, run, &step));
-    return szg_table_note(context, run->table, "capture takes %.3g %% of the step",
-                          100 / bench_last(run, "ratio") - 100);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "capture takes %.3g %% of the step",
+                  100 / bench_last(run, BENCH_RATIO) - 100);
+    return row.status;
 }
 
 /* The encodings of Table 1, by their place in run->epoch and run->ablation. */
@@ -292,12 +297,14 @@ static szg_status measure_epoch(szg_context *context, bench_run *run, device_job
     epoch.ours_name = "the trainer, capturing";
     epoch.ours = run_epoch;
     SZG_TRY(bench_measure(context, run, &epoch));
-    double seconds = bench_last(run, "ours_s") * (double)job->plan.paper_epochs;
+    double seconds = bench_last(run, BENCH_OURS_S) * (double)job->plan.paper_epochs;
     run->epoch[place_of(job->encoding)] = seconds;
     SZG_TRY(bench_train_row(context, run, job->encoding, "Task 1, one run"));
-    SZG_TRY(bench_set_seconds(context, run, seconds, TASK_SECONDS));
-    return szg_table_note(context, run->table, "extrapolated: %lld epochs of the row above",
-                          (long long)job->plan.paper_epochs);
+    szgi_row row = bench_latest(context, run);
+    bench_put_seconds(&row, seconds, TASK_SECONDS);
+    szgi_row_note(&row, "extrapolated: %lld epochs of the row above",
+                  (long long)job->plan.paper_epochs);
+    return row.status;
 }
 
 static szg_status measure_ablation(szg_context *context, bench_run *run, device_job *job) {
@@ -307,10 +314,12 @@ static szg_status measure_ablation(szg_context *context, bench_run *run, device_
     ablation.ours_name = "all layers, each head and all";
     ablation.ours = run_ablation;
     SZG_TRY(bench_measure(context, run, &ablation));
-    double seconds = bench_last(run, "ours_s") * (double)job->plan.test / (double)job->plan.ablated;
+    double seconds =
+        bench_last(run, BENCH_OURS_S) * (double)job->plan.test / (double)job->plan.ablated;
     run->ablation[place_of(job->encoding)] = seconds;
-    return szg_table_note(context, run->table, "%.4g s for %lld examples", seconds,
-                          (long long)job->plan.test);
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "%.4g s for %lld examples", seconds, (long long)job->plan.test);
+    return row.status;
 }
 
 /* ---- Items ---- */
@@ -367,7 +376,8 @@ szg_status bench_train_table1(szg_context *context, bench_run *run) {
         total += run->epoch[i] * (1 + 1.5 / 2) + run->ablation[i] * 1.5;
     }
     SZG_TRY(bench_row(context, run, "Table 1: three encodings, both tasks, ablations"));
-    SZG_TRY(bench_set_seconds(context, run, total, TABLE_SECONDS));
-    return szg_table_note(context, run->table,
-                          "extrapolated: 1.75 times Task 1 and 1.5 ablations each");
+    szgi_row row = bench_latest(context, run);
+    bench_put_seconds(&row, total, TABLE_SECONDS);
+    szgi_row_note(&row, "extrapolated: 1.75 times Task 1 and 1.5 ablations each");
+    return row.status;
 }
