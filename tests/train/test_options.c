@@ -16,6 +16,17 @@
             strstr(szg_context_message(context), "begin it with {SZG_INIT(" #type ")}"));          \
     } while (0)
 
+/* There is no context yet that could keep words. */
+START_TEST(contexts_refuse_what_nobody_initialised) {
+    szg_context *context = test_context();
+    const szg_context_options options = {.threads = 1};
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_EINVAL);
+    ck_assert_ptr_null(context);
+    ck_szg_ok(szg_context_open(NULL, &context));
+    szg_context_close(&context);
+}
+END_TEST
+
 START_TEST(matrices_refuse_what_nobody_initialised) {
     szg_context *context = test_context();
     const double one = 1;
@@ -108,6 +119,8 @@ START_TEST(spectra_of_a_later_caller) {
 END_TEST
 
 TEST_FILE("options") {
+    test_add(suite, "contexts_refuse_what_nobody_initialised",
+             contexts_refuse_what_nobody_initialised);
     test_add(suite, "matrices_refuse_what_nobody_initialised",
              matrices_refuse_what_nobody_initialised);
     test_add(suite, "tables_refuse_what_nobody_initialised", tables_refuse_what_nobody_initialised);
