@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "npy_complex.h"
 #include "kernels.h"
 
 START_TEST(position_tables) {
