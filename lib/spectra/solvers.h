@@ -23,7 +23,7 @@ SZG_CHECK_RESULT szgi_solver szgi_toeplitz_eigen, szgi_toeplitz_singular, szgi_t
 /* factored.c, hermitian_part.c */
 SZG_CHECK_RESULT szgi_solver szgi_factored_eigen, szgi_factored_singular, szgi_factored_part;
 
-/* closed_form.c, atoms.c: symmetric matrices in closed form; moduli.c. */
+/* closed_forms.c, atoms.c: symmetric matrices in closed form; moduli.c. */
 SZG_CHECK_RESULT szgi_solver szgi_closed_eigen, szgi_cosines_eigen;
 SZG_CHECK_RESULT szgi_solver szgi_closed_singular, szgi_cosines_singular;
 
