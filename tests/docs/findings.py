@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""docs/findings.md says what the program answers: verdicts, counts, numbers, and the picture of ranges. Prints TAP.
+
+usage: findings.py SZEGO SOURCE
+Each section's commands are run; each number with a decimal point in its prose must be one that they print, rounded.
+Commands that fetch a model or train for minutes are not run, and the section about training is left to its reader.
+"""
+import collections
+import csv
+import io
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("paper", "reading", "correction")
+SLOW = ("fetch-model", "reproduce")
+ROW = re.compile(r"^\| (\S+) \| (paper|reading|correction) \|.*\| (\w+) \|$", re.MULTILINE)
+# With digits behind the point; not a section's number, a version or a claim's name.
+NUMBER = re.compile(r"(?<![\w.^])\d+\.\d+(?![\w.^]|\|)")
+FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def sections(page):
+    parts = re.split(r"^## (.*)\n", page, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def commands(section):
+    return [shlex.split(line, comments=True) for block in FENCE.findall(section) for line in block.splitlines()
+            if line.startswith("szego ") and not any(word in line for word in SLOW)]
+
+
+def called(szego, words, folder):
+    return subprocess.run([szego, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def cells(text):
+    return [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+
+
+def answers(szego, section):
+    """Every number that the section's commands print or write."""
+    found = []
+    for words in commands(section):
+        words = words[1:words.index("|")] if "|" in words else words[1:]
+        with tempfile.TemporaryDirectory() as folder:
+            if "-o" not in words and "--format" not in words:
+                words += ["--format", "csv"]
+            found += cells(called(szego, words + ["--quiet"], folder))
+            for path in pathlib.Path(folder).rglob("*.csv"):
+                found += cells(path.read_text(encoding="utf-8"))
+    return [float(cell) for cell in found if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]\d+)?", cell)]
+
+
+def unexplained(section, numbers):
+    """Numbers of the prose that are no rounding of an answer, nor of a hundredth of one (per cent)."""
+    prose = re.sub(r"`[^`]*`|\([^()]*://[^()]*\)", "", FENCE.sub("", section))
+    for text in NUMBER.findall(re.sub(r"^\|.*$|^#.*$", "", prose, flags=re.MULTILINE)):
+        digits = len(text.split(".")[1])
+        near = 0.5 * 10.0**-digits * (1 + 1e-9)  # half of the last digit shown
+        if not any(abs(abs(x) - float(text)) <= near or abs(100 * abs(x) - float(text)) <= near for x in numbers):
+            yield text
+
+
+def counts(rows):
+    verdicts = {kind: collections.Counter() for kind in KINDS}
+    for _, kind, verdict in rows:
+        verdicts[kind][verdict if verdict in ("holds", "fails") else "other"] += 1
+    verdicts["all"] = sum(verdicts.values(), collections.Counter())
+    return {kind: (c.total(), c["holds"], c["fails"], c["other"]) for kind, c in verdicts.items()}
+
+
+def shown_counts(page):
+    return {kind: tuple(map(int, numbers.split(" | "))) for kind, numbers in
+            re.findall(r"^\| (paper|reading|correction|all) \| (\d+ \| \d+ \| \d+ \| \d+) \|$", page, re.MULTILINE)}
+
+
+def pictures(szego, source, page):
+    """Those of docs/pictures that differ from what the page's command draws."""
+    words = next(words for block in sections(page).values() for words in commands(block) if "tools/range-picture" in words)
+    rows = called(szego, words[1:words.index("|")] + ["--quiet"], source)
+    for name, options in (("light", []), ("dark", ["--dark"])):
+        drawn = subprocess.run([source / "tools/range-picture", *options], input=rows, check=True, capture_output=True,
+                               text=True).stdout
+        if drawn != (source / f"docs/pictures/ranges-{name}.svg").read_text(encoding="utf-8"):
+            yield name
+
+
+def main():
+    szego, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    page = (source / "docs/findings.md").read_text(encoding="utf-8")
+    rows = ROW.findall(page)
+    ledger = {row["id"]: row["verdict"] for row in
+              csv.DictReader(io.StringIO(called(szego, ["verify", "--quiet", "--format", "csv"], source)))}
+    results = [("every claim has a row", sorted(ledger) == sorted(row[0] for row in rows), ""),
+               ("verdicts are those of the ledger", {(i, v) for i, _, v in rows} == set(ledger.items()), ""),
+               ("counts add up", shown_counts(page) == counts(rows), f"{counts(rows)}")]
+    for title, section in sections(page).items():
+        if ROW.search(section):
+            wrong = list(unexplained(section, answers(szego, section)))
+            results.append((title, not wrong and commands(section), f"no command prints {', '.join(wrong)}"))
+    different = list(pictures(szego, source, page))
+    results.append(("pictures are what the command draws", not different, f"{different}"))
+    print(f"1..{len(results)}")
+    for index, (name, good, why) in enumerate(results, 1):
+        print(f"ok {index} - {name}" if good else f"not ok {index} - {name}\n# {why}")
+    return 0 if all(good for _, good, _ in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
