@@ -47,9 +47,10 @@ void szgi_cells_free(cells *cells) {
 
 static szg_status open_axis(szg_context *context, const figure_axis *from, axis *to) {
     double lo = fmin(from->lo, from->hi), hi = fmax(from->lo, from->hi);
-    to->logarithmic = from->logarithmic;
+    to->logarithmic = from->logarithmic && !(from->linear > 0);
+    to->linear = from->linear > 0 && isfinite(from->linear) ? from->linear : 0;
     to->margin = 0.04;
-    if (isfinite(lo) && isfinite(hi) && lo < hi && !(from->logarithmic && lo <= 0)) {
+    if (isfinite(lo) && isfinite(hi) && lo < hi && !(to->logarithmic && lo <= 0)) {
         to->fixed = true;
         to->lo = lo;
         to->hi = hi;
@@ -59,6 +60,7 @@ static szg_status open_axis(szg_context *context, const figure_axis *from, axis 
         return SZG_OK;
     to->count = from->count;
     to->logarithmic = false;
+    to->linear = 0;
     if (!to->fixed) {
         to->margin = 0;
         szgi_axis_cover(to, -0.5);
@@ -91,6 +93,7 @@ szg_status szgi_figure_open(szg_context *context, const figure_options *options,
 
 void szgi_mark_free(mark *mark) {
     szgi_memory_free(mark->name);
+    szgi_memory_free(mark->entry);
     szgi_memory_free(mark->x);
     szgi_memory_free(mark->y);
     szgi_memory_free(mark->lo);
@@ -152,7 +155,8 @@ void szgi_axis_cover_data(axis *axis, double value) {
 /* A scale from 1e9 on has ticks at whole numbers anyway, or none. */
 bool szgi_axis_is_whole(const axis *axis) {
     return axis->whole ||
-           (axis->found && !axis->fractional && !axis->logarithmic && axis->hi - axis->lo < 1e9);
+           (axis->found && !axis->fractional && !axis->logarithmic && axis->linear == 0 &&
+            axis->hi - axis->lo < 1e9);
 }
 
 bool szgi_axis_is_blank(const axis *axis) {
@@ -160,22 +164,28 @@ bool szgi_axis_is_blank(const axis *axis) {
 }
 
 scale szgi_axis_scale(const axis *axis) {
+    double margin = axis->fixed ? 0 : axis->margin;
+    if (axis->linear > 0)
+        return szgi_scale_two_sided(axis->linear, szgi_axis_is_blank(axis) ? NAN : axis->lo,
+                                    axis->hi, margin);
     if (szgi_axis_is_blank(axis))
         return szgi_scale_of(axis->logarithmic, NAN, NAN, 0);
-    return szgi_scale_of(axis->logarithmic, axis->lo, axis->hi, axis->fixed ? 0 : axis->margin);
+    return szgi_scale_of(axis->logarithmic, axis->lo, axis->hi, margin);
 }
 
 szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
                            const figure_style *style, int64_t count, mark **out) {
     SZG_TRY(szgi_memory_reserve(context, &figure->mark, &figure->room, figure->count, 1));
     mark new = {
-        .kind = kind, .in_legend = style->name != NULL, .colour = style->colour, .count = count};
+        .kind = kind, .in_legend = (style->name || style->entry) && !style->unlisted, .colour = style->colour, .count = count};
     if (style->colour >= FIGURE_THIN) {
         new.thin = true;
         new.colour -= FIGURE_THIN;
     }
     double **arrays[] = {&new.x, &new.y, &new.lo, &new.hi};
     szg_status status = szgi_figure_text(context, style->name, &new.name);
+    if (status == SZG_OK)
+        status = szgi_figure_text(context, style->entry, &new.entry);
     if (status == SZG_OK)
         status = szgi_figure_text(context, figure->head, &new.head);
     if (status == SZG_OK && figure->heads)

@@ -10,6 +10,7 @@ typedef struct figure figure;
 typedef struct figure_axis {
     const char *label;        /* with its unit; NULL: none */
     bool logarithmic;         /* marks that are not positive are left out, and counted */
+    double linear;            /* > 0: logarithmic on both sides of 0, and linear below this size */
     double lo, hi;            /* ends; equal: from the marks */
     const char *const *names; /* ticks at 0, 1, 2, ...; NULL: numbers */
     int64_t count;            /* of names */
@@ -31,6 +32,8 @@ enum { FIGURE_THIN = 1 << 20 };
 typedef struct figure_style {
     const char *name; /* in the legend and in hover texts; NULL: in no legend */
     int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
+    bool unlisted;    /* the name is in hover texts only */
+    const char *entry; /* in the legend in place of the name; NULL: the name */
 } figure_style;
 
 /* SZG_ENOMEM. Close with szgi_figure_close. */
@@ -67,8 +70,14 @@ SZG_CHECK_RESULT szg_status szgi_figure_bars(szg_context *context, figure *figur
                                              const figure_style *style, int64_t count, double width,
                                              const double *x, const double *y, const double *lo,
                                              const double *hi);
+/* Horizontal intervals from lo to hi at the heights y, each a bar of `width` in units of y: one
+ * that holds a single number is a stroke. hover: NULL, or a text an interval. */
+SZG_CHECK_RESULT szg_status szgi_figure_ranges(szg_context *context, figure *figure,
+                                               const figure_style *style, int64_t count,
+                                               double width, const double *y, const double *lo,
+                                               const double *hi, const char *const *hover);
 /* A violin at x: the density of the values to both sides, at most `width` wide in units of x, a
- * line at the median, and the values as points on it. Fewer than three values: points alone. */
+ * line at the median, and the values as points on it. Fewer than ten values: points alone. */
 SZG_CHECK_RESULT szg_status szgi_figure_violin(szg_context *context, figure *figure,
                                                const figure_style *style, double x, double width,
                                                int64_t count, const double *value,

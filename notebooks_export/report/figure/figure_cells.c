@@ -117,17 +117,22 @@ static void print_cell_text(const canvas *canvas, int64_t row, int64_t column) {
 
 enum { BAR_STEPS = 48 };
 
+static double value_at(const scale *scale, double fraction) {
+    double units = scale->hi * fraction + scale->lo * (1 - fraction);
+    return scale->logarithmic ? pow(10, units) : units;
+}
+
 /* The colours from lo to hi, right of the cells, with ticks. */
 static void print_colour_bar(const canvas *canvas) {
     const cells *cells = canvas->figure->map;
     FILE *stream = canvas->stream;
     double x = canvas->left + canvas->width + 16, step = canvas->height / BAR_STEPS;
-    scale scale = {false, cells->lo, cells->hi};
+    scale scale = szgi_scale_of(cells->logarithmic && cells->lo > 0, cells->lo, cells->hi, 0);
     ticks ticks;
     fputs("<g class=\"colour-bar\">", stream);
     for (int i = 0; i < BAR_STEPS; i++) {
         double part = (i + 0.5) / BAR_STEPS;
-        double value = cells->hi * (1 - part) + cells->lo * part;
+        double value = value_at(&scale, 1 - part);
         fprintf(stream, "<path fill=\"#%06x\" d=\"", (unsigned)colour_of(cells, value));
         szgi_print_step(stream, 'M', x, canvas->top + i * step);
         fputs("h12v", stream);

@@ -235,6 +235,47 @@ static void print_bars(const canvas *canvas, const mark *mark) {
     end(canvas);
 }
 
+static void print_range_hover(const canvas *canvas, const mark *mark, int64_t i) {
+    FILE *stream = canvas->stream;
+    if (mark->hover && mark->hover[i]) {
+        szgi_point_hover(canvas, mark, i);
+        return;
+    }
+    fputs("<title>", stream);
+    szgi_html_clipped(stream, mark->name, HOVER_CHARACTERS);
+    fputs(mark->name ? "\n" : "", stream);
+    szgi_print_value(stream, &canvas->figure->y, mark->y[i]);
+    fputs(": ", stream);
+    szgi_print_value(stream, &canvas->figure->x, mark->lo[i]);
+    fputs(" to ", stream);
+    szgi_print_value(stream, &canvas->figure->x, mark->hi[i]);
+    fputs("</title>", stream);
+}
+
+/* A bar from end to end, at least two pixels long. */
+static void print_ranges(const canvas *canvas, const mark *mark) {
+    FILE *stream = canvas->stream;
+    begin(canvas, "bars ranges", mark);
+    for (int64_t i = 0; i < mark->count; i++) {
+        double from = szgi_canvas_x(canvas, mark->lo[i]), to = szgi_canvas_x(canvas, mark->hi[i]);
+        double top = szgi_canvas_y(canvas, mark->y[i] - mark->width / 2);
+        double foot = szgi_canvas_y(canvas, mark->y[i] + mark->width / 2);
+        double more = fmax(2 - (to - from), 0) / 2;
+        fputs("<path class=\"mark\" d=\"", stream);
+        szgi_print_step(stream, 'M', from - more, top);
+        fputc('H', stream);
+        szgi_print_coordinate(stream, to + more);
+        fputc('V', stream);
+        szgi_print_coordinate(stream, foot);
+        fputc('H', stream);
+        szgi_print_coordinate(stream, from - more);
+        fputs("z\">", stream);
+        print_range_hover(canvas, mark, i);
+        fputs("</path>", stream);
+    }
+    end(canvas);
+}
+
 static void print_violin(const canvas *canvas, const mark *mark) {
     FILE *stream = canvas->stream;
     double middle = szgi_canvas_y(canvas, mark->middle), widest = 0, from = 0, to = 0;
@@ -269,7 +310,8 @@ static void print_violin(const canvas *canvas, const mark *mark) {
 void szgi_mark_print(const canvas *canvas, const mark *mark) {
     static void (*const prints[])(const struct canvas *, const struct mark *) = {
         [MARK_LINE] = print_line, [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
-        [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin};
+        [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin,
+        [MARK_RANGES] = print_ranges};
     if (mark->count > 0 && !mark->hidden)
         prints[mark->kind](canvas, mark);
 }

@@ -20,7 +20,8 @@ static void places_free(places *places) {
 }
 
 static double in_units(const axis *axis, double value) {
-    return axis->logarithmic ? log10(value) : value;
+    const scale scale = {.logarithmic = axis->logarithmic, .linear = axis->linear};
+    return szgi_scale_units(&scale, value);
 }
 
 /* lo and hi may be one array. */
@@ -220,5 +221,52 @@ szg_status szgi_figure_bars(szg_context *context, figure *figure, const figure_s
     }
     szgi_memory_free(keep);
     places_free(&places);
+    return status;
+}
+
+/* Both ends have a place, and one of them lies between the ends that are given. */
+static bool has_range(figure *figure, double y, double lo, double hi) {
+    if (!szgi_figure_accepts(figure, &figure->y, y) || !szgi_figure_accepts(figure, &figure->x, lo) ||
+        !szgi_figure_accepts(figure, &figure->x, hi))
+        return false;
+    const axis *x = &figure->x;
+    bool apart = x->fixed && (fmax(lo, hi) < x->lo || fmin(lo, hi) > x->hi);
+    figure->outside += apart || !is_between(&figure->y, y);
+    return !apart && is_between(&figure->y, y);
+}
+
+static void take_range(figure *figure, mark *mark, double y, double lo, double hi) {
+    int64_t k = mark->count++;
+    mark->x[k] = lo / 2 + hi / 2;
+    mark->y[k] = y;
+    mark->lo[k] = fmin(lo, hi);
+    mark->hi[k] = fmax(lo, hi);
+    szgi_axis_cover(&figure->x, lo);
+    szgi_axis_cover(&figure->x, hi);
+    szgi_axis_cover(&figure->y, y - mark->width / 2);
+    szgi_axis_cover(&figure->y, y + mark->width / 2);
+}
+
+szg_status szgi_figure_ranges(szg_context *context, figure *figure, const figure_style *style,
+                              int64_t count, double width, const double *y, const double *lo,
+                              const double *hi, const char *const *hover) {
+    mark *mark;
+    szg_status status = SZG_OK;
+    SZG_TRY(szgi_figure_add(context, figure, MARK_RANGES, style, count, &mark));
+    mark->count = 0; /* of `count` there is room for */
+    mark->width = isfinite(width) ? fabs(width) : 0;
+    if (hover)
+        status = szgi_memory_alloc(context, count, &mark->hover);
+    for (int64_t i = 0; status == SZG_OK && i < count; i++) {
+        if (!has_range(figure, y[i], lo[i], hi[i]))
+            continue;
+        take_range(figure, mark, y[i], lo[i], hi[i]);
+        if (hover)
+            status = szgi_figure_text(context, hover[i], &mark->hover[mark->count - 1]);
+    }
+    figure->y.reversed = figure->y.names != NULL;
+    figure->given += mark->count;
+    figure->drawn += mark->count;
+    figure->elements += mark->count;
     return status;
 }

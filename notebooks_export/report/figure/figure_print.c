@@ -9,25 +9,31 @@
 
 enum { ENTRIES = 40, ENTRY_CHARACTERS = 36 };
 
+static const char *entry_of(const mark *mark) {
+    return mark->entry ? mark->entry : mark->name;
+}
+
 /* Entries of one name and look are one entry. */
 static bool is_repeated(const figure *figure, int64_t at) {
     const mark *mark = &figure->mark[at];
     for (int64_t i = 0; i < at; i++) {
         const struct mark *other = &figure->mark[i];
         if (other->in_legend && other->colour == mark->colour && other->thin == mark->thin &&
-            strcmp(other->name, mark->name) == 0)
+            strcmp(entry_of(other), entry_of(mark)) == 0)
             return true;
     }
     return false;
 }
 
 static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
-    bool area = mark->kind == MARK_BAND || mark->kind == MARK_BARS || mark->kind == MARK_VIOLIN;
+    bool area = mark->kind == MARK_BAND || mark->kind == MARK_BARS || mark->kind == MARK_VIOLIN ||
+                mark->kind == MARK_RANGES;
     bool line = mark->kind == MARK_LINE || mark->kind == MARK_RULE;
     fputs("<g ", stream);
     szgi_print_class(stream,
                      mark->kind == MARK_BAND     ? "area"
                      : mark->kind == MARK_BARS   ? "bars"
+                     : mark->kind == MARK_RANGES ? "bars"
                      : mark->kind == MARK_VIOLIN ? "violin"
                      : mark->kind == MARK_RULE   ? "rule"
                      : line                      ? "line"
@@ -73,9 +79,9 @@ static void print_entry(const canvas *canvas, const mark *mark, double x, double
     szgi_print_attribute(stream, "x", x + 30);
     szgi_print_attribute(stream, "y", y + 4);
     fputc('>', stream);
-    szgi_html_clipped(stream, mark->name, characters);
+    szgi_html_clipped(stream, entry_of(mark), characters);
     fputs("<title>", stream);
-    szgi_html_text(stream, mark->name);
+    szgi_html_text(stream, entry_of(mark));
     fputs("</title></text></g>\n", stream);
 }
 
@@ -88,7 +94,7 @@ double szgi_legend_print(const canvas *canvas, FILE *stream, double y) {
         const mark *mark = &figure->mark[i];
         if (!mark->in_legend || mark->hidden || mark->count == 0 || is_repeated(figure, i))
             continue;
-        double width = 30 + szgi_text_width(mark->name, characters) + 18;
+        double width = 30 + szgi_text_width(entry_of(mark), characters) + 18;
         if (x > canvas->left && x + width > canvas->full_width) {
             x = canvas->left;
             y += 18;

@@ -5,7 +5,7 @@
 #include "density.h"
 #include "figure_parts.h"
 
-enum { OUTLINE = 64, VALUES = 300 };
+enum { OUTLINE = 64, VALUES = 300, LEAST_VALUES = 10 };
 
 /* A value, and where the caller had it. */
 typedef struct item {
@@ -151,7 +151,7 @@ szg_status szgi_figure_violin(szg_context *context, figure *figure, const figure
     szg_status status = sorted_items(context, figure, count, value, &items, &kept);
     scale own = szgi_scale_of(figure->y.logarithmic, kept ? items[0].value : NAN,
                               kept ? items[kept - 1].value : NAN, 0);
-    if (status == SZG_OK && kept >= 3 && items[0].value < items[kept - 1].value)
+    if (status == SZG_OK && kept >= LEAST_VALUES && items[0].value < items[kept - 1].value)
         status = outline(context, &own, kept, items, at, half, &found);
     if (status == SZG_OK && found)
         status = add_shape(context, figure, style, x, width, kept, items, at, half, &own);

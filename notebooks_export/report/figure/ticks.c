@@ -28,7 +28,7 @@ static void widen(double *lo, double *hi) {
 }
 
 scale szgi_scale_of(bool logarithmic, double lo, double hi, double margin) {
-    scale out = {logarithmic, lo, hi};
+    scale out = {.logarithmic = logarithmic, .lo = lo, .hi = hi};
     if (!(lo <= hi) || !isfinite(lo) || !isfinite(hi) || (logarithmic && lo <= 0)) {
         out.lo = 0;
         out.hi = 1;
@@ -53,10 +53,25 @@ scale szgi_scale_of(bool logarithmic, double lo, double hi, double margin) {
     return out;
 }
 
+scale szgi_scale_two_sided(double linear, double lo, double hi, double margin) {
+    scale out = {.linear = linear};
+    bool known = lo <= hi && isfinite(lo) && isfinite(hi);
+    scale units = szgi_scale_of(false, szgi_scale_units(&out, known ? lo : -linear),
+                                szgi_scale_units(&out, known ? hi : linear), margin);
+    out.lo = units.lo;
+    out.hi = units.hi;
+    return out;
+}
+
+double szgi_scale_units(const scale *scale, double value) {
+    if (scale->linear > 0)
+        return copysign(log10(1 + fmin(fabs(value) / scale->linear, DBL_MAX)), value);
+    return scale->logarithmic ? log10(value) : value;
+}
+
 /* Halves: hi - lo may be too large for a number. */
 double szgi_scale_fraction(const scale *scale, double value) {
-    if (scale->logarithmic)
-        value = log10(value);
+    value = szgi_scale_units(scale, value);
     double fraction = (value / 2 - scale->lo / 2) / (scale->hi / 2 - scale->lo / 2);
     return within(fraction, 1e6);
 }
@@ -140,9 +155,36 @@ static void place_powers(const scale *scale, int wanted, ticks *out) {
     }
 }
 
+/* The power of ten, times the sign, where the scale has it. */
+static void add_power(const scale *scale, int sign, int exponent, ticks *out) {
+    int before = out->count;
+    add(out, szgi_scale_fraction(scale, sign * pow(10, exponent)), sign, exponent);
+    if (out->count > before && (exponent < -3 || exponent > 4)) {
+        char *text = out->tick[before].text;
+        if (sign < 0)
+            *text++ = '-';
+        power_text(exponent, text);
+    }
+}
+
+/* Zero, and powers of ten on both sides of it, from the least to the greatest. */
+static void place_two_sided(const scale *scale, int wanted, ticks *out) {
+    double most = fmax(fabs(scale->lo), fabs(scale->hi)) + log10(scale->linear);
+    int first = (int)ceil(log10(scale->linear) - 1e-9), last = (int)floor(fmin(most, 308) + 1e-9);
+    double sides = (scale->hi - scale->lo) / fmax(fabs(scale->lo), fabs(scale->hi));
+    int step = (int)fmax(ceil((last - first + 1) * sides / wanted), 1);
+    for (int k = last - (last - first) % step; k >= first; k -= step)
+        add_power(scale, -1, k, out);
+    add(out, szgi_scale_fraction(scale, 0), 0, 0);
+    for (int k = first; k <= last; k += step)
+        add_power(scale, 1, k, out);
+}
+
 static void place(const scale *scale, int wanted, bool whole, ticks *out) {
     out->count = 0;
-    if (!scale->logarithmic)
+    if (scale->linear > 0)
+        place_two_sided(scale, wanted, out);
+    else if (!scale->logarithmic)
         place_multiples(scale, scale->lo, scale->hi, wanted, whole, out);
     else if (scale->hi - scale->lo < 0.8 && scale->hi < 300 && scale->lo > -300)
         /* 1, 2, 5 are too few. */

@@ -4,10 +4,13 @@
 
 #include <stdbool.h>
 
-/* A range that is drawn: finite, lo < hi; of logarithms to base ten where `logarithmic`. */
+/* A range that is drawn: finite, lo < hi; of logarithms to base ten where `logarithmic`, of
+ * sign(v) log10(1 + |v| / linear) where linear > 0 (Webber 2013, equation 1): logarithmic on both
+ * sides of 0, and nearly linear below that size. */
 typedef struct scale {
     bool logarithmic;
     double lo, hi;
+    double linear;
 } scale;
 
 /* The scale that shows every number from lo to hi (positive where logarithmic), widened where the
@@ -15,6 +18,12 @@ typedef struct scale {
  * shows 0 to 1, or 1 to 10; 0 alone: -1 to 1. `margin`: the part of the range that is added at each
  * end. */
 scale szgi_scale_of(bool logarithmic, double lo, double hi, double margin);
+
+/* The same for a scale that is logarithmic on both sides of 0; 0 < linear is finite. */
+scale szgi_scale_two_sided(double linear, double lo, double hi, double margin);
+
+/* A number in the units of the scale's ends. */
+double szgi_scale_units(const scale *scale, double value);
 
 /* Where a number stands: 0 at lo, 1 at hi; beyond them outside of 0 and 1, but finite. */
 double szgi_scale_fraction(const scale *scale, double value);

@@ -64,6 +64,15 @@ static void print_header(const page *page) {
     fputs("</header>\n", stream);
 }
 
+static bool is_present(const page *page, const section *section) {
+    bool present = section->is_present && section->is_present(page->results);
+    for (const char *const *name = section->tables; *name; name++) {
+        const szg_table *table = szgi_collection_find(page->results, *name);
+        present = present || (table && szg_table_rows(table) > 0);
+    }
+    return present;
+}
+
 static szg_status draw_section(page *page, const section *section) {
     SZG_TRY(szgi_context_check_cancel(page->context));
     page->section = section->id;
@@ -75,7 +84,7 @@ static szg_status draw_section(page *page, const section *section) {
     fprintf(page->stream,
             " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
             section->id);
-    SZG_TRY(section->draw(page));
+    SZG_TRY(section->draw ? section->draw(page) : section->run(page, section));
     fputs("</section>\n", page->stream);
     szgi_page_list_end(page);
     return page->status;
@@ -83,7 +92,7 @@ static szg_status draw_section(page *page, const section *section) {
 
 static szg_status draw_present(page *page) {
     for (const section *const *at = szgi_section_table; *at; at++)
-        if ((*at)->is_present(page->results))
+        if (is_present(page, *at))
             SZG_TRY(draw_section(page, *at));
     return SZG_OK;
 }

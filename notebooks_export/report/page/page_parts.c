@@ -51,13 +51,19 @@ void szgi_page_grid_end(page *page) {
     fputs("</div>\n", page->stream);
 }
 
-static void print_caption(page *page, const figure *figure, const char *caption) {
-    int64_t given, drawn;
+static void print_caption(page *page, figure *const *panels, int64_t panel_count,
+                          const char *caption) {
+    int64_t given = 0, drawn = 0;
     fprintf(page->stream,
             "<figcaption><a class=\"permalink\" href=\"#%s-%" PRId64 "\">Figure %" PRId64 "</a> ",
             page->section, page->figures, page->numbered);
     szgi_html_text(page->stream, caption);
-    szgi_figure_counts(figure, &given, &drawn);
+    for (int64_t i = 0; i < panel_count; i++) {
+        int64_t own_given, own_drawn;
+        szgi_figure_counts(panels[i], &own_given, &own_drawn);
+        given += own_given;
+        drawn += own_drawn;
+    }
     if (drawn < given)
         fprintf(page->stream,
                 " <span class=\"thinned\">Drawn: %" PRId64 " of %" PRId64
@@ -65,22 +71,33 @@ static void print_caption(page *page, const figure *figure, const char *caption)
                 drawn, given);
 }
 
-static szg_status print_figure(page *page, const figure *figure, const rows *sources, int64_t count,
-                               const char *caption) {
-    fprintf(page->stream, "<figure id=\"%s-%" PRId64 "\" data-marks=\"%" PRId64 "\">\n",
-            page->section, ++page->figures, szgi_figure_marks(figure));
+szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count, const char *title,
+                            const rows *sources, int64_t source_count, const char *caption) {
+    int64_t marks = 0;
+    for (int64_t i = 0; i < count; i++)
+        marks += szgi_figure_marks(panels[i]);
+    fprintf(page->stream, "<figure id=\"%s-%" PRId64 "\" data-marks=\"%" PRId64 "\"%s>\n",
+            page->section, ++page->figures, marks, title ? " class=\"multiples\"" : "");
     page->numbered++;
-    szgi_page_list_figure(page, szgi_figure_title(figure));
-    SZG_TRY(szgi_figure_print(page->context, figure, page->stream));
-    print_caption(page, figure, caption);
-    SZG_TRY(szgi_page_print_links(page, sources, count, true));
+    szgi_page_list_figure(page, title ? title : szgi_figure_title(panels[0]));
+    if (title) {
+        fputs("<p class=\"heading\">", page->stream);
+        szgi_html_text(page->stream, title);
+        fputs("</p>\n<div class=\"panels\">\n", page->stream);
+    }
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(szgi_figure_print(page->context, panels[i], page->stream));
+    if (title)
+        fputs("</div>\n", page->stream);
+    print_caption(page, panels, count, caption);
+    SZG_TRY(szgi_page_print_links(page, sources, source_count, true));
     fputs("</figcaption></figure>\n", page->stream);
     return SZG_OK;
 }
 
 szg_status szgi_page_figure(page *page, figure **figure, const rows *sources, int64_t count,
                             const char *caption) {
-    szg_status status = print_figure(page, *figure, sources, count, caption);
+    szg_status status = szgi_page_panels(page, figure, 1, NULL, sources, count, caption);
     szgi_figure_close(figure);
     return status;
 }

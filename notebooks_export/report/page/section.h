@@ -10,12 +10,20 @@
 
 typedef struct page page;
 
-typedef struct section {
+typedef struct section section;
+
+/* What the page has on one kind of result. */
+struct section {
     const char *id; /* of the element, in links */
     const char *title;
-    bool (*is_present)(const szg_collection *results);
-    szg_status (*draw)(page *page);
-} section;
+    bool (*is_present)(const szg_collection *results); /* NULL: any of the tables has rows */
+    szg_status (*draw)(page *page);                    /* NULL: run draws */
+    const char *tables[8];
+    const char *intro;               /* the first paragraph */
+    const struct plot *const *plots; /* what szgi_plot_section draws (plot.h); NULL at the end */
+    int64_t figures;                 /* at most; 0: PLOT_FIGURES */
+    SZG_CHECK_RESULT szg_status (*run)(page *page, const section *section);
+};
 
 /* Every section, in the order of the page, NULL at the end; one file each in sections/. */
 extern const section *const szgi_section_table[];
@@ -45,6 +53,11 @@ void szgi_page_grid_end(page *page);
  */
 SZG_CHECK_RESULT szg_status szgi_page_figure(page *page, figure **figure, const rows *sources,
                                              int64_t count, const char *caption);
+
+/* The same for several figures that share a title, a caption and their rows: small multiples. */
+SZG_CHECK_RESULT szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count,
+                                             const char *title, const rows *sources,
+                                             int64_t source_count, const char *caption);
 
 /* A table for readers: the listed columns (ends with NULL) of these rows, and a link to the rows.
  */

@@ -107,7 +107,7 @@ static szg_status take_point(szg_context *context, rows of, int64_t index, doubl
 
 static szg_status draw_layer(szg_context *context, figure *figure, ablated *self, int64_t place) {
     rows of = self->layers.group[place];
-    figure_style style = {place ? NULL : "one head taken away", 0};
+    figure_style style = {.name = place ? NULL : "one head taken away", .colour = 0};
     points heads;
     szg_status status = open_points(context, of.count < MOST_HEADS ? of.count : MOST_HEADS, &heads);
     for (int64_t i = 0; status == SZG_OK && i < of.count; i++) {
@@ -127,7 +127,7 @@ static szg_status draw_layer(szg_context *context, figure *figure, ablated *self
 
 /* The points of rows without a head. */
 static szg_status draw_whole_layers(szg_context *context, figure *figure, const ablated *self) {
-    figure_style style = {"all heads of the layer", 1};
+    figure_style style = {.name = "all heads of the layer", .colour = 1};
     points together;
     int64_t most = 0;
     for (int64_t i = 0; i < self->of.count; i++)
@@ -147,7 +147,7 @@ static szg_status draw_whole_layers(szg_context *context, figure *figure, const 
 }
 
 static szg_status draw_marks(szg_context *context, figure *figure, ablated *self) {
-    figure_style rule = {"every head there", FIGURE_MUTED};
+    figure_style rule = {.name = "every head there", .colour = FIGURE_MUTED};
     if (isfinite(self->whole))
         SZG_TRY(szgi_figure_rule(context, figure, &rule, false, self->whole));
     for (int64_t place = 0; place < szgi_ablated_layers(self); place++)
@@ -267,4 +267,4 @@ static szg_status draw(page *page) {
     return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section szgi_section_ablation = {"ablation", "Heads taken away one by one", is_present, draw};
+const section szgi_section_ablation = {.id = "ablation", .title = "Heads taken away one by one", .is_present = is_present, .draw = draw};

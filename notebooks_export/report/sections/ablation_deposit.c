@@ -60,7 +60,7 @@ static szg_status draw_layer(szg_context *context, figure *figure, rows of, int 
         hover[count] = text[count];
         status = hover_of(context, of, i, text[count++]);
     }
-    figure_style style = {legend, colour};
+    figure_style style = {.name = legend, .colour = colour};
     if (status == SZG_OK && count > 0)
         status = szgi_figure_points(context, figure, &style, count, x, x + room, hover);
     szgi_memory_free(text);
@@ -91,7 +91,7 @@ static double common_null(rows of) {
 
 static szg_status draw(szg_context *context, figure *figure, const groups *layers,
                        double expected) {
-    figure_style rule = {"expected of exchangeable drops", FIGURE_MUTED};
+    figure_style rule = {.name = "expected of exchangeable drops", .colour = FIGURE_MUTED};
     if (isfinite(expected))
         SZG_TRY(szgi_figure_rule(context, figure, &rule, false, expected));
     for (int64_t place = 0; place < layers->count && place < MOST_SERIES; place++)

@@ -89,7 +89,7 @@ static szg_status take_trials(szg_context *context, trials *t) {
 
 /* The trials in which equality holds, or in which it does not, as points. */
 static szg_status add_points(szg_context *context, figure *figure, trials *t, bool equal) {
-    const figure_style style = {equal ? "max|f| = max|g| exactly" : "other trials", equal ? 1 : 0};
+    const figure_style style = {.name = equal ? "max|f| = max|g| exactly" : "other trials", .colour = equal ? 1 : 0};
     int64_t kept = 0;
     for (int64_t i = 0; i < t->of.count; i++) {
         if (isnan(t->x[i]) || is_equal(t->of, i) != equal)
@@ -103,7 +103,7 @@ static szg_status add_points(szg_context *context, figure *figure, trials *t, bo
 
 static szg_status add_trials(szg_context *context, figure *figure, trials *t) {
     const double ends[] = {t->least, t->most};
-    const figure_style equal = {"equal", FIGURE_MUTED};
+    const figure_style equal = {.name = "equal", .colour = FIGURE_MUTED};
     SZG_TRY(t->wide ? szgi_figure_rule(context, figure, &equal, false, 1)
                     : szgi_figure_line(context, figure, &equal, 2, ends, ends));
     SZG_TRY(add_points(context, figure, t, false));

@@ -117,9 +117,9 @@ static szg_status add_bound(szg_context *context, figure *figure, const curve *c
 }
 
 static szg_status add_curves(szg_context *context, figure *figure, const curve *curve) {
-    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){"g", 0}, curve->of.count,
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "g", .colour = 0}, curve->of.count,
                              curve->theta, curve->g));
-    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){"f", 1}, curve->of.count,
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "f", .colour = 1}, curve->of.count,
                              curve->theta, curve->f));
     return add_bound(context, figure, curve);
 }

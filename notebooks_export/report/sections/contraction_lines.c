@@ -67,7 +67,7 @@ static szg_status draw_line(szg_context *context, drawing *self, rows of, const 
 }
 
 static szg_status draw_one(szg_context *context, drawing *self) {
-    figure_style rule = {"1: as large as the content's", FIGURE_MUTED};
+    figure_style rule = {.name = "1: as large as the content's", .colour = FIGURE_MUTED};
     return self->drawn > 0 ? szgi_figure_rule(context, self->figure, &rule, false, 1) : SZG_OK;
 }
 
@@ -108,7 +108,7 @@ szg_status szgi_contraction_draw_layer(page *page, const contraction_run *run, i
 
 static szg_status draw_beside(szg_context *context, drawing *self, rows of, const char *column) {
     band band;
-    figure_style style = {NULL, (int)self->drawn - 1 + FIGURE_THIN};
+    figure_style style = {.name = NULL, .colour = (int)self->drawn - 1 + FIGURE_THIN};
     SZG_TRY(szgi_band_open(context, of, "step", column, &band));
     szg_status status = band.count == 0 ? SZG_OK
                                         : szgi_figure_line(context, self->figure, &style,

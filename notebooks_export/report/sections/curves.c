@@ -146,11 +146,11 @@ static szg_status draw_series(szg_context *context, figure *figure, const curves
         SZG_TRY(szgi_band_draw(context, figure, self->one[s].name, (int)s, &self->one[s].test));
     for (int64_t s = 0; s < self->count; s++) {
         const band *train = &self->one[s].train;
-        figure_style style = {NULL, (int)s + FIGURE_THIN};
+        figure_style style = {.name = NULL, .colour = (int)s + FIGURE_THIN};
         if (train->count > 0)
             SZG_TRY(szgi_figure_line(context, figure, &style, train->count, train->x, train->mean));
     }
-    figure_style rule = {"label ceiling", FIGURE_MUTED};
+    figure_style rule = {.name = "label ceiling", .colour = FIGURE_MUTED};
     if (strcmp(self->quantity, "accuracy") == 0 && isfinite(self->ceiling))
         SZG_TRY(szgi_figure_rule(context, figure, &rule, false, self->ceiling));
     return SZG_OK;
@@ -291,4 +291,4 @@ static szg_status draw(page *page) {
     return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section szgi_section_curves = {"curves", "Accuracy by epoch", is_present, draw};
+const section szgi_section_curves = {.id = "curves", .title = "Accuracy by epoch", .is_present = is_present, .draw = draw};

@@ -76,4 +76,4 @@ static szg_status draw(page *page) {
     return SZG_OK;
 }
 
-const section szgi_section_others = {"others", "Other tables", is_present, draw};
+const section szgi_section_others = {.id = "others", .title = "Other tables", .is_present = is_present, .draw = draw};

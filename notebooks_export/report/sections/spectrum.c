@@ -143,4 +143,4 @@ static szg_status draw(page *page) {
     return status;
 }
 
-const section szgi_section_spectrum = {"spectrum", "Eigenvalues over the symbol", is_present, draw};
+const section szgi_section_spectrum = {.id = "spectrum", .title = "Eigenvalues over the symbol", .is_present = is_present, .draw = draw};

@@ -42,7 +42,7 @@ static szg_status add_points(szg_context *context, figure *figure, const spectru
     szgi_spectrum_name(&name, series);
     szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status = szgi_figure_points(context, figure, &(figure_style){name.text, colour}, count, x,
+        status = szgi_figure_points(context, figure, &(figure_style){.name = name.text, .colour = colour}, count, x,
                                     y, NULL);
     szgi_words_free(&name);
     return status;
@@ -62,7 +62,7 @@ static szg_status add_range(szg_context *context, figure *figure, const spectrum
     }
     szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status = szgi_figure_band(context, figure, &(figure_style){name.text, FIGURE_BAND}, 2, x,
+        status = szgi_figure_band(context, figure, &(figure_style){.name = name.text, .colour = FIGURE_BAND}, 2, x,
                                   lo, hi);
     szgi_words_free(&name);
     return status;
@@ -107,8 +107,8 @@ static szg_status add_symbol(szg_context *context, figure *figure, const spectru
     if (series->symbol.total == 0)
         return SZG_OK;
     const char *name = series->singular ? "quantiles of |a|" : "quantiles of the symbol";
-    figure_style style = {alone || colour == 0 ? name : NULL,
-                          alone ? 1 : colour + (int)FIGURE_THIN};
+    figure_style style = {.name = alone || colour == 0 ? name : NULL,
+                          .colour = alone ? 1 : colour + (int)FIGURE_THIN};
     return add_curve(context, figure, series, part, colour, &style);
 }
 
@@ -207,7 +207,7 @@ static szg_status add_circle(szg_context *context, figure *figure, double radius
         y[i] = radius * sin(turn * i / (CIRCLE_POINTS - 1));
     }
     return szgi_figure_line(context, figure,
-                            &(figure_style){"certified maximum of |a|", FIGURE_MUTED},
+                            &(figure_style){.name = "certified maximum of |a|", .colour = FIGURE_MUTED},
                             CIRCLE_POINTS, x, y);
 }
 

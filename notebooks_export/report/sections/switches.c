@@ -65,7 +65,7 @@ static szg_status hover_of(szg_context *context, rows of, int64_t row, const sid
 
 /* From one accuracy to the other, and each one's spread over seeds. */
 static szg_status draw_spans(szg_context *context, figure *figure, const switches *self) {
-    figure_style grey = {NULL, FIGURE_MUTED};
+    figure_style grey = {.name = NULL, .colour = FIGURE_MUTED};
     for (int64_t line = 0; line < self->count; line++) {
         double at[2] = {(double)line, (double)line}, ends[2];
         for (int s = 0; s < 2; s++) {
@@ -73,7 +73,7 @@ static szg_status draw_spans(szg_context *context, figure *figure, const switche
                    spread = szgi_rows_real(self->of, row_of(self, line), sides[s].spread);
             double across[2] = {mean - spread, mean + spread};
             double below = (double)line + (s ? 0.16 : -0.16), level[2] = {below, below};
-            figure_style style = {NULL, sides[s].colour + FIGURE_THIN};
+            figure_style style = {.name = NULL, .colour = sides[s].colour + FIGURE_THIN};
             ends[s] = mean;
             if (spread > 0 && isfinite(mean))
                 SZG_TRY(szgi_figure_line(context, figure, &style, 2, across, level));
@@ -89,7 +89,7 @@ static szg_status draw_side(szg_context *context, figure *figure, const switches
     char text[MOST_ROWS][HOVER_TEXT];
     const char *hover[MOST_ROWS];
     double x[MOST_ROWS], y[MOST_ROWS];
-    figure_style style = {side->name, side->colour};
+    figure_style style = {.name = side->name, .colour = side->colour};
     for (int64_t line = 0; line < self->count; line++) {
         x[line] = szgi_rows_real(self->of, row_of(self, line), side->accuracy);
         y[line] = (double)line;
@@ -241,4 +241,4 @@ static szg_status draw(page *page) {
     return szgi_page_rows(page, all, shown);
 }
 
-const section szgi_section_switches = {"switches", "Switches", is_present, draw};
+const section szgi_section_switches = {.id = "switches", .title = "Switches", .is_present = is_present, .draw = draw};

@@ -155,5 +155,4 @@ static szg_status draw(page *page) {
     return szgi_table1_has_runs(szgi_page_results(page)) ? szgi_table1_runs(page) : SZG_OK;
 }
 
-const section szgi_section_table1 = {"table1", "Table 1: accuracies beside the paper's", is_present,
-                                     draw};
+const section szgi_section_table1 = {.id = "table1", .title = "Table 1: accuracies beside the paper's", .is_present = is_present, .draw = draw};

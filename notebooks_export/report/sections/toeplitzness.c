@@ -1,147 +1,107 @@
-/* A checkpoint: heat maps of its heads, and their singular values layer by layer. */
-#include <inttypes.h>
+/* Heads of a checkpoint: heat maps, and their singular values layer by layer. Tensors without a
+ * layer, of architectures that are not known, are points. */
 #include <math.h>
-#include <string.h>
 
-#include "match.h"
-#include "head_lines.h"
-#include "key_map.h"
-#include "needs.h"
-#include "tensors.h"
+#include "plot.h"
 
-enum { LEAST_SPECTRA = 12 };
-
-static bool is_present(const szg_collection *results) {
-    return szgi_collection_find(results, "checkpoint_summary") ||
-           szgi_collection_find(results, "checkpoint_spectra");
+static bool has_layer(const plot_run *run, rows of, int64_t index) {
+    (void)run;
+    return isfinite(szgi_rows_real(of, index, "layer"));
 }
 
-/* ---- Heat maps ---- */
-
-static const struct {
-    const char *column, *what, *says;
-    bool share, logarithmic;
-} mapped[] = {
-    {"toeplitzness", "toeplitzness",
-     "Toeplitzness, the share of the squared norm that means along diagonals hold: 1 is a matrix "
-     "of "
-     "distances alone.",
-     true, false},
-    {"sigma_max", "largest singular value", "The largest singular value of each head.", false,
-     true},
-    {"effective_rank", "effective rank",
-     "Effective rank, the exponential of the entropy of the singular values.", false, false},
-    {"stable_rank", "stable rank",
-     "Stable rank, the squared Frobenius norm over the squared spectral norm.", false, false}};
-
-static szg_status draw_map(page *page, rows of, size_t kind, budget *budget) {
-    key_map map;
-    key_map_look look = {.row = "layer",
-                         .column = "head",
-                         .what = mapped[kind].what,
-                         .says = mapped[kind].says,
-                         .lo = 0,
-                         .hi = mapped[kind].share ? 1 : 0,
-                         .logarithmic = mapped[kind].logarithmic};
-    SZG_TRY(
-        szgi_key_map_of(szgi_page_context(page), of, "layer", "head", mapped[kind].column, &map));
-    szg_status status = SZG_OK;
-    if (map.filled > 0 && szgi_budget_take(budget))
-        status = szgi_key_map_draw(page, &map, &look, of);
-    szgi_key_map_free(&map);
-    return status;
+static bool has_no_layer(const plot_run *run, rows of, int64_t index) {
+    return !has_layer(run, of, index);
 }
 
-/* Rows of a checkpoint whose heads are known. */
-static szg_status draw_maps(page *page, rows with_heads, budget *budget) {
-    static const char *const together[] = {"result", "source", "matrix", NULL};
-    groups matrices;
-    szg_status status = SZG_OK;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), with_heads, together, &matrices));
-    szgi_page_grid_begin(page);
-    for (int64_t i = 0; i < matrices.count && status == SZG_OK; i++)
-        for (size_t k = 0; k < sizeof mapped / sizeof *mapped && status == SZG_OK; k++)
-            status = draw_map(page, matrices.group[i], k, budget);
-    szgi_page_grid_end(page);
-    szgi_groups_free(&matrices);
-    return status;
-}
+#define BY_MATRIX {"result", "source", "matrix"}
 
-/* ---- Spectra ---- */
+#define MAP(name, of, says, ...)                                                                   \
+    static const plot name = {.tables = {"checkpoint_summary"},                                    \
+                              .needs = {"layer", "head"},                                          \
+                              .keeps = has_layer,                                                  \
+                              .figure_by = BY_MATRIX,                                              \
+                              .group_by = BY_MATRIX,                                               \
+                              .marks = PLOT_CELLS,                                                 \
+                              .x = {.column = "head"},                                             \
+                              .y = {.column = "layer"},                                            \
+                              .value = of,                                                         \
+                              .subject = szgi_words_model,                                         \
+                              .title = says,                                                       \
+                              __VA_ARGS__}
 
-static szg_status draw_spectra(page *page, rows singular, budget *budget) {
-    static const char *const together[] = {"result", "source", "matrix", "layer", NULL};
-    const head_lines look = {.what = "singular values by head",
+MAP(toeplitzness, "toeplitzness", "toeplitzness", .undone = "no heat maps are drawn", .value_lo = 0,
+    .value_hi = 1);
+MAP(largest, "sigma_max", "largest singular value", .colours = PLOT_LOG);
+MAP(effective, "effective_rank", "effective rank", .colours = PLOT_CHOSEN);
+MAP(stable, "stable_rank", "stable rank", .colours = PLOT_CHOSEN);
+
+static const plot spectra = {.tables = {"checkpoint_spectra"},
+                             .needs = {"re"},
+                             .undone = "the singular values are not drawn",
+                             .where = {"kind", "singular"},
+                             .figure_by = BY_MATRIX,
+                             .group_by = BY_MATRIX,
+                             .panel_by = {"layer"},
+                             .series_by = {"head"},
+                             .outliers = true,
+                             .values = PLOT_RANKED,
                              .x = {.label = "place, from the largest on"},
-                             .y = {.label = "singular value", .logarithmic = true},
-                             .value = "re",
-                             .noun = "singular value"};
-    groups layers;
-    szg_status status = SZG_OK;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), singular, together, &layers));
-    szgi_page_grid_begin(page);
-    for (int64_t i = 0; i < layers.count && status == SZG_OK; i++)
-        status = szgi_head_lines_draw(page, &look, layers.group[i], budget);
-    szgi_page_grid_end(page);
-    szgi_groups_free(&layers);
-    return status;
+                             .y = {.column = "re", .label = "singular value", .scale = PLOT_LOG},
+                             .heading = "Singular values",
+                             .subject = szgi_words_model,
+                             .title = "singular values by head, a panel a layer"};
+
+/* ---- Tensors ---- */
+
+/* The tensor with the greatest value. */
+static void say_greatest(words *words, const plot_figure *figure) {
+    const plot_series *series = szgi_plot_extreme(figure, false);
+    fputs("Greatest: ", words->stream);
+    for (int64_t i = 0; series && i < series->count; i++)
+        if (series->y[i] == szgi_plot_peak(series)) {
+            szgi_words_clipped(words, szgi_rows_text(series->of, i, "matrix"), 48);
+            fputs(" with ", words->stream);
+            szgi_plot_number(words, series->y[i]);
+            break;
+        }
+    fputs(".", words->stream);
 }
 
-static szg_status draw_spectra_table(page *page, rows all, budget *budget) {
-    groups singular;
-    bool met;
-    SZG_TRY(szgi_needs_numbers(page, all, (const char *const[]){"re", NULL},
-                               "the singular values are not drawn", &met));
-    if (!met)
-        return SZG_OK;
-    SZG_TRY(szgi_groups_where(szgi_page_context(page), all, "kind", "singular", &singular));
-    szg_status status = SZG_OK;
-    if (singular.count > 0) {
-        szgi_page_heading(page, "Singular values");
-        status = draw_spectra(page, singular.group[0], budget);
-    }
-    szgi_groups_free(&singular);
-    return status;
-}
+#define TENSORS(name, of, says)                                                                    \
+    static const plot name = {.tables = {"checkpoint_summary"},                                    \
+                              .needs = {of},                                                       \
+                              .keeps = has_no_layer,                                               \
+                              .figure_by = {"result", "source"},                                   \
+                              .group_by = {"result", "source"},                                    \
+                              .marks = PLOT_POINTS,                                                \
+                              .x = {.label = "tensor, in the order of the rows"},                  \
+                              .y = {.column = of, .scale = PLOT_LOG},                              \
+                              .hover = {"matrix", of},                                             \
+                              .subject = szgi_words_model,                                         \
+                              .title = says " of each tensor",                                     \
+                              .caption = say_greatest}
 
-/* ---- The section ---- */
+TENSORS(tensor_values, "sigma_max", "largest singular value");
+TENSORS(tensor_ranks, "effective_rank", "effective rank");
 
-/* Splits the rows by whether they name a layer: those without are tensors of their own. */
-static szg_status draw_summary(page *page, rows all, budget *budget) {
-    groups layers;
-    bool met;
-    SZG_TRY(szgi_needs_numbers(page, all, (const char *const[]){"layer", "head", NULL},
-                               "no heat maps are drawn", &met));
-    if (!met)
-        return szgi_tensors_draw(page, all, budget);
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"layer", NULL},
-                              &layers));
-    szg_status status = SZG_OK;
-    bool any = false;
-    for (int64_t i = 0; i < layers.count && status == SZG_OK; i++) {
-        bool tensors = isnan(szgi_rows_real(layers.group[i], 0, "layer"));
-        any = any || !tensors;
-        if (tensors)
-            status = szgi_tensors_draw(page, layers.group[i], budget);
-    }
-    szgi_groups_free(&layers);
-    return status == SZG_OK && any ? draw_maps(page, all, budget) : status;
-}
+static const plot tensors = {.tables = {"checkpoint_summary"},
+                             .keeps = has_no_layer,
+                             .figure_by = {"result", "source"},
+                             .marks = PLOT_ROWS,
+                             .shown = {"matrix", "n", "rank", "sigma_max", "stable_rank",
+                                       "effective_rank", "note"}};
 
-static szg_status draw(page *page) {
-    static const char *const tables[] = {"checkpoint_summary", "checkpoint_spectra", NULL};
-    rows summary = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[0]));
-    rows spectra = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[1]));
-    budget budget = {.left = MOST_FIGURES};
-    struct budget maps =
-        szgi_budget_part(&budget, MOST_FIGURES - (spectra.count > 0 ? LEAST_SPECTRA : 0));
-    if (summary.count > 0)
-        SZG_TRY(draw_summary(page, summary, &maps));
-    szgi_budget_join(&budget, &maps);
-    if (spectra.count > 0)
-        SZG_TRY(draw_spectra_table(page, spectra, &budget));
-    return szgi_budget_end(page, &budget, "figures", tables);
-}
+static const plot *const plots[] = {&toeplitzness, &largest,       &effective,    &stable, &spectra,
+                                    &tensor_values, &tensor_ranks, &tensors, NULL};
 
-const section szgi_section_toeplitzness = {"toeplitzness", "Heads of a checkpoint", is_present,
-                                           draw};
+const section szgi_section_toeplitzness = {
+    .id = "toeplitzness",
+    .title = "Heads of a checkpoint",
+    .tables = {"checkpoint_summary", "checkpoint_spectra"},
+    .intro = "Toeplitzness is the share of the squared norm that means along diagonals hold: 1 is "
+             "a matrix of distances alone. Stable rank is the squared Frobenius norm over the "
+             "squared spectral norm; effective rank the exponential of the singular values' "
+             "entropy.",
+    .plots = plots,
+    .figures = 10,
+    .run = szgi_plot_section};

@@ -72,7 +72,7 @@ void szgi_band_close(band *band) {
 
 szg_status szgi_band_draw(szg_context *context, figure *figure, const char *name, int colour,
                           const band *band) {
-    figure_style line = {name, colour}, area = {NULL, colour};
+    figure_style line = {.name = name, .colour = colour}, area = {.name = NULL, .colour = colour};
     bool wide = false;
     for (int64_t i = 0; i < band->count; i++)
         wide |= band->lo[i] < band->hi[i];
