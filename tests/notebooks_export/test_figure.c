@@ -60,8 +60,11 @@ static void add_everything(figure *figure, const szgi_stream *stream, bool mild)
             mild ? szgi_random_normal(stream, (uint64_t)i) : corner(stream, (uint64_t)i);
     const int64_t n = szgi_random_below(stream, 1 << 20, POINTS + 1);
     szg_context *context = test_context();
-    const figure_style line = {.name = "line <script> & \"'\xff\x01", .colour = 0}, thin = {.name = "thin", .colour = 3 + FIGURE_THIN},
-                       band = {.name = NULL, .colour = FIGURE_BAND}, muted = {.name = "rule", .colour = FIGURE_MUTED}, far = {.name = "b", .colour = 99};
+    const figure_style line = {.name = "line <script> & \"'\xff\x01", .colour = 0},
+                       thin = {.name = "thin", .colour = 3 + FIGURE_THIN},
+                       band = {.name = NULL, .colour = FIGURE_BAND},
+                       muted = {.name = "rule", .colour = FIGURE_MUTED},
+                       far = {.name = "b", .colour = 99};
     const uint32_t parts = szgi_random_word(stream, 1 << 22);
     if (parts & 1)
         ck_szg_ok(szgi_figure_line(context, figure, &line, n, a[0], a[1]));
@@ -152,7 +155,8 @@ START_TEST(logarithms_count_what_they_leave_out) {
     const figure_options options = {.y = {.logarithmic = true}};
     const double x[] = {1, 2, 3, 4, 5}, y[] = {0, 1, -1, 10, 1000};
     figure *figure = opened(&options);
-    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 1}, 5, x, y, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 1},
+                                 5, x, y, NULL));
     ck_assert_int_eq(szgi_figure_marks(figure), 3);
     char *text = printed(&figure);
     holds(text, ">2 values are not positive: no place on a logarithmic axis<", true);
@@ -180,14 +184,16 @@ START_TEST(lines_are_cut_at_the_ends_of_axes) {
     const figure_options options = {.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}};
     const double x[] = {-1, 2}, across[] = {-1, 2}, beside[] = {5, 9}, point[] = {0.5};
     figure *figure = opened(&options);
-    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 1}, 2, x, beside));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 1}, 2,
+                               x, beside));
     ck_assert_int_eq(szgi_figure_marks(figure), 0);
-    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 2, x, across));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 2,
+                               x, across));
     ck_assert_int_eq(szgi_figure_marks(figure), 1);
-    ck_szg_ok(
-        szgi_figure_points(test_context(), figure, &(figure_style){.name = "p", .colour = 0}, 2, x, across, NULL));
-    ck_szg_ok(
-        szgi_figure_points(test_context(), figure, &(figure_style){.name = "p", .colour = 0}, 1, point, point, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "p", .colour = 0},
+                                 2, x, across, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "p", .colour = 0},
+                                 1, point, point, NULL));
     ck_assert_int_eq(szgi_figure_marks(figure), 2);
     char *text = printed(&figure);
     holds(text, ">2 marks lie outside of the axes<", true);
@@ -211,8 +217,8 @@ START_TEST(points_stand_where_their_values_are) {
                                         .y = {.lo = -2, .hi = 6}};
         const double x[] = {1, 10, 100}, y[] = {-2, 0, 6};
         figure *figure = opened(&options);
-        ck_szg_ok(
-            szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 3, x, y, NULL));
+        ck_szg_ok(szgi_figure_points(test_context(), figure,
+                                     &(figure_style){.name = "s", .colour = 0}, 3, x, y, NULL));
         char *text = printed(&figure);
         area area = area_of(text);
         const char *at = strstr(text, "class=\"frame\"");
@@ -239,7 +245,8 @@ START_TEST(a_million_points_are_a_small_picture) {
     y[777777] = 12.5;
     const figure_options options = {.x = {.label = "i"}, .y = {.label = "v", .lo = -8, .hi = 13}};
     figure *figure = opened(&options);
-    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, MANY, x, y));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0},
+                               MANY, x, y));
     int64_t given, drawn;
     szgi_figure_counts(figure, &given, &drawn);
     ck_assert(given == MANY && drawn <= 4 * 640);
@@ -254,8 +261,8 @@ START_TEST(a_million_points_are_a_small_picture) {
     ck_close(least, area.top + area.height * 0.5 / 21, 0.011);
     free(text);
     figure = opened(&options);
-    ck_szg_ok(
-        szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, MANY, y, y, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 0},
+                                 MANY, y, y, NULL));
     text = printed(&figure);
     ck_assert_uint_lt(strlen(text), 200000);
     free(text);
@@ -349,8 +356,8 @@ START_TEST(of_few_points_each_answers) {
     for (int more = 0; more < 2; more++) {
         figure *figure =
             opened(&(figure_options){.x = {.lo = 0, .hi = 1}, .y = {.lo = 0, .hi = 1}});
-        ck_szg_ok(
-            szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, FEW + more, x, y));
+        ck_szg_ok(szgi_figure_line(test_context(), figure,
+                                   &(figure_style){.name = "s", .colour = 0}, FEW + more, x, y));
         char *text = printed(&figure);
         int count = read_hits(text, place, value);
         area area = area_of(text);
@@ -368,7 +375,8 @@ START_TEST(ticks_of_whole_numbers_are_whole) {
     const double x[] = {1, 2, 3}, y[] = {0, 0, 0}, between[] = {1, 2, 2.5};
     for (int whole = 0; whole < 2; whole++) {
         figure *figure = opened(&(figure_options){0});
-        ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 3,
+        ck_szg_ok(szgi_figure_line(test_context(), figure,
+                                   &(figure_style){.name = "s", .colour = 0}, 3,
                                    whole ? x : between, y));
         char *text = printed(&figure);
         holds(text, ">1.2</text>", !whole);
@@ -386,8 +394,8 @@ START_TEST(long_titles_have_two_lines) {
         snprintf(title + strlen(title), sizeof title - strlen(title), "%sword%02d", i ? " " : "",
                  i);
     figure *figure = opened(&(figure_options){.title = title});
-    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 1, &(double){1},
-                                 &(double){1}, NULL));
+    ck_szg_ok(szgi_figure_points(test_context(), figure, &(figure_style){.name = "s", .colour = 0},
+                                 1, &(double){1}, &(double){1}, NULL));
     char *text = printed(&figure);
     /* 640 pixels: 72 characters, which end within word10. */
     holds(text, "y=\"18\">word00 ", true);
@@ -409,8 +417,10 @@ START_TEST(long_names_are_cut_in_the_picture_and_whole_in_the_legend) {
     const figure_options options = {
         .title = huge, .x = {.label = name, .names = names, .count = 2}, .y = {.label = huge}};
     figure *figure = opened(&options);
-    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = name, .colour = 0}, 2, one, one));
-    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = huge, .colour = 1}, 2, one, one));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = name, .colour = 0},
+                               2, one, one));
+    ck_szg_ok(szgi_figure_line(test_context(), figure, &(figure_style){.name = huge, .colour = 1},
+                               2, one, one));
     char *text = printed(&figure);
     char whole[256];
     snprintf(whole, sizeof whole, "<title>%s</title>", name);
@@ -496,17 +506,17 @@ START_TEST(many_cells_are_merged_by_their_means) {
 END_TEST
 
 START_TEST(violins_show_every_value_and_the_median) {
-    const double value[] = {3, 1, 2, 10, 4};
-    const char *const hover[] = {"h3", "h1", "h2", "h10", "h4"};
+    const double value[] = {3, 1, 2, 10, 4, 5, 6, 7, 8, 9};
+    const char *const hover[] = {"h3", "h1", "h2", "h10", "h4", "h5", "h6", "h7", "h8", "h9"};
+    const figure_style style = {.name = "s"};
     figure *figure = opened(&(figure_options){.title = "t"});
-    ck_szg_ok(
-        szgi_figure_violin(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 0, 1, 5, value, hover));
-    ck_szg_ok(
-        szgi_figure_violin(test_context(), figure, &(figure_style){.name = "s", .colour = 0}, 1, 1, 2, value, NULL));
-    ck_assert_int_eq(szgi_figure_marks(figure), 1 + 5 + 2);
+    ck_szg_ok(szgi_figure_violin(test_context(), figure, &style, 0, 1, 10, value, hover));
+    /* Nine are too few for a density: points alone. */
+    ck_szg_ok(szgi_figure_violin(test_context(), figure, &style, 1, 1, 9, value, NULL));
+    ck_assert_int_eq(szgi_figure_marks(figure), 1 + 10 + 9);
     char *text = printed(&figure);
-    holds(text, "median: 3<", true);
-    for (int i = 0; i < 5; i++) {
+    holds(text, "median: 5.5<", true);
+    for (int i = 0; i < 10; i++) {
         char words[32];
         snprintf(words, sizeof words, "<title>%s</title>", hover[i]);
         holds(text, words, true);

@@ -176,13 +176,10 @@ START_TEST(sweep_is_drawn_by_task) {
                                        NULL});
     ck_assert_int_eq(occurrences(section, "<figure id="), 2);
     ck_has(section,
-           "Task 1, trigger distance: 12.5% with 0 rotated heads, 75.0% with 4, highest "
-           "90.0% with 2; Task 2, trigger count: 50.0% with 0 rotated heads, 50.0% with 0, "
-           "highest 50.0% with 0; points without whiskers are of one seed, "
-           "which decides nothing.");
-    ck_has(section, "whiskers: one standard deviation over seeds.");
-    ck_has(section, "2 rotated heads: 90.00% ± 2.00 over 3 seeds");
-    ck_has(section, "4 rotated heads: 75.00%, one seed");
+           "Task 1, trigger distance: highest 90% with 2 heads; Task 2, trigger count: highest "
+           "50% with 0 heads; whiskers: one standard deviation.");
+    ck_has(section, "heads that RoPE turns: 2\naccuracy: 0.9\nstandard deviation over seeds: "
+                    "0.02\nseeds: 3</title>");
     /* First figure: two lines, three whiskers (0, 2 of task 1, 0 of task 2), four points. */
     const char *marks = strstr(section, "data-marks=\"");
     ck_assert_int_eq(atoi(marks + strlen("data-marks=\"")), 2 + 3 + 4);
@@ -202,12 +199,12 @@ START_TEST(hostile_and_foreign_tables_are_survived) {
             "settings", SETTINGS EVIL "\t" EVIL "\t" EVIL "\tmodel.layers\t6\t" EVIL "\t" EVIL,
             "items", "t:item\tt:runs\n" EVIL "\t" EVIL, "missing", "t:run\n" EVIL, "needs",
             "t:preset\n" EVIL, "sweep",
-            SWEEP EVIL "\t" EVIL "\t-9223372036854775807\t" EVIL "\tinf\tnan\t-1\n\t\t3\t\t1e308\t"
+            SWEEP EVIL "\t" EVIL "\t-9223372036854775807\t" EVIL "\t-0.5\tnan\t-1\n\t\t3\t\t1e308\t"
                        "1e308\t2\nx\ty\t\t\tnan",
             NULL});
     write_tables(folder, "typed", "reproduce",
                  (const char *const[]){"table1", "i:experiment\tt:task1\n1\tmuch", "settings",
-                                       "t:key\nx", "sweep", "t:accuracy\nhigh", NULL});
+                                       "t:key\nx", NULL});
     write_tables(
         folder, "runs", "train",
         (const char *const[]){

@@ -154,9 +154,8 @@ void szgi_axis_cover_data(axis *axis, double value) {
 
 /* A scale from 1e9 on has ticks at whole numbers anyway, or none. */
 bool szgi_axis_is_whole(const axis *axis) {
-    return axis->whole ||
-           (axis->found && !axis->fractional && !axis->logarithmic && axis->linear == 0 &&
-            axis->hi - axis->lo < 1e9);
+    return axis->whole || (axis->found && !axis->fractional && !axis->logarithmic &&
+                           axis->linear == 0 && axis->hi - axis->lo < 1e9);
 }
 
 bool szgi_axis_is_blank(const axis *axis) {
@@ -176,8 +175,10 @@ scale szgi_axis_scale(const axis *axis) {
 szg_status szgi_figure_add(szg_context *context, figure *figure, mark_kind kind,
                            const figure_style *style, int64_t count, mark **out) {
     SZG_TRY(szgi_memory_reserve(context, &figure->mark, &figure->room, figure->count, 1));
-    mark new = {
-        .kind = kind, .in_legend = (style->name || style->entry) && !style->unlisted, .colour = style->colour, .count = count};
+    mark new = {.kind = kind,
+                .in_legend = (style->name || style->entry) && !style->unlisted,
+                .colour = style->colour,
+                .count = count};
     if (style->colour >= FIGURE_THIN) {
         new.thin = true;
         new.colour -= FIGURE_THIN;

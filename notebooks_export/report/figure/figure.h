@@ -30,9 +30,9 @@ enum { FIGURE_COLOURS = 8, FIGURE_MUTED = -1, FIGURE_BAND = -2 };
 enum { FIGURE_THIN = 1 << 20 };
 
 typedef struct figure_style {
-    const char *name; /* in the legend and in hover texts; NULL: in no legend */
-    int colour;       /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
-    bool unlisted;    /* the name is in hover texts only */
+    const char *name;  /* in the legend and in hover texts; NULL: in no legend */
+    int colour;        /* 0, 1, ... or FIGURE_MUTED (grey) or FIGURE_BAND (a pale area) */
+    bool unlisted;     /* the name is in hover texts only */
     const char *entry; /* in the legend in place of the name; NULL: the name */
 } figure_style;
 

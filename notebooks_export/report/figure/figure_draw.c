@@ -309,8 +309,8 @@ static void print_violin(const canvas *canvas, const mark *mark) {
 
 void szgi_mark_print(const canvas *canvas, const mark *mark) {
     static void (*const prints[])(const struct canvas *, const struct mark *) = {
-        [MARK_LINE] = print_line, [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
-        [MARK_RULE] = print_rule, [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin,
+        [MARK_LINE] = print_line,    [MARK_POINTS] = print_points, [MARK_BAND] = print_band,
+        [MARK_RULE] = print_rule,    [MARK_BARS] = print_bars,     [MARK_VIOLIN] = print_violin,
         [MARK_RANGES] = print_ranges};
     if (mark->count > 0 && !mark->hidden)
         prints[mark->kind](canvas, mark);

@@ -226,7 +226,8 @@ szg_status szgi_figure_bars(szg_context *context, figure *figure, const figure_s
 
 /* Both ends have a place, and one of them lies between the ends that are given. */
 static bool has_range(figure *figure, double y, double lo, double hi) {
-    if (!szgi_figure_accepts(figure, &figure->y, y) || !szgi_figure_accepts(figure, &figure->x, lo) ||
+    if (!szgi_figure_accepts(figure, &figure->y, y) ||
+        !szgi_figure_accepts(figure, &figure->x, lo) ||
         !szgi_figure_accepts(figure, &figure->x, hi))
         return false;
     const axis *x = &figure->x;

@@ -12,7 +12,7 @@ typedef enum mark_kind {
     MARK_RULE,
     MARK_BARS,
     MARK_RANGES, /* from lo to hi at the heights y */
-    MARK_VIOLIN /* x: places of the values y, lo and hi: the outline's ends */
+    MARK_VIOLIN  /* x: places of the values y, lo and hi: the outline's ends */
 } mark_kind;
 
 /* Marks added by one call, after thinning. Arrays that the kind has no use for are NULL. */
@@ -36,7 +36,7 @@ typedef struct mark {
 typedef struct axis {
     char *label;
     bool logarithmic, whole, reversed;
-    double linear; /* > 0: logarithmic on both sides of 0 */
+    double linear;     /* > 0: logarithmic on both sides of 0 */
     bool fixed, found; /* ends given; any mark seen */
     bool fractional;   /* a point's coordinate that is no whole number was seen */
     double lo, hi, margin;

@@ -98,13 +98,14 @@ typedef struct plot {
     int width, height; /* 0: as usual */
 
     /* What is said. */
-    const char *heading;                             /* above the record's figures; NULL: none */
-    const char *title;                               /* what is drawn: "singular values by head" */
-    void (*subject)(words *words, rows of);          /* of what; NULL: the title is alone */
-    void (*series_name)(words *words, rows of);      /* NULL: "head 3", from series_by */
-    const char *hover[PLOT_LIST];                    /* columns told at a point or an interval */
-    void (*prepare)(plot_figure *figure);            /* adds or changes series, rules, sources */
+    const char *heading;                        /* above the record's figures; NULL: none */
+    const char *title;                          /* what is drawn: "singular values by head" */
+    void (*subject)(words *words, rows of);     /* of what; NULL: the title is alone */
+    void (*series_name)(words *words, rows of); /* NULL: "head 3", from series_by */
+    const char *hover[PLOT_LIST];               /* columns told at a point or an interval */
+    void (*prepare)(plot_figure *figure);       /* adds or changes series, rules, sources */
     void (*caption)(words *words, const plot_figure *figure); /* NULL: greatest and least value */
+    void (*finding)(const plot_figure *figure); /* once it is on the page: szgi_page_finding */
 } plot;
 
 /* ---- A figure in the making ---- */
@@ -162,9 +163,9 @@ struct plot_run {
     page *page;
     szg_context *context;
     const section *section;
-    szg_status status;  /* the first failure */
+    szg_status status;   /* the first failure */
     struct block *block; /* memory until the figure is on the page */
-    const void *own; /* what functions of the section need */
+    const void *own;     /* what functions of the section need */
     int64_t left, left_out, skipped;
     bool in_grid;
 };

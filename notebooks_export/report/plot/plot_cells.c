@@ -20,7 +20,8 @@ static int64_t find_keys(plot_run *run, rows of, const char *column, double **ou
 static void add_values(plot_figure *figure, plot_cells *to, int64_t *count) {
     rows of = figure->of;
     for (int64_t i = 0; i < of.count; i++) {
-        int64_t r = szgi_find_number(to->rows, to->row_key, szgi_rows_real(of, i, figure->y.column));
+        int64_t r =
+            szgi_find_number(to->rows, to->row_key, szgi_rows_real(of, i, figure->y.column));
         int64_t c =
             szgi_find_number(to->columns, to->column_key, szgi_rows_real(of, i, figure->x.column));
         double value = szgi_rows_real(of, i, figure->plot->value);

@@ -225,9 +225,12 @@ static void draw_violins(const pen *pen, const plot_series *one, const figure_st
 }
 
 static void draw_series(const pen *pen, const plot_series *one) {
-    static void (*const draws[])(const struct pen *, const plot_series *, const figure_style *) = {
-        [PLOT_LINES] = draw_line,     [PLOT_POINTS] = draw_points,   [PLOT_BARS] = draw_bars,
-        [PLOT_RANGES] = draw_ranges,  [PLOT_VIOLINS] = draw_violins};
+    static void (*const draws[])(const struct pen *, const plot_series *,
+                                 const figure_style *) = {[PLOT_LINES] = draw_line,
+                                                          [PLOT_POINTS] = draw_points,
+                                                          [PLOT_BARS] = draw_bars,
+                                                          [PLOT_RANGES] = draw_ranges,
+                                                          [PLOT_VIOLINS] = draw_violins};
     const figure_style style = style_of(pen, one);
     if (pen->figure->run->status == SZG_OK)
         draws[one->marks](pen, one, &style);
@@ -348,16 +351,39 @@ static void put(plot_figure *figure, struct figure *const *paper, int64_t count)
         source[1 + i] = figure->source[i];
     const char *caption = szgi_plot_caption(figure);
     if (run->status == SZG_OK)
-        szgi_plot_keep(run, szgi_page_panels(run->page, paper, count,
-                                             count > 1 ? figure->title : NULL, source,
-                                             1 + figure->sources, caption));
+        szgi_plot_keep(run,
+                       szgi_page_panels(run->page, paper, count, count > 1 ? figure->title : NULL,
+                                        source, 1 + figure->sources, caption));
+    if (run->status == SZG_OK && figure->plot->finding)
+        figure->plot->finding(figure);
+}
+
+static bool any_finite(int64_t count, const double *value) {
+    for (int64_t i = 0; value && i < count; i++)
+        if (isfinite(value[i]))
+            return true;
+    return false;
+}
+
+/* Cells that are empty throughout do not apply: there is nothing to draw or to say. */
+static bool is_blank(const plot_figure *figure) {
+    if (figure->cells)
+        return figure->cells->filled == 0;
+    for (int64_t p = 0; p < figure->panels; p++)
+        for (int64_t i = 0; i < figure->panel[p].count; i++) {
+            const plot_series *one = &figure->panel[p].series[i];
+            if (any_finite(one->count, one->y) &&
+                (!is_flat(figure) || any_finite(one->count, one->lo)))
+                return false;
+        }
+    return true;
 }
 
 void szgi_plot_draw(plot_figure *figure) {
     plot_run *run = figure->run;
     struct figure *paper[PLOT_PANELS] = {NULL};
     int64_t count = figure->cells ? 1 : figure->panels;
-    if (run->status != SZG_OK || count == 0 || (figure->cells && figure->cells->filled == 0))
+    if (run->status != SZG_OK || is_blank(figure))
         return;
     figure_options options = options_of(figure);
     for (int64_t i = 0; i < count; i++)

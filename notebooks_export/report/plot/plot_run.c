@@ -27,7 +27,8 @@ void szgi_plot_adopt(plot_run *run, void *memory) {
 bool szgi_plot_take(plot_run *run, int64_t count, size_t size, void *out) {
     void *memory = NULL;
     *(void **)out = NULL;
-    if (run->status != SZG_OK || !szgi_plot_keep(run, szgi_memory_take(run->context, count, size, &memory)))
+    if (run->status != SZG_OK ||
+        !szgi_plot_keep(run, szgi_memory_take(run->context, count, size, &memory)))
         return false;
     szgi_plot_adopt(run, memory);
     if (run->status == SZG_OK)
@@ -46,7 +47,8 @@ void szgi_plot_release(plot_run *run, block *mark) {
 
 double *szgi_plot_reals(plot_run *run, rows of, const char *column) {
     double *value = NULL;
-    if (run->status != SZG_OK || !szgi_plot_keep(run, szgi_rows_reals(run->context, of, column, &value)))
+    if (run->status != SZG_OK ||
+        !szgi_plot_keep(run, szgi_rows_reals(run->context, of, column, &value)))
         return NULL;
     szgi_plot_adopt(run, value);
     return run->status == SZG_OK ? value : NULL;
@@ -100,8 +102,8 @@ void szgi_plot_one(plot_run *run, const plot *plot, rows of) {
     block *mark = run->block;
     if (plot->marks == PLOT_ROWS) {
         if (run->status == SZG_OK)
-            szgi_plot_keep(run, szgi_page_rows(run->page, of,
-                                               plot->shown[0] ? plot->shown : no_columns));
+            szgi_plot_keep(
+                run, szgi_page_rows(run->page, of, plot->shown[0] ? plot->shown : no_columns));
         return;
     }
     plot_figure figure = {.run = run, .plot = plot, .of = of, .x = plot->x, .y = plot->y};

@@ -159,8 +159,8 @@ static void take_each(plot_figure *figure, plot_series *to, const places *x, con
 static void take_means(plot_figure *figure, plot_series *to) {
     plot_run *run = figure->run;
     band band;
-    if (!szgi_plot_keep(run, szgi_band_open(run->context, to->of, figure->x.column,
-                                            figure->y.column, &band)))
+    if (!szgi_plot_keep(
+            run, szgi_band_open(run->context, to->of, figure->x.column, figure->y.column, &band)))
         return;
     szgi_plot_adopt(run, band.x); /* the four arrays are one block */
     if (run->status != SZG_OK)
@@ -187,7 +187,8 @@ static void take_sorted(plot_figure *figure, plot_series *to) {
     plot_run *run = figure->run;
     quantiles sorted;
     double *value = szgi_plot_reals(run, to->of, figure->y.column);
-    if (!value || !szgi_plot_keep(run, szgi_quantiles_of(run->context, to->count, value, 0, &sorted)))
+    if (!value ||
+        !szgi_plot_keep(run, szgi_quantiles_of(run->context, to->count, value, 0, &sorted)))
         return;
     to->count = sorted.listed;
     for (int64_t i = 0; i < sorted.listed; i++) {
@@ -239,8 +240,8 @@ static void colour_outliers(plot_figure *figure, plot_panel *panel) {
 /* ---- Panels ---- */
 
 static void fill_panel(plot_figure *figure, plot_panel *panel, const places *x, const places *y) {
-    groups lines = szgi_plot_split(figure->run, panel->of, figure->plot->series_by,
-                                   figure->plot->series_key);
+    groups lines =
+        szgi_plot_split(figure->run, panel->of, figure->plot->series_by, figure->plot->series_key);
     for (int64_t i = 0; i < lines.count && figure->run->status == SZG_OK; i++)
         take_series(figure, panel, lines.group[i], x, y);
     if (figure->plot->outliers && figure->run->status == SZG_OK)
@@ -250,9 +251,10 @@ static void fill_panel(plot_figure *figure, plot_panel *panel, const places *x, 
 void szgi_plot_fill(plot_figure *figure) {
     const plot *plot = figure->plot;
     plot_run *run = figure->run;
-    places x = find_places(run, &figure->x, figure->of), y = find_places(run, &figure->y, figure->of);
-    groups panels = szgi_plot_split(run, figure->of, plot->panel_by[0] ? plot->panel_by : no_column,
-                                    NULL);
+    places x = find_places(run, &figure->x, figure->of),
+           y = find_places(run, &figure->y, figure->of);
+    groups panels =
+        szgi_plot_split(run, figure->of, plot->panel_by[0] ? plot->panel_by : no_column, NULL);
     figure->x_names = x.name;
     figure->x_count = x.count;
     figure->y_names = y.name;

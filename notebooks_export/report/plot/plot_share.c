@@ -95,8 +95,8 @@ static void add_candidate(plot_run *run, candidates *all, const plot *plot, rows
 
 static void find_candidates(plot_run *run, candidates *all, const plot *plot) {
     for (int t = 0; t < PLOT_LIST && plot->tables[t] && run->status == SZG_OK; t++) {
-        rows of = szgi_match_all(
-            szgi_collection_find(szgi_page_results(run->page), plot->tables[t]));
+        rows of =
+            szgi_match_all(szgi_collection_find(szgi_page_results(run->page), plot->tables[t]));
         if (of.count == 0 || !has_needs(run, plot, of))
             continue;
         rows kept = filter(run, plot, of);
@@ -224,9 +224,9 @@ static void say_rest(plot_run *run, const candidates *all) {
     const listed list = {all, run->skipped};
     if (run->skipped > 0) {
         const char *names = szgi_plot_text(run, say_skipped, &list);
-        szgi_page_paragraph(run->page, "Not drawn, because %s: %s.",
-                            all->skipping->skipped ? all->skipping->skipped : "nothing is to be seen",
-                            names);
+        szgi_page_paragraph(
+            run->page, "Not drawn, because %s: %s.",
+            all->skipping->skipped ? all->skipping->skipped : "nothing is to be seen", names);
     }
     if (run->left_out > 0 && run->status == SZG_OK) {
         const char *names = szgi_plot_text(run, say_left_out, &list);

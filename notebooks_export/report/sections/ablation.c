@@ -267,4 +267,7 @@ static szg_status draw(page *page) {
     return szgi_budget_end(page, &budget, "figures", tables);
 }
 
-const section szgi_section_ablation = {.id = "ablation", .title = "Heads taken away one by one", .is_present = is_present, .draw = draw};
+const section szgi_section_ablation = {.id = "ablation",
+                                       .title = "Heads taken away one by one",
+                                       .is_present = is_present,
+                                       .draw = draw};

@@ -89,7 +89,8 @@ static szg_status take_trials(szg_context *context, trials *t) {
 
 /* The trials in which equality holds, or in which it does not, as points. */
 static szg_status add_points(szg_context *context, figure *figure, trials *t, bool equal) {
-    const figure_style style = {.name = equal ? "max|f| = max|g| exactly" : "other trials", .colour = equal ? 1 : 0};
+    const figure_style style = {.name = equal ? "max|f| = max|g| exactly" : "other trials",
+                                .colour = equal ? 1 : 0};
     int64_t kept = 0;
     for (int64_t i = 0; i < t->of.count; i++) {
         if (isnan(t->x[i]) || is_equal(t->of, i) != equal)

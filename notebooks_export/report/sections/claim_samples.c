@@ -117,10 +117,10 @@ static szg_status add_bound(szg_context *context, figure *figure, const curve *c
 }
 
 static szg_status add_curves(szg_context *context, figure *figure, const curve *curve) {
-    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "g", .colour = 0}, curve->of.count,
-                             curve->theta, curve->g));
-    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "f", .colour = 1}, curve->of.count,
-                             curve->theta, curve->f));
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "g", .colour = 0},
+                             curve->of.count, curve->theta, curve->g));
+    SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = "f", .colour = 1},
+                             curve->of.count, curve->theta, curve->f));
     return add_bound(context, figure, curve);
 }
 

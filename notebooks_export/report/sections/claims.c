@@ -271,4 +271,5 @@ static szg_status draw(page *page) {
         (const char *const[]){"verify_lemma", "verify_samples", "verify_certificates", NULL});
 }
 
-const section szgi_section_claims = {.id = "claims", .title = "The ledger of claims", .is_present = is_present, .draw = draw};
+const section szgi_section_claims = {
+    .id = "claims", .title = "The ledger of claims", .is_present = is_present, .draw = draw};

@@ -210,4 +210,5 @@ static szg_status draw(page *page) {
     return status;
 }
 
-const section szgi_section_contraction = {.id = "contraction", .title = "Contraction", .is_present = is_present, .draw = draw};
+const section szgi_section_contraction = {
+    .id = "contraction", .title = "Contraction", .is_present = is_present, .draw = draw};

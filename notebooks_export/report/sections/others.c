@@ -76,4 +76,5 @@ static szg_status draw(page *page) {
     return SZG_OK;
 }
 
-const section szgi_section_others = {.id = "others", .title = "Other tables", .is_present = is_present, .draw = draw};
+const section szgi_section_others = {
+    .id = "others", .title = "Other tables", .is_present = is_present, .draw = draw};

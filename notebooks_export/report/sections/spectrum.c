@@ -143,4 +143,7 @@ static szg_status draw(page *page) {
     return status;
 }
 
-const section szgi_section_spectrum = {.id = "spectrum", .title = "Eigenvalues over the symbol", .is_present = is_present, .draw = draw};
+const section szgi_section_spectrum = {.id = "spectrum",
+                                       .title = "Eigenvalues over the symbol",
+                                       .is_present = is_present,
+                                       .draw = draw};

@@ -42,7 +42,8 @@ static szg_status add_points(szg_context *context, figure *figure, const spectru
     szgi_spectrum_name(&name, series);
     szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status = szgi_figure_points(context, figure, &(figure_style){.name = name.text, .colour = colour}, count, x,
+        status = szgi_figure_points(context, figure,
+                                    &(figure_style){.name = name.text, .colour = colour}, count, x,
                                     y, NULL);
     szgi_words_free(&name);
     return status;
@@ -62,7 +63,8 @@ static szg_status add_range(szg_context *context, figure *figure, const spectrum
     }
     szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status = szgi_figure_band(context, figure, &(figure_style){.name = name.text, .colour = FIGURE_BAND}, 2, x,
+        status = szgi_figure_band(context, figure,
+                                  &(figure_style){.name = name.text, .colour = FIGURE_BAND}, 2, x,
                                   lo, hi);
     szgi_words_free(&name);
     return status;
@@ -206,9 +208,10 @@ static szg_status add_circle(szg_context *context, figure *figure, double radius
         x[i] = radius * cos(turn * i / (CIRCLE_POINTS - 1));
         y[i] = radius * sin(turn * i / (CIRCLE_POINTS - 1));
     }
-    return szgi_figure_line(context, figure,
-                            &(figure_style){.name = "certified maximum of |a|", .colour = FIGURE_MUTED},
-                            CIRCLE_POINTS, x, y);
+    return szgi_figure_line(
+        context, figure,
+        &(figure_style){.name = "certified maximum of |a|", .colour = FIGURE_MUTED}, CIRCLE_POINTS,
+        x, y);
 }
 
 static szg_status add_plane(szg_context *context, figure *figure, const spectrum_series *series,

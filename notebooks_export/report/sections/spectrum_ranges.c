@@ -30,10 +30,10 @@ static szg_status draw_intervals(szg_context *context, figure *figure, const cha
     if (of->points == 0)
         return SZG_OK;
     for (int64_t i = 0; i < of->points; i += 2)
-        SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = NULL, .colour = colour}, 2, of->x + i,
-                                 of->y + i));
-    return szgi_figure_points(context, figure, &(figure_style){.name = name, .colour = colour}, of->points, of->x,
-                              of->y, NULL);
+        SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = NULL, .colour = colour},
+                                 2, of->x + i, of->y + i));
+    return szgi_figure_points(context, figure, &(figure_style){.name = name, .colour = colour},
+                              of->points, of->x, of->y, NULL);
 }
 
 /* One figure in the making. */

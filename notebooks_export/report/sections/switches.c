@@ -241,4 +241,5 @@ static szg_status draw(page *page) {
     return szgi_page_rows(page, all, shown);
 }
 
-const section szgi_section_switches = {.id = "switches", .title = "Switches", .is_present = is_present, .draw = draw};
+const section szgi_section_switches = {
+    .id = "switches", .title = "Switches", .is_present = is_present, .draw = draw};

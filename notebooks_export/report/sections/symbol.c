@@ -72,8 +72,9 @@ static szg_status add_line(szg_context *context, figure *figure, const curve *of
         name_curve(&name, of->samples);
     szg_status status = szgi_words_end(context, &name);
     if (status == SZG_OK)
-        status = szgi_figure_line(context, figure, &(figure_style){.name = name.text, .colour = colour},
-                                  of->samples.count, of->theta, y);
+        status =
+            szgi_figure_line(context, figure, &(figure_style){.name = name.text, .colour = colour},
+                             of->samples.count, of->theta, y);
     szgi_words_free(&name);
     return status;
 }
@@ -116,10 +117,12 @@ static szg_status add_end(szg_context *context, figure *figure, const curve *of,
     szg_status status = szgi_words_end(context, &text);
     const char *hover[] = {text.text};
     if (status == SZG_OK && line)
-        status = szgi_figure_rule(context, figure, &(figure_style){.name = NULL, .colour = FIGURE_MUTED}, false, at);
+        status = szgi_figure_rule(context, figure,
+                                  &(figure_style){.name = NULL, .colour = FIGURE_MUTED}, false, at);
     if (status == SZG_OK)
-        status = szgi_figure_points(context, figure, &(figure_style){.name = NULL, .colour = colour}, 1, &theta, &at,
-                                    hover);
+        status =
+            szgi_figure_points(context, figure, &(figure_style){.name = NULL, .colour = colour}, 1,
+                               &theta, &at, hover);
     szgi_words_free(&text);
     return status;
 }
@@ -336,4 +339,5 @@ static szg_status draw(page *page) {
     return szgi_budget_end(page, &budget, "symbols", tables);
 }
 
-const section szgi_section_symbol = {.id = "symbol", .title = "Symbols", .is_present = is_present, .draw = draw};
+const section szgi_section_symbol = {
+    .id = "symbol", .title = "Symbols", .is_present = is_present, .draw = draw};

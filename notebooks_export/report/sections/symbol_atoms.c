@@ -48,7 +48,8 @@ static bool is_wide(const masses *of) {
 
 /* One line, up and down at each mass, so that no gap has to be marked. */
 static szg_status add_stems(szg_context *context, figure *figure, const masses *of) {
-    const figure_style line = {.name = NULL, .colour = 0}, point = {.name = "point mass", .colour = 0};
+    const figure_style line = {.name = NULL, .colour = 0},
+                       point = {.name = "point mass", .colour = 0};
     double *x, *y = NULL;
     SZG_TRY(szgi_memory_alloc(context, STEM_POINTS * of->count, &x));
     szg_status status = szgi_memory_alloc(context, STEM_POINTS * of->count, &y);

@@ -155,4 +155,7 @@ static szg_status draw(page *page) {
     return szgi_table1_has_runs(szgi_page_results(page)) ? szgi_table1_runs(page) : SZG_OK;
 }
 
-const section szgi_section_table1 = {.id = "table1", .title = "Table 1: accuracies beside the paper's", .is_present = is_present, .draw = draw};
+const section szgi_section_table1 = {.id = "table1",
+                                     .title = "Table 1: accuracies beside the paper's",
+                                     .is_present = is_present,
+                                     .draw = draw};

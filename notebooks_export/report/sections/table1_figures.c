@@ -79,7 +79,8 @@ static szg_status add_paper(szg_context *context, figure *figure, const bars *b)
         const double x[] = {b->x[i] - WIDTH / 2, b->x[i] + WIDTH / 2};
         const double y[] = {b->paper[i], b->paper[i]};
         if (isfinite(b->paper[i]))
-            SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = NULL, .colour = 1}, 2, x, y));
+            SZG_TRY(szgi_figure_line(context, figure, &(figure_style){.name = NULL, .colour = 1}, 2,
+                                     x, y));
     }
     return add_markers(context, figure, &(figure_style){.name = "paper", .colour = 1}, b, b->paper);
 }
@@ -93,11 +94,13 @@ static szg_status add_level(szg_context *context, figure *figure, const figure_s
 }
 
 static szg_status add_marks(szg_context *context, figure *figure, const bars *b) {
-    SZG_TRY(szgi_figure_bars(context, figure, &(figure_style){.name = "here", .colour = 0}, b->count, WIDTH, b->x,
-                             b->mean, b->lo, b->hi));
+    SZG_TRY(szgi_figure_bars(context, figure, &(figure_style){.name = "here", .colour = 0},
+                             b->count, WIDTH, b->x, b->mean, b->lo, b->hi));
     SZG_TRY(add_paper(context, figure, b));
-    SZG_TRY(add_level(context, figure, &(figure_style){.name = "label ceiling", .colour = 2}, b, b->ceiling));
-    return add_level(context, figure, &(figure_style){.name = "by length alone", .colour = 3}, b, b->length);
+    SZG_TRY(add_level(context, figure, &(figure_style){.name = "label ceiling", .colour = 2}, b,
+                      b->ceiling));
+    return add_level(context, figure, &(figure_style){.name = "by length alone", .colour = 3}, b,
+                     b->length);
 }
 
 static void say_levels(words *say, const bars *b) {

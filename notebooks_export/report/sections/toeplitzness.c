@@ -13,7 +13,8 @@ static bool has_no_layer(const plot_run *run, rows of, int64_t index) {
     return !has_layer(run, of, index);
 }
 
-#define BY_MATRIX {"result", "source", "matrix"}
+#define BY_MATRIX                                                                                  \
+    { "result", "source", "matrix" }
 
 #define MAP(name, of, says, ...)                                                                   \
     static const plot name = {.tables = {"checkpoint_summary"},                                    \
@@ -84,15 +85,15 @@ static void say_greatest(words *words, const plot_figure *figure) {
 TENSORS(tensor_values, "sigma_max", "largest singular value");
 TENSORS(tensor_ranks, "effective_rank", "effective rank");
 
-static const plot tensors = {.tables = {"checkpoint_summary"},
-                             .keeps = has_no_layer,
-                             .figure_by = {"result", "source"},
-                             .marks = PLOT_ROWS,
-                             .shown = {"matrix", "n", "rank", "sigma_max", "stable_rank",
-                                       "effective_rank", "note"}};
+static const plot tensors = {
+    .tables = {"checkpoint_summary"},
+    .keeps = has_no_layer,
+    .figure_by = {"result", "source"},
+    .marks = PLOT_ROWS,
+    .shown = {"matrix", "n", "rank", "sigma_max", "stable_rank", "effective_rank", "note"}};
 
-static const plot *const plots[] = {&toeplitzness, &largest,       &effective,    &stable, &spectra,
-                                    &tensor_values, &tensor_ranks, &tensors, NULL};
+static const plot *const plots[] = {&toeplitzness,  &largest,      &effective, &stable, &spectra,
+                                    &tensor_values, &tensor_ranks, &tensors,   NULL};
 
 const section szgi_section_toeplitzness = {
     .id = "toeplitzness",

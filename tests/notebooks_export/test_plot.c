@@ -1,0 +1,353 @@
+/* The engine behind the sections: records of the test's own, drawn from tables of the test's own.
+ */
+#include <math.h>
+
+#include "base/memory.h"
+
+#include "choose.h"
+#include "label.h"
+#include "page_private.h"
+#include "plot.h"
+
+#include "sections_csv.h"
+
+/* ---- A page of one section ---- */
+
+static char *printed_page; /* of the last draw; free */
+
+static szg_status draw(const section *section) {
+    page page = {.context = test_context(), .section = section->id, .title = section->title};
+    szg_collection *collection = NULL;
+    size_t size;
+    free(printed_page);
+    printed_page = NULL;
+    szg_status status = szg_collection_open(test_context(), folder, &collection);
+    if (status != SZG_OK)
+        return status;
+    page.results = collection;
+    page.stream = open_memstream(&printed_page, &size);
+    status = section->run(&page, section);
+    fclose(page.stream);
+    szgi_text_close(&page.findings);
+    szgi_text_close(&page.contents);
+    for (int64_t i = 0; i < page.count; i++)
+        szgi_memory_free(page.embedded[i].bytes);
+    szgi_memory_free(page.embedded);
+    szg_collection_close(&collection);
+    return status == SZG_OK ? page.status : status;
+}
+
+static void say_source(words *words, rows of) {
+    szgi_words_clipped(words, szgi_rows_text(of, 0, "source"), 40);
+}
+
+#define RECORDS(...)                                                                               \
+    (const struct section) {                                                                              \
+        .id = "t", .title = "T", .plots = (const plot *const[]){__VA_ARGS__, NULL},                \
+        .run = szgi_plot_section                                                                   \
+    }
+
+/* Three sources of four, one and two layers, with three heads of two values each. */
+static void write_layers(void) {
+    static const struct {
+        const char *source;
+        int layers;
+    } of[] = {{"a", 4}, {"b", 1}, {"c", 2}};
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv, "source:t,layer:i,head:i,x:i,y:r,kind:t,note:t");
+    for (int s = 0; s < 3; s++)
+        for (int layer = 0; layer < of[s].layers; layer++)
+            for (int head = 0; head < 3; head++)
+                for (int x = 0; x < 2; x++)
+                    fprintf(csv.stream, "%s,%d,%d,%d,%d,%s,\n", of[s].source, layer, head, x,
+                            1 + s + 10 * layer + head + x, head ? "further" : "first");
+    write_csv("one", "test", "values", end_csv(&csv), NULL, NULL);
+    free(csv.text);
+}
+
+static void end_draw(void) {
+    end_folder();
+    free(printed_page);
+    printed_page = NULL;
+}
+
+/* ---- Which figures ---- */
+
+#define BY_LAYER                                                                                   \
+    .tables = {"test_values"}, .needs = {"y"}, .undone = "nothing is drawn",                       \
+    .figure_by = {"source", "layer"}, .group_by = {"source"}, .series_by = {"head"},               \
+    .x = {.column = "x"}, .y = {.column = "y"}, .subject = say_source, .title = "y by x"
+
+START_TEST(every_group_has_a_figure_before_any_has_a_second) {
+    static const plot one = {BY_LAYER};
+    section section = RECORDS(&one);
+    section.figures = 4;
+    write_layers();
+    ck_szg_ok(draw(&section));
+    /* One each, and one more goes round: to the first that has another. */
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 4);
+    ck_assert_int_eq(occurrences(printed_page, "<title>a: y by x"), 2);
+    ck_assert_int_eq(occurrences(printed_page, "<title>b: y by x"), 1);
+    ck_assert_int_eq(occurrences(printed_page, "<title>c: y by x"), 1);
+    ck_has(printed_page, "Left out: 3 figures more (a; c).");
+    end_draw();
+}
+END_TEST
+
+static bool is_second(rows of) {
+    const char *source = szgi_rows_text(of, 0, "source");
+    return strcmp(source, "b") == 0;
+}
+
+static bool is_even(const plot_run *run, rows of, int64_t index) {
+    (void)run;
+    return fmod(szgi_rows_real(of, index, "layer"), 2) == 0;
+}
+
+START_TEST(rows_are_kept_and_figures_skipped) {
+    static const plot one = {BY_LAYER, .where = {"kind", "first"}, .keeps = is_even,
+                             .skips = is_second, .skipped = "it is the second"};
+    const section section = RECORDS(&one);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    /* a: layers 0 and 2, c: layer 0; one head of three. */
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 3);
+    ck_assert_int_eq(occurrences(printed_page, "CSV: 2 rows of test_values"), 3);
+    ck_has(printed_page, "Not drawn, because it is the second: b.");
+    end_draw();
+}
+END_TEST
+
+START_TEST(what_is_needed_is_said_once) {
+    static const plot one = {BY_LAYER},
+                      text = {.tables = {"test_values"},
+                              .needs = {"kind"},
+                              .undone = "kinds are no numbers",
+                              .y = {.column = "kind"}},
+                      absent = {.tables = {"test_values"}, .needs = {"z"}, .y = {.column = "z"}},
+                      elsewhere = {.tables = {"test_other"}, .y = {.column = "y"}};
+    const section section = RECORDS(&text, &absent, &elsewhere, &one);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    ck_has(printed_page,
+           "The table test_values has no column of numbers kind: kinds are no numbers.");
+    ck_lacks(printed_page, "numbers z");
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 7);
+    end_draw();
+}
+END_TEST
+
+/* ---- What is drawn ---- */
+
+START_TEST(panels_share_axes_and_a_caption) {
+    static const plot one = {.tables = {"test_values"},
+                             .figure_by = {"source"},
+                             .panel_by = {"layer"},
+                             .series_by = {"head"},
+                             .x = {.column = "x"},
+                             .y = {.column = "y"},
+                             .subject = say_source,
+                             .title = "y by x",
+                             .rules = {{"limit", .at = 12}}};
+    const section section = RECORDS(&one);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 3);
+    ck_assert_int_eq(occurrences(printed_page, "<svg class=\"figure\""), 4 + 1 + 2);
+    ck_has(printed_page, "<p class=\"heading\">a: y by x</p>");
+    /* a: three lines and, where the shared axis reaches it, the rule in each of four panels; b's
+     * values end at 5 of its own, where a rule widens the axis. */
+    ck_has(printed_page, "<figure id=\"t-1\" data-marks=\"16\" class=\"multiples\">");
+    ck_has(printed_page, "<figure id=\"t-2\" data-marks=\"4\">");
+    /* The greatest of 1 + s + 10 layer + head + x. */
+    ck_has(printed_page, "Greatest value 34, in layer 3, head 2; the least maximum is 2, in layer "
+                         "0, head 0.");
+    end_draw();
+}
+END_TEST
+
+/* Heads of one peak and, where asked for, one far from them. */
+static void write_heads(int heads, double far) {
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv, "head:i,x:i,y:r,note:t");
+    for (int head = 0; head < heads; head++)
+        for (int x = 0; x < 3; x++)
+            fprintf(csv.stream, "%d,%d,%.17g,\n", head, x,
+                    head == 2 ? far * (1 + x) : (1 + 0.01 * head) * (1 + x));
+    write_csv("one", "test", "values", end_csv(&csv), NULL, NULL);
+    free(csv.text);
+}
+
+START_TEST(what_stands_out_is_coloured_and_named) {
+    static const plot one = {.tables = {"test_values"},
+                             .series_by = {"head"},
+                             .outliers = true,
+                             .x = {.column = "x"},
+                             .y = {.column = "y"},
+                             .title = "heads"};
+    const section section = RECORDS(&one);
+    write_heads(12, 40);
+    ck_szg_ok(draw(&section));
+    ck_assert_int_eq(occurrences(printed_page, "<g class=\"line muted\" ><path class=\"mark\""),
+                     11);
+    ck_assert_int_eq(occurrences(printed_page, "<g class=\"line c0\" ><path class=\"mark\""), 1);
+    ck_has(printed_page, ">11 others<title>11 others</title>");
+    ck_has(printed_page, ">head 2<title>head 2</title>");
+    end_folder();
+    write_heads(4, 40); /* few are told apart by their colours */
+    ck_szg_ok(draw(&section));
+    ck_assert_int_eq(occurrences(printed_page, "muted"), 0);
+    end_draw();
+}
+END_TEST
+
+START_TEST(intervals_lie_at_the_places_of_texts) {
+    static const plot one = {.tables = {"test_ranges"},
+                             .marks = PLOT_RANGES,
+                             .x = {.label = "eigenvalue", .scale = PLOT_CHOSEN},
+                             .y = {.column = "source"},
+                             .lo = "lo",
+                             .hi = "hi",
+                             .hover = {"lo", "hi"},
+                             .title = "ranges"};
+    const section section = RECORDS(&one);
+    begin_folder();
+    write_csv("one", "test", "ranges",
+              "source:t,lo:r,hi:r,note:t\nrope,-1,1,\nalibi,-5000,0,\nt5,-2,3,\nnope,0,,\n", NULL,
+              NULL);
+    ck_szg_ok(draw(&section));
+    /* Three have both ends; the fourth is told. */
+    ck_has(printed_page, "<figure id=\"t-1\" data-marks=\"3\">");
+    ck_has(printed_page, "1 value is not finite");
+    ck_has(printed_page, "<title>lo: -5000\nhi: 0</title>");
+    for (const char *const *name = (const char *const[]){">rope<", ">alibi<", ">t5<", NULL}; *name;
+         name++)
+        ck_has(printed_page, *name);
+    /* Logarithmic on both sides of 0: both signs, and a median size of 2.5. */
+    ck_has(printed_page, ">-1000<");
+    ck_has(printed_page, ">-10<");
+    end_draw();
+}
+END_TEST
+
+static szg_status draw_everything(void) {
+    static const plot lines = {BY_LAYER, .outliers = true, .hover = {"head"}},
+                      panels = {.tables = {"test_values"},
+                                .panel_by = {"layer"},
+                                .series_by = {"head"},
+                                .values = PLOT_MEANS,
+                                .x = {.column = "x"},
+                                .y = {.column = "y", .scale = PLOT_CHOSEN}},
+                      cells = {.tables = {"test_values"},
+                               .marks = PLOT_CELLS,
+                               .x = {.column = "head"},
+                               .y = {.column = "layer"},
+                               .value = "y",
+                               .colours = PLOT_CHOSEN},
+                      violins = {.tables = {"test_values"},
+                                 .marks = PLOT_VIOLINS,
+                                 .x = {.column = "layer", .places = true},
+                                 .y = {.column = "y"},
+                                 .hover = {"head"}},
+                      bars = {.tables = {"test_values"},
+                              .where = {"kind", "first"},
+                              .marks = PLOT_BARS,
+                              .series_by = {"layer"},
+                              .x = {.column = "source"},
+                              .y = {.column = "y"}},
+                      ranked = {.tables = {"test_values"},
+                                .values = PLOT_RANKED,
+                                .x = {.label = "place"},
+                                .y = {.column = "y"}},
+                      listed = {
+                          .tables = {"test_values"}, .marks = PLOT_ROWS, .shown = {"source", "y"}};
+    section section = RECORDS(&lines, &panels, &cells, &violins, &bars, &ranked, &listed);
+    section.figures = 12;
+    section.intro = "All marks.";
+    return draw(&section);
+}
+
+START_TEST(refused_memory_is_survived) {
+    write_layers();
+    ck_survives_failed_allocations(100, draw_everything());
+    /* Lines of seven layers, and one figure of each other record. */
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 7 + 5);
+    end_draw();
+}
+END_TEST
+
+/* ---- What is taken from the data ---- */
+
+static chosen_scale chosen(int64_t count, const double *value) {
+    chosen_scale out;
+    ck_szg_ok(szgi_choose_scale(test_context(), count, value, &out));
+    return out;
+}
+
+START_TEST(scales_are_chosen_by_the_data) {
+    const double even[] = {1, 2, 3, -100, NAN}, high[] = {1, 2, 3, 201, INFINITY},
+                 edge[] = {1, 2, 3, 200}, both[] = {-1, 20, 30, 1e6}, zero[] = {0, 2, 3, 1e6},
+                 none[] = {NAN, 0};
+    ck_assert(!chosen(5, even).logarithmic && chosen(5, even).linear == 0);
+    /* The median of 1, 2, 3, 201 is 2.5: beyond 250 it is much. */
+    ck_assert(!chosen(5, high).logarithmic);
+    const double higher[] = {1, 2, 3, 251};
+    ck_assert(chosen(4, higher).logarithmic && chosen(4, higher).linear == 0);
+    ck_assert(!chosen(4, edge).logarithmic);
+    ck_assert(!chosen(4, both).logarithmic && chosen(4, both).linear == 10); /* median 25 */
+    ck_assert(!chosen(4, zero).logarithmic && chosen(4, zero).linear == 1);  /* median 3 */
+    ck_assert(!chosen(2, none).logarithmic && chosen(2, none).linear == 0);
+    ck_assert(!chosen(0, NULL).logarithmic);
+}
+END_TEST
+
+START_TEST(outliers_are_far_from_the_median) {
+    int rank[8];
+    /* Median 4, distances 3 2 1 0 1 2 96 and NAN; their median is 2: 3.5 is 10.4 from the median.
+     */
+    const double value[] = {1, 2, 3, 4, 5, 6, 100, NAN};
+    ck_szg_ok(szgi_choose_outliers(test_context(), 8, value, 4, rank));
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(rank[i], i == 6 ? 0 : -1);
+    const double two[] = {-90, 2, 3, 4, 5, 6, 7, 100}; /* both are far; 4.5 is the median */
+    ck_szg_ok(szgi_choose_outliers(test_context(), 8, two, 4, rank));
+    ck_assert(rank[7] == 0 || rank[0] == 0);
+    ck_assert_int_eq(rank[0] + rank[7], 1);
+    ck_szg_ok(szgi_choose_outliers(test_context(), 8, two, 1, rank));
+    ck_assert_int_eq(rank[7], 0); /* 95.5 is farther than 94.5 */
+    ck_assert_int_eq(rank[0], -1);
+    ck_szg_ok(szgi_choose_outliers(test_context(), 4, value + 3, 4, rank)); /* few */
+    ck_assert_int_eq(rank[3], -1);
+    const double equal[] = {1, 1, 1, 1, 1, 1, 1, 2}; /* the MAD is 0 */
+    ck_szg_ok(szgi_choose_outliers(test_context(), 8, equal, 4, rank));
+    ck_assert_int_eq(rank[7], 0);
+    ck_assert_int_eq(rank[0], -1);
+}
+END_TEST
+
+START_TEST(labels_are_in_order_and_found) {
+    char text[LABEL_TEXT];
+    for (size_t i = 1; i < szgi_label_count; i++)
+        ck_assert_int_lt(strcmp(szgi_label_table[i - 1].column, szgi_label_table[i].column), 0);
+    ck_assert_str_eq(szgi_label_words("sigma_max"), "largest singular value");
+    ck_assert_str_eq(szgi_label_words("no_such_column"), "no_such_column");
+    ck_assert_str_eq(szgi_label_axis("loss", text), "cross-entropy (nats)");
+    ck_assert_str_eq(szgi_label_axis("head", text), "head");
+}
+END_TEST
+
+TEST_FILE("plot") {
+    test_add(suite, "every group has a figure before any has a second",
+             every_group_has_a_figure_before_any_has_a_second);
+    test_add(suite, "rows are kept and figures skipped", rows_are_kept_and_figures_skipped);
+    test_add(suite, "what is needed is said once", what_is_needed_is_said_once);
+    test_add(suite, "panels share axes and a caption", panels_share_axes_and_a_caption);
+    test_add(suite, "what stands out is coloured and named", what_stands_out_is_coloured_and_named);
+    test_add(suite, "intervals lie at the places of texts", intervals_lie_at_the_places_of_texts);
+    test_add(suite, "refused memory is survived", refused_memory_is_survived);
+    test_add(suite, "scales are chosen by the data", scales_are_chosen_by_the_data);
+    test_add(suite, "outliers are far from the median", outliers_are_far_from_the_median);
+    test_add(suite, "labels are in order and found", labels_are_in_order_and_found);
+}
