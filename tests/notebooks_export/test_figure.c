@@ -574,8 +574,10 @@ static int64_t count_of(const char *text, const char *words) {
  * in the legend has too. */
 START_TEST(series_have_numbers) {
     const figure_options options = {.title = "t"};
-    const figure_style one = {"one", 0}, two = {"two", 1}, two_thin = {"two", 1 + FIGURE_THIN},
-                       beside = {NULL, 1}, grey = {NULL, FIGURE_MUTED};
+    const figure_style one = {.name = "one", .colour = 0}, two = {.name = "two", .colour = 1},
+                       two_thin = {.name = "two", .colour = 1 + FIGURE_THIN},
+                       beside = {.name = NULL, .colour = 1},
+                       grey = {.name = NULL, .colour = FIGURE_MUTED};
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3}, z[] = {2, 3, 4};
     szg_context *context = test_context();
     figure *figure = opened(&options);
@@ -605,7 +607,7 @@ static szg_status draw_heads(char **text) {
     static const char *const each[HEADS] = {"0.0", "0.1", NULL, "1.0", "<b>", "1.2"};
     static const double x[HEADS] = {0, 1, 2, 3, 4, 5}, y[HEADS] = {1, 2, NAN, 4, 6, 5};
     const figure_options options = {.title = "t"};
-    const figure_style style = {"s", 0};
+    const figure_style style = {.name = "s", .colour = 0};
     szg_context *context = test_context();
     size_t size = 0;
     for (int kind = 0; kind < 5; kind++) {
@@ -621,7 +623,8 @@ static szg_status draw_heads(char **text) {
                                             &(figure_map){.rows = 2, .columns = 3, .value = y});
         szgi_figure_show_heads(figure, NULL, NULL);
         if (status == SZG_OK && kind < 4)
-            status = szgi_figure_line(context, figure, &(figure_style){"last", 1}, 2, x, y);
+            status = szgi_figure_line(context, figure, &(figure_style){.name = "last", .colour = 1},
+                                      2, x, y);
         if (status != SZG_OK) {
             szgi_figure_close(&figure);
             return status;

@@ -220,6 +220,8 @@ szg_status szgi_mark_take_head(szg_context *context, const figure *figure, mark 
 static bool is_of_series(const mark *mark, const struct mark *of) {
     if (!mark->name || mark->colour != of->colour)
         return false;
+    if (mark->entry && of->entry && strcmp(mark->entry, of->entry) == 0)
+        return true;
     return !of->name || (mark->thin == of->thin && strcmp(mark->name, of->name) == 0);
 }
 

@@ -1,6 +1,7 @@
 /* From panels and series to marks on the page. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -121,7 +122,7 @@ static void say_others(words *words, const void *of) {
 /* Grey series are one entry of the legend, which counts them. */
 static figure_style style_of(const pen *pen, const plot_series *one) {
     figure_style style = {.name = one->name, .colour = one->colour, .unlisted = one->unlisted};
-    if (!pen->figure->plot->outliers || one->colour != FIGURE_MUTED || one->unlisted)
+    if (!pen->figure->plot->outliers || one->colour != FIGURE_MUTED)
         return style;
     count_text grey = {0};
     for (int64_t i = 0; i < pen->panel->count; i++)
@@ -224,6 +225,46 @@ static void draw_violins(const pen *pen, const plot_series *one, const figure_st
     }
 }
 
+/* ---- Heads, which are pointed at across figures ---- */
+
+typedef struct place {
+    double layer, head;
+} place;
+
+static void say_place(words *words, const void *of) {
+    const place *at = of;
+    fprintf(words->stream, "%.0f.%.0f", at->layer, at->head);
+}
+
+/* NULL: not a head of a layer. */
+static const char *name_head(plot_run *run, double layer, double head) {
+    const place at = {layer, head};
+    return isfinite(layer) && isfinite(head) ? szgi_plot_text(run, say_place, &at) : NULL;
+}
+
+/* The head of a whole series; NULL: it shows several, or none. */
+static const char *head_of(const pen *pen, const plot_series *one) {
+    const char *const *by = pen->figure->plot->series_by;
+    for (int i = 0; i < PLOT_LIST && by[i]; i++)
+        if (strcmp(by[i], "head") == 0)
+            return name_head(pen->figure->run, szgi_rows_real(one->of, 0, "layer"),
+                             szgi_rows_real(one->of, 0, "head"));
+    return NULL;
+}
+
+/* One head a cell, where rows are layers and columns heads. */
+static const char **heads_of(const plot_figure *figure) {
+    const plot_cells *cells = figure->cells;
+    const char **name;
+    if (strcmp(figure->y.column, "layer") != 0 || strcmp(figure->x.column, "head") != 0 ||
+        !szgi_plot_new(figure->run, cells->rows * cells->columns, &name))
+        return NULL;
+    for (int64_t i = 0; i < cells->rows * cells->columns; i++)
+        name[i] = name_head(figure->run, cells->row_key[i / cells->columns],
+                            cells->column_key[i % cells->columns]);
+    return name;
+}
+
 static void draw_series(const pen *pen, const plot_series *one) {
     static void (*const draws[])(const struct pen *, const plot_series *,
                                  const figure_style *) = {[PLOT_LINES] = draw_line,
@@ -232,8 +273,10 @@ static void draw_series(const pen *pen, const plot_series *one) {
                                                           [PLOT_RANGES] = draw_ranges,
                                                           [PLOT_VIOLINS] = draw_violins};
     const figure_style style = style_of(pen, one);
+    szgi_figure_show_heads(pen->paper, head_of(pen, one), NULL);
     if (pen->figure->run->status == SZG_OK)
         draws[one->marks](pen, one, &style);
+    szgi_figure_show_heads(pen->paper, NULL, NULL);
 }
 
 /* The mean of a column's finite values. */
@@ -303,8 +346,10 @@ static void draw_cells(const pen *pen) {
     if (figure->plot->colours == PLOT_CHOSEN && run->status == SZG_OK)
         keep(pen, szgi_choose_scale(run->context, all, cells->value, &chosen));
     map.logarithmic = positive && (figure->plot->colours == PLOT_LOG || chosen.logarithmic);
+    szgi_figure_show_heads(pen->paper, NULL, heads_of(figure));
     if (run->status == SZG_OK)
         keep(pen, szgi_figure_cells(run->context, pen->paper, &map));
+    szgi_figure_show_heads(pen->paper, NULL, NULL);
 }
 
 /* ---- The figure ---- */
