@@ -38,26 +38,8 @@ void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64
                     const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,
                     int64_t ldc);
 
-szg_status szgi_cpu_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
-                         int64_t k, double alpha, const double *a, int64_t lda, const double *b,
-                         int64_t ldb, double beta, double *c, int64_t ldc);
-szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
-                                    double *w, bool vectors);
-szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                    double *w, bool vectors);
-szg_status szgi_cpu_eigen_general(szg_context *context, int64_t n, double *a, int64_t lda,
-                                  szg_c64 *w);
-szg_status szgi_cpu_eigen_general_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                          szg_c64 *w);
-szg_status szgi_cpu_singular(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
-                             double *s, double *u, int64_t ldu, double *vt, int64_t ldvt);
-szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
-                                     int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
-                                     int64_t ldvt);
-szg_status szgi_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda);
-szg_status szgi_cpu_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
-                             void **plan);
-szg_status szgi_cpu_fft_run(szg_context *context, const void *plan, const void *in, void *out);
-void szgi_cpu_fft_close(void *plan);
+#define ORACLE(returns, name, parameters) returns szgi_cpu_##name parameters;
+#define VENDOR(returns, name, parameters) returns szgi_cpu_##name parameters;
+#include "linalg_ops.def"
 
 #endif

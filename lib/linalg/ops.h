@@ -10,41 +10,14 @@
 
 SZGI_BEGIN_DECLS
 
+#define SZGI_ENTRY(returns, name, parameters) returns(*name) parameters;
 typedef struct szgi_linalg_ops {
-    szg_status (*gemm)(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
-                       double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
-                       double beta, double *c, int64_t ldc);
-
-    szg_status (*eigen_symmetric)(szg_context *context, int64_t n, double *a, int64_t lda,
-                                  double *w, bool vectors);
-    szg_status (*eigen_hermitian)(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                  double *w, bool vectors);
-    szg_status (*eigen_general)(szg_context *context, int64_t n, double *a, int64_t lda,
-                                szg_c64 *w);
-    szg_status (*eigen_general_complex)(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                        szg_c64 *w);
-
-    szg_status (*singular)(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda,
-                           double *s, double *u, int64_t ldu, double *vt, int64_t ldvt);
-    szg_status (*singular_complex)(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
-                                   int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
-                                   int64_t ldvt);
-    szg_status (*qr_r)(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda);
-
-    /* NULL: one matrix a block of the pool. */
-    szg_status (*eigen_symmetric_batch)(szg_context *context, int64_t count, int64_t n, double *a,
-                                        int64_t stride, double *w);
-    szg_status (*eigen_general_batch)(szg_context *context, int64_t count, int64_t n, double *a,
-                                      int64_t stride, szg_c64 *w);
-    szg_status (*singular_batch)(szg_context *context, int64_t count, int64_t m, int64_t n,
-                                 double *a, int64_t stride, double *s);
-
-    /* A plan is the backend's own; opened and closed in pairs. */
-    szg_status (*fft_open)(szg_context *context, szgi_fft_kind kind, int64_t n, int64_t batch,
-                           void **plan);
-    szg_status (*fft_run)(szg_context *context, const void *plan, const void *in, void *out);
-    void (*fft_close)(void *plan);
+#define ORACLE SZGI_ENTRY
+#define VENDOR SZGI_ENTRY
+#define BATCH SZGI_ENTRY
+#include "linalg_ops.def"
 } szgi_linalg_ops;
+#undef SZGI_ENTRY
 
 typedef struct szgi_ops {
     const char *name;

@@ -4,9 +4,9 @@ static double entry(char op, const double *a, int64_t lda, int64_t i, int64_t j)
     return op == 'n' ? a[i * lda + j] : a[j * lda + i];
 }
 
-static szg_status gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
-                       double alpha, const double *a, int64_t lda, const double *b, int64_t ldb,
-                       double beta, double *c, int64_t ldc) {
+szg_status szgi_reference_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n,
+                               int64_t k, double alpha, const double *a, int64_t lda,
+                               const double *b, int64_t ldb, double beta, double *c, int64_t ldc) {
     (void)context;
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
@@ -21,13 +21,6 @@ static szg_status gemm(szg_context *context, char op_a, char op_b, int64_t m, in
 
 /* General eigenvalues have no plain algorithm that is worth trusting: LAPACK only. */
 const szgi_linalg_ops szgi_linalg_reference = {
-    .gemm = gemm,
-    .eigen_symmetric = szgi_reference_eigen_symmetric,
-    .eigen_hermitian = szgi_reference_eigen_hermitian,
-    .singular = szgi_reference_singular,
-    .singular_complex = szgi_reference_singular_complex,
-    .qr_r = szgi_reference_qr_r,
-    .fft_open = szgi_reference_fft_open,
-    .fft_run = szgi_reference_fft_run,
-    .fft_close = szgi_reference_fft_close,
+#define ORACLE(returns, name, parameters) .name = szgi_reference_##name,
+#include "linalg_ops.def"
 };

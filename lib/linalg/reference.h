@@ -25,21 +25,7 @@ double szgi_reference_scale(int64_t rows, int64_t columns, const szg_c64 *a, int
 szg_status szgi_reference_widen(szg_context *context, int64_t rows, int64_t columns,
                                 const double *a, int64_t lda, szg_c64 **out);
 
-szg_status szgi_reference_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
-                                          double *w, bool vectors);
-szg_status szgi_reference_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
-                                          double *w, bool vectors);
-szg_status szgi_reference_singular(szg_context *context, int64_t m, int64_t n, double *a,
-                                   int64_t lda, double *s, double *u, int64_t ldu, double *vt,
-                                   int64_t ldvt);
-szg_status szgi_reference_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
-                                           int64_t lda, double *s, szg_c64 *u, int64_t ldu,
-                                           szg_c64 *vt, int64_t ldvt);
-szg_status szgi_reference_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda);
-szg_status szgi_reference_fft_open(szg_context *context, szgi_fft_kind kind, int64_t n,
-                                   int64_t batch, void **plan);
-szg_status szgi_reference_fft_run(szg_context *context, const void *plan, const void *in,
-                                  void *out);
-void szgi_reference_fft_close(void *plan);
+#define ORACLE(returns, name, parameters) returns szgi_reference_##name parameters;
+#include "linalg_ops.def"
 
 #endif
