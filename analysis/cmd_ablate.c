@@ -18,7 +18,7 @@ typedef struct ablate_options {
 
 static const struct argp_option options[] = {
     {"checkpoint", KEY_CHECKPOINT, "PATH", 0,
-     "a checkpoint or a run's folder; several (arguments too) are ablated in turn, and runs of one "
+     "a checkpoint or a run's folder; several are ablated in turn, operands too; runs of one "
      "encoding and task count as seeds of one experiment",
      0},
     {"config", KEY_CONFIG, "FILE", 0,
@@ -38,11 +38,11 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "B", 0, "sequences a pass (default: loop.evaluate_batch)", 0},
     {0}};
 
+static const char split_names[] = "test|all";
+
 static error_t finish_parse(const ablate_options *own, struct argp_state *state) {
     if (own->checkpoints.count == 0)
         argp_error(state, "--checkpoint is missing: a checkpoint or the folder of a run");
-    if (own->split && strcmp(own->split, "test") && strcmp(own->split, "all"))
-        argp_error(state, "--split: '%s' is none of test, all", own->split);
     if (own->split && own->data)
         argp_error(state, "--split divides a configuration's data: --data takes the whole file");
     return 0;
@@ -62,6 +62,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->data = argument;
         return 0;
     case KEY_SPLIT:
+        (void)parse_choice(state, "--split", argument, split_names);
         own->split = argument;
         return 0;
     case KEY_METHOD:
@@ -191,6 +192,17 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego ablate runs/run-0/", "Accuracy without each head of one run."},
+    {"szego ablate seeds/run-1/ seeds/run-2/ -o ablation/",
+     "Two seeds, with means and intervals, in files."},
+    {"szego ablate runs/run-0/ --method cumulative --split all", "As the released code ablates."},
+    {0}};
+
+static const option_words words[] = {{KEY_SPLIT, split_names, NULL},
+                                     {KEY_METHOD, "output|values|latent_columns|cumulative", NULL},
+                                     {0}};
+
 const command command_ablate = {
     .name = "ablate",
     .summary = "accuracy of a trained decoder without each head, and the deposit index",
@@ -204,4 +216,6 @@ const command command_ablate = {
     .parse = parse,
     .run = run,
     .release = release,
+    .examples = examples,
+    .words = words,
 };

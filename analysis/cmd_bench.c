@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/row.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 #include "bench.h"
@@ -24,12 +25,12 @@ static const struct argp_option options[] = {
     {"quick", KEY_QUICK, NULL, 0, "small sizes and three pairs: a smoke test", 0},
     {"list", KEY_LIST, NULL, 0, "print the items with their limits and stop", 0},
     {"append", KEY_APPEND, NULL, 0,
-     "-o FILE.csv: add rows to what stands there, each as it is measured", 0},
+     "with -o FILE.csv: add rows to the file, each as it is measured", 0},
     {"pairs", KEY_PAIRS, "N", 0, "alternating pairs of each case (default: the case's own)", 0},
     {"steps", KEY_STEPS, "N", 0,
      "steps that train:*:step and train:*:capture count on a GPU (default 200)", 0},
     {"limit", KEY_LIMIT, "SECONDS", 0,
-     "what each item may take; the next one goes on (default: the item's own, see --list)", 0},
+     "time limit of each item; the run continues with the next one (default: that of --list)", 0},
     {"no-rival", KEY_ALONE, NULL, 0, "without PyTorch, and spectra on a GPU without the cpu", 0},
     {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch writes to standard error", 0},
     {0},
@@ -40,6 +41,17 @@ static void check_options(const command_call *call, struct argp_state *state) {
     const char *output = call->shared.output;
     if (own->append && (!output || !szgi_path_ends(output, ".csv")))
         argp_error(state, "--append adds to a file: -o FILE.csv is missing");
+}
+
+static void check_item(const char *name, struct argp_state *state) {
+    szgi_suggestion near = szgi_suggest_begin(name, strlen(name));
+    for (const bench_item *item = bench_items; item->name; item++)
+        for (size_t length = 0; item->name[length]; length++) /* groups, too */
+            if (!item->name[length + 1] || item->name[length + 1] == ':')
+                szgi_suggest(&near, item->name, length + 1);
+    if (!bench_exists(name))
+        argp_error(state, "there is no item '%s'%s %s", name, near.word ? ":" : ";",
+                   SZGI_DID_YOU_MEAN(&near, "`szego bench --list` names them"));
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -70,8 +82,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->bench.rival_log = argument;
         return 0;
     case ARGP_KEY_ARG:
-        if (!bench_exists(argument))
-            argp_error(state, "%s: no such item; `szego bench --list` names them", argument);
+        check_item(argument, state);
         parse_text(state, argument, &own->items);
         return 0;
     case ARGP_KEY_END:
@@ -222,10 +233,13 @@ static szg_status run(command_call *call) {
     return own->list ? list_items(call) : measure(call);
 }
 
-static void list_words(FILE *stream) {
-    for (const bench_item *item = bench_items; item->name; item++)
-        fprintf(stream, " %s", item->name);
-}
+static const command_example examples[] = {
+    {"szego bench --list", "What can be timed, and how long it may take."},
+    {"szego bench toeplitz --quick", "A smoke test of one item."},
+    {"szego bench machine rotary-kernel -o bench.csv", "Two items, in a file."},
+    {0}};
+
+static const option_words words[] = {{0, NULL, &words_items}, {0}};
 
 const command command_bench = {
     .name = "bench",
@@ -244,5 +258,6 @@ const command command_bench = {
     .parse = parse,
     .run = run,
     .release = release,
-    .list_words = list_words,
+    .examples = examples,
+    .words = words,
 };

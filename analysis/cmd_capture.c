@@ -149,6 +149,14 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego capture --checkpoint runs/run-0/checkpoint.safetensors --data data/test.jsonl",
+     "One example, every layer and head."},
+    {"szego capture --checkpoint runs/run-0/checkpoint.safetensors --data data/test.jsonl --probes "
+     "4 --dump -o captured/",
+     "Four examples, with the raw logits, in files."},
+    {0}};
+
 const command command_capture = {
     .name = "capture",
     .summary = "attention logits of a saved model on given sequences, and their contraction",
@@ -161,4 +169,5 @@ const command command_capture = {
     .own_size = sizeof(capture_options),
     .parse = parse,
     .run = run,
+    .examples = examples,
 };

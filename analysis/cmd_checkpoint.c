@@ -17,8 +17,8 @@ typedef struct checkpoint_options {
 
 static const struct argp_option options[] = {
     {"config", KEY_CONFIG, "FILE", 0,
-     "the model's configuration (default: config.json beside the weights; none: take no "
-     "architecture for granted)",
+     "the model's configuration (default: config.json beside the weights; none: assume no "
+     "architecture)",
      0},
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
@@ -114,6 +114,13 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego checkpoint model/", "Spectra of every head of a model folder."},
+    {"szego checkpoint model/model.safetensors --config none",
+     "Singular values of every weight of a file."},
+    {"szego checkpoint model/ -o spectra/", "Every table, in files."},
+    {0}};
+
 const command command_checkpoint = {
     .name = "checkpoint",
     .summary = "spectra of a trained checkpoint, per layer and head",
@@ -126,4 +133,5 @@ const command command_checkpoint = {
     .own_size = sizeof(checkpoint_options),
     .parse = parse,
     .run = run,
+    .examples = examples,
 };

@@ -1,46 +1,248 @@
-/* `szego completion`: the bash completion script, made from the option tables. */
+/* `szego completion`: completion scripts for bash and zsh, made from the tables of options and
+ * words. What they know is one set of functions in the language that both shells share; a few lines
+ * of glue differ. */
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 
-static void print_options(const struct argp_option *option) {
-    for (; option && (option->name || option->key); option++)
+typedef struct completion_options {
+    int shell; /* index into `shells` */
+} completion_options;
+
+static const char shells[] = "bash|zsh";
+enum { BASH, ZSH };
+
+/* ---- What is known ---- */
+
+static bool is_end(const option_words *words) {
+    return !words || (!words->key && !words->choices && !words->list);
+}
+
+static void put_choices(const char *choices) {
+    printf("printf '%%s\\n'");
+    for (const char *at = choices; *at;) {
+        size_t length = strcspn(at, "|");
+        printf(" '%.*s'", (int)length, at);
+        at += length + (at[length] == '|');
+    }
+    puts(" ;;");
+}
+
+static void put_list(const word_list *list) {
+    printf("_szego_%s() {\n    cat <<'END'\n", list->name);
+    list->print(stdout);
+    puts("END\n}");
+}
+
+/* Each list once, of all commands. */
+static void put_lists(void) {
+    const word_list *done[32] = {0};
+    size_t count = 0;
+    for (const command *const *at = command_table; *at; at++)
+        for (const option_words *words = (*at)->words; !is_end(words); words++) {
+            size_t i = 0;
+            while (i < count && done[i] != words->list)
+                i++;
+            if (!words->list || i < count || count == sizeof done / sizeof *done)
+                continue;
+            done[count++] = words->list;
+            put_list(words->list);
+        }
+    put_list(&words_topics);
+}
+
+static const option_words *find_words(const option_words *words, int key) {
+    for (; !is_end(words); words++)
+        if (words->key == key)
+            return words;
+    return NULL;
+}
+
+static void put_values(const option_words *words) {
+    const word_list *list = words->list;
+    if (!list)
+        put_choices(words->choices);
+    else if (list->kind == WORDS_SPECS)
+        printf("_szego_specs %s \"$word\" ;;\n", list->name);
+    else if (list->kind == WORDS_ASSIGNMENTS)
+        printf("case $word in *=*) _szego_%s | grep -v '=$' ;; *) _szego_%s | grep '=$' ;; esac "
+               ";;\n",
+               list->name, list->name);
+    else
+        printf("_szego_%s ;;\n", list->name);
+}
+
+/* A case for each option that takes an argument: its words, or none, and files are completed. */
+static void put_option_cases(const char *name, const struct argp_option *option,
+                             const option_words *words) {
+    for (; !option_is_end(option); option++) {
+        const option_words *own = find_words(words, option->key);
+        if (!option->arg)
+            continue;
+        printf("        ");
+        if (option_is_short(option))
+            printf("%s:-%c%s", name, option->key, option->name ? "|" : ") ");
+        if (option->name)
+            printf("%s:--%s) ", name, option->name);
+        if (own)
+            put_values(own);
+        else
+            puts(";;");
+    }
+}
+
+static void put_option_names(const struct argp_option *option) {
+    for (; !option_is_end(option); option++)
         if (option->name)
             printf(" --%s", option->name);
 }
 
-static szg_status run(command_call *call) {
-    (void)call;
-    puts("# bash completion for szego; source it, or install it as completions/szego\n"
-         "COMP_WORDBREAKS=${COMP_WORDBREAKS//:} # items of bench are single words\n"
-         "_szego() {\n"
-         "    local word=${COMP_WORDS[COMP_CWORD]} words");
-    printf("    if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"");
-    for (const command *const *at = command_table; *at; at++)
-        printf("%s ", (*at)->name);
-    puts("--help --version\"\n    else case ${COMP_WORDS[1]} in");
-    for (const command *const *at = command_table; *at; at++) {
-        printf("        %s) words=\"--help --usage", (*at)->name);
-        print_options(shared_argp_options);
-        print_options((*at)->options);
-        if ((*at)->list_words)
-            (*at)->list_words(stdout);
-        puts("\" ;;");
-    }
-    puts("        *) words=\"\" ;;\n"
+static void put_operand_cases(const command *which) {
+    const option_words *operands = find_words(which->words, 0);
+    printf("        %s:-*) printf '%%s\\n'", which->name);
+    put_option_names(which->options);
+    put_option_names(shared_argp_options);
+    printf(" ;;\n        %s:*) ", which->name);
+    if (operands)
+        put_values(operands);
+    else if (which->arguments)
+        puts(";;"); /* files */
+    else
+        printf("_szego_words %s '' - ;;\n", which->name);
+}
+
+static void put_knowledge(void) {
+    put_lists();
+    puts("# SPECs of the list $1 that complete the word $2: names, then keys, then choices.\n"
+         "_szego_specs() {\n"
+         "    local word=$2 name=${2%%:*} before last line\n"
+         "    case $word in\n"
+         "    *:*,*) before=${word%,*}, last=${word##*,} ;;\n"
+         "    *:*) before=$name: last=${word#*:} ;;\n"
+         "    *) _szego_$1 | grep -v : && return ;;\n"
+         "    esac\n"
+         "    _szego_$1 | while IFS= read -r line; do\n"
+         "        case $line in\n"
+         "        \"$name\":*=) case $last in *=*) ;; *) printf '%s\\n' "
+         "\"$before${line#*:}\" ;; esac ;;\n"
+         "        \"$name\":*=*) case $last in *=*) printf '%s\\n' \"$before${line#*:}\" ;; "
+         "esac ;;\n"
          "        esac\n"
-         "    fi\n"
-         "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "    [ -n \"${COMPREPLY[*]}\" ] || COMPREPLY=($(compgen -f -- \"$word\"))\n"
+         "    done\n"
          "}\n"
-         "complete -o filenames -F _szego szego");
+         "# Words that may follow the word $2 in the command $1 and begin as $3 does.\n"
+         "_szego_words() {\n"
+         "    local word=$3\n"
+         "    case $1:$2 in");
+    for (const command *const *at = command_table; *at; at++)
+        put_option_cases((*at)->name, (*at)->options, (*at)->words);
+    put_option_cases("*", shared_argp_options, shared_words);
+    puts("        help:specs) _szego_encodings | grep -v : ;;\n"
+         "        help:content) _szego_contents | grep -v : ;;\n"
+         "        help:claims) _szego_claims ;;\n"
+         "        help:presets) _szego_presets ;;\n"
+         "        *) case $1:$3 in");
+    for (const command *const *at = command_table; *at; at++)
+        put_operand_cases(*at);
+    puts("        help:-*) echo --man ;;\n"
+         "        help:*) _szego_topics ;;\n"
+         "        esac ;;\n"
+         "    esac\n"
+         "}\n"
+         "# The same for the word at place $1 of the line, and values of --option=value.\n"
+         "_szego_candidates() {\n"
+         "    local line\n"
+         "    if [ \"$1\" -eq 1 ]; then");
+    printf("        printf '%%s\\n'");
+    for (const command *const *at = command_table; *at; at++)
+        printf(" %s", (*at)->name);
+    puts(" help --help --version\n"
+         "        return\n"
+         "    fi\n"
+         "    case $4 in\n"
+         "    --*=*) _szego_words \"$2\" \"${4%%=*}\" \"${4#*=}\" | while IFS= read -r line; do\n"
+         "        printf '%s\\n' \"${4%%=*}=$line\"\n"
+         "    done ;;\n"
+         "    *) _szego_words \"$2\" \"$3\" \"$4\" ;;\n"
+         "    esac\n"
+         "}");
+}
+
+/* ---- The shells ---- */
+
+/* Words are those of the line, since ':' and '=' break readline's; it replaces what follows the
+ * last of these. Without a candidate it completes files. */
+static const char bash_glue[] =
+    "_szego() {\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} words word candidate breaks kept=\n"
+    "    read -ra words <<<\"$line\"\n"
+    "    case $line in *[[:space:]]) words+=('') ;; esac\n"
+    "    local last=$((${#words[@]} - 1))\n"
+    "    word=${words[last]}\n"
+    "    breaks=${COMP_WORDBREAKS//[^:=]/}\n"
+    "    [ -z \"$breaks\" ] || kept=${word%\"${word##*[$breaks]}\"}\n"
+    "    COMPREPLY=()\n"
+    "    while IFS= read -r candidate; do\n"
+    "        case $candidate in \"$word\"*) COMPREPLY+=(\"${candidate#\"$kept\"}\") ;; esac\n"
+    "    done < <(_szego_candidates \"$last\" \"${words[1]}\" \"${words[last - 1]}\" \"$word\")\n"
+    "    case ${COMPREPLY[0]} in *=) compopt -o nospace 2>/dev/null ;; esac\n"
+    "}\n"
+    "complete -o default -F _szego szego\n";
+
+static const char zsh_glue[] =
+    "_szego() {\n"
+    "    local -a found\n"
+    "    found=(${(f)\"$(_szego_candidates $((CURRENT - 1)) \"${words[2]}\" "
+    "\"${words[CURRENT - 1]}\" \"$PREFIX\")\"})\n"
+    "    found=(${(M)found:#${PREFIX}*})\n"
+    "    local -a open=(${(M)found:#*=}) whole=(${found:#*=})\n"
+    "    if (( $#found == 0 )); then\n"
+    "        _files\n"
+    "        return\n"
+    "    fi\n"
+    "    (( $#open )) && compadd -Q -S '' -- $open\n"
+    "    (( $#whole )) && compadd -Q -- $whole\n"
+    "    return 0\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _szego ]; then _szego \"$@\"; else compdef _szego szego; fi\n";
+
+static szg_status run(command_call *call) {
+    const completion_options *own = call->own;
+    if (own->shell == ZSH)
+        puts("#compdef szego");
+    printf("# %s completion for szego: source it, or install it as %s.\n",
+           own->shell == ZSH ? "zsh" : "bash",
+           own->shell == ZSH ? "_szego in a folder of $fpath" : "completions/szego");
+    put_knowledge();
+    fputs(own->shell == ZSH ? zsh_glue : bash_glue, stdout);
     return SZG_OK;
 }
 
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    completion_options *own = call->own;
+    if (key != ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN;
+    own->shell = parse_choice(state, "SHELL", argument, shells);
+    return 0;
+}
+
+static const command_example examples[] = {
+    {"source <(szego completion)", "Completion in this bash."},
+    {"szego completion zsh >_szego", "A file for a folder of zsh's $fpath."},
+    {0}};
+
+static const option_words words[] = {{0, shells, NULL}, {0}};
+
 const command command_completion = {
     .name = "completion",
-    .summary = "print the bash completion script",
-    .doc = "Prints a bash completion script made from the option tables.",
+    .summary = "print the completion script of bash or zsh",
+    .arguments = "[bash|zsh]",
+    .doc = "Prints a completion script, that of bash if no shell is named: commands, options, and "
+           "the words that they take, such as encodings and their keys.",
+    .own_size = sizeof(completion_options),
+    .parse = parse,
     .run = run,
+    .examples = examples,
+    .words = words,
 };

@@ -38,19 +38,13 @@ static const struct argp_option options[] = {
      0},
     {0}};
 
-static const export_form *find_form(struct argp_state *state, const char *name) {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(name, forms[i].name) == 0)
-            return &forms[i];
-    argp_error(state, "--to: '%s' is none of npz, csv, ipynb", name);
-    return NULL;
-}
+static const char form_names[] = "npz|csv|ipynb"; /* in the order of `forms` */
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     export_options *own = call->own;
     switch (key) {
     case KEY_TO:
-        own->form = find_form(state, argument);
+        own->form = &forms[parse_choice(state, "--to", argument, form_names)];
         return 0;
     case ARGP_KEY_ARG:
         if (own->folder)
@@ -122,15 +116,26 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego export results/ --to csv", "Joined CSV files in results/export/."},
+    {"szego export results/ --to ipynb -o results.ipynb",
+     "A notebook, and the arrays that it loads."},
+    {0}};
+
+static const option_words words[] = {{KEY_TO, form_names, NULL}, {0}};
+
 const command command_export = {
     .name = "export",
     .summary = "results as a NumPy archive, joined CSV files or a Jupyter notebook",
     .arguments = "DIR",
     .doc = "Every table of every result in DIR and below it, joined by command and table: "
            "train_metrics holds the metrics of all trainings, with the result's folder in each "
-           "row. Written to DIR/export.npz, DIR/export/ or DIR/export.ipynb unless -o says where.",
+           "row. -o says where they go; the default is DIR/export.npz, DIR/export/ or "
+           "DIR/export.ipynb.",
     .options = options,
     .own_size = sizeof(export_options),
     .parse = parse,
     .run = run,
+    .examples = examples,
+    .words = words,
 };

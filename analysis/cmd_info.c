@@ -96,10 +96,16 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego info", "Version, libraries, processors, GPUs."},
+    {"szego info --backend auto --format json", "The same for the GPU, if there is one, as JSON."},
+    {0}};
+
 const command command_info = {
     .name = "info",
     .summary = "version, backends, libraries, devices",
     .doc = "Prints the version, the backend, the libraries behind it, processors, memory, and the "
            "GPUs that --backend cuda could use.",
     .run = run,
+    .examples = examples,
 };

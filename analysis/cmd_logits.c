@@ -37,11 +37,12 @@ static const struct argp_option options[] = {
     {"k", KEY_K, "FILE", 0, "keys before the encoding acts", 1},
     {"q-coupled", KEY_Q_COUPLED, "FILE", 0, "queries after it", 1},
     {"k-coupled", KEY_K_COUPLED, "FILE", 0, "keys after it", 1},
-    {"pe", KEY_PE, "SPEC", 0, "positional encoding that couples q and k", 2},
-    {"scale", KEY_SCALE, "S", 0, "factor on q . k (default 1/sqrt(d)); logits stay as they are", 2},
+    {"pe", KEY_PE, "SPEC", 0, "the positional encoding that couples q and k, as an operand SPEC",
+     2},
+    {"scale", KEY_SCALE, "S", 0, "factor on q . k (default 1/sqrt(d)); logits are not scaled", 2},
     {"axes", KEY_AXES, "LIST", 0,
-     "what the axes before the last two count, of batch,layer,head (default: head; layer,head; "
-     "batch,layer,head)",
+     "what the axes before the last two count (default: head of one axis, layer,head of two, "
+     "batch,layer,head of three)",
      2},
     {"lengths", KEY_LENGTHS, "N[,N...]", 0, "real tokens of each batch entry: cut to them", 2},
     {"mask", KEY_MASK, "MASK", 0,
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
     {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
      2},
     {0}};
+
+static const char mask_names[] = "none|causal";
 
 static int role_of(int key) {
     static const struct {
@@ -66,6 +69,14 @@ static int role_of(int key) {
     return -1;
 }
 
+/* Two would be a choice that nobody made. */
+static void take_encoding(logits_options *own, const char *spec, struct argp_state *state) {
+    if (own->encoding)
+        argp_error(state, "one encoding couples q and k: '%s' is there, '%s' is a second one",
+                   own->encoding, spec);
+    own->encoding = spec;
+}
+
 static void check_options(const logits_options *own, struct argp_state *state) {
     bool any = own->files.count > 0;
     for (int i = 0; i < SZGI_DUMP_ROLES; i++)
@@ -76,7 +87,6 @@ static void check_options(const logits_options *own, struct argp_state *state) {
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    static const char *const masks[] = {"none", "causal"};
     logits_options *own = call->own;
     if (role_of(key) >= 0) {
         own->array[role_of(key)] = argument;
@@ -84,7 +94,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
     switch (key) {
     case KEY_PE:
-        own->encoding = argument;
+        take_encoding(own, argument, state);
         return 0;
     case KEY_SCALE:
         own->dump.scale = parse_real(state, "--scale", argument, 1e-300, 1e300);
@@ -96,7 +106,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         parse_integer_list(state, "--lengths", argument, 1, (int64_t)1 << 40, &own->lengths);
         return 0;
     case KEY_MASK:
-        own->dump.causal = specs_parse_word(state, "--mask", argument, masks, 2) == 1;
+        own->dump.causal = parse_choice(state, "--mask", argument, mask_names) == 1;
         return 0;
     case KEY_CERTIFIED:
         own->certified = true;
@@ -105,7 +115,10 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         own->all = true;
         return 0;
     case ARGP_KEY_ARG:
-        parse_text(state, argument, &own->files);
+        if (specs_names_encoding(argument))
+            take_encoding(own, argument, state);
+        else
+            parse_text(state, argument, &own->files);
         return 0;
     case ARGP_KEY_END:
         check_options(own, state);
@@ -162,10 +175,22 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego logits captured/logits/step-100.safetensors", "What `szego capture --dump` wrote."},
+    {"szego logits --q q.npy --k k.npy rope:dim=16", "Queries and keys, coupled by RoPE here."},
+    {"szego logits logits.npy --mask causal -o contraction/",
+     "Logits of another program, in files."},
+    {0}};
+
+static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
+                                     {KEY_AXES, "head|layer,head|batch,layer,head", NULL},
+                                     {KEY_MASK, mask_names, NULL},
+                                     {0}};
+
 const command command_logits = {
     .name = "logits",
     .summary = "contraction report of captured logits, or of queries and keys",
-    .arguments = "[FILE...]",
+    .arguments = "[FILE...] [SPEC]",
     .doc = "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
            "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
            "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
@@ -178,5 +203,7 @@ const command command_logits = {
     .parse = parse,
     .run = run,
     .release = release,
-    .describe = specs_describe,
+    .examples = examples,
+    .words = words,
+    .topics = "specs",
 };

@@ -150,6 +150,14 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego predict --checkpoint runs/run-0/checkpoint.safetensors --data data/test.jsonl",
+     "Loss and accuracy on a file of examples."},
+    {"szego predict --checkpoint runs/run-0/checkpoint.safetensors --data data/test.jsonl -o "
+     "predictions.npy",
+     "The class logits too, for NumPy."},
+    {0}};
+
 const command command_predict = {
     .name = "predict",
     .summary = "class logits, loss and accuracy of a trained checkpoint",
@@ -160,4 +168,5 @@ const command command_predict = {
     .own_size = sizeof(predict_options),
     .parse = parse,
     .run = run,
+    .examples = examples,
 };

@@ -89,6 +89,11 @@ static szg_status run(command_call *call) {
                          call->shared.output ? call->shared.output : own->folder);
 }
 
+static const command_example examples[] = {
+    {"szego report results/", "Writes results/report.html."},
+    {"szego report results/ -o page.html", "Writes page.html."},
+    {0}};
+
 const command command_report = {
     .name = "report",
     .summary = "one HTML page of a folder of results: plots with the rows behind them",
@@ -100,4 +105,5 @@ const command command_report = {
     .own_size = sizeof(report_options),
     .parse = parse,
     .run = run,
+    .examples = examples,
 };

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include <szego/reproduce.h>
 
@@ -26,12 +27,13 @@ static const struct argp_option options[] = {
     {"preset", KEY_PRESET, "NAME", 0,
      "quick (default), small, full, or the path of a preset file (FILE.json)", 0},
     {"set", KEY_SET, "KEY=VALUE", 0,
-     "set one key of every run's configuration, loop.epochs=2 say; may be given several times", 0},
+     "set one key of every run's configuration, such as loop.epochs=2; may be given several times",
+     0},
     {"list", KEY_LIST, NULL, 0,
      "train nothing: what has run in -o DIR/, what is missing, and what it needs", 0},
     {"minutes", KEY_MINUTES, "M", 0,
-     "train for so long: a run that would not be finished is not begun, or saved; the same command "
-     "goes on",
+     "stop training after M minutes: a run that would not finish is not begun, or is saved; the "
+     "same command continues",
      0},
     {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
     {0}};
@@ -70,9 +72,7 @@ static void release(command_call *call) {
 
 /* ---- Where presets are ---- */
 
-/* Beside the program in a build, in the data folder of an installation that may have been moved, or
- * where it was installed. False: nowhere. */
-static bool find_preset(const char *name, char path[PATH_MAX]) {
+bool preset_find(const char *name, char path[PATH_MAX]) {
     static const char *const places[] = {"%s/../presets/%s.json",
                                          "%s/../share/szego/presets/%s.json"};
     char folder[PATH_MAX];
@@ -90,12 +90,11 @@ static szg_status preset_path(command_call *call, const char *name, char path[PA
     bool file = strchr(name, '/') || szgi_path_ends(name, ".json");
     if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
         return SZG_OK;
-    if (!file && find_preset(name, path))
+    if (!file && preset_find(name, path))
         return SZG_OK;
     return szgi_fail(call->context, SZG_EINVAL,
-                     "there is no preset '%.80s': quick, small and full are there, or name a file "
-                     "(./%.80s.json)",
-                     name, name);
+                     "there is no preset '%.80s': %s %s, or name a file (./%.80s.json)", name,
+                     SZGI_DID_YOU_CHOOSE(name, preset_names, "one of"), preset_names, name);
 }
 
 /* ---- Running ---- */
@@ -220,6 +219,16 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego reproduce --list", "What the preset `quick` trains and what that needs."},
+    {"szego reproduce -o results/", "Trains it and writes tables, figures and a report."},
+    {"szego reproduce --preset small --minutes 60 -o small/",
+     "An hour of a larger preset. The same command continues it."},
+    {0}};
+
+static const option_words words[] = {
+    {KEY_PRESET, NULL, &words_presets}, {KEY_SET, NULL, &words_keys}, {0}};
+
 const command command_reproduce = {
     .name = "reproduce",
     .summary = "the paper's tables and figures: train, ablate and tabulate a preset",
@@ -235,4 +244,7 @@ const command command_reproduce = {
     .parse = parse,
     .run = run,
     .release = release,
+    .examples = examples,
+    .words = words,
+    .topics = "presets",
 };

@@ -8,9 +8,9 @@
 #include "specs.h"
 
 enum { KEY_PART = SPECS_KEY_OWN, KEY_DENSE, KEY_ALL, KEY_CONTENT, KEY_MASK };
-enum part { KERNEL, CONTENT, LOGITS, RATIO, PARTS };
+enum part { KERNEL, CONTENT, LOGITS, RATIO };
 enum { SAMPLES = 1024 };
-static const char *const part_names[PARTS] = {"kernel", "content", "logits", "ratio"};
+static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "none|causal";
 
 typedef struct spectrum_options {
     specs_options common;
@@ -20,17 +20,18 @@ typedef struct spectrum_options {
 } spectrum_options;
 
 static const struct argp_option options[] = {
-    {"pe", SPECS_KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
+    {"pe", SPECS_KEY_PE, "SPEC", 0,
+     "a positional encoding, as the operand SPEC; may be given several times", 1},
     {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
-     "Toeplitz coefficients, one row a head: short for --pe file:path=FILE", 1},
+     "Toeplitz coefficients, one row a head: short for file:path=FILE", 1},
     {NULL, 'n', "N[,N...]", 0, "sequence lengths (default 512)", 1},
     {"part", KEY_PART, "PART", 0,
      "kernel (default): the encoding's own matrix; content: the content Gram matrix; logits: the "
      "coupled logits; ratio: coupled against content",
      1},
-    {"content", KEY_CONTENT, "KIND", 0, "content for the last three (default gaussian)", 1},
+    {"content", KEY_CONTENT, "KIND", 0, "content of the last three parts (default gaussian)", 1},
     {"mask", KEY_MASK, "MASK", 0, "none (default) or causal: zeros above the diagonal", 1},
-    {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), whatever the length", 1},
+    {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), at any length", 1},
     {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
     {0}};
 
@@ -44,17 +45,16 @@ static void check_options(const spectrum_options *own, struct argp_state *state)
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    static const char *const masks[] = {"none", "causal"};
     spectrum_options *own = call->own;
     switch (key) {
     case KEY_PART:
-        own->part = (enum part)specs_parse_word(state, "--part", argument, part_names, PARTS);
+        own->part = (enum part)parse_choice(state, "--part", argument, part_names);
         return 0;
     case KEY_CONTENT:
         own->content = argument;
         return 0;
     case KEY_MASK:
-        own->causal = specs_parse_word(state, "--mask", argument, masks, 2) == 1;
+        own->causal = parse_choice(state, "--mask", argument, mask_names) == 1;
         return 0;
     case KEY_ALL:
         own->all = true;
@@ -200,9 +200,26 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego spectrum rope:dim=64 alibi -n 512",
+     "Eigenvalue ranges of RoPE and ALiBi at one length."},
+    {"szego spectrum rope:dim=64 --part ratio -n 256",
+     "How RoPE changes the spectrum of random content."},
+    {"szego spectrum alibi:heads=4 -n 256,512 --all -o spectra/",
+     "Every eigenvalue at two lengths, in files."},
+    {0}};
+
+static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},
+                                     {KEY_PART, part_names, NULL},
+                                     {KEY_CONTENT, NULL, &words_contents},
+                                     {KEY_MASK, mask_names, NULL},
+                                     {0, NULL, &words_encodings},
+                                     {0}};
+
 const command command_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of an encoding's kernel or logits, symbol range, limit theorem",
+    .arguments = "SPEC...",
     .doc = "Eigenvalue range (with --all every eigenvalue) of a positional encoding's kernel, of "
            "content, or of logits; the certified range of the symbol; the limit theorem that "
            "applies. Heads become rows. -o DIR/ also writes samples and range of the symbols.",
@@ -211,5 +228,7 @@ const command command_spectrum = {
     .parse = parse,
     .run = run,
     .release = release,
-    .describe = specs_describe,
+    .examples = examples,
+    .words = words,
+    .topics = "specs",
 };

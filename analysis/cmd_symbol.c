@@ -15,9 +15,10 @@ typedef struct symbol_options {
 } symbol_options;
 
 static const struct argp_option options[] = {
-    {"pe", SPECS_KEY_PE, "SPEC", 0, "positional encoding; may be given several times", 1},
+    {"pe", SPECS_KEY_PE, "SPEC", 0,
+     "a positional encoding, as the operand SPEC; may be given several times", 1},
     {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
-     "Toeplitz coefficients, one row a head: short for --pe file:path=FILE", 1},
+     "Toeplitz coefficients, one row a head: short for file:path=FILE", 1},
     {NULL, 'n', "N[,N...]", 0, "sequence lengths: lags below N make the symbol (default 512)", 1},
     {"convention", KEY_CONVENTION, "WORD", 0,
      "truncated (default): bounds the eigenvalues; fejer: smoothed, no bound; closed_form: the "
@@ -26,14 +27,12 @@ static const struct argp_option options[] = {
     {"grid", KEY_GRID, "M", 0, "samples over [0, 2 pi) (default 1024)", 1},
     {0}};
 
+static const char convention_names[] = "truncated|fejer|closed_form";
+
 static szg_symbol_convention parse_convention(struct argp_state *state, const char *text) {
     static const szg_symbol_convention known[] = {SZG_SYMBOL_TRUNCATED, SZG_SYMBOL_FEJER,
                                                   SZG_SYMBOL_CLOSED_FORM};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, szg_symbol_convention_name(known[i])) == 0)
-            return known[i];
-    argp_error(state, "--convention: '%s' is none of truncated, fejer, closed_form", text);
-    return SZG_SYMBOL_TRUNCATED;
+    return known[parse_choice(state, "--convention", text, convention_names)];
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -109,16 +108,31 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego symbol alibi:heads=2 -n 128 --grid 16", "Samples of two heads, and certified extrema."},
+    {"szego symbol kms:rho=0.5 --convention closed_form --format csv",
+     "The symbol of infinite length, as csv."},
+    {"szego symbol rope:dim=64 nope -n 512 -o symbols/", "Both encodings, in files."},
+    {0}};
+
+static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},
+                                     {KEY_CONVENTION, convention_names, NULL},
+                                     {0, NULL, &words_encodings},
+                                     {0}};
+
 const command command_symbol = {
     .name = "symbol",
     .summary = "the symbol of an encoding's kernel, sampled, with certified extrema",
+    .arguments = "SPEC...",
     .doc = "Samples the symbol of a positional encoding's kernel and encloses its minimum and "
-           "maximum. The convention stands in every row. Point masses of almost periodic kernels "
-           "come as a table of their own, atoms.",
+           "maximum. Every row names the convention. Point masses of almost periodic kernels have "
+           "a table of their own, atoms.",
     .options = options,
     .own_size = sizeof(symbol_options),
     .parse = parse,
     .run = run,
     .release = release,
-    .describe = specs_describe,
+    .examples = examples,
+    .words = words,
+    .topics = "specs",
 };

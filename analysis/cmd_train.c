@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
     {"encoding", KEY_ENCODING, "SPEC", 0, "positional encoding (model.encoding)", 0},
     {"task", KEY_TASK, "TASK", 0, "distance (default) or count (data.task)", 0},
     {"set", KEY_SET, "KEY=VALUE", 0,
-     "set one key of the configuration, model.width=64 say; may be given several times", 0},
+     "set one key of the configuration, such as model.width=64; may be given several times", 0},
     {"epochs", KEY_EPOCHS, "N", 0, "loop.epochs", 0},
     {"batch", KEY_BATCH, "N", 0, "loop.batch", 0},
     {"limit-steps", KEY_LIMIT, "N", 0,
@@ -56,15 +56,16 @@ static const struct argp_option options[] = {
     {"test-data", KEY_TEST_DATA, "FILE", 0,
      "JSONL file of the test split (data.test_file; default: a part of --data)", 1},
     {"export-data", KEY_EXPORT, "PATH", 0,
-     "write the examples as JSONL: DIR/ gets train.jsonl and test.jsonl, a file gets both; without "
-     "-o that is all",
+     "write the examples as JSONL: train.jsonl and test.jsonl in DIR/, or both in one file; "
+     "without "
+     "-o nothing is trained",
      1},
     {"capture", KEY_CAPTURE, "KEY=VALUE,...", 0,
      "report the attention logits while training: every=K (steps), layers=LIST, heads=LIST, "
      "probes=P (sequences), spectra=true (whole spectra and symbols too); lists as 0-3+5 or all",
      2},
     {"dump", KEY_DUMP, NULL, 0, "keep the captured logits too, in RUN/logits/", 2},
-    {"resume", KEY_RESUME, NULL, 0, "go on with the runs that -o DIR/ holds", 2},
+    {"resume", KEY_RESUME, NULL, 0, "continue the runs in -o DIR/", 2},
     {0}};
 
 /* The key that an option with a value of its own sets; NULL: another option. */
@@ -340,17 +341,34 @@ static szg_status run(command_call *call) {
     return status;
 }
 
+static const command_example examples[] = {
+    {"szego train --encoding rope --task count -o runs/",
+     "The paper's decoder on trigger count, one run."},
+    {"szego train --encoding mla --seeds 1,2 --capture every=100 -o seeds/",
+     "Two runs that report their attention logits."},
+    {"szego train --task count --export-data data/", "The examples alone, as JSONL."},
+    {0}};
+
+static const option_words words[] = {{KEY_PROFILE, "text|released", NULL},
+                                     {KEY_ENCODING, NULL, &words_encodings},
+                                     {KEY_TASK, "distance|count", NULL},
+                                     {KEY_SET, NULL, &words_keys},
+                                     {0}};
+
 const command command_train = {
     .name = "train",
     .summary = "a decoder on the paper's tasks, with checkpoints and logs",
     .arguments = "[CONFIG.json]",
     .doc = "Trains the paper's decoder with a positional encoding on trigger distance or trigger "
            "count (or on examples of a file). Each seed is a run in DIR/run-SEED/: metrics.csv, "
-           "timing.csv, config.json, checkpoint.safetensors. Ctrl-C saves; --resume goes on, also "
-           "after a kill, with the same numbers.",
+           "timing.csv, config.json, checkpoint.safetensors. Ctrl-C saves; --resume continues, "
+           "also after a kill, with the same numbers.",
     .options = options,
     .own_size = sizeof(train_options),
     .parse = parse,
     .run = run,
     .release = release,
+    .examples = examples,
+    .words = words,
+    .topics = "specs",
 };

@@ -4,7 +4,6 @@
 
 #include "theory/claims.h"
 #include "formats/result.h"
-#include "base/formula.h"
 #include "base/memory.h"
 
 #include "command.h"
@@ -106,16 +105,13 @@ static szg_status run(command_call *call) {
     return own->check ? run_check(call) : run_claims(call);
 }
 
-static void describe(FILE *stream) {
-    fputs("The claims:\n", stream);
-    for (int64_t i = 0; i < szg_claim_count(); i++) {
-        const szg_claim *claim = szg_claim_at(i);
-        fprintf(stream, "  %-6s ", claim->id);
-        szgi_prose_put(claim->statement, SZGI_FORMULA_ASCII, stream);
-        putc('\n', stream);
-    }
-    fputs("\n", stream);
-}
+static const command_example examples[] = {
+    {"szego verify", "Every claim: verdict and true statement."},
+    {"szego verify L3 B1 -o claims/", "Two claims, with their certificates in files."},
+    {"szego verify --check claims/certificates.csv", "The certificates again, by separate code."},
+    {0}};
+
+static const option_words words[] = {{0, NULL, &words_claims}, {0}};
 
 const command command_verify = {
     .name = "verify",
@@ -131,5 +127,7 @@ const command command_verify = {
     .parse = parse,
     .run = run,
     .release = release,
-    .describe = describe,
+    .examples = examples,
+    .words = words,
+    .topics = "claims",
 };

@@ -4,9 +4,12 @@
 #define SZG_ANALYSIS_COMMAND_H
 
 #include <argp.h>
+#include <limits.h>
 #include <stdio.h>
 #include "formats/result.h"
 #include "train/config/train_config.h"
+
+#include "words.h"
 
 /* Exit codes of the program. */
 enum {
@@ -49,11 +52,16 @@ typedef struct command_call {
     char **argv;
 } command_call;
 
+/* A command line that help shows, and what it does. The suite runs each. */
+typedef struct command_example {
+    const char *line, *what;
+} command_example;
+
 typedef struct command {
     const char *name;
-    const char *summary;   /* one clause for `szego --help` */
-    const char *arguments; /* argp's args_doc, "PATH" say; NULL: none */
-    const char *doc;       /* what --help says before the options; exit codes are added */
+    const char *summary;               /* one clause for `szego --help` */
+    const char *arguments;             /* argp's args_doc, "PATH" say; NULL: none */
+    const char *doc;                   /* what --help says before the options */
     const struct argp_option *options; /* keys from 256 on, or letters not among the shared ones */
     size_t own_size;
     /* Handles one key of `options`, ARGP_KEY_ARG or ARGP_KEY_END; returns ARGP_ERR_UNKNOWN for
@@ -63,8 +71,9 @@ typedef struct command {
      * the status's code. SZG_ENOCONV stands for "a verdict differs" too. */
     szg_status (*run)(command_call *call);
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
-    void (*describe)(FILE *stream);      /* what --help says after the options; NULL: nothing */
-    void (*list_words)(FILE *stream); /* arguments to complete, a space before each; NULL: files */
+    const command_example *examples;     /* two or three, that --help begins with; {0} at the end */
+    const option_words *words;           /* what options and operands take, {0} at the end; NULL */
+    const char *topics;                  /* of `szego help` that go with it: "specs"; NULL: none */
 } command;
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree
@@ -87,17 +96,38 @@ SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *pat
 SZG_CHECK_RESULT szg_status report_folder(command_call *call, const char *folder,
                                           const char *output);
 
+/* The file of a preset that comes with the program: beside it in a build, in the data folder of an
+ * installation that may have been moved, or where it was installed. False: nowhere. */
+bool preset_find(const char *name, char path[PATH_MAX]);
+
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];
 
-/* The options of shared_options, for completion. */
+/* The options of shared_options, for help and completion, and the words that they take. */
 extern const struct argp_option shared_argp_options[];
+extern const option_words shared_words[];
+
+/* The options of a table are told apart by these. */
+static inline bool option_is_end(const struct argp_option *option) {
+    return !option || (!option->name && !option->key);
+}
+static inline bool option_is_short(const struct argp_option *option) {
+    return option->key > ' ' && option->key < 0x7F;
+}
+
+/* Ends with the message of a misspelt option if another one may have been meant; argp tells the
+ * rest. */
+void option_names_check(const command *which, int argc, char **argv);
 
 /* Whole-argument numbers; argp_error with the option's name and the range on anything else. */
 int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
                       int64_t most);
 double parse_real(struct argp_state *state, const char *option, const char *text, double least,
                   double most);
+
+/* Index of `text` among "a|b|c"; argp_error lists them. */
+int parse_choice(struct argp_state *state, const char *option, const char *text,
+                 const char *choices);
 
 /* A growing list of integers, for options such as -n 512,1024. */
 typedef struct integer_list {

@@ -15,37 +15,54 @@
 #include <szego/version.h>
 
 #include "command.h"
+#include "help.h"
 #include "interrupt.h"
 #include "terminal.h"
 
-enum { KEY_FORMAT = 0x1000, KEY_BACKEND, KEY_THREADS, KEY_SEED };
+enum { KEY_FORMAT = 0x1000, KEY_BACKEND, KEY_THREADS, KEY_SEED, KEY_USAGE };
 
 const struct argp_option shared_argp_options[] = {
     {"output", 'o', "PATH", 0,
-     "write results to PATH: a folder (DIR/) gets a CSV file a table and manifest.json, FILE.csv, "
-     "FILE.json or FILE.npy one file",
+     "write results to PATH: DIR/ gets a CSV file for each table and manifest.json; FILE.csv, "
+     "FILE.json and FILE.npy are one file",
      100},
     {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
      100},
     {"backend", KEY_BACKEND, "NAME", 0,
-     "cpu (default), reference, cuda (a GPU; cuda:f32, cuda:tf32 or cuda:bf16: precision of a "
-     "decoder's products, tf32 unless given), or auto: cuda where there is one, else cpu",
+     "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; cuda:tf32 "
+     "(the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a decoder's products",
      100},
-    {"threads", KEY_THREADS, "N", 0, "worker threads (default: one a processor)", 100},
+    {"threads", KEY_THREADS, "N", 0, "worker threads (default: one for each processor)", 100},
     {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
     {"quiet", 'q', NULL, 0, "no notes and no progress bar", 100},
-    {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 100}, /* argp's own is -? */
+    {"help", 'h', NULL, 0, "this page", 100},
+    {NULL, '?', NULL, OPTION_HIDDEN, NULL, 100}, /* as argp's own */
+    {"usage", KEY_USAGE, NULL, 0, "every option in a few lines", 100},
     {0}};
 
+const option_words shared_words[] = {
+    {KEY_FORMAT, "table|csv|json", NULL},
+    {KEY_BACKEND, "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16", NULL},
+    {0}};
+
+/* Help is an exit of its own. */
+static _Noreturn void end_with_help(const command *which, bool whole) {
+    if (whole)
+        help_command(which, stdout);
+    else
+        help_usage(which, stdout);
+    exit(EXIT_DONE);
+}
+
 static error_t parse_shared(int key, char *argument, struct argp_state *state) {
-    shared_options *shared = state->input;
+    command_call *call = state->input;
+    shared_options *shared = &call->shared;
     switch (key) {
     case 'o':
         shared->output = argument;
         return 0;
     case KEY_FORMAT:
-        if (strcmp(argument, "table") && strcmp(argument, "csv") && strcmp(argument, "json"))
-            argp_error(state, "--format: '%s' is none of table, csv, json", argument);
+        (void)parse_choice(state, "--format", argument, shared_words[0].choices);
         shared->format = argument;
         return 0;
     case KEY_BACKEND:
@@ -61,8 +78,9 @@ static error_t parse_shared(int key, char *argument, struct argp_state *state) {
         shared->quiet = true;
         return 0;
     case 'h':
-        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
-        return 0;
+    case '?':
+    case KEY_USAGE:
+        end_with_help(call->command, key != KEY_USAGE);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -74,7 +92,7 @@ static const struct argp shared_argp = {
 static error_t parse_command(int key, char *argument, struct argp_state *state) {
     command_call *call = state->input;
     if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = &call->shared;
+        state->child_inputs[0] = call;
         return 0;
     }
     if (call->command->parse)
@@ -82,45 +100,28 @@ static error_t parse_command(int key, char *argument, struct argp_state *state) 
     return ARGP_ERR_UNKNOWN;
 }
 
-static const char exit_codes_doc[] =
-    "Exit status: 0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not "
-    "converged or a verdict that differs, 5 backend missing, 130 interrupted.";
-
 /* Before there is a context that could say it. */
 static _Noreturn void end_without_memory(void) {
     terminal_line("", "out of memory for the command line");
     exit(EXIT_INTERNAL);
 }
 
-/* What --help says before and, behind the vertical tab, after the options. */
-static void open_help(const command *which, szgi_text *out) {
-    if (szgi_text_open(NULL, out) != SZG_OK)
-        end_without_memory();
-    fprintf(out->stream, "%s\v", which->doc);
-    if (which->describe)
-        which->describe(out->stream);
-    fputs(exit_codes_doc, out->stream);
-    if (szgi_text_end(out, SZG_OK) != SZG_OK)
-        end_without_memory();
-}
-
 static void parse_arguments(command_call *call, int argc, char **argv) {
-    szgi_text doc;
-    open_help(call->command, &doc);
-    const struct argp_child children[] = {{&shared_argp, 0, "Options of every command:", 100}, {0}};
+    const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {call->command->options,
                               parse_command,
                               call->command->arguments,
-                              doc.text,
+                              NULL,
                               children,
                               NULL,
                               NULL};
     char name[64];
     snprintf(name, sizeof name, "szego %s", call->command->name);
-    argv[0] = name;                                        /* argp's messages begin with it */
-    if (argp_parse(&argp, argc, argv, 0, NULL, call) != 0) /* wrong usage ends inside of it */
+    argv[0] = name; /* argp's messages begin with it */
+    option_names_check(call->command, argc, argv);
+    /* Operands and options keep their order, that of SPECs too. Wrong usage ends inside of it. */
+    if (argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_IN_ORDER, NULL, call) != 0)
         end_without_memory();
-    szgi_text_close(&doc);
 }
 
 static bool failure_told; /* a message has said why the command failed */
@@ -188,26 +189,6 @@ static int run_command(command_call *call) {
     return exit_code(status);
 }
 
-static void print_help(FILE *stream) {
-    fputs(
-        "Usage: szego COMMAND [options]\n\n"
-        "What positional encodings do to the spectrum of attention logits: kernels, symbols with\n"
-        "certified bounds, trained checkpoints, and a ledger of the theory's claims.\n\n"
-        "Commands:\n",
-        stream);
-    for (const command *const *at = command_table; *at; at++)
-        fprintf(stream, "  %-11s %s\n", (*at)->name, (*at)->summary);
-    fputs("\n`szego COMMAND --help` lists a command's options; `szego --version` the version.\n",
-          stream);
-}
-
-static const command *find_command(const char *name) {
-    for (const command *const *at = command_table; *at; at++)
-        if (strcmp((*at)->name, name) == 0)
-            return *at;
-    return NULL;
-}
-
 /* A descriptor 0 to 2 that is closed would be given to the first file that is opened, and messages
  * would be written into it. It is opened the wrong way round, so that its use still fails. */
 static void occupy_standard_streams(void) {
@@ -268,22 +249,20 @@ int main(int argc, char **argv) {
     argp_err_exit_status = EXIT_USAGE;
     atexit(close_output);
     if (argc < 2) {
-        print_help(stderr);
+        help_overview(stderr);
         return EXIT_USAGE;
     }
-    bool help = strcmp(argv[1], "help") == 0;
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
-        print_help(stdout);
-        return EXIT_DONE;
-    }
+    if (strcmp(argv[1], "help") == 0)
+        return help_main(argc - 2, argv + 2);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help_main(0, NULL);
     if (strcmp(argv[1], "--version") == 0) {
         printf("szego %s (%s)\n", szg_version(), szg_commit());
         return EXIT_DONE;
     }
-    const char *name = argv[help ? 2 : 1];
-    command_call call = {.command = find_command(name), .argc = argc, .argv = argv};
+    command_call call = {.command = command_find(argv[1]), .argc = argc, .argv = argv};
     if (!call.command) {
-        fprintf(stderr, "szego: there is no command '%s'; `szego --help` lists them\n", name);
+        help_unknown_command(argv[1]);
         return EXIT_USAGE;
     }
     call.own = calloc(1, call.command->own_size + 1);
@@ -291,10 +270,7 @@ int main(int argc, char **argv) {
     if (!call.own || !rest)
         end_without_memory();
     memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
-    char ask[] = "--help"; /* `szego help COMMAND` is `szego COMMAND --help` */
-    if (help)
-        rest[1] = ask;
-    parse_arguments(&call, help ? 2 : argc - 1, rest);
+    parse_arguments(&call, argc - 1, rest);
     int code = run_command(&call);
     if (call.command->release)
         call.command->release(&call);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/memory.h"
 
@@ -34,6 +35,20 @@ double parse_real(struct argp_state *state, const char *option, const char *text
     if (end == text || *end || !(value >= least && value <= most))
         argp_error(state, "%s: '%s' is not a number in %g .. %g", option, text, least, most);
     return value;
+}
+
+int parse_choice(struct argp_state *state, const char *option, const char *text,
+                 const char *choices) {
+    int index = 0;
+    for (const char *word = choices; word; index++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && memcmp(text, word, length) == 0)
+            return index;
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    argp_error(state, "%s: '%s' is unknown: %s %s", option, text,
+               SZGI_DID_YOU_CHOOSE(text, choices, "one of"), choices);
+    return 0;
 }
 
 /* Grows an array by one element; memory refused while options are parsed ends the program. */

@@ -2,54 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coupling/coupling.h"
 #include "formats/result.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 /* The largest order of any solver: 2 N still is an integer of 64 bits. */
 static const int64_t ORDER_MOST = (int64_t)1 << 62;
-
-static void describe_key(FILE *stream, const szgi_key *key) {
-    fprintf(stream, "      %s", key->name);
-    switch (key->type) {
-    case SZGI_KEY_TEXT:
-        fprintf(stream, "=FILE");
-        break;
-    case SZGI_KEY_CHOICE:
-        fprintf(stream, "=%s", key->choices);
-        break;
-    case SZGI_KEY_LIST:
-        fprintf(stream, "=LIST");
-        break;
-    default:
-        fprintf(stream, "=%.7g..%.7g", key->min, key->max);
-    }
-    if (key->required)
-        fprintf(stream, " (required)");
-    else if (key->fallback)
-        fprintf(stream, " (%s)", key->fallback);
-    fprintf(stream, ": %s\n", key->doc);
-}
-
-static void describe_class(FILE *stream, const szgi_spec_class *class) {
-    fprintf(stream, "    %s: %s", class->name, class->doc);
-    if (class->reference)
-        fprintf(stream, " (%s)", class->reference);
-    fputc('\n', stream);
-    for (int64_t i = 0; i < class->keys; i++)
-        describe_key(stream, &class->key[i]);
-}
-
-void specs_describe(FILE *stream) {
-    fprintf(stream, "A SPEC is NAME or NAME:key=value,key=value. Encodings, their keys, and "
-                    "defaults in parentheses:\n");
-    for (int64_t i = 0; i < szgi_encoding_classes(); i++)
-        describe_class(stream, szgi_encoding_class_at(i));
-    fprintf(stream, "Content, for --content:\n");
-    for (int64_t i = 0; i < szgi_content_classes(); i++)
-        describe_class(stream, szgi_content_class_at(i));
-}
 
 /* Appends the encoding of `file:path=PATH`. */
 static void add_file(specs_options *options, const char *path, struct argp_state *state) {
@@ -62,9 +23,43 @@ static void add_file(specs_options *options, const char *path, struct argp_state
 
 static void complete(specs_options *options, struct argp_state *state) {
     if (options->specs.count == 0)
-        argp_error(state, "nothing to analyse: give --pe SPEC or --coefficients FILE");
+        argp_error(state, "SPEC is missing: an encoding such as rope:dim=64 (`szego help specs` "
+                          "lists them), or --coefficients FILE");
     if (options->orders.count == 0)
         parse_integer_list(state, "-n", "512", 1, ORDER_MOST, &options->orders);
+}
+
+bool specs_names_encoding(const char *text) {
+    for (int64_t i = 0; i < szgi_encoding_classes(); i++)
+        if (szgi_spec_names(text, szgi_encoding_class_at(i)->name))
+            return true;
+    return false;
+}
+
+/* The list of encodings would be no help to whoever names a file. */
+static void refuse_file(const char *path, struct argp_state *state) {
+    if (specs_names_encoding(path))
+        return;
+    if (szgi_path_ends(path, ".npy"))
+        argp_error(state,
+                   "'%s' is a file, not a SPEC: --coefficients %s reads it as Toeplitz "
+                   "coefficients, `szego logits %s` as logits",
+                   path, path, path);
+    if (szgi_path_ends(path, ".csv") || szgi_path_ends(path, ".txt"))
+        argp_error(state,
+                   "'%s' is a file, not a SPEC: --coefficients %s reads it as Toeplitz "
+                   "coefficients",
+                   path, path);
+    if (szgi_path_ends(path, ".safetensors"))
+        argp_error(state,
+                   "'%s' is a file, not a SPEC: `szego checkpoint %s` reads it as weights, "
+                   "`szego logits %s` as logits",
+                   path, path, path);
+    if (strchr(path, '/') || access(path, F_OK) == 0)
+        argp_error(state,
+                   "'%s' is a file or folder, not a SPEC: `szego help specs` lists the "
+                   "encodings",
+                   path);
 }
 
 error_t specs_parse(specs_options *options, int key, const char *argument,
@@ -80,9 +75,9 @@ error_t specs_parse(specs_options *options, int key, const char *argument,
         parse_integer_list(state, "-n", argument, 1, ORDER_MOST, &options->orders);
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "'%s': give encodings with --pe: szego %s --pe %s", argument,
-                   state->name + strlen("szego "), argument);
-        return EINVAL;
+        refuse_file(argument, state);
+        parse_text(state, argument, &options->specs);
+        return 0;
     case ARGP_KEY_END:
         complete(options, state);
         return 0;
@@ -131,17 +126,6 @@ szg_status specs_run(szg_context *context, const specs_options *options, specs_v
         SZG_TRY(status);
     }
     return SZG_OK;
-}
-
-int specs_parse_word(struct argp_state *state, const char *option, const char *text,
-                     const char *const *words, int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0)
-            return i;
-    argp_error(state, "%s: '%s' is unknown: %s, %s%s%s%s%s", option, text, words[0], words[1],
-               count > 2 ? ", " : "", count > 2 ? words[2] : "", count > 3 ? ", " : "",
-               count > 3 ? words[3] : "");
-    return 0;
 }
 
 bool specs_output_folder(const command_call *call) {

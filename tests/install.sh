@@ -37,4 +37,10 @@ example claims '^fails '
 example checkpoint '^1 rows; 0 tensors' "$source/tests/cli/cases/checkpoint-rotary" "$folder/out/"
 example results '^qk$' "$folder/out" matrix
 bash -n "$(find "$folder" -name szego.bash)"
+find "$folder" -path '*/zsh/site-functions/_szego' | grep -q . || { echo "no completion for zsh"; exit 1; }
+# man(1) finds a page for the program, each command and each topic, with what they are about.
+manual=$(dirname "$(dirname "$(find "$folder" -name szego.1)")")
+for page in szego.1 szego-spectrum.1 szego-completion.1 szego-specs.7 szego-claims.7; do
+    [ -s "$manual/man${page##*.}/$page" ] || { echo "no man page $page"; exit 1; }
+done
 "$(find "$folder" -name szego -type f -path '*bin*')" --version

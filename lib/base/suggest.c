@@ -43,7 +43,7 @@ szgi_suggestion szgi_suggest_begin(const char *text, size_t length) {
 /* The most edits of a slip of the hand: with more, another word was meant. */
 static int most_edits(size_t a, size_t b) {
     size_t longer = a > b ? a : b;
-    return longer < 2 ? 0 : longer < 6 ? 1 : (int)(longer / 3);
+    return longer < 3 ? 0 : longer < 6 ? 1 : (int)(longer / 3);
 }
 
 static bool begins(const szgi_suggestion *self, const char *word, size_t length) {

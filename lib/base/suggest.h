@@ -26,7 +26,7 @@ typedef struct szgi_suggestion {
 szgi_suggestion szgi_suggest_begin(const char *text, size_t length);
 
 /* Weighs one known word. It is near if it takes at most a third as many edits as the longer word
- * has letters (one edit in a short word), or if `text` has three letters and begins it. The first
+ * has letters (one edit in a word of three to five, none in a shorter one), or if `text` has three letters and begins it. The first
  * of the nearest words wins. */
 void szgi_suggest(szgi_suggestion *self, const char *word, size_t length);
 

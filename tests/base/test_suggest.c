@@ -76,7 +76,10 @@ static const struct {
     {"xml", "table|csv|json", NULL},
     {"", "a|b", NULL},
     {"a", "b|c", NULL},
-    {"k", "q|kv", "kv"},
+    {"k", "q|kv", NULL},
+    {"B9", "B1|B2|b9", "b9"}, /* letter case is no edit */
+    {"B9", "B1|B2", NULL},
+    {"pee", "qe|pe", "pe"},
     {"abcdef", "abcdxy|abxyzf", "abcdxy"}, /* 2 edits of 6 letters */
     {"abcdef", "abcxyz", NULL},            /* 3 */
     {"abcde", "abcxy", NULL},              /* 2 of 5 */

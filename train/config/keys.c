@@ -101,6 +101,11 @@ const config_row *szgi_config_row_at(int64_t index) {
     return index >= 0 && index < ROWS ? &rows[index] : NULL;
 }
 
+const szgi_config_key *szgi_train_config_key(int64_t index) {
+    const config_row *row = szgi_config_row_at(index);
+    return row ? &row->key : NULL;
+}
+
 const config_row *szgi_config_row_find(const char *name) {
     for (int64_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].key.name, name) == 0)

@@ -36,6 +36,9 @@ typedef struct szgi_config_key {
     const char *text_count, *released_count;
 } szgi_config_key;
 
+/* NULL if index is not below the number of keys. */
+const szgi_config_key *szgi_train_config_key(int64_t index);
+
 /* The values of a profile for Task 1, and for an encoding SPEC ("rope") of which the released
  * profile depends: see szgi_config_key; alibi gets slopes=exp where the SPEC does not say.
  * SZG_EINVAL: the SPEC's text is too long. */

@@ -1,0 +1,115 @@
+/* Misspelt options. argp knows no hook for them: getopt prints its message before argp is told. So
+ * getopt_long walks the words first, with the same tables, abbreviations and order. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+#include "command.h"
+
+enum { FIRST_VALUE = 0x10000 }; /* beyond letters */
+
+typedef struct option_table {
+    struct option *name; /* ends with zeros */
+    int names;
+    char *letters; /* getopt's third argument */
+    size_t length;
+} option_table;
+
+static int count_options(const struct argp_option *option) {
+    int count = 0;
+    for (; !option_is_end(option); option++)
+        count++;
+    return count;
+}
+
+static void add_options(option_table *table, const struct argp_option *option) {
+    for (; !option_is_end(option); option++) {
+        if (option->name) {
+            table->name[table->names] =
+                (struct option){option->name, option->arg ? required_argument : no_argument, NULL,
+                                FIRST_VALUE + table->names};
+            table->names++;
+        }
+        if (option_is_short(option) && option->key != '?') { /* getopt answers '?' to errors */
+            table->letters[table->length++] = (char)option->key;
+            if (option->arg)
+                table->letters[table->length++] = ':';
+        }
+    }
+}
+
+static bool open_table(const command *which, option_table *out) {
+    int count = count_options(which->options) + count_options(shared_argp_options);
+    *out = (option_table){.name = calloc((size_t)count + 1, sizeof *out->name),
+                          .letters = calloc(2 * (size_t)count + 2, 1)};
+    if (!out->name || !out->letters)
+        return false;
+    out->letters[out->length++] = '-'; /* operands in their order, as for argp */
+    add_options(out, which->options);
+    add_options(out, shared_argp_options);
+    return true;
+}
+
+static void close_table(option_table *table) {
+    free(table->name);
+    free(table->letters);
+}
+
+/* The first word that getopt refuses for its name; NULL: none, or --help comes before it. */
+static const char *find_refused(const option_table *table, int argc, char **argv) {
+    opterr = 0;
+    optind = 0; /* from the start, also of glibc's own state */
+    for (int found; (found = getopt_long(argc, argv, table->letters, table->name, NULL)) != -1;) {
+        bool named = found >= FIRST_VALUE;
+        const char *name = named ? table->name[found - FIRST_VALUE].name : "";
+        if (found == 'h' || strcmp(name, "help") == 0 || strcmp(name, "usage") == 0)
+            return NULL;
+        if (found != '?') /* an operand, or another option */
+            continue;
+        if (optopt == 0) /* a long name */
+            return argv[optind - 1];
+        const char *word = optind < argc ? argv[optind] : ""; /* -pe, for --pe */
+        return word[0] == '-' && word[1] == optopt && strchr(table->letters, optopt) == NULL ? word
+                                                                                             : NULL;
+    }
+    return NULL;
+}
+
+static szgi_suggestion find_near(const option_table *table, const char *word) {
+    const char *name = word + strspn(word, "-");
+    szgi_suggestion near = szgi_suggest_begin(name, strcspn(name, "="));
+    for (int i = 0; i < table->names; i++) {
+        const char *known = table->name[i].name;
+        bool ambiguous = word[1] == '-' && strncmp(known, name, near.length) == 0;
+        if (ambiguous) /* argp lists what begins so */
+            return szgi_suggest_begin(name, 0);
+        szgi_suggest(&near, known, strlen(known));
+    }
+    return near;
+}
+
+static _Noreturn void refuse(const char *program, const char *word, const szgi_suggestion *near) {
+    fprintf(stderr,
+            "%s: unrecognized option '%.*s': did you mean --%s?\n"
+            "Try `%s --help' or `%s --usage' for more information.\n",
+            program, (int)(near->text + near->length - word), SHOWN(word), near->word, program,
+            program);
+    exit(EXIT_USAGE);
+}
+
+void option_names_check(const command *which, int argc, char **argv) {
+    option_table table;
+    char **words = calloc((size_t)argc + 1, sizeof *words); /* getopt changes their order */
+    if (open_table(which, &table) && words) {
+        memcpy(words, argv, (size_t)argc * sizeof *words);
+        const char *refused = find_refused(&table, argc, words);
+        szgi_suggestion near = find_near(&table, refused ? refused : "--");
+        if (refused && near.word)
+            refuse(argv[0], refused, &near);
+    }
+    free(words);
+    close_table(&table);
+}
