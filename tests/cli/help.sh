@@ -85,12 +85,11 @@ examples() { # COMMAND
     COLUMNS=1000 szego "$1" --help | sed -n '/^Examples:/,/^$/s/^  \([^ ]\)/\1/p'
 }
 
-# Later ones read what earlier ones wrote.
-order='train predict ablate capture logits reproduce report export spectrum symbol verify checkpoint bench info
-    completion'
-verdict=ok
-[ "$(echo $order | tr ' ' '\n' | sort)" = "$(echo "$commands" | sort)" ] || verdict='not ok'
-report "$verdict" "every command has its turn"
+# Later ones read what earlier ones wrote; the others are in no order.
+order='train predict ablate capture logits reproduce report export'
+for name in $commands; do
+    case " $order " in *" $name "*) ;; *) order="$order $name" ;; esac
+done
 for name in $order; do
     verdict=ok
     examples "$name" >lines
