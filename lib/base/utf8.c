@@ -1,4 +1,7 @@
+#include <locale.h>
+#include <pthread.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -39,6 +42,53 @@ size_t szgi_utf8_cut(const char *text, size_t length) {
     for (int i = 0; i < 3 && length > 0 && szgi_utf8_continues(text[length]); i++)
         length--;
     return length;
+}
+
+/* ---- Columns of a terminal ---- */
+
+/* One character of valid UTF-8: its code point, and its bytes in *bytes. */
+static wchar_t character(const char *text, size_t *bytes) {
+    unsigned first = (unsigned char)*text;
+    unsigned code = first < 0x80 ? first : first & (first < 0xE0 ? 0x1F : first < 0xF0 ? 0x0F : 7);
+    for (*bytes = 1; szgi_utf8_continues(text[*bytes]); ++*bytes)
+        code = code << 6 | ((unsigned char)text[*bytes] & 0x3F);
+    return (wchar_t)code;
+}
+
+/* wcwidth knows no more than ASCII in the C locale. */
+static locale_t wide_locale;
+
+static void make_wide_locale(void) {
+    wide_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* Bytes of the longest start that takes at most `most` columns, and what it takes in *columns. */
+static size_t fit(const char *text, int64_t most, int64_t *columns) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_wide_locale);
+    locale_t before = uselocale(wide_locale); /* (locale_t)0, if it was refused, changes nothing */
+    size_t at = 0;
+    *columns = 0;
+    for (size_t bytes; text[at]; at += bytes) {
+        int width = wcwidth(character(text + at, &bytes));
+        width = width < 0 ? 1 : width;
+        if (*columns + width > most)
+            break;
+        *columns += width;
+    }
+    uselocale(before);
+    return at;
+}
+
+int64_t szgi_utf8_columns(const char *text) {
+    int64_t columns;
+    fit(text, INT64_MAX - 2, &columns);
+    return columns;
+}
+
+size_t szgi_utf8_fit(const char *text, int64_t columns) {
+    int64_t used;
+    return fit(text, columns, &used);
 }
 
 int64_t szgi_utf8_check(const char *text, size_t length) {

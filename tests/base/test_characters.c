@@ -87,6 +87,36 @@ START_TEST(what_a_terminal_obeys_is_made_visible) {
 }
 END_TEST
 
+/* Columns as Unicode 15 has them (UAX 11: wide characters take two; combining ones none). */
+START_TEST(columns_of_a_terminal_are_counted) {
+    static const struct {
+        const char *text;
+        int columns[5]; /* of each character */
+    } texts[] = {{"abc", {1, 1, 1}},
+                 {"\u03bb\u00e9\u2026", {1, 1, 1}},
+                 {"\u4e16a\u754c", {2, 1, 2}},
+                 {"e\u0301t", {1, 0, 1}},
+                 {"\U0001F600\U0001D54A", {2, 1}}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int64_t total = 0;
+        for (int k = 0; k < 5; k++)
+            total += texts[i].columns[k];
+        ck_assert_int_eq(szgi_utf8_columns(texts[i].text), total);
+        for (int64_t most = 0; most <= total; most++) {
+            size_t bytes = 0;
+            int64_t used = 0;
+            for (int k = 0; texts[i].text[bytes] && used + texts[i].columns[k] <= most; k++) {
+                used += texts[i].columns[k];
+                bytes += (size_t)szgi_utf8_step((const unsigned char *)texts[i].text + bytes, 4);
+            }
+            ck_assert_int_eq(szgi_utf8_fit(texts[i].text, most), bytes);
+        }
+    }
+    ck_assert_int_eq(szgi_utf8_columns(""), 0);
+    ck_assert_int_eq(szgi_utf8_fit("abc", -1), 0);
+}
+END_TEST
+
 START_TEST(endings_are_compared) {
     ck_assert(szgi_text_ends("a.weight", "weight") && szgi_text_ends("weight", "weight"));
     ck_assert(!szgi_text_ends("a.Weight", "weight") && !szgi_text_ends("eight", "weight"));
@@ -161,6 +191,7 @@ TEST_FILE("characters") {
     test_add(suite, "each_character_has_one_encoding", each_character_has_one_encoding);
     test_add(suite, "characters_are_counted_and_kept_whole", characters_are_counted_and_kept_whole);
     test_add(suite, "what_a_terminal_obeys_is_made_visible", what_a_terminal_obeys_is_made_visible);
+    test_add(suite, "columns_of_a_terminal_are_counted", columns_of_a_terminal_are_counted);
     test_add(suite, "endings_are_compared", endings_are_compared);
     test_add(suite, "whole_numbers_are_read_whole", whole_numbers_are_read_whole);
     test_add(suite, "spans_are_read", spans_are_read);
