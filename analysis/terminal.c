@@ -33,6 +33,7 @@ void terminal_open(terminal *self, bool quiet) {
     memset(self, 0, sizeof *self);
     self->quiet = quiet;
     self->bar = !quiet && isatty(STDERR_FILENO);
+    self->last_draw = now_milliseconds(); /* what is over at once shows no bar */
 }
 
 void terminal_clear(terminal *self) {
@@ -75,27 +76,98 @@ void terminal_message(void *user, szg_severity severity, const char *text) {
     terminal_line(severity == SZG_WARNING ? "warning: " : "", text);
 }
 
-/* What fits beside `what` on one line: a line that wraps cannot be erased. */
-static int bar_width(const char *what) {
-    int left = terminal_width(STDERR_FILENO) - (int)strlen(what) - (int)sizeof " [] 100%";
-    return left > BAR_WIDTH ? BAR_WIDTH : left > 0 ? left : 0;
+/* ---- The line of progress ---- */
+
+/* Where the step `what` is, from the outermost on; -1: it is not at work. */
+static int find_step(const terminal *self, const char *what) {
+    for (int i = 0; i < self->steps; i++)
+        if (strcmp(self->step[i].what, what) == 0)
+            return i;
+    return -1;
 }
 
+/* Whoever reports again has ended what it called. What begins anew was called by those that stand
+ * above it: its former run ended without a word. */
+static void update_steps(terminal *self, const char *name, int64_t done, int64_t total) {
+    terminal_step step = {.done = done};
+    szgi_show(name, step.what, sizeof step.what);
+    step.share = done >= total ? 1 : done > 0 ? (double)done / (double)total : 0;
+    int at = find_step(self, step.what);
+    if (at >= 0 && done >= self->step[at].done)
+        self->steps = at;
+    else if (at >= 0) {
+        memmove(&self->step[at], &self->step[at + 1],
+                (size_t)(self->steps - at - 1) * sizeof *self->step);
+        self->steps--;
+    }
+    if (self->steps == TERMINAL_STEPS)
+        self->steps--;
+    self->step[self->steps++] = step;
+}
+
+/* What has ended is no longer at work, though its line is still drawn. */
+static void end_steps(terminal *self) {
+    while (self->steps > 0 && self->step[self->steps - 1].share >= 1)
+        self->steps--;
+}
+
+/* Puts as much of a text as fits into `room` columns; returns the columns that it takes. */
+static int put_fitting(const char *text, int room, FILE *stream) {
+    char part[TERMINAL_STEP_NAME];
+    size_t bytes = szgi_utf8_fit(text, room > 0 ? room : 0);
+    snprintf(part, sizeof part, "%.*s", (int)bytes, text);
+    fputs(part, stream);
+    return (int)szgi_utf8_columns(part);
+}
+
+static void put_bar(double share, int width, FILE *stream) {
+    int filled = (int)(share * width);
+    fputs(" [", stream);
+    for (int i = 0; i < width; i++)
+        putc(i < filled ? '#' : '.', stream);
+    putc(']', stream);
+}
+
+void terminal_compose(const terminal *self, int width, char line[TERMINAL_LINE]) {
+    enum { LEAST_BAR = 8, SHARE = sizeof " 100%" - 1, FRAME = sizeof " []" - 1, GAP = 2 };
+    FILE *stream = fmemopen(line, TERMINAL_LINE, "w");
+    line[0] = 0;
+    if (!stream)
+        return;
+    const terminal_step *outer = &self->step[0], *inner = &self->step[self->steps - 1];
+    int room = (width < TERMINAL_LINE / 8 ? width : TERMINAL_LINE / 8) - SHARE;
+    room -= put_fitting(outer->what, room, stream);
+    int second = inner == outer ? 0 : GAP + (int)szgi_utf8_columns(inner->what) + SHARE;
+    int bar = room - FRAME - second;
+    if (second > 0 && bar < LEAST_BAR) { /* the inner one gives way */
+        second = 0;
+        bar = room - FRAME;
+    }
+    bar = bar < BAR_WIDTH ? bar : BAR_WIDTH;
+    if (bar > 0)
+        put_bar(outer->share, bar, stream);
+    fprintf(stream, " %3.0f%%", 100 * outer->share);
+    if (second > 0)
+        fprintf(stream, "  %s %3.0f%%", inner->what, 100 * inner->share);
+    fclose(stream);
+}
+
+/* The last column stays free: a line that wraps cannot be erased. One write, so that the line is
+ * never seen half drawn. */
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total) {
     terminal *self = user;
     if (!self->bar || total <= 0)
         return;
+    update_steps(self, what, done, total);
     int64_t now = now_milliseconds();
-    if (self->drawn && done < total && now - self->last_draw < REDRAW_MILLISECONDS)
-        return;
-    self->last_draw = now;
-    double share = done >= total ? 1 : (double)done / (double)total;
-    int width = bar_width(what), filled = (int)(share * width);
-    char bar[BAR_WIDTH + 1];
-    memset(bar, '.', (size_t)width);
-    memset(bar, '#', (size_t)filled);
-    bar[width] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f%%", what, bar, 100 * share);
-    fflush(stderr);
-    self->drawn = true;
+    if (now - self->last_draw >= REDRAW_MILLISECONDS) {
+        char line[TERMINAL_LINE], whole[TERMINAL_LINE + 8];
+        terminal_compose(self, terminal_width(STDERR_FILENO) - 1, line);
+        int length = snprintf(whole, sizeof whole, "\r\033[K%s", line);
+        fwrite(whole, 1, (size_t)length, stderr);
+        fflush(stderr);
+        self->last_draw = now;
+        self->drawn = true;
+    }
+    end_steps(self);
 }

@@ -4,11 +4,22 @@
 
 #include "base/context.h"
 
+enum { TERMINAL_STEPS = 8, TERMINAL_STEP_NAME = 160 };
+
+/* A piece of work that has begun and not ended. */
+typedef struct terminal_step {
+    char what[TERMINAL_STEP_NAME];
+    int64_t done;
+    double share;
+} terminal_step;
+
 typedef struct terminal {
     bool quiet;
-    bool bar;          /* stderr is a terminal */
-    bool drawn;        /* a bar stands on the current line */
-    int64_t last_draw; /* milliseconds of the monotonic clock */
+    bool bar;                           /* stderr is a terminal */
+    bool drawn;                         /* a bar stands on the current line */
+    int64_t last_draw;                  /* milliseconds of the monotonic clock */
+    terminal_step step[TERMINAL_STEPS]; /* the outermost first */
+    int steps;
 } terminal;
 
 /* Columns that a line on `descriptor` has: COLUMNS if that is a number, else the terminal's,
@@ -18,7 +29,15 @@ int terminal_width(int descriptor);
 
 void terminal_open(terminal *self, bool quiet);
 void terminal_message(void *user, szg_severity severity, const char *text);
+
+/* Progress of one piece of work. A piece that begins while another one is at work is part of that:
+ * one line shows the outermost with a bar, and the innermost by its share. */
 void terminal_progress(void *user, const char *what, int64_t done, int64_t total);
+
+enum { TERMINAL_LINE = 1024 };
+
+/* Writes the line of the steps, at most `width` columns wide. */
+void terminal_compose(const terminal *self, int width, char line[TERMINAL_LINE]);
 
 /* "szego: KIND TEXT" on stderr; bytes that could drive the terminal or feign a second line (names
  * in a hostile file) become \xNN. */

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "suite.h"
 #include "terminal.h"
 
@@ -60,7 +61,78 @@ START_TEST(width_is_columns_or_the_terminal) {
 }
 END_TEST
 
+/* Reports progress without a terminal to draw on: the steps alone. */
+static void report(terminal *screen, const char *what, int64_t done, int64_t total) {
+    screen->bar = true;
+    screen->last_draw = INT64_MAX; /* not drawn again before that */
+    terminal_progress(screen, what, done, total);
+}
+
+static void check_line(const terminal *screen, int width, const char *want) {
+    char line[TERMINAL_LINE];
+    terminal_compose(screen, width, line);
+    ck_assert_str_eq(line, want);
+}
+
+/* One line for nested work: the outermost with a bar, the innermost with its share. */
+START_TEST(progress_is_one_line) {
+    terminal screen = {0};
+    report(&screen, "verify", 1, 4);
+    check_line(&screen, 79, "verify [#######.......................]  25%");
+    report(&screen, "symbol range", 1, 2);
+    check_line(&screen, 79, "verify [#######.......................]  25%  symbol range  50%");
+    report(&screen, "grid", 1, 10);
+    check_line(&screen, 79, "verify [#######.......................]  25%  grid  10%");
+    report(&screen, "verify", 2, 4); /* what it called has ended */
+    check_line(&screen, 79, "verify [###############...............]  50%");
+    report(&screen, "symbol range", 2, 2); /* ended: no longer shown */
+    check_line(&screen, 79, "verify [###############...............]  50%");
+}
+END_TEST
+
+/* What reports first may be the inner one: it begins again within the one that called it. */
+START_TEST(an_inner_step_may_come_first) {
+    terminal screen = {0};
+    report(&screen, "Lanczos", 7, 10); /* converged before its end */
+    report(&screen, "spectrum", 1, 2);
+    report(&screen, "Lanczos", 3, 10);
+    check_line(&screen, 79, "spectrum [###############...............]  50%  Lanczos  30%");
+    for (int i = 0; i < 3 * TERMINAL_STEPS; i++) { /* more than it keeps */
+        char what[16];
+        snprintf(what, sizeof what, "step %d", i);
+        report(&screen, what, 0, 1);
+    }
+    ck_assert_int_le(screen.steps, TERMINAL_STEPS);
+    ck_assert_str_eq(screen.step[0].what, "spectrum");
+}
+END_TEST
+
+/* Whatever the width and the names: no line is longer, and none could drive the terminal. */
+START_TEST(progress_fits_the_width) {
+    static const char *const names[] = {"a", "\u4e16\u754c\u4e16\u754c\u4e16\u754c",
+                                        "x\033[2J\ny\xff",
+                                        "a name that is longer than the line of a terminal of "
+                                        "eighty columns, and then some words more"};
+    enum { NAMES = sizeof names / sizeof *names };
+    for (int i = 0; i < NAMES * NAMES; i++)
+        for (int width = 1; width < 140; width++) {
+            terminal screen = {0};
+            char line[TERMINAL_LINE];
+            report(&screen, names[i / NAMES], 1, 3);
+            report(&screen, names[i % NAMES], 1, 3);
+            terminal_compose(&screen, width, line);
+            ck_assert_msg(szgi_utf8_columns(line) <= (width > 5 ? width : 5), "%d: %s", width,
+                          line);
+            ck_assert(!strpbrk(line, "\033\n"));
+            ck_assert_int_eq(szgi_utf8_check(line, strlen(line)), -1);
+        }
+}
+END_TEST
+
 TEST_FILE("terminal") {
+    test_add(suite, "progress_is_one_line", progress_is_one_line);
+    test_add(suite, "an_inner_step_may_come_first", an_inner_step_may_come_first);
+    test_add(suite, "progress_fits_the_width", progress_fits_the_width);
     test_add(suite, "width_is_columns_or_the_terminal", width_is_columns_or_the_terminal);
     test_add(suite, "a_line_is_one_write", a_line_is_one_write);
 }
