@@ -12,6 +12,7 @@
 
 #include "bench.h"
 #include "command.h"
+#include "terminal.h"
 
 enum { KEY_QUICK = 256, KEY_LIST, KEY_APPEND, KEY_PAIRS, KEY_STEPS, KEY_LIMIT, KEY_ALONE, KEY_LOG };
 
@@ -136,13 +137,17 @@ typedef struct sink {
     szgi_csv_growth *growth;
     char path[4096]; /* of what is removed once the result is there; "": nothing is */
     bool prints;     /* csv on standard output */
+    struct terminal *screen;
 } sink;
 
 static szg_status keep_row(szg_context *context, void *user, const szg_table *table, int64_t row) {
     const sink *to = user;
     if (to->growth)
         return szgi_csv_grow(context, to->growth, table, row);
-    return to->prints ? szgi_csv_print_row(context, table, row, stdout) : SZG_OK;
+    if (!to->prints)
+        return SZG_OK;
+    terminal_clear(to->screen);
+    return szgi_csv_print_row(context, table, row, stdout);
 }
 
 /* FOLDER/bench.partial.csv, or FILE.partial.csv. */
@@ -164,7 +169,8 @@ static szg_status name_partial(szg_context *context, const char *output, sink *t
 static szg_status open_sink(const command_call *call, const szg_table *table, sink *to) {
     const shared_options *shared = &call->shared;
     const own_options *own = call->own;
-    *to = (sink){.prints = !shared->output && shared->format && !strcmp(shared->format, "csv")};
+    *to = (sink){.prints = !shared->output && shared->format && !strcmp(shared->format, "csv"),
+                 .screen = call->screen};
     if (to->prints)
         return szgi_csv_print_header(call->context, table, stdout);
     if (!shared->output)

@@ -6,6 +6,8 @@
 #include "formats/result.h"
 
 #include "command.h"
+#include "digest.h"
+#include "display.h"
 
 enum { KEY_CONFIG = 0x300, KEY_SAMPLES, KEY_ALL };
 
@@ -24,7 +26,9 @@ static const struct argp_option options[] = {
     {"samples", KEY_SAMPLES, "K", 0,
      "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
     {"all", KEY_ALL, NULL, 0,
-     "print every table on standard output, not `summary` alone; -o always writes every table", 0},
+     "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
+     "always have the rows",
+     0},
     {0}};
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -57,14 +61,32 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
-/* Writes what was computed; what was skipped decides the exit code. */
-static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables) {
+/* A layer a row in place of a head a row. */
+static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
+    szg_table *digest;
+    SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
+    szg_status status = output_tables(call, 1, (szg_table * *[]){&digest}, NULL);
+    szg_table_close(&digest);
+    if (status == SZG_OK)
+        szgi_say(call->context, SZG_NOTE,
+                 "a digest: --all prints every table, -o DIR/ writes them");
+    return status;
+}
+
+static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     szg_table **const table[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
                                  &tables->range,       &tables->samples, &tables->tensors,
                                  &tables->architecture};
     bool every = own->all || call->shared.output;
-    SZG_TRY(output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL));
+    if (!every && display_is_for_a_person(call))
+        return print_digest(call, tables);
+    return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
+}
+
+/* Writes what was computed; what was skipped decides the exit code. */
+static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables) {
+    SZG_TRY(output(call, tables));
     if (tables->bad > 0)
         return szgi_fail(call->context, SZG_EDATA,
                          "skipped %" PRId64

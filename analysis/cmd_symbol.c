@@ -4,6 +4,7 @@
 #include <szego/report.h>
 #include "formats/result.h"
 
+#include "display.h"
 #include "specs.h"
 
 enum { KEY_CONVENTION = SPECS_KEY_OWN, KEY_GRID };
@@ -86,9 +87,12 @@ static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int
     return SZG_OK;
 }
 
-/* No atoms, no table of them. */
+/* No atoms, no table of them. A person reads the range; samples are for files and programs. */
 static szg_status finish(command_call *call, symbol_job *job) {
-    szg_table **const tables[] = {&job->tables.samples, &job->tables.range, &job->tables.atoms};
+    szg_table *none = NULL;
+    bool person = display_is_for_a_person(call);
+    szg_table **const tables[] = {person ? &none : &job->tables.samples, &job->tables.range,
+                                  &job->tables.atoms};
     if (szg_table_rows(job->tables.atoms) == 0)
         szg_table_close(&job->tables.atoms);
     return output_tables(call, sizeof tables / sizeof *tables, tables, NULL);

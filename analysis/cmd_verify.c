@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include "command.h"
+#include "display.h"
 
 typedef struct verify_options {
     int64_t terms, trials;
@@ -52,13 +53,8 @@ static void release(command_call *call) {
     szgi_memory_free(own->ids.value);
 }
 
-/* A person at a terminal reads the verdicts; weights and samples are for files and for --format. */
-static bool for_a_person(const command_call *call) {
-    return !call->shared.output &&
-           (!call->shared.format || strcmp(call->shared.format, "table") == 0);
-}
-
-/* Tables without rows are left out. */
+/* Tables without rows are left out. A person reads the verdicts; weights and samples are for files
+ * and for --format. */
 static szg_status write_report(command_call *call, szg_claims_report *report) {
     szg_table **const tables[] = {&report->claims, &report->certificates, &report->lemma,
                                   &report->samples, &report->evidence};
@@ -66,7 +62,7 @@ static szg_status write_report(command_call *call, szg_claims_report *report) {
     for (int i = 0; i < TABLES; i++)
         if (szg_table_rows(*tables[i]) == 0)
             szg_table_close(tables[i]);
-    return output_tables(call, for_a_person(call) ? 1 : TABLES, tables, "claims");
+    return output_tables(call, display_is_for_a_person(call) ? 1 : TABLES, tables, "claims");
 }
 
 /* Certificates go to files as a table of the result, so that --check reads what -o wrote. */

@@ -29,6 +29,9 @@ typedef struct shared_options {
     const char *backend; /* --backend: auto, cpu, reference, cuda */
     int threads;         /* --threads; 0: all */
     uint64_t seed;       /* --seed */
+    const char *columns; /* --columns: "a,b"; NULL: those that fit */
+    bool wide;           /* --wide: every column */
+    bool notes;          /* --notes: those of a table are printed, not counted */
     bool quiet;          /* --quiet: no notes, no progress bar */
 } shared_options;
 
@@ -43,6 +46,7 @@ typedef struct command_call {
     shared_options shared;
     void *own; /* the command's own options: own_size zeroed bytes */
     szg_context *context;
+    struct terminal *screen; /* its line is erased before results are printed */
     const szg_train_config *config; /* of a training: goes into the provenance; NULL: none */
     const configured_run *runs;     /* in its place, where the result is of several trainings */
     int64_t run_count;

@@ -19,7 +19,16 @@
 #include "interrupt.h"
 #include "terminal.h"
 
-enum { KEY_FORMAT = 0x1000, KEY_BACKEND, KEY_THREADS, KEY_SEED, KEY_USAGE };
+enum {
+    KEY_FORMAT = 0x1000,
+    KEY_BACKEND,
+    KEY_THREADS,
+    KEY_SEED,
+    KEY_USAGE,
+    KEY_COLUMNS,
+    KEY_WIDE,
+    KEY_NOTES
+};
 
 const struct argp_option shared_argp_options[] = {
     {"output", 'o', "PATH", 0,
@@ -28,6 +37,11 @@ const struct argp_option shared_argp_options[] = {
      100},
     {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
      100},
+    {"columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
+     "columns of a table on the screen (default: those that fit into the width)", 100},
+    {"wide", KEY_WIDE, NULL, 0, "every column of a table on the screen, on lines of any length",
+     100},
+    {"notes", KEY_NOTES, NULL, 0, "print the notes below a table on the screen", 100},
     {"backend", KEY_BACKEND, "NAME", 0,
      "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; cuda:tf32 "
      "(the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a decoder's products",
@@ -64,6 +78,15 @@ static error_t parse_shared(int key, char *argument, struct argp_state *state) {
     case KEY_FORMAT:
         (void)parse_choice(state, "--format", argument, shared_words[0].choices);
         shared->format = argument;
+        return 0;
+    case KEY_COLUMNS:
+        shared->columns = argument;
+        return 0;
+    case KEY_WIDE:
+        shared->wide = true;
+        return 0;
+    case KEY_NOTES:
+        shared->notes = true;
         return 0;
     case KEY_BACKEND:
         shared->backend = argument;
@@ -170,6 +193,7 @@ static szg_status run_call(command_call *call) {
 static int run_command(command_call *call) {
     terminal screen;
     terminal_open(&screen, call->shared.quiet);
+    call->screen = &screen;
     szg_context_options options = {SZG_INIT(szg_context_options), .threads = call->shared.threads,
                                    .message = terminal_message, .progress = terminal_progress,
                                    .user = &screen};

@@ -1,11 +1,10 @@
 #include "command.h"
+#include "display.h"
+#include "terminal.h"
 
 #include "linalg/ops.h"
 #include "linalg/linalg.h"
 #include "formats/result.h"
-
-/* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
-enum { ROWS_SHOWN = 100 };
 
 static szg_status open_result(command_call *call, szg_result **out) {
     szg_context *context = call->context;
@@ -36,10 +35,13 @@ fail:
 }
 
 static szg_status print(command_call *call, const szg_result *result, const char *table) {
-    szg_print_options options = {SZG_INIT(szg_print_options), .table = table, .rows = ROWS_SHOWN};
+    szg_print_options options = {SZG_INIT(szg_print_options), .table = table};
     if (call->shared.format)
         SZG_TRY(szg_format_parse(call->context, call->shared.format, &options.format));
-    return szg_result_print(call->context, result, &options, stdout);
+    terminal_clear(call->screen);
+    return options.format == SZG_FORMAT_TABLE
+               ? display_print(call, result)
+               : szg_result_print(call->context, result, &options, stdout);
 }
 
 static szg_status write_file(command_call *call, const szg_result *result, const char *table) {

@@ -42,7 +42,7 @@ typedef struct szg_print_options {
     SZG_SIZE(szg_print_options);
     szg_format format;
     const char *table; /* csv: the table to print; NULL: the first */
-    int width;         /* table: characters a line; 0: 120. Wider tables are broken in blocks */
+    int width;         /* table: columns of a line; 0: 120. What does not fit is counted below */
     int64_t rows;      /* table: most rows of a table; 0: all. The rest is counted in a last line */
 } szg_print_options;
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "formats/csv.h"
+#include "formats/display.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -131,6 +132,16 @@ szg_status szgi_result_choose(szg_context *context, const szg_result *result, co
     return szgi_fail(context, SZG_EINVAL, "there is no table %s; there are: %s", SHOWN(name), list);
 }
 
+/* Notes are shown: a caller has no option that would ask for them later. */
+static szg_status show(szg_context *context, const szg_result *result,
+                       const szg_print_options *options, FILE *stream) {
+    enum { WIDTH = 120 };
+    const szgi_display display = {.width = options->width > 0 ? options->width : WIDTH,
+                                  .rows = options->rows,
+                                  .notes = true};
+    return szgi_result_show(context, result, &display, stream);
+}
+
 szg_status szg_result_print(szg_context *context, const szg_result *result,
                             const szg_print_options *options, FILE *stream) {
     const szg_table *table;
@@ -144,7 +155,7 @@ szg_status szg_result_print(szg_context *context, const szg_result *result,
         SZG_TRY(szgi_result_emit_json(context, result, stream));
         break;
     default:
-        SZG_TRY(szgi_result_emit_text(context, result, &own, stream));
+        SZG_TRY(show(context, result, &own, stream));
     }
     szg_status status = szgi_stream_flush(context, stream);
     return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "the result");

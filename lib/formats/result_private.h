@@ -20,10 +20,6 @@ SZG_CHECK_RESULT szg_status szgi_result_choose(szg_context *context, const szg_r
 SZG_CHECK_RESULT szg_status szgi_result_emit_json(szg_context *context, const szg_result *result,
                                                   FILE *stream);
 
-/* Every table for a reader's eyes. */
-SZG_CHECK_RESULT szg_status szgi_result_emit_text(szg_context *context, const szg_result *result,
-                                                  const szg_print_options *options, FILE *stream);
-
 /* What manifest.json says of its format. */
 #define RESULT_FORMAT "szego-results-1"
 

@@ -207,52 +207,6 @@ START_TEST(ends_are_rounded_outwards) {
 }
 END_TEST
 
-/* One row of 20 columns, three, or six: every line fits, and every value is there. */
-START_TEST(wide_tables_are_broken) {
-    static const int64_t counts[] = {1, 3, 6};
-    for (int k = 0; k < 3; k++) {
-        int64_t rows = counts[k];
-        szg_column columns[20];
-        char names[20][16], want[16];
-        for (int i = 0; i < 20; i++) {
-            snprintf(names[i], sizeof names[i], "column_%d", i);
-            columns[i] = (szg_column){names[i], i == 3 ? SZG_TEXT : SZG_REAL, ""};
-        }
-        szg_result *result;
-        szg_table *table;
-        ck_szg_ok(szg_result_open(test_context(), "x", &result));
-        ck_szg_ok(szg_table_open(test_context(), "wide", columns, 20, &table));
-        for (int64_t row = 0; row < rows; row++) {
-            ck_szg_ok(szg_table_add_row(test_context(), table));
-            for (int i = 0; i < 20; i++)
-                if (i == 3)
-                    ck_szg_ok(
-                        szg_table_set_text(test_context(), table, names[i],
-                                           "several words which need more than one line \xC3\xA9"
-                                           "andonewordthatisfarlongerthanwhatfitsintoone"));
-                else if (i != 5)
-                    ck_szg_ok(szg_table_set_real(test_context(), table, names[i],
-                                                 (double)(1000 * i + row)));
-        }
-        ck_szg_ok(szg_result_add(test_context(), result, &table));
-        char *text = print(result, (szg_print_options){SZG_INIT(szg_print_options), .width = 80}),
-             *rest = text;
-        for (int i = 0; i < 20; i++) {
-            snprintf(want, sizeof want, i == 3 ? " several words" : " %g",
-                     1000.0 * i + (double)rows - 1);
-            ck_assert_msg((i == 5) != (strstr(text, want) != NULL), "%s:\n%s", want, text);
-            ck_assert_msg((i == 5) != (strstr(text, names[i]) != NULL), "%s:\n%s", names[i], text);
-        }
-        ck_assert((rows > 1) == (strstr(text, "  # ") != NULL));
-        ck_assert_msg(strstr(text, "line") != NULL, "a word was cut:\n%s", text);
-        for (char *line; (line = strsep(&rest, "\n"));)
-            ck_assert_msg(strlen(line) <= 83, "%s", line); /* three letters of two bytes */
-        free(text);
-        szg_result_close(&result);
-    }
-}
-END_TEST
-
 START_TEST(names_of_tables_are_checked) {
     static const char *const bad[] = {"",           "a/b",      "../x",   "Summary",
                                       "provenance", "manifest", "summary"};
@@ -479,7 +433,6 @@ TEST_FILE("result") {
     test_add(suite, "csv_is_one_table", csv_is_one_table);
     test_add(suite, "tables_are_aligned_and_harmless", tables_are_aligned_and_harmless);
     test_add(suite, "ends_are_rounded_outwards", ends_are_rounded_outwards);
-    test_add(suite, "wide_tables_are_broken", wide_tables_are_broken);
     test_add(suite, "names_of_tables_are_checked", names_of_tables_are_checked);
     test_add(suite, "folders_have_a_manifest", folders_have_a_manifest);
     test_add(suite, "a_locked_folder_is_its_holders", a_locked_folder_is_its_holders);

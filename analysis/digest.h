@@ -1,0 +1,13 @@
+/* A long table in a few rows, for a person: what the heads of a layer span, and which one is the
+ * greatest. */
+#ifndef SZG_ANALYSIS_DIGEST_H
+#define SZG_ANALYSIS_DIGEST_H
+
+#include "base/table.h"
+
+/* Of the table `summary` of a checkpoint: `layers`, one row a layer and matrix, or if no row has a
+ * head `weights`, which has the same rows and other columns first. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_checkpoint(szg_context *context, const szg_table *summary,
+                                              szg_table **out);
+
+#endif

@@ -1,0 +1,376 @@
+/* Which columns of a table a line has room for. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "display_private.h"
+
+enum {
+    LEAST_TEXT = 12, /* columns that a text keeps where the line is short */
+    LEAST_PROSE = 24,
+    MOST_TEXT = 40 /* columns of a text that is not prose */
+};
+
+static int at_least(int value, int least) {
+    return value > least ? value : least;
+}
+
+static int at_most(int value, int most) {
+    return value < most ? value : most;
+}
+
+/* ---- Cells ---- */
+
+static void show_real(const display_sheet *s, int64_t row, int64_t column,
+                      char out[SZGI_REAL_TEXT]) {
+    double value = szg_table_get_real(s->table, row, column);
+    if (s->how->unicode && __builtin_isinf(value))
+        strcpy(out, value < 0 ? "-\u221e" : "\u221e");
+    else
+        szgi_rounded_text(value, s->digits, szgi_table_end(s->table, column), out);
+    /* Fewer digits turn 22767.6 into 2.277e+04, which is longer: 22770. */
+    const char *exponent = strstr(out, "e+0");
+    if (exponent && exponent[3] < '0' + DISPLAY_DIGITS)
+        szgi_print(out, SZGI_REAL_TEXT, "%.0f", szgi_real_scan(out, NULL));
+}
+
+static void show_range(const display_sheet *s, const display_column *column, int64_t row,
+                       char out[DISPLAY_CELL]) {
+    char lower[SZGI_REAL_TEXT], upper[SZGI_REAL_TEXT];
+    show_real(s, row, column->at[0], lower);
+    show_real(s, row, column->at[1], upper);
+    snprintf(out, DISPLAY_CELL, "[%s, %s]", lower, upper);
+}
+
+void display_cell(const display_sheet *s, const display_column *column, int64_t row,
+                  char out[DISPLAY_CELL]) {
+    int64_t at = column->at[0];
+    out[0] = 0;
+    if (szg_table_is_empty(s->table, row, at) || szg_table_is_empty(s->table, row, column->at[1]))
+        return;
+    if (column->kind == SZGI_DISPLAY_RANGE)
+        show_range(s, column, row, out);
+    else if (szg_table_column(s->table, at)->type == SZG_TEXT)
+        szgi_show(szg_table_get_text(s->table, row, at), out, DISPLAY_CELL);
+    else if (szg_table_column(s->table, at)->type == SZG_INTEGER)
+        snprintf(out, DISPLAY_CELL, "%" PRId64, szg_table_get_integer(s->table, row, at));
+    else
+        show_real(s, row, at, out);
+}
+
+/* ---- Candidates ---- */
+
+static bool has_value(const display_sheet *s, int64_t column) {
+    for (int64_t row = 0; row < s->rows; row++)
+        if (!szg_table_is_empty(s->table, row, column))
+            return true;
+    return s->rows == 0;
+}
+
+/* Whether the table has what the record shows; *out gets it. */
+static bool resolve(const display_sheet *s, const szgi_display_column *record,
+                    display_column *out) {
+    bool range = record->kind == SZGI_DISPLAY_RANGE;
+    *out = (display_column){.kind = record->kind,
+                            .priority = record->priority,
+                            .heading = s->how->unicode && record->symbols ? record->symbols
+                                                                          : record->heading};
+    out->at[0] = szg_table_find(s->table, range ? record->lower : record->name);
+    out->at[1] = range ? szg_table_find(s->table, record->upper) : out->at[0];
+    return out->at[0] >= 0 && out->at[1] >= 0;
+}
+
+static bool is_of(const szgi_display_column *record, const szg_table *table) {
+    return strcmp(record->table, szg_table_name(table)) == 0;
+}
+
+static void add(display_sheet *s, const display_column *column) {
+    if (has_value(s, column->at[0]) && has_value(s, column->at[1]))
+        s->column[s->count++] = *column;
+}
+
+static display_column own_column(const szg_table *table, int64_t at, int priority) {
+    return (display_column){
+        .priority = priority, .heading = szg_table_column(table, at)->name, .at = {at, at}};
+}
+
+/* The columns of the table itself, its note apart. */
+static void add_own(display_sheet *s) {
+    for (int64_t i = 0; i < szg_table_columns(s->table); i++) {
+        display_column column = own_column(s->table, i, SZGI_DISPLAY_FIRST);
+        if (i != s->note)
+            add(s, &column);
+    }
+}
+
+static void add_described(display_sheet *s) {
+    for (int64_t i = 0; i < s->how->count; i++) {
+        const szgi_display_column *record = &s->how->list[i];
+        display_column column;
+        if (is_of(record, s->table) && resolve(s, record, &column) &&
+            column.priority < SZGI_DISPLAY_ASKED)
+            add(s, &column);
+    }
+}
+
+static bool is_name(const char *name, const char *text, size_t length) {
+    return name && strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+/* The column that is asked for by its name or its heading; false: the table has none. */
+static bool find_asked(const display_sheet *s, const char *text, size_t length,
+                       display_column *out) {
+    for (int64_t i = 0; i < s->how->count; i++) {
+        const szgi_display_column *record = &s->how->list[i];
+        if (is_of(record, s->table) &&
+            (is_name(record->name, text, length) || is_name(record->symbols, text, length)) &&
+            resolve(s, record, out))
+            return true;
+    }
+    for (int64_t i = 0; i < szg_table_columns(s->table); i++)
+        if (is_name(szg_table_column(s->table, i)->name, text, length)) {
+            *out = own_column(s->table, i, SZGI_DISPLAY_FIRST);
+            return true;
+        }
+    return false;
+}
+
+/* The next name of a list "a,b": moves *at past it and returns its length, -1 at the end. */
+static int64_t next_name(const char **at, const char **name) {
+    if (!*at)
+        return -1;
+    size_t length = strcspn(*at, ",");
+    *name = *at;
+    *at = (*at)[length] ? *at + length + 1 : NULL;
+    return (int64_t)length;
+}
+
+static int64_t count_names(const char *columns) {
+    int64_t count = 1;
+    for (; *columns; columns++)
+        count += *columns == ',';
+    return count;
+}
+
+/* What is asked for is shown though it has no value. */
+static void add_asked(display_sheet *s) {
+    const char *at = s->how->columns, *name;
+    for (int64_t length; (length = next_name(&at, &name)) >= 0;)
+        if (find_asked(s, name, (size_t)length, &s->column[s->count]))
+            s->count++;
+}
+
+bool display_concerns(const szgi_display *how, const szg_table *table) {
+    display_sheet s = {.how = how, .table = table};
+    const char *at = how->columns, *name;
+    display_column column;
+    for (int64_t length; (length = next_name(&at, &name)) >= 0;)
+        if (find_asked(&s, name, (size_t)length, &column))
+            return true;
+    return false;
+}
+
+szg_status display_choose(szg_context *context, display_sheet *s) {
+    int64_t most = szg_table_columns(s->table) + s->how->count +
+                   (s->how->columns ? count_names(s->how->columns) : 0);
+    SZG_TRY(szgi_memory_alloc(context, most, &s->column));
+    if (s->how->columns)
+        add_asked(s);
+    else if (!s->how->wide)
+        add_described(s);
+    if (s->count == 0)
+        add_own(s);
+    return SZG_OK;
+}
+
+/* ---- Names that are asked for ---- */
+
+static void weigh_names(const szgi_display *how, const szg_table *table, bool first,
+                        szgi_suggestion *near, szgi_text *list) {
+    fprintf(list->stream, "%s%s has", first ? "" : "; ", szg_table_name(table));
+    const char *comma = " ";
+    for (int64_t i = 0; i < how->count; i++)
+        if (is_of(&how->list[i], table) && how->list[i].kind == SZGI_DISPLAY_RANGE) {
+            szgi_suggest(near, how->list[i].name, strlen(how->list[i].name));
+            fprintf(list->stream, "%s%s", comma, how->list[i].name);
+            comma = ", ";
+        }
+    for (int64_t i = 0; i < szg_table_columns(table); i++, comma = ", ") {
+        const char *name = szg_table_column(table, i)->name;
+        szgi_suggest(near, name, strlen(name));
+        fprintf(list->stream, "%s%s", comma, name);
+    }
+}
+
+static szg_status refuse_name(szg_context *context, const szg_result *result,
+                              const szgi_display *how, const char *name, size_t length) {
+    szgi_suggestion near = szgi_suggest_begin(name, length);
+    szgi_text list;
+    SZG_TRY(szgi_text_open(context, &list));
+    for (int64_t i = 0; i < szg_result_count(result); i++)
+        weigh_names(how, szg_result_table(result, i), i == 0, &near, &list);
+    szg_status status = szgi_text_end(&list, SZG_OK);
+    if (status == SZG_OK) {
+        char text[SZGI_SHOWN];
+        snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
+        status =
+            szgi_fail(context, SZG_EINVAL, "--columns: there is no column '%s'%s%s %s", SHOWN(text),
+                      near.word ? ": " : ";", SZGI_DID_YOU_MEAN(&near, ""), list.text);
+    }
+    szgi_text_close(&list);
+    return status;
+}
+
+szg_status display_check(szg_context *context, const szg_result *result, const szgi_display *how) {
+    const char *at = how->columns, *name;
+    for (int64_t length; (length = next_name(&at, &name)) >= 0;) {
+        bool known = false;
+        for (int64_t i = 0; i < szg_result_count(result) && !known; i++) {
+            display_sheet s = {.how = how, .table = szg_result_table(result, i)};
+            display_column column;
+            known = find_asked(&s, name, (size_t)length, &column);
+        }
+        if (!known)
+            return refuse_name(context, result, how, name, (size_t)length);
+    }
+    return SZG_OK;
+}
+
+/* ---- Fitting ---- */
+
+static bool is_text(const display_sheet *s, const display_column *column) {
+    return column->kind != SZGI_DISPLAY_RANGE &&
+           szg_table_column(s->table, column->at[0])->type == SZG_TEXT;
+}
+
+/* Numbers are never cut: half of a number is another number. */
+static int least_width(const display_sheet *s, const display_column *column) {
+    int least = column->kind == SZGI_DISPLAY_PROSE ? LEAST_PROSE
+                : is_text(s, column)               ? LEAST_TEXT
+                                                   : INT_MAX;
+    return at_most(column->natural, least);
+}
+
+static void measure(display_sheet *s) {
+    char text[DISPLAY_CELL];
+    for (int64_t i = 0; i < s->count; i++) {
+        display_column *column = &s->column[i];
+        int width = 0;
+        for (int64_t row = 0; row < s->rows; row++) {
+            display_cell(s, column, row, text);
+            width = at_least(width, (int)szgi_utf8_columns(text));
+        }
+        if (s->how->width > 0 && !s->how->wide && !s->how->columns &&
+            column->kind != SZGI_DISPLAY_PROSE && is_text(s, column))
+            width = at_most(width, MOST_TEXT);
+        column->natural =
+            at_least(width, (int)szgi_utf8_columns(szgi_show(column->heading, text, sizeof text)));
+        column->right = !is_text(s, column);
+    }
+}
+
+/* What the columns of the first priority take at least. */
+static int64_t least_total(const display_sheet *s) {
+    int64_t total = s->margin;
+    for (int64_t i = 0; i < s->count; i++)
+        if (s->column[i].priority == SZGI_DISPLAY_FIRST)
+            total += DISPLAY_GAP + least_width(s, &s->column[i]);
+    return total;
+}
+
+/* The first ones in their order, as narrow as they may be; the very first always. */
+static int take_first(display_sheet *s, int room) {
+    bool any = false;
+    for (int64_t i = 0; i < s->count; i++) {
+        display_column *column = &s->column[i];
+        int width = least_width(s, column);
+        if (column->priority != SZGI_DISPLAY_FIRST)
+            continue;
+        if (any && width + DISPLAY_GAP > room)
+            break;
+        if (!any && is_text(s, column))
+            width = at_most(width, at_least(room - DISPLAY_GAP, 1));
+        column->taken = any = true;
+        column->width = width;
+        room -= width + DISPLAY_GAP;
+    }
+    return room;
+}
+
+/* What is left goes to the texts that were narrowed, the earlier first, prose last. */
+static int widen(display_sheet *s, int room, bool prose) {
+    for (int64_t i = 0; i < s->count && room > 0; i++) {
+        display_column *column = &s->column[i];
+        if (!column->taken || (column->kind == SZGI_DISPLAY_PROSE) != prose)
+            continue;
+        int more = at_most(column->natural - column->width, room);
+        column->width += more;
+        room -= more;
+    }
+    return room;
+}
+
+static void take_further(display_sheet *s, int room) {
+    for (int priority = SZGI_DISPLAY_FIRST + 1; priority < SZGI_DISPLAY_ASKED; priority++)
+        for (int64_t i = 0; i < s->count; i++) {
+            display_column *column = &s->column[i];
+            if (column->priority != priority || column->natural + DISPLAY_GAP > room)
+                continue;
+            column->taken = true;
+            column->width = column->natural;
+            room -= column->natural + DISPLAY_GAP;
+        }
+}
+
+/* All of them; prose gets what the line has left, or what it needs if lines have no end. */
+static void take_all(display_sheet *s) {
+    int64_t used = s->margin, prose = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        display_column *column = &s->column[i];
+        bool flows = column->kind == SZGI_DISPLAY_PROSE && s->how->width > 0;
+        column->taken = true;
+        column->width = flows ? least_width(s, column) : column->natural;
+        prose += flows;
+        used += DISPLAY_GAP + column->width;
+    }
+    int room = used < s->how->width ? (int)(s->how->width - used) : 0;
+    for (int64_t i = 0; i < s->count && prose > 0; i++) {
+        display_column *column = &s->column[i];
+        if (column->kind != SZGI_DISPLAY_PROSE)
+            continue;
+        int more = at_most(column->natural - column->width, room / (int)prose--);
+        column->width += more;
+        room -= more;
+    }
+}
+
+static int64_t count_left(const display_sheet *s) {
+    int64_t left = 0;
+    for (int64_t at = 0; at < szg_table_columns(s->table); at++) {
+        bool shown = at == s->note || !has_value(s, at);
+        for (int64_t i = 0; i < s->count && !shown; i++)
+            shown = s->column[i].taken && (s->column[i].at[0] == at || s->column[i].at[1] == at);
+        left += !shown;
+    }
+    return left;
+}
+
+void display_fit(display_sheet *s) {
+    s->digits = DISPLAY_DIGITS;
+    measure(s);
+    if (s->how->columns || s->how->wide || s->how->width <= 0)
+        take_all(s);
+    else {
+        while (s->digits > DISPLAY_LEAST && least_total(s) > s->how->width) {
+            s->digits--;
+            measure(s);
+        }
+        int room = widen(s, take_first(s, s->how->width - s->margin), false);
+        take_further(s, widen(s, room, true));
+    }
+    s->left = s->rows > 0 ? count_left(s) : 0;
+}

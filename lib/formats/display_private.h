@@ -1,0 +1,54 @@
+/* One table on its way to a screen: display_fit.c chooses its columns, display.c prints them. */
+#ifndef SZG_FORMATS_DISPLAY_PRIVATE_H
+#define SZG_FORMATS_DISPLAY_PRIVATE_H
+
+#include "formats/display.h"
+
+enum {
+    DISPLAY_CELL = 2048, /* bytes of a cell as shown */
+    DISPLAY_GAP = 2,     /* blanks before a column */
+    DISPLAY_DIGITS = 6,  /* of a number, at most */
+    DISPLAY_LEAST = 4    /* of a number, where more do not fit */
+};
+
+/* A column that may be shown. */
+typedef struct display_column {
+    szgi_display_kind kind;
+    int priority;
+    const char *heading;
+    int64_t at[2]; /* the table's column; of a range both ends */
+    int natural;   /* the widest cell, or the heading */
+    int width;     /* as shown */
+    bool right;    /* numbers */
+    bool taken;
+} display_column;
+
+typedef struct display_sheet {
+    const szgi_display *how;
+    const szg_table *table;
+    int64_t rows;  /* shown */
+    int64_t note;  /* index of the column `note`; -1: none */
+    int64_t count; /* of `column` */
+    int64_t left;  /* columns with a value that no chosen one shows */
+    display_column *column;
+    int digits;
+    int margin; /* taken by the rows' numbers */
+} display_sheet;
+
+void display_cell(const display_sheet *s, const display_column *column, int64_t row,
+                  char out[DISPLAY_CELL]);
+
+/* Lists the columns that may be shown. */
+SZG_CHECK_RESULT szg_status display_choose(szg_context *context, display_sheet *s);
+
+/* Takes those that fit and gives them their widths. */
+void display_fit(display_sheet *s);
+
+/* Whether the names of `columns` are known: SZG_EINVAL lists those that are. */
+SZG_CHECK_RESULT szg_status display_check(szg_context *context, const szg_result *result,
+                                          const szgi_display *how);
+
+/* Whether some name of `columns` is one of this table. */
+bool display_concerns(const szgi_display *how, const szg_table *table);
+
+#endif
