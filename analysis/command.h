@@ -46,7 +46,7 @@ typedef struct command_call {
     shared_options shared;
     void *own; /* the command's own options: own_size zeroed bytes */
     szg_context *context;
-    struct terminal *screen; /* its line is erased before results are printed */
+    struct terminal *screen;        /* its line is erased before results are printed */
     const szg_train_config *config; /* of a training: goes into the provenance; NULL: none */
     const configured_run *runs;     /* in its place, where the result is of several trainings */
     int64_t run_count;

@@ -51,8 +51,8 @@ int64_t szgi_utf8_count(const char *text, int64_t most);
  */
 size_t szgi_utf8_cut(const char *text, size_t length);
 
-/* Columns of a terminal that valid UTF-8 takes: 0 for a combining character, 2 for a wide one (the C
- * library's wcwidth; 1 for what it does not know). */
+/* Columns of a terminal that valid UTF-8 takes: 0 for a combining character, 2 for a wide one (the
+ * C library's wcwidth; 1 for what it does not know). */
 int64_t szgi_utf8_columns(const char *text);
 
 /* Bytes of the longest start of valid UTF-8 that takes at most `columns`. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "display_private.h"
@@ -307,6 +308,7 @@ szg_status szgi_result_show(szg_context *context, const szg_result *result,
         how.columns = NULL; /* what was computed is not lost to a misspelt name */
     else if (known != SZG_OK)
         return known;
-    szg_status status = put_tables(context, result, &how, stream);
-    return status == SZG_OK ? known : status;
+    SZG_TRY(put_tables(context, result, &how, stream));
+    szg_status status = szgi_stream_flush(context, stream);
+    return status == SZG_OK ? known : szgi_fail_prefix(context, status, "the result");
 }

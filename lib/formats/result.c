@@ -136,9 +136,8 @@ szg_status szgi_result_choose(szg_context *context, const szg_result *result, co
 static szg_status show(szg_context *context, const szg_result *result,
                        const szg_print_options *options, FILE *stream) {
     enum { WIDTH = 120 };
-    const szgi_display display = {.width = options->width > 0 ? options->width : WIDTH,
-                                  .rows = options->rows,
-                                  .notes = true};
+    const szgi_display display = {
+        .width = options->width > 0 ? options->width : WIDTH, .rows = options->rows, .notes = true};
     return szgi_result_show(context, result, &display, stream);
 }
 
@@ -155,7 +154,7 @@ szg_status szg_result_print(szg_context *context, const szg_result *result,
         SZG_TRY(szgi_result_emit_json(context, result, stream));
         break;
     default:
-        SZG_TRY(show(context, result, &own, stream));
+        return show(context, result, &own, stream);
     }
     szg_status status = szgi_stream_flush(context, stream);
     return status == SZG_OK ? SZG_OK : szgi_fail_prefix(context, status, "the result");
