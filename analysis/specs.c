@@ -103,12 +103,14 @@ typedef struct visit_job {
 } visit_job;
 
 static szg_status visit_heads(visit_job *job, const szg_encoding *encoding) {
+    char what[SZGI_SHOWN];
+    snprintf(what, sizeof what, "matrices: %.*s", SZGI_SHOWN - 16, szg_encoding_spec(encoding));
     for (int64_t i = 0; i < job->orders->count; i++) {
         for (int64_t head = 0; head < szg_encoding_heads(encoding); head++) {
             SZG_TRY(szgi_context_check_cancel(job->context));
             SZG_TRY(job->visit(job->user, encoding, job->orders->value[i], head));
         }
-        szgi_progress(job->context, szg_encoding_spec(encoding), ++job->done, job->total);
+        szgi_progress(job->context, what, ++job->done, job->total);
     }
     return SZG_OK;
 }

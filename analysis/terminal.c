@@ -78,10 +78,19 @@ void terminal_message(void *user, szg_severity severity, const char *text) {
 
 /* ---- The line of progress ---- */
 
-/* Where the step `what` is, from the outermost on; -1: it is not at work. */
-static int find_step(const terminal *self, const char *what) {
+/* Numbers in a name change from one report to the next ("epoch 3/10, 12 s left"), and so does what
+ * follows a colon ("spectra: rope"). */
+static bool is_same(const terminal_step *a, const terminal_step *b) {
+    static const char ends[] = "0123456789:";
+    size_t length = strcspn(a->what, ends);
+    return a->total == b->total && length == strcspn(b->what, ends) &&
+           memcmp(a->what, b->what, length) == 0;
+}
+
+/* Where a step is, from the outermost on; -1: it is not at work. */
+static int find_step(const terminal *self, const terminal_step *step) {
     for (int i = 0; i < self->steps; i++)
-        if (strcmp(self->step[i].what, what) == 0)
+        if (is_same(&self->step[i], step))
             return i;
     return -1;
 }
@@ -89,10 +98,10 @@ static int find_step(const terminal *self, const char *what) {
 /* Whoever reports again has ended what it called. What begins anew was called by those that stand
  * above it: its former run ended without a word. */
 static void update_steps(terminal *self, const char *name, int64_t done, int64_t total) {
-    terminal_step step = {.done = done};
+    terminal_step step = {.done = done, .total = total};
     szgi_show(name, step.what, sizeof step.what);
     step.share = done >= total ? 1 : done > 0 ? (double)done / (double)total : 0;
-    int at = find_step(self, step.what);
+    int at = find_step(self, &step);
     if (at >= 0 && done >= self->step[at].done)
         self->steps = at;
     else if (at >= 0) {

@@ -9,7 +9,7 @@ enum { TERMINAL_STEPS = 8, TERMINAL_STEP_NAME = 160 };
 /* A piece of work that has begun and not ended. */
 typedef struct terminal_step {
     char what[TERMINAL_STEP_NAME];
-    int64_t done;
+    int64_t done, total;
     double share;
 } terminal_step;
 

@@ -133,6 +133,7 @@ static szg_status run_pairs(szg_context *context, const bench_run *run, const be
         if (elapsed > CASE_LIMIT)
             break;
     }
+    szgi_progress(context, run->item->name, pairs, pairs);
     return SZG_OK;
 }
 

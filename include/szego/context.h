@@ -13,7 +13,8 @@ typedef enum szg_severity { SZG_NOTE, SZG_WARNING } szg_severity;
 /* Receives one line without a newline. May be called from any thread, one call at a time. */
 typedef void szg_message_fn(void *user, szg_severity severity, const char *text);
 
-/* Receives progress of the job `what`: `done` of `total` units. One call at a time. */
+/* Receives progress of the job `what`: `done` of `total` units. Jobs nest: one that begins before
+ * another has reported `total` of `total` is part of that. One call at a time. */
 typedef void szg_progress_fn(void *user, const char *what, int64_t done, int64_t total);
 
 /* Seconds of a clock that only goes forward. May be called from any thread, several at a time. */

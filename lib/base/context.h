@@ -26,7 +26,9 @@ szg_status szgi_fail_prefix(szg_context *context, szg_status status, const char 
 SZG_PRINTF(3, 4)
 void szgi_say(szg_context *context, szg_severity severity, const char *format, ...);
 
-/* Reports progress; cheap enough to call a thousand times a second. Thread-safe. */
+/* Reports progress. A job that ends says so, `total` of `total`, whatever it left undone: what is
+ * reported between its first word and that is part of it. Cheap enough to call a thousand times a
+ * second. Thread-safe. */
 void szgi_progress(szg_context *context, const char *what, int64_t done, int64_t total);
 
 /* Seconds of the context's clock, by which deadlines and timings go. */

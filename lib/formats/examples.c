@@ -111,6 +111,7 @@ static szg_status put_examples(szg_context *context, FILE *stream, const szg_exa
             status = szgi_context_check_cancel(context);
         }
     }
+    szgi_progress(context, "writing examples", count, count);
     szgi_memory_free(line);
     return status;
 }

@@ -136,6 +136,7 @@ static szg_status take_lines(reader *r, const char *text, int64_t size, szg_exam
         SZG_TRY(take_line(r, text + at, length, out));
         at += length;
     }
+    szgi_progress(r->context, "reading examples", size, size);
     if (out->count == 0)
         return szgi_fail(r->context, SZG_EDATA, "%s: holds no examples", r->name);
     return SZG_OK;

@@ -71,12 +71,14 @@ static szg_status lanczos_iterate(szg_context *context, const szgi_operator *s,
                  run->ncv, run->v, run->n, run->iparam, run->ipntr, run->workd, run->workl,
                  run->lworkl, &run->info);
         if (run->ido != -1 && run->ido != 1)
-            return SZG_OK;
+            break;
         SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(s->apply(context, s->data, run->workd + run->ipntr[0] - 1,
                          run->workd + run->ipntr[1] - 1));
         szgi_progress(context, options->what, ++products, most);
     }
+    szgi_progress(context, options->what, most, most);
+    return SZG_OK;
 }
 
 /* ARPACK's d ascends; z lies in v, one vector after the other. */

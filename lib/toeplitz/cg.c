@@ -128,6 +128,7 @@ static szg_status iterate(szg_context *context, cg_state *s, double goal, int64_
         szgi_progress(context, "conjugate gradients", *iterations, most);
         SZG_TRY(szgi_context_check_cancel(context));
     }
+    szgi_progress(context, "conjugate gradients", most, most);
     return SZG_OK;
 }
 

@@ -55,6 +55,8 @@ static szg_status add_tables(szg_context *context, const szg_collection *collect
         SZG_TRY(check_padding(context, table));
         SZG_TRY(szgi_zip_add(context, zip, name, emit_table, table));
     }
+    szgi_progress(context, "export", szg_collection_tables(collection),
+                  szg_collection_tables(collection));
     return SZG_OK;
 }
 

@@ -90,6 +90,24 @@ START_TEST(progress_is_one_line) {
 }
 END_TEST
 
+/* Numbers in a name change; a job that has ended gives its place to the next one. */
+START_TEST(a_step_is_known_by_its_words) {
+    terminal screen = {0};
+    report(&screen, "epoch 1/9, 12 s left", 1, 90);
+    report(&screen, "evaluating", 0, 40);
+    report(&screen, "evaluating", 40, 40);
+    report(&screen, "epoch 2/9, 9 s left", 20, 90);
+    ck_assert_int_eq(screen.steps, 1);
+    check_line(&screen, 60, "epoch 2/9, 9 s left [######........................]  22%");
+    report(&screen, "epoch 9/9, 0 s left", 90, 90);
+    ck_assert_int_eq(screen.steps, 0);
+    report(&screen, "making examples", 0, 40);
+    report(&screen, "making examples", 40, 40);
+    report(&screen, "label ceiling", 0, 65536);
+    check_line(&screen, 60, "label ceiling [..............................]   0%");
+}
+END_TEST
+
 /* What reports first may be the inner one: it begins again within the one that called it. */
 START_TEST(an_inner_step_may_come_first) {
     terminal screen = {0};
@@ -131,6 +149,7 @@ END_TEST
 
 TEST_FILE("terminal") {
     test_add(suite, "progress_is_one_line", progress_is_one_line);
+    test_add(suite, "a_step_is_known_by_its_words", a_step_is_known_by_its_words);
     test_add(suite, "an_inner_step_may_come_first", an_inner_step_may_come_first);
     test_add(suite, "progress_fits_the_width", progress_fits_the_width);
     test_add(suite, "width_is_columns_or_the_terminal", width_is_columns_or_the_terminal);

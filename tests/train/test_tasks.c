@@ -6,6 +6,7 @@
 #include "formats/examples.h"
 #include "train/config/train_config.h"
 
+#include "scratch.h"
 #include "suite.h"
 
 #include "../../train/data/tasks_private.h"
@@ -541,7 +542,50 @@ START_TEST(long_work_can_be_cancelled) {
 }
 END_TEST
 
+/* The jobs that have begun and not ended, by name: progress nests by that. */
+typedef struct open_jobs {
+    char name[8][64];
+    int count, begun;
+} open_jobs;
+
+static void keep_open(void *user, const char *what, int64_t done, int64_t total) {
+    open_jobs *jobs = user;
+    int at = 0;
+    while (at < jobs->count && strcmp(jobs->name[at], what) != 0)
+        at++;
+    jobs->begun += at == jobs->count;
+    if (done < total && at == jobs->count) {
+        ck_assert_int_lt(jobs->count, 8);
+        snprintf(jobs->name[jobs->count++], sizeof *jobs->name, "%s", what);
+    } else if (done >= total && at < jobs->count)
+        memmove(jobs->name[at], jobs->name[--jobs->count], sizeof *jobs->name);
+}
+
+START_TEST(every_job_says_that_it_ends) {
+    open_jobs jobs = {0};
+    szg_context *context;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                   .progress = keep_open, .user = &jobs};
+    szg_train_config c = config_of(574);
+    szg_dataset set;
+    szg_examples copy;
+    szg_label_ceiling ceiling;
+    const char *path = scratch_path("all.jsonl");
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    ck_szg_ok(szg_dataset_open(context, &c, &set));
+    ck_szg_ok(szg_task_label_ceiling(context, &c, &ceiling));
+    ck_szg_ok(szg_examples_write(context, &set.train, NULL, set.train.count, path));
+    ck_szg_ok(szg_examples_read(context, path, &copy));
+    ck_assert_int_ge(jobs.begun, 4);
+    ck_assert_msg(jobs.count == 0, "%s never ends", jobs.name[0]);
+    szg_examples_close(&copy);
+    szg_dataset_close(&set);
+    szg_context_close(&context);
+}
+END_TEST
+
 TEST_FILE("tasks") {
+    test_add(suite, "every_job_says_that_it_ends", every_job_says_that_it_ends);
     test_add(suite, "distance_examples_follow_the_rules", distance_examples_follow_the_rules);
     test_add(suite, "distance_lengths_are_uniform", distance_lengths_are_uniform);
     test_add(suite, "segments_are_drawn_without_replacement",

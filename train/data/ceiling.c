@@ -116,6 +116,7 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
             status = szgi_context_check_cancel(context);
         }
     }
+    szgi_progress(context, "label ceiling", SAMPLES, SAMPLES);
     szgi_ceiling_close(&scratch);
     out->accuracy = 1 - mean_of(&lost);
     out->error = spread_of(&lost) / sqrt(SAMPLES);

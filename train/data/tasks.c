@@ -68,6 +68,7 @@ static szg_status generate(szg_context *context, const szg_train_config *config,
             status = szgi_context_check_cancel(context);
         }
     }
+    szgi_progress(context, "making examples", data->examples, data->examples);
     szgi_task_close(&generator);
     return status;
 }

@@ -89,6 +89,7 @@ szg_status szgi_evaluation_run(szg_context *context, evaluation *self, szgi_tall
         SZG_TRY(evaluate_batch(context, self, first, logits));
         szgi_progress(context, "evaluating", first, self->set.count);
     }
+    szgi_progress(context, "evaluating", self->set.count, self->set.count);
     return szgi_device_download(context, tally, self->tally, (int64_t)sizeof *tally);
 }
 

@@ -215,5 +215,6 @@ szg_status szgi_dc_tree_solve(szg_context *context, szgi_dc_tree *tree) {
         szgi_progress(context, "Toeplitz eigenvalues", tree->depth - level, tree->depth + 1);
         SZG_TRY(szgi_dc_tree_level(context, tree, level, solve_inner));
     }
+    szgi_progress(context, "Toeplitz eigenvalues", tree->depth + 1, tree->depth + 1);
     return SZG_OK;
 }

@@ -198,6 +198,7 @@ szg_status szgi_lemma_trials(claims_run *run) {
         SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].theta));
     }
     SZG_TRY(szgi_pool_run(context, trials, run_trial, run));
+    szgi_progress(context, "verify: Lemma B.1", trials, trials);
     for (int64_t i = 0; i < trials; i++)
         SZG_TRY(tabulate(run, i));
     return SZG_OK;
