@@ -256,6 +256,28 @@ class Page:
             raise BrowserError(_exception(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
+    # What a reader does, in pixels of the window. Each call returns once the page has answered it.
+
+    def move(self, x, y):
+        """The pointer, there."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x, y):
+        self.move(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def tap(self, x, y):
+        """A finger, down and up; the page takes touches (Emulation.setTouchEmulationEnabled)."""
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.settle()  # the click comes after the gesture
+
+    def key(self, name):
+        """A key by its name: ArrowRight, Escape, Enter."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name)
+
     def _events(self, method):
         return [event["params"] for event in self.browser.events
                 if event["method"] == method and event.get("sessionId") == self.session]

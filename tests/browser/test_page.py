@@ -25,6 +25,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 MEGABYTE = 1000000
 tap = Tap()
 
+SUBJECT = "Positional encodings and the spectra of attention logits"
 #: The section that each table must bring, where it has rows.
 SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_metrics": "curves",
             "reproduce_ablation": "ablation", "ablate_ablation": "ablation", "reproduce_sweep": "sweep",
@@ -32,7 +33,9 @@ SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_m
             "symbol_samples": "symbol", "train_contraction": "contraction",
             "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary"}
 #: Sections that may show tables alone; trainings have their runs in table1.
-LISTS = {"others", "data"}
+LISTS = {"findings", "others", "data", "provenance"}
+ORDER = ["findings", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "contraction", "table1", "curves",
+         "ablation", "sweep", "switches", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}
 
 MARKS = """Array.from(document.querySelectorAll('figure'), figure =>
@@ -64,7 +67,8 @@ def sections(page, folder):
     drawn = {section for section, _, _ in page.evaluate(MARKS)}
     return ([f"{name} is missing" for name in sorted(wanted - set(found))]
             + [f"{name} is there" for name in sorted(set(found) - wanted - allowed)]
-            + [f"{name} shows nothing" for name in sorted(wanted - drawn)])
+            + [f"{name} shows nothing" for name in sorted(wanted - drawn)]
+            + ([] if found == [name for name in ORDER if name in found] else [f"the order is {found}"]))
 
 
 def differing(kind, cell, got):
@@ -213,6 +217,8 @@ def check_all(chromium, folder, path):
     page = chromium.open(results.report(PROGRAM, folder, path))
     check("nothing but the page is loaded, and nothing is complained of", page.problems())
     check("every section that the folder gives", sections(page, folder))
+    tap.ok("the page says what it is", page.evaluate("[document.title, document.querySelector('h1').textContent]") == [
+        f"{os.path.basename(folder)}: {SUBJECT} (szego report)", SUBJECT])
     check("every figure has its marks", marks(page))
     check("every table is the folder's", tables(page, folder))
     check("links give their rows", links(chromium, path, folder))
@@ -248,7 +254,7 @@ def check_single(chromium, folder, path):
 def check_hostile(chromium, folder, path):
     """Markup in every text of every table stays text."""
     page = chromium.open(results.report(PROGRAM, folder, path))
-    scripts = len(page.evaluate("szego.tables()")) + 1
+    scripts = len(page.evaluate("szego.tables()")) + 3
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
     check("hostile names: nothing runs, nothing is loaded", page.problems())
     count = page.evaluate("[document.images.length, document.scripts.length,"

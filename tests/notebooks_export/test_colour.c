@@ -82,11 +82,11 @@ static double contrast(uint32_t one, uint32_t other) {
     return a > b ? a / b : b / a;
 }
 
-static char *read_css(void) {
+static char *read_css(const char *name) {
     const char *folder = getenv("SZG_ASSETS");
     ck_assert_msg(folder != NULL, "SZG_ASSETS names no folder: run it by meson test");
     char path[4096];
-    snprintf(path, sizeof path, "%s/figure.css", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
     ck_assert_msg(file != NULL, "%s", path);
     char *text = calloc(1, 1 << 16);
@@ -132,10 +132,33 @@ static void check_theme(const char *css, const char *theme) {
 }
 
 START_TEST(series_are_apart_and_seen) {
-    char *css = read_css();
+    char *css = read_css("figure.css");
     check_theme(css, "light");
     check_theme(css, "dark");
     ck_assert_uint_eq(variable(css, "light", "--fig-page"), 0xffffff);
+    free(css);
+}
+END_TEST
+
+/* Letters of the page on everything that they stand on: 4.5 to 1 (WCAG 2.1, 1.4.3, level AA). */
+START_TEST(letters_are_readable) {
+    static const char *const letters[] = {"--ink",   "--quiet",       "--link", "--holds",
+                                          "--fails", "--conditional", "--warn"};
+    static const char *const themes[] = {"light", "dark"};
+    static const char *const grounds[] = {"--page", "--panel"};
+    char *css = read_css("page.css");
+    for (int t = 0; t < 2; t++) {
+        uint32_t warned = variable(css, themes[t], "--warn-page");
+        for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+            for (int g = 0; g < 2; g++) {
+                double seen = contrast(variable(css, themes[t], letters[i]),
+                                       variable(css, themes[t], grounds[g]));
+                ck_assert_msg(seen >= 4.5, "%s: %s on %s: %g", themes[t], letters[i], grounds[g],
+                              seen);
+            }
+        ck_assert(contrast(variable(css, themes[t], "--ink"), warned) >= 4.5);
+        ck_assert(contrast(variable(css, themes[t], "--link"), warned) >= 4.5);
+    }
     free(css);
 }
 END_TEST
@@ -190,6 +213,7 @@ END_TEST
 
 TEST_FILE("colour") {
     test_add(suite, "series are apart and seen", series_are_apart_and_seen);
+    test_add(suite, "letters are readable", letters_are_readable);
     test_add(suite, "sequential colours grow lighter", sequential_colours_grow_lighter);
     test_add(suite, "diverging colours meet in the middle", diverging_colours_meet_in_the_middle);
     test_add(suite, "texts on cells are readable", texts_on_cells_are_readable);

@@ -1,6 +1,6 @@
 "use strict";
-// What needs a script: the theme, and the rows behind the plots. Tables stand in the page as
-// compressed bytes (docs/reference/html-report.md has their format); none is decoded before it is asked for.
+// The rows behind the figures. Tables stand in the page as compressed bytes (docs/reference/html-report.md
+// has their format); none is decoded before it is asked for.
 (() => {
   const SHOWN = 50; // rows of a preview
   const DAMAGED = "the table in this page is damaged";
@@ -170,24 +170,29 @@
 
   // ---- Links and previews ----
 
-  function say(link, error) {
+  function say(link, error, remedy = "") {
     let told = link.nextElementSibling;
     if (!told || !told.classList.contains("failed")) {
       told = document.createElement("span");
       told.className = "failed";
       link.after(told);
     }
-    told.textContent = ` ${error.message}; the same rows stand in the folder`;
+    told.textContent = ` ${error.message}${remedy}`;
+  }
+  const ROWS = "; the same rows stand in the folder";
+
+  function save(blob, name) {
+    const anchor = document.createElement("a");
+    anchor.href = URL.createObjectURL(blob);
+    anchor.download = name;
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
   }
 
   async function download(link) {
     const id = link.dataset.table;
     const parts = csvParts(await table(id), link.dataset.rows);
-    const anchor = document.createElement("a");
-    anchor.href = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
-    anchor.download = `${id}.csv`;
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
+    save(new Blob(parts, { type: "text/csv" }), `${id}.csv`);
   }
 
   // Six digits, as in the page's own tables. A lower end of an enclosure (-1) is rounded down, an upper
@@ -244,25 +249,15 @@
   for (const link of document.querySelectorAll("a.rows"))
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      download(link).catch((error) => say(link, error));
+      download(link).catch((error) => say(link, error, ROWS));
     });
   for (const details of document.querySelectorAll("details.preview"))
     details.addEventListener("toggle", () => {
       if (details.open && details.childElementCount === 1)
-        preview(details).catch((error) => say(details.querySelector("summary"), error));
+        preview(details).catch((error) => say(details.querySelector("summary"), error, ROWS));
     });
 
-  // ---- Theme ----
-
-  const theme = document.getElementById("theme");
-  theme.hidden = false;
-  theme.addEventListener("click", () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-  });
-
-  // ---- For tests and for readers with a console ----
+  // ---- For figures.js, tests and readers with a console ----
 
   const scripts = () => [...document.querySelectorAll('script[type="application/octet-stream"]')];
   function named(name) {
@@ -277,6 +272,8 @@
       return Array.from({ length: rows }, (_, i) =>
         Object.fromEntries(columns.map((column) => [column.name, column.cell(i)])));
     },
+    save,
+    say,
     csv: async (name, spec) => csvParts(await named(name), spec).join(""),
   };
 })();

@@ -222,6 +222,9 @@ static void print_head(const canvas *canvas) {
             figure->elements);
     szgi_print_attribute(stream, "width", canvas->full_width);
     szgi_print_attribute(stream, "height", canvas->full_height);
+    fputs("style=\"--width:", stream); /* for the style sheet, which attr() does not reach */
+    szgi_print_coordinate(stream, canvas->full_width);
+    fputs("px\" ", stream);
     fputs("viewBox=\"0 0 ", stream);
     szgi_print_coordinate(stream, canvas->full_width);
     fputc(' ', stream);

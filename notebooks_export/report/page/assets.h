@@ -4,10 +4,14 @@
 
 #include <stddef.h>
 
-extern const char szgi_asset_page[], szgi_asset_figure[], szgi_asset_report[];
-extern const size_t szgi_asset_page_size, szgi_asset_figure_size, szgi_asset_report_size;
+extern const char szgi_asset_page[], szgi_asset_figure[];
+extern const size_t szgi_asset_page_size, szgi_asset_figure_size;
 
-/* Base64 of the script's SHA-256: what the page's security policy allows to run. */
-extern const char szgi_asset_report_sha256[];
+extern const char szgi_asset_frame[], szgi_asset_report[], szgi_asset_figures[];
+extern const size_t szgi_asset_frame_size, szgi_asset_report_size, szgi_asset_figures_size;
+
+/* Base64 of each script's SHA-256: what the page's security policy allows to run. */
+extern const char szgi_asset_frame_sha256[], szgi_asset_report_sha256[],
+    szgi_asset_figures_sha256[];
 
 #endif

@@ -28,24 +28,43 @@ static void print_asset(const page *page, const char *text, size_t size) {
     fwrite(text, 1, size, page->stream);
 }
 
+/* In the order in which they run: what needs a script is seen first, figures save by report.js. */
+static const struct script {
+    const char *text, *sha256;
+    const size_t *size;
+} scripts[] = {{szgi_asset_frame, szgi_asset_frame_sha256, &szgi_asset_frame_size},
+               {szgi_asset_report, szgi_asset_report_sha256, &szgi_asset_report_size},
+               {szgi_asset_figures, szgi_asset_figures_sha256, &szgi_asset_figures_size}};
+enum { SCRIPTS = sizeof scripts / sizeof *scripts };
+
 /* No source but what stands in the file: a name that got past the escaping could load nothing and
  * run nothing. */
 static void print_head(const page *page) {
     FILE *stream = page->stream;
-    fprintf(stream,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; script-src 'sha256-%s'; img-src data:; base-uri 'none'; "
-            "form-action 'none'\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<meta name=\"generator\" content=\"szego\">\n<link rel=\"icon\" href=\"data:,\">\n"
-            "<title>",
-            szgi_asset_report_sha256);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src",
+          stream);
+    for (int i = 0; i < SCRIPTS; i++)
+        fprintf(stream, " 'sha256-%s'", scripts[i].sha256);
+    fputs("; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"generator\" content=\"szego\">\n<link rel=\"icon\" href=\"data:,\">\n"
+          "<title>",
+          stream);
     print_name(page);
     fputs(": " SUBJECT " (szego report)</title>\n<style>\n", stream);
     print_asset(page, szgi_asset_page, szgi_asset_page_size);
     print_asset(page, szgi_asset_figure, szgi_asset_figure_size);
     fputs("</style>\n</head>\n<body>\n", stream);
+}
+
+static void print_scripts(const page *page) {
+    for (int i = 0; i < SCRIPTS; i++) {
+        fputs("<script>", page->stream);
+        print_asset(page, scripts[i].text, *scripts[i].size);
+        fputs("</script>\n", page->stream);
+    }
 }
 
 static void print_header(const page *page) {
@@ -79,11 +98,8 @@ static szg_status draw_section(page *page, const section *section) {
     page->title = section->title;
     page->figures = page->headings = 0;
     szgi_page_list_section(page);
-    fprintf(page->stream, "<section id=\"%s\">\n<h2>", section->id);
-    szgi_html_text(page->stream, section->title);
-    fprintf(page->stream,
-            " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
-            section->id);
+    fprintf(page->stream, "<section id=\"%s\">\n", section->id);
+    szgi_page_print_title(page, section->id, section->title);
     SZG_TRY(section->draw ? section->draw(page) : section->run(page, section));
     fputs("</section>\n", page->stream);
     szgi_page_list_end(page);
@@ -108,10 +124,8 @@ static szg_status draw_sections(page *page, szgi_text *body) {
 static szg_status print_page(page *page, const szgi_text *body) {
     FILE *stream = page->stream;
     print_head(page);
-    fputs("<div class=\"frame\">\n", stream);
-    szgi_page_print_contents(page);
-    fputs("<div>\n", stream);
     print_header(page);
+    szgi_page_print_contents(page);
     fputs("<main>\n", stream);
     szgi_page_print_findings(page);
     fwrite(body->text, 1, (size_t)body->length, stream);
@@ -120,10 +134,10 @@ static szg_status print_page(page *page, const szgi_text *body) {
     fputs(
         "</main>\n<footer><p>One file: it loads nothing and works from disk. Each figure links to "
         "the rows that it was drawn from, as CSV that reads back exactly. The folder holds the "
-        "same tables.</p></footer>\n</div>\n</div>\n<script>",
+        "same tables.</p></footer>\n",
         stream);
-    print_asset(page, szgi_asset_report, szgi_asset_report_size);
-    fputs("</script>\n</body>\n</html>\n", stream);
+    print_scripts(page);
+    fputs("</body>\n</html>\n", stream);
     return SZG_OK;
 }
 

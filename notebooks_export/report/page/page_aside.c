@@ -57,7 +57,9 @@ void szgi_page_finding(page *page, const char *anchor, const char *format, ...) 
 void szgi_page_print_findings(const page *page) {
     if (!page->findings.text)
         return;
-    fputs("<section id=\"findings\">\n<h2>Findings</h2>\n<ul>\n", page->stream);
+    fputs("<section id=\"findings\">\n", page->stream);
+    szgi_page_print_title(page, "findings", "Findings");
+    fputs("<ul>\n", page->stream);
     fputs(page->findings.text, page->stream);
     fputs("</ul>\n</section>\n", page->stream);
 }

@@ -85,8 +85,10 @@ static void print_table(FILE *stream, const embedded *of) {
 
 void szgi_page_print_data(page *page) {
     FILE *stream = page->stream;
-    fputs("<section id=\"data\">\n<h2>Data in this page</h2>\n<p>Every table that a plot or a "
-          "list above was made from, whole: each number reads back exactly.</p>\n",
+    fputs("<section id=\"data\">\n", stream);
+    szgi_page_print_title(page, "data", "Data in this page");
+    fputs("<p>Every table that a plot or a list above was made from, whole: each number reads back "
+          "exactly.</p>\n",
           stream);
     for (int64_t i = 0; i < page->count; i++)
         print_table(stream, &page->embedded[i]);

@@ -110,11 +110,15 @@ static bool is_first_of_table(const rows *sources, int64_t index) {
     return true;
 }
 
-szg_status szgi_page_print_links(page *page, const rows *sources, int64_t count, bool preview) {
+szg_status szgi_page_print_links(page *page, const rows *sources, int64_t count, bool figure) {
     fputs("<div class=\"links\">\n", page->stream);
+    if (figure)
+        fputs("<span class=\"save\"><button type=\"button\" data-save=\"svg\">SVG</button>\n"
+              "<button type=\"button\" data-save=\"png\">PNG</button></span>\n",
+              page->stream);
     for (int64_t i = 0; i < count; i++)
         if (sources[i].table && is_first_of_table(sources, i))
-            SZG_TRY(link_table(page, sources[i].table, sources, count, preview));
+            SZG_TRY(link_table(page, sources[i].table, sources, count, figure));
     fputs("</div>\n", page->stream);
     return SZG_OK;
 }

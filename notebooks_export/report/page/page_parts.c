@@ -43,6 +43,14 @@ void szgi_page_heading(page *page, const char *format, ...) {
     va_end(arguments);
 }
 
+void szgi_page_print_title(const page *page, const char *id, const char *title) {
+    fputs("<h2>", page->stream);
+    szgi_html_text(page->stream, title);
+    fprintf(page->stream,
+            " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
+            id);
+}
+
 void szgi_page_grid_begin(page *page) {
     fputs("<div class=\"grid\">\n", page->stream);
 }
@@ -83,12 +91,12 @@ szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count, co
     if (title) {
         fputs("<p class=\"heading\">", page->stream);
         szgi_html_text(page->stream, title);
-        fputs("</p>\n<div class=\"panels\">\n", page->stream);
+        fputs("</p>\n", page->stream);
     }
+    fputs(title ? "<div class=\"plot panels\">\n" : "<div class=\"plot\">\n", page->stream);
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(szgi_figure_print(page->context, panels[i], page->stream));
-    if (title)
-        fputs("</div>\n", page->stream);
+    fputs("</div>\n", page->stream);
     print_caption(page, panels, count, caption);
     SZG_TRY(szgi_page_print_links(page, sources, source_count, true));
     fputs("</figcaption></figure>\n", page->stream);

@@ -42,9 +42,10 @@ SZG_CHECK_RESULT szg_status szgi_page_embed(page *page, const szg_table *table,
 SZG_CHECK_RESULT szg_status szgi_page_embed_small(page *page, const szg_table *table, int64_t most,
                                                   int64_t *size, const embedded **out);
 
-/* As page_links; `preview`: with the first rows of each, to be opened. */
+/* As page_links; `figure`: with the first rows of each, to be opened, and the figure's own files.
+ */
 SZG_CHECK_RESULT szg_status szgi_page_print_links(page *page, const rows *sources, int64_t count,
-                                                  bool preview);
+                                                  bool figure);
 
 /* A call that returns none has failed: the first failure stays. */
 void szgi_page_remember(page *page, szg_status status);
@@ -54,6 +55,9 @@ void szgi_page_remember(page *page, szg_status status);
 FILE *szgi_page_aside(page *page, szgi_text *text);
 /* Ends both. The failure of a call that returned none comes first. SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_page_end_asides(page *page);
+
+/* The heading of a section, with a link to it. */
+void szgi_page_print_title(const page *page, const char *id, const char *title);
 
 /* Begins and ends a section's entry in the navigation; between them, an entry for a figure. */
 void szgi_page_list_section(page *page);

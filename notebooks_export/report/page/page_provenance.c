@@ -88,8 +88,10 @@ static szg_status print_result(page *page, int64_t index) {
 szg_status szgi_page_print_provenance(page *page) {
     FILE *stream = page->stream;
     int64_t count = szg_collection_count(page->results);
+    fputs("<section id=\"provenance\">\n", stream);
+    szgi_page_print_title(page, "provenance", "What was run");
     fprintf(stream,
-            "<section id=\"provenance\">\n<h2>What was run</h2>\n<p>%" PRId64
+            "<p>%" PRId64
             " result%s, each with the command line, version and seed that made it.</p>\n",
             count, count == 1 ? "" : "s");
     for (int64_t i = 0; i < count && i < MOST_RESULTS; i++)

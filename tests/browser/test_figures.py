@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""What a reader does with a report: points, taps, presses keys, follows links, saves figures, prints, on a
+wide and on a narrow window, with and without scripts. usage: test_figures.py PROGRAM"""
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "peer"))
+# pylint: disable=wrong-import-position
+import browser
+import png
+import results
+from peer import Tap, scratch, skip
+
+if not browser.find():
+    skip("Chromium is not installed: ./check --browser installs it")
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PHONE, DESK, PAPER = 400, 1280, 703  # pixels; A4 without its margins is 186 mm wide
+HITS = "svg.figure .line .hits circle"
+tap = Tap()
+
+
+def make(folder):
+    """Spectra with clouds and rules, a training with lines and a legend."""
+    for arguments in (["spectrum", "--all", "-n", "64", "--pe", "alibi:heads=2", "--pe", "rope:dim=8",
+                       "-o", f"{folder}/spectrum/"],
+                      ["train", results.save_json(folder + "-inputs/train.json", results.TRAINING),
+                       "--capture", "every=3", "-o", f"{folder}/train/"]):
+        subprocess.run([PROGRAM, *arguments, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+
+
+# ---- Places and states ----
+
+def middle(page, selector, at=0):
+    """Where the middle of an element is in the window, once it is in view."""
+    return page.evaluate(f"""(() => {{
+        const element = document.querySelectorAll({selector!r})[{at}];
+        element.scrollIntoView({{block: 'center', inline: 'center'}});
+        const box = element.getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2];
+    }})()""")
+
+
+TIP = """(() => {
+    const tip = document.getElementById('tip'), box = tip.getBoundingClientRect();
+    return tip.hidden ? null : {text: tip.textContent, inside: box.x >= 0 && box.y >= 0 &&
+        box.right <= document.documentElement.clientWidth && box.width > 0};
+})()"""
+
+
+def said(page):
+    """The tooltip's text; None: it is not seen; an error if it leaves the window."""
+    tip = page.evaluate(TIP)
+    return None if tip is None else tip["text"] if tip["inside"] else "outside: " + tip["text"]
+
+
+def title(page, selector, at=0):
+    """What the mark says without a script."""
+    return page.evaluate(f"document.querySelectorAll({selector!r})[{at}].querySelector('title').textContent")
+
+
+def away(page):
+    return page.evaluate("""(() => {
+        const box = document.querySelector('main h2').getBoundingClientRect();
+        scrollBy(0, box.y - 100);
+        const now = document.querySelector('main h2').getBoundingClientRect();
+        return [now.x + 2, now.y + 2];
+    })()""")
+
+
+# ---- Pointer, finger, keyboard ----
+
+def check_pointer(chromium, path):
+    page = chromium.open(path, width=DESK)
+    first, later = title(page, HITS, 0), title(page, HITS, 5)
+    tap.ok("no tooltip before anything is pointed at", said(page) is None)
+    x, y = middle(page, HITS, 0)
+    page.move(x, y)
+    tap.ok("a point's values at once", said(page) == first, (said(page), first))
+    tap.ok("and no second tooltip of the browser's", page.evaluate(
+        f"document.querySelector({HITS!r}).querySelector('title')") is None)
+    page.move(x, y)
+    tap.ok("they stay", said(page) == first, said(page))
+    x, y = middle(page, HITS, 5)
+    page.move(x, y)
+    tap.ok("of another point", said(page) == later, (said(page), later))
+    page.move(*away(page))
+    tap.ok("gone beside the figure", said(page) is None, said(page))
+    page.close()
+
+
+def check_finger(chromium, path):
+    page = chromium.open(path, width=PHONE)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    first = title(page, HITS, 0)
+    x, y = middle(page, HITS, 0)
+    page.tap(x - 9, y)  # no finger meets a point
+    tap.ok("a tap beside a point shows it", said(page) == first, (said(page), first))
+    page.tap(*away(page))
+    tap.ok("a tap elsewhere hides it", said(page) is None, said(page))
+    tap.ok("the page did not grow", page.evaluate("document.documentElement.scrollWidth") <= PHONE)
+    page.close()
+
+
+def check_keyboard(chromium, path):
+    page = chromium.open(path, width=DESK)
+    titles = [title(page, HITS, at) for at in range(2)]
+    page.evaluate(f"document.querySelector({HITS!r}).closest('svg').focus()")
+    begin = said(page)
+    page.key("ArrowRight")
+    first = said(page)
+    tap.ok("the first arrow shows a value", begin is None and first is not None, first)
+    page.evaluate(f"document.querySelector({HITS!r}).dispatchEvent(new MouseEvent('click', "
+                  "{bubbles: true, ...(({x, y, width, height}) => ({clientX: x + width / 2, "
+                  f"clientY: y + height / 2}}))(document.querySelector({HITS!r}).getBoundingClientRect())}}))")
+    tap.ok("a click pins a point", said(page) == titles[0], said(page))
+    page.key("ArrowRight")
+    tap.ok("an arrow goes on to the next", said(page) == titles[1], (said(page), titles[1]))
+    page.key("Home")
+    tap.ok("Home goes back to the first", said(page) == titles[0], said(page))
+    page.key("ArrowUp")
+    tap.ok("an arrow across goes to another series", said(page) not in (None, *titles), said(page))
+    page.key("Escape")
+    tap.ok("Escape hides it", said(page) is None, said(page))
+    page.close()
+
+
+VISIBLE = """Array.from(document.querySelectorAll('%s [data-series]:not(.entry)'), mark =>
+    [mark.dataset.series, getComputedStyle(mark).visibility === 'visible'])"""
+
+
+def check_legend(chromium, path):
+    page = chromium.open(path, width=DESK)
+    figure = page.evaluate("'#' + Array.from(document.querySelectorAll('figure')).find(figure => "
+                           "figure.querySelectorAll('.line[data-series]').length > 1).id")
+    entry = f"{figure} .entry"
+    series = page.evaluate(f"document.querySelector({entry!r}).dataset.series")
+    whole = page.evaluate(VISIBLE % figure)
+    tap.ok("every series is seen", all(shown for _, shown in whole) and len(whole) > 1)
+    page.click(*middle(page, entry))
+    tap.ok("a click on its entry hides a series, and no other", page.evaluate(VISIBLE % figure) == [
+        [name, name != series] for name, _ in whole], page.evaluate(VISIBLE % figure))
+    tap.ok("the entry says so", page.evaluate(f"document.querySelector({entry!r}).ariaPressed") == "false")
+    check_files(chromium, page, figure, series)
+    page.evaluate(f"document.querySelector({entry!r}).focus()")
+    page.key("Enter")
+    tap.ok("Enter shows it again", page.evaluate(VISIBLE % figure) == whole)
+    page.key("ArrowRight")
+    tap.ok("an arrow leads to the next entry", page.evaluate(
+        f"Array.from(document.querySelectorAll({entry!r})).indexOf(document.activeElement)") == 1)
+    page.close()
+
+
+def check_files(chromium, page, figure, hidden):
+    """An SVG that stands alone and a PNG, of a figure with one series hidden."""
+    shown = page.evaluate(f"document.querySelectorAll('{figure} .mark').length")
+    gone = page.evaluate(f"document.querySelectorAll('{figure} [data-series=\"{hidden}\"] .mark').length")
+    name, data = page.download(f"document.querySelector('{figure} [data-save=svg]').click()")
+    tap.ok("the SVG has the figure's name", name == figure[1:] + ".svg", name)
+    tree = xml.etree.ElementTree.fromstring(data)
+    marks = [one for one in tree.iter() if "mark" in one.get("class", "").split()]
+    tap.ok("the SVG has what is seen", len(marks) == shown - gone > 0, (len(marks), shown, gone))
+    tap.ok("the SVG needs no style sheet", b"var(" not in data and b" style=" not in data
+           and any(one.get("stroke", "").startswith("rgb(") for one in tree.iter()), data[:600])
+    path = os.path.join(chromium.folder, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    alone = chromium.open(path)
+    colours = png.statistics(alone.screenshot("svg"))[1]
+    tap.ok("the SVG is drawn in colours by itself", colours >= 16 and alone.problems() == [], colours)
+    alone.close()
+    box = page.evaluate(f"(({{width, height}}) => [width, height])(document.querySelector('{figure} svg').viewBox.baseVal)")
+    name, data = page.download(f"document.querySelector('{figure} [data-save=png]').click()")
+    size = [int.from_bytes(data[at:at + 4], "big") for at in (16, 20)]
+    tap.ok("the PNG is twice as large", name == figure[1:] + ".png" and data.startswith(b"\x89PNG")
+           and all(abs(got - 2 * want) < 1 for got, want in zip(size, box)), (name, size, box))
+    common, colours, brightness = png.statistics(data)
+    tap.ok("the PNG is drawn on the page's colour", colours >= 16 and common < 0.998 and brightness > 200,
+           (common, colours, brightness))
+    tap.ok("saving is no problem", page.problems() == [], page.problems())
+
+
+HEADS = """(() => {
+    const figures = Array.from(document.querySelectorAll('figure')).filter(figure =>
+        figure.querySelectorAll('.line').length > 1).slice(0, 2);
+    for (const figure of figures) figure.querySelectorAll('.line').forEach((line, i) => { line.dataset.head = '0.' + i; });
+    return figures.map(figure => '#' + figure.id);
+})()"""
+
+
+def check_heads(chromium, path):
+    """Heads as sections name them: here two figures that show the same ones."""
+    page = chromium.open(path, width=DESK)
+    one, other = page.evaluate(HEADS)
+    opacity = (f"Array.from(document.querySelectorAll('{other} .line'), "
+               "line => +getComputedStyle(line).opacity)")
+    before = page.evaluate(opacity)
+    page.move(*middle(page, f"{one} .line .hits circle"))
+    lit = page.evaluate(opacity)
+    tap.ok("a head is marked in another figure", set(before) == {1} and lit[0] == 1
+           and all(0 < value < 0.5 for value in lit[1:]) and len(lit) > 1, lit)
+    page.move(*away(page))
+    tap.ok("and no longer than it is pointed at", page.evaluate(opacity) == before)
+    page.click(*middle(page, f"{one} .line .hits circle"))
+    page.move(*away(page))
+    tap.ok("a click keeps it", page.evaluate(opacity) == lit)
+    page.click(*away(page))
+    tap.ok("a click elsewhere ends it", page.evaluate(opacity) == before)
+    page.close()
+
+
+# ---- Layout and links ----
+
+WIDE = """Array.from(document.querySelectorAll('body *'), element => [element, element.getBoundingClientRect()])
+    .filter(([element, box]) => (box.right > %d || box.left < 0) && box.width > 0 &&
+        !element.parentElement.closest('.plot, .scroll, math'))
+    .map(([element]) => element.outerHTML.slice(0, 80))"""
+
+
+def too_wide(page, width):
+    """What reaches beyond the window, boxes that are moved within themselves left out."""
+    wrong = page.evaluate(WIDE % (width + 1))
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        wrong.append("the page itself")
+    return wrong
+
+
+LINKS = """(() => {
+    const targets = Array.from(document.querySelectorAll('nav a'), link => link.hash.slice(1));
+    const wanted = Array.from(document.querySelectorAll('main > section, main figure'), element => element.id);
+    return [targets.filter(id => !document.getElementById(id)), wanted.filter(id => !targets.includes(id))];
+})()"""
+
+
+def check_layout(chromium, path):
+    for width in (PHONE, 700, DESK):
+        page = chromium.open(path, width=width)
+        tap.ok(f"nothing is wider than a window of {width}", too_wide(page, width) == [], too_wide(page, width))
+        tap.ok(f"nothing moves while the page loads at {width}", page.evaluate(
+            "new Promise(done => new PerformanceObserver(list => done(list.getEntries().length))"
+            ".observe({type: 'layout-shift', buffered: true}) || setTimeout(() => done(0), 200))") == 0)
+        page.close()
+    page = chromium.open(path, width=DESK)
+    tap.ok("the navigation has every section and figure, and no other", page.evaluate(LINKS) == [[], []],
+           page.evaluate(LINKS))
+    page.evaluate("document.getElementById('curves').scrollIntoView()")
+    page.settle()
+    tap.ok("the navigation stays in view", 0 <= page.evaluate(
+        "document.querySelector('nav').getBoundingClientRect().top") < 50)
+    tap.ok("and marks the section that is read", page.evaluate(
+        "Array.from(document.querySelectorAll('nav [aria-current=true]'), link => link.hash)") == ["#curves"])
+    page.close()
+    page = chromium.open(path, width=PHONE)
+    tap.ok("a narrow window has a short list at the top", page.evaluate(
+        "document.querySelector('nav').getBoundingClientRect().height") < 260)
+    page.close()
+
+
+def check_links(chromium, path):
+    page = chromium.open("file://" + path + "#data-train_metrics", width=DESK)
+    page.settle()
+    tap.ok("a link into what is folded unfolds it", page.evaluate(
+        "(target => target.open && target.getBoundingClientRect().top >= 0 &&"
+        "target.getBoundingClientRect().top < innerHeight)(document.getElementById('data-train_metrics'))"))
+    last = page.evaluate("document.querySelector('section#curves figure:last-of-type').id")
+    page.evaluate(f"location.hash = '#{last}'")
+    page.settle()
+    tap.ok("a link to a figure leads to it", 0 <= page.evaluate(
+        f"document.getElementById('{last}').getBoundingClientRect().top") < 100)
+    page.close()
+
+
+MAIN = "document.querySelector('main').getBoundingClientRect().height"
+UNSEEN = """Array.from(document.querySelectorAll('.mark, figcaption, .plot')).filter(element =>
+    !element.checkVisibility({visibilityProperty: true, opacityProperty: true})).length"""
+
+
+def check_without_script(chromium, path):
+    page = chromium.open(path, width=DESK)
+    height = page.evaluate(MAIN)
+    page.close()
+    page = browser.Page(chromium, False, DESK, 900)
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    page.load(path)
+    tap.ok("without a script everything is shown", page.evaluate(UNSEEN) == 0)
+    tap.ok("but what needs one", page.evaluate(
+        "Array.from(document.querySelectorAll('.save, #theme')).every(element =>"
+        "!element.checkVisibility({visibilityProperty: true}))"))
+    tap.ok("and all at the same place", abs(page.evaluate(MAIN) - height) < 1, (page.evaluate(MAIN), height))
+    page.close()
+
+
+#: Boxes that would have to be moved within themselves.
+CUT = """Array.from(document.querySelectorAll('.plot, .scroll')).filter(box => box.scrollWidth > box.clientWidth + 1)
+    .map(box => box.scrollWidth + ' in ' + box.clientWidth + ': ' + box.textContent.slice(0, 60))"""
+
+
+def check_paper(chromium, path):
+    page = chromium.open(path, width=PAPER)
+    page.evaluate("window.seen = null; addEventListener('beforeprint', () => {"
+                  "seen = document.querySelectorAll('#provenance details[open]').length })")
+    page.pdf()
+    count = page.evaluate("document.querySelectorAll('#provenance details').length")
+    tap.ok("what was run is unfolded for paper", page.evaluate("seen") == count > 0)
+    tap.ok("and folded again", page.evaluate("document.querySelectorAll('#provenance details[open]').length") == 0)
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    cut = page.evaluate(CUT)
+    tap.ok("paper cuts nothing", too_wide(page, PAPER) + cut == [], too_wide(page, PAPER) + cut)
+    tap.ok("paper has no navigation and no buttons", page.evaluate(
+        "Array.from(document.querySelectorAll('nav, button, #tip')).every(element => !element.checkVisibility())"))
+    tap.ok("no figure is divided between pages", page.evaluate(
+        "Array.from(document.querySelectorAll('figure')).every(figure =>"
+        "getComputedStyle(figure).breakInside === 'avoid')"))
+    page.close()
+
+
+with scratch() as place, browser.Browser() as one:
+    report = os.path.join(place, "report.html")
+    make(os.path.join(place, "results"))
+    results.report(PROGRAM, os.path.join(place, "results"), report)
+    for check in (check_pointer, check_finger, check_keyboard, check_legend, check_heads, check_layout,
+                  check_links, check_without_script, check_paper):
+        check(one, report)
+tap.finish()
