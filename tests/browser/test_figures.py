@@ -61,6 +61,13 @@ def title(page, selector, at=0):
     return page.evaluate(f"document.querySelectorAll({selector!r})[{at}].querySelector('title').textContent")
 
 
+def beside(page, x, y):
+    """Whether the tooltip stands above or below a place, and no further than 40 pixels from it."""
+    left, right, top, bottom = page.evaluate("(({left, right, top, bottom}) => [left, right, top, bottom])"
+                                             "(document.getElementById('tip').getBoundingClientRect())")
+    return left <= x <= right and min(abs(top - y), abs(bottom - y)) < 40
+
+
 def away(page):
     return page.evaluate("""(() => {
         const box = document.querySelector('main h2').getBoundingClientRect();
@@ -79,10 +86,11 @@ def check_pointer(chromium, path):
     x, y = middle(page, HITS, 0)
     page.move(x, y)
     tap.ok("a point's values at once", said(page) == first, (said(page), first))
+    tap.ok("they stand beside it", beside(page, x, y))
     tap.ok("and no second tooltip of the browser's", page.evaluate(
         f"document.querySelector({HITS!r}).querySelector('title')") is None)
-    page.move(x, y)
-    tap.ok("they stay", said(page) == first, said(page))
+    page.move(x + 8, y)  # the last point of its line: every other one is further away
+    tap.ok("they stay beside it", said(page) == first, said(page))
     x, y = middle(page, HITS, 5)
     page.move(x, y)
     tap.ok("of another point", said(page) == later, (said(page), later))
@@ -96,8 +104,12 @@ def check_finger(chromium, path):
     page.call("Emulation.setTouchEmulationEnabled", enabled=True)
     first = title(page, HITS, 0)
     x, y = middle(page, HITS, 0)
-    page.tap(x - 9, y)  # no finger meets a point
+    page.tap(x + 18, y)  # no finger meets a point
     tap.ok("a tap beside a point shows it", said(page) == first, (said(page), first))
+    page.evaluate(f"document.querySelector({HITS!r}).closest('.plot').scrollLeft -= 30")
+    page.settle()
+    tap.ok("they move with the figure in its box", beside(page, *page.evaluate(
+        f"(box => [box.x + box.width / 2, box.y])(document.querySelector({HITS!r}).getBoundingClientRect())")))
     page.tap(*away(page))
     tap.ok("a tap elsewhere hides it", said(page) is None, said(page))
     tap.ok("the page did not grow", page.evaluate("document.documentElement.scrollWidth") <= PHONE)

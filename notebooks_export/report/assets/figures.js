@@ -133,8 +133,8 @@
     if (entry) toggle(entry);
     pin(entry ? null : mark, event);
   });
-  // A figure that is moved within its box leaves its tooltip behind.
-  document.addEventListener("scroll", (event) => event.target !== document && pin(null), true);
+  // A figure that is moved within its box takes its tooltip along.
+  document.addEventListener("scroll", (event) => event.target !== document && show(), true);
 
   // ---- Legend ----
 
