@@ -206,9 +206,8 @@
   const INHERITED = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "stroke-linejoin",
     "shape-rendering", "font-family", "font-size", "font-style", "font-weight"];
 
-  // The figure as it is seen, without the series that are toggled off.
-  function standalone(svg) {
-    pin(null);
+  // One drawing as it is seen, without the series that are toggled off.
+  function copyOf(svg) {
     const copy = svg.cloneNode(true), marks = [svg, ...svg.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
       const style = getComputedStyle(marks[i]), above = i ? getComputedStyle(marks[i].parentNode) : null;
@@ -223,21 +222,49 @@
     });
     for (const element of copy.querySelectorAll(".hits, .off, .room")) element.remove();
     for (const name of ["aria-label", "role", "style", "tabindex"]) copy.removeAttribute(name);
-    const page = document.createElementNS(svg.namespaceURI, "rect");
-    page.setAttribute("width", "100%");
-    page.setAttribute("height", "100%");
-    page.setAttribute("fill", getComputedStyle(svg).getPropertyValue("--fig-page").trim());
-    copy.prepend(page);
-    return new XMLSerializer().serializeToString(copy);
+    return copy;
   }
 
-  async function raster(svg, text) {
+  function element(parent, name, attributes) {
+    const made = document.createElementNS(figures[0].namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    parent?.append(made);
+    return made;
+  }
+
+  // The figure as one SVG on the page's colour: its drawing, or small multiples where they stand.
+  function standalone(figure) {
+    pin(null);
+    const all = Array.from(figure.querySelectorAll("svg.figure")), first = all[0].getBoundingClientRect();
+    const scale = all[0].viewBox.baseVal.width / first.width, heading = figure.querySelector(".heading:not(text)");
+    const boxes = all.map((svg) => svg.getBoundingClientRect()), above = heading ? 24 : 0;
+    const left = Math.min(...boxes.map((box) => box.x)), top = Math.min(...boxes.map((box) => box.y));
+    const width = (Math.max(...boxes.map((box) => box.right)) - left) * scale;
+    const height = (Math.max(...boxes.map((box) => box.bottom)) - top) * scale + above;
+    const whole = element(null, "svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    const style = getComputedStyle(all[0]);
+    element(whole, "rect", { width: "100%", height: "100%", fill: style.getPropertyValue("--fig-page").trim() });
+    if (heading)
+      element(whole, "text", { x: 4, y: 16, fill: style.getPropertyValue("--fig-ink").trim(), "font-size": "14px",
+        "font-weight": 600, "font-family": style.fontFamily }).textContent = heading.textContent;
+    all.forEach((svg, i) => {
+      const copy = copyOf(svg), box = boxes[i];
+      copy.setAttribute("x", (box.x - left) * scale);
+      copy.setAttribute("y", (box.y - top) * scale + above);
+      copy.setAttribute("width", box.width * scale);
+      copy.setAttribute("height", box.height * scale);
+      whole.append(copy);
+    });
+    return { text: new XMLSerializer().serializeToString(whole), width, height };
+  }
+
+  async function raster({ text, width, height }) {
     const image = new Image();
     image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text); // blob: is not allowed here
     await image.decode();
-    const canvas = document.createElement("canvas"), { width, height } = svg.viewBox.baseVal;
-    canvas.width = 2 * width;
-    canvas.height = 2 * height;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(2 * width);
+    canvas.height = Math.round(2 * height);
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     const png = await new Promise((done) => canvas.toBlob(done, "image/png"));
     if (!png) throw new Error("this browser could not draw the picture");
@@ -247,10 +274,10 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-save]");
     if (!button) return;
-    const figure = button.closest("figure"), svg = figure.querySelector("svg.figure");
-    const text = standalone(svg), kind = button.dataset.save;
+    const figure = button.closest("figure"), kind = button.dataset.save, drawn = standalone(figure);
     try {
-      szego.save(kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await raster(svg, text), `${figure.id}.${kind}`);
+      const blob = kind === "svg" ? new Blob([drawn.text], { type: "image/svg+xml" }) : await raster(drawn);
+      szego.save(blob, `${figure.id}.${kind}`);
     } catch (error) {
       szego.say(button, error);
     }
