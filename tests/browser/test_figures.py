@@ -183,7 +183,8 @@ def check_files(chromium, page, figure, hidden):
     colours = png.statistics(alone.screenshot("svg"))[1]
     tap.ok("the SVG is drawn in colours by itself", colours >= 16 and alone.problems() == [], colours)
     alone.close()
-    box = page.evaluate(f"(({{width, height}}) => [width, height])(document.querySelector('{figure} svg').viewBox.baseVal)")
+    box = page.evaluate("(({width, height}) => [width, height])"
+                        f"(document.querySelector('{figure} svg').viewBox.baseVal)")
     name, data = page.download(f"document.querySelector('{figure} [data-save=png]').click()")
     size = [int.from_bytes(data[at:at + 4], "big") for at in (16, 20)]
     tap.ok("the PNG is twice as large", name == figure[1:] + ".png" and data.startswith(b"\x89PNG")
@@ -194,10 +195,27 @@ def check_files(chromium, page, figure, hidden):
     tap.ok("saving is no problem", page.problems() == [], page.problems())
 
 
+def check_multiples(chromium, path):
+    """Two drawings of one figure are saved as one picture, as they stand."""
+    page = chromium.open(path, width=DESK)
+    figure, height = page.evaluate("""(() => {
+        const [one, other] = document.querySelectorAll('figure');
+        one.querySelector('.plot').append(other.querySelector('svg'));
+        return ['#' + one.id, one.querySelector('svg').viewBox.baseVal.height];
+    })()""")
+    _, data = page.download(f"document.querySelector('{figure} [data-save=svg]').click()")
+    drawings = [one for one in xml.etree.ElementTree.fromstring(data) if one.tag.endswith("svg")]
+    places = [float(one.get("y")) for one in drawings]
+    tap.ok("small multiples are saved as one picture", len(places) == 2 and abs(places[0]) < 1
+           and abs(places[1] - height) < 1 and all(len(one) > 3 for one in drawings), (places, height))
+    page.close()
+
+
 HEADS = """(() => {
     const figures = Array.from(document.querySelectorAll('figure')).filter(figure =>
         figure.querySelectorAll('.line').length > 1).slice(0, 2);
-    for (const figure of figures) figure.querySelectorAll('.line').forEach((line, i) => { line.dataset.head = '0.' + i; });
+    for (const figure of figures)
+        figure.querySelectorAll('.line').forEach((line, i) => { line.dataset.head = '0.' + i; });
     return figures.map(figure => '#' + figure.id);
 })()"""
 
@@ -333,7 +351,7 @@ with scratch() as place, browser.Browser() as one:
     report = os.path.join(place, "report.html")
     make(os.path.join(place, "results"))
     results.report(PROGRAM, os.path.join(place, "results"), report)
-    for check in (check_pointer, check_finger, check_keyboard, check_legend, check_heads, check_layout,
+    for check in (check_pointer, check_finger, check_keyboard, check_legend, check_multiples, check_heads, check_layout,
                   check_links, check_without_script, check_paper):
         check(one, report)
 tap.finish()

@@ -600,6 +600,28 @@ START_TEST(series_have_numbers) {
 }
 END_TEST
 
+/* An entry of the legend stands for a head where its whole series shows that one. */
+START_TEST(entries_name_heads_of_whole_series) {
+    const figure_options options = {.title = "t"};
+    const figure_style one = {.name = "one", .colour = 0},
+                       others = {.name = "2 others", .colour = FIGURE_MUTED};
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
+    szg_context *context = test_context();
+    figure *figure = opened(&options);
+    szgi_figure_show_heads(figure, "0.5", NULL);
+    ck_szg_ok(szgi_figure_line(context, figure, &others, 3, x, y));
+    szgi_figure_show_heads(figure, "0.6", NULL);
+    ck_szg_ok(szgi_figure_line(context, figure, &others, 3, x, y));
+    szgi_figure_show_heads(figure, "0.7", NULL);
+    ck_szg_ok(szgi_figure_line(context, figure, &one, 3, x, y));
+    char *text = printed(&figure);
+    holds(text, "class=\"entry\" data-series=\"0\" >", true);
+    holds(text, "class=\"entry\" data-series=\"2\" data-head=\"0.7\" >", true);
+    holds(text, "class=\"line muted\" data-series=\"0\" data-head=\"0.6\" >", true);
+    free(text);
+}
+END_TEST
+
 enum { HEADS = 6 };
 
 /* Every kind of mark that shows heads: the figures' texts where `text` is not NULL. */
@@ -670,6 +692,7 @@ END_TEST
 
 TEST_FILE("figure") {
     test_add(suite, "series have numbers", series_have_numbers);
+    test_add(suite, "entries name heads of whole series", entries_name_heads_of_whole_series);
     test_add(suite, "marks name their heads", marks_name_their_heads);
     test_add(suite, "random figures are well formed", random_figures_are_well_formed);
     test_add(suite, "empty figures say so", empty_figures_say_so);

@@ -55,7 +55,7 @@ const char *szgi_dash_of(const mark *mark); /* NULL: none */
  */
 void szgi_print_head(FILE *stream, const char *head);
 void szgi_print_point_head(FILE *stream, const mark *mark, int64_t point);
-/* The head, and data-series="N", which a series shares with its entry in the legend. */
+/* data-series="N" and a blank, which a series shares with its entry in the legend. */
 void szgi_print_series(const canvas *canvas, FILE *stream, const mark *mark);
 /* class="KIND cN" */
 void szgi_print_class(FILE *stream, const char *kind, const mark *mark);

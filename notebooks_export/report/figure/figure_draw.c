@@ -7,6 +7,7 @@ static void begin(const canvas *canvas, const char *kind, const mark *mark) {
     fputs("<g ", canvas->stream);
     szgi_print_class(canvas->stream, kind, mark);
     szgi_print_series(canvas, canvas->stream, mark);
+    szgi_print_head(canvas->stream, mark->head);
     fputs(">", canvas->stream);
 }
 

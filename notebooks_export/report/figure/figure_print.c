@@ -61,12 +61,25 @@ static void print_swatch(FILE *stream, const mark *mark, double x, double y) {
     fputs("</g>", stream);
 }
 
+/* The head that every mark of the series shows; NULL: there is none, or there are several. */
+static const char *shared_head(const figure *figure, const mark *mark) {
+    int64_t series = szgi_mark_series(figure, mark);
+    for (int64_t i = 0; mark->head && i < figure->count; i++) {
+        const struct mark *other = &figure->mark[i];
+        if (szgi_mark_series(figure, other) == series &&
+            (!other->head || strcmp(other->head, mark->head) != 0))
+            return NULL;
+    }
+    return mark->head;
+}
+
 /* The path of class "room" is an area as wide as the entry: easier to press than its letters. */
 static void print_entry(const canvas *canvas, const mark *mark, double x, double y, double width,
                         int64_t characters) {
     FILE *stream = canvas->stream;
     fputs("<g class=\"entry\" ", stream);
     szgi_print_series(canvas, stream, mark);
+    szgi_print_head(stream, shared_head(canvas->figure, mark));
     fputs("><path class=\"room\" d=\"", stream);
     szgi_print_step(stream, 'M', x - 4, y - 9);
     fputc('h', stream);

@@ -130,7 +130,6 @@ void szgi_print_series(const canvas *canvas, FILE *stream, const mark *mark) {
     int64_t series = szgi_mark_series(canvas->figure, mark);
     if (series >= 0)
         fprintf(stream, "data-series=\"%" PRId64 "\" ", series);
-    szgi_print_head(stream, mark->head);
 }
 
 void szgi_print_class(FILE *stream, const char *kind, const mark *mark) {
