@@ -85,7 +85,7 @@ def pictures(szego, source, page):
     for name, options in (("light", []), ("dark", ["--dark"])):
         drawn = subprocess.run([source / "tools/range-picture", *options], input=rows, check=True, capture_output=True,
                                text=True).stdout
-        if drawn != (source / f"docs/pictures/ranges-{name}.svg").read_text(encoding="utf-8"):
+        if drawn != (source / "docs" / "pictures" / f"ranges-{name}.svg").read_text(encoding="utf-8"):
             yield name
 
 

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""tools/prose counts what it says, and finds what it forbids. Prints TAP."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROSE = pathlib.Path(__file__).resolve().parents[2] / "tools/prose"
+LONG = " ".join(["word"] * 26)
+PAGE = f"""# A heading is no sentence. Nor two.
+
+Four words are here. See Eq. 9 by A. Gu, `code with. dots.` and [a link](a.b/c.md). One $x. Y$ more!
+
+| a table | is exempt {LONG} {LONG} {LONG}. |
+|---|---|
+
+- first item
+- second item of {LONG}.
+
+```sh
+a command. {LONG} {LONG} {LONG}
+```
+
+    indented code. {LONG}
+
+The lock is had at night, but for rain. {'x' * 90}
+"""
+
+
+def run(*arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "page.md"
+        path.write_text(PAGE, encoding="utf-8")
+        done = subprocess.run([PROSE, *arguments, path], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.replace(str(path), "PAGE").splitlines()
+
+
+def main():
+    code, lines = run()
+    # Words: 4, 10, 3; the items 2 and 29; the last paragraph 10, as a small letter begins no sentence.
+    results = [("counts", code == 0 and lines[1:] == ["    58         6      7      29     2      2  PAGE"], lines)]
+    code, lines = run("--limits")
+    want = ["PAGE:9: 29 words: second item of word word word word word word word word word word word ...",
+            "PAGE:9: a line of more than 120 characters",
+            "PAGE:17: a line of more than 120 characters",
+            "PAGE:17: private idiom: is had", "PAGE:17: private idiom: but for"]
+    results.append(("limits", code == 1 and lines[2:] == want, lines))
+    print(f"1..{len(results)}")
+    for index, (name, good, found) in enumerate(results, 1):
+        print(f"ok {index} - {name}" if good else f"not ok {index} - {name}\n# {found}")
+    return 0 if all(good for _, good, _ in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
