@@ -257,7 +257,7 @@ START_TEST(content_is_uncoupled) {
 }
 END_TEST
 
-/* B1's counterexample in claims.md: q = (1,1), k = (1,-1) as complex pairs, theta = (1, 0.01): the
+/* B1's counterexample in theory.md: q = (1,1), k = (1,-1) as complex pairs, theta = (1, 0.01): the
  * Gram sum vanishes, but Re L at lag 3 is cos 3 - cos 0.03 = -1.9895. */
 START_TEST(counterexample_to_equation_10) {
     double q[4 * 4] = {0}, k[4 * 4] = {0};
@@ -278,7 +278,7 @@ START_TEST(counterexample_to_equation_10) {
         for (int j = 0; j < 4; j++)
             ck_assert(entry(&plain, i, j) == 0);
     ck_close(entry(&coupled, 3, 0), cos(3) - cos(0.03), 8 * EPS);
-    ck_close(entry(&coupled, 3, 0), -1.9895, 5e-5); /* the digits of claims.md */
+    ck_close(entry(&coupled, 3, 0), -1.9895, 5e-5); /* the digits of theory.md */
     szg_logits_close(&logits);
     szg_content_close(&content);
 }

@@ -11,13 +11,15 @@ import tempfile
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|srcset|href)=\"([^\"]+)\"")
 MENTION = re.compile(r"(?<![\w./-])docs/[\w./-]*\w")
+NAME = re.compile(r"(?<![\w./*{}-])[\w-]+\.md\b")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 FOLDERS = ("analysis", "bench", "cuda", "docs", "examples", "fuzz", "include", "lib", "notebooks_export", "presets",
            "tests", "tools", "train")
-# What a test makes up, and where results will be. A change log tells of pages that were.
+# What a test makes up, and where results will be.
 ABSENT = {"docs/a.md", "docs/results/full"}
-PAST = {"CHANGELOG.md", pathlib.Path(__file__).name}
+# A change log tells of pages that were, these tests of pages that they make.
+APART = {"CHANGELOG.md", "links.py", "test_prose.py"}
 
 
 def shown(heading):
@@ -51,7 +53,7 @@ def dead_links(root, page):
             yield f"{page.relative_to(root)}: {link}: there is no such heading"
 
 
-def dead_mentions(root, path):
+def dead_mentions(root, path, pages):
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -59,6 +61,8 @@ def dead_mentions(root, path):
     for name in sorted(set(MENTION.findall(text)) - ABSENT):
         if not (root / name).exists():
             yield f"{path.relative_to(root)} mentions {name}, which does not exist"
+    for name in sorted(set(NAME.findall(text)) - pages):
+        yield f"{path.relative_to(root)} mentions {name}: no page has that name"
 
 
 def sources(root):
@@ -70,11 +74,12 @@ def sources(root):
 
 
 def dead(root):
+    pages = {path.name for path in sources(root) if path.suffix == ".md"}
     for path in sources(root):
         if path.suffix == ".md":
             yield from dead_links(root, path)
-        if path.name not in PAST:
-            yield from dead_mentions(root, path)
+        if path.name not in APART:
+            yield from dead_mentions(root, path, pages)
 
 
 def finds_what_is_dead():
@@ -89,12 +94,13 @@ def finds_what_is_dead():
             "```\n[not a link](nowhere.md)\n```\n<img src=\"none.png\">\n"
             "[d](#there) [e](a.md#four) [f](gone.md) [g](../../x)\n")
         (root / "docs/b.md").write_text("[a](a.md#one-two-three) [b](a.md#one-two-three-1) [c](a.md#one-two-three-2)\n")
-        (root / "lib/x.c").write_text("/* docs/here.md, docs/old/page.md */\n")
+        (root / "lib/x.c").write_text("/* docs/here.md, docs/old/page.md, here.md, there.md */\n")
         found = list(dead(root))
     want = ["docs/b.md: a.md#one-two-three-2: there is no such heading", "docs/here.md: none.png: there is no such file",
             "docs/here.md: #there: there is no such heading", "docs/here.md: a.md#four: there is no such heading",
             "docs/here.md: gone.md: there is no such file", "docs/here.md: ../../x: outside the tree",
-            "lib/x.c mentions docs/old/page.md, which does not exist"]
+            "docs/here.md mentions gone.md: no page has that name", "docs/here.md mentions nowhere.md: no page has that name",
+            "lib/x.c mentions docs/old/page.md, which does not exist", "lib/x.c mentions there.md: no page has that name"]
     return found == want, found
 
 

@@ -105,7 +105,7 @@ START_TEST(huge_orders) {
             ck_close(report.summary.lambda_max / (double)n, 1.0 / 64, overlap + gamma_of(64));
             ck_close(report.summary.effective_rank, 64, 64 * (overlap + gamma_of(64)));
         }
-        if (i == 3) /* claims.md: -0.3474 m N^2 */
+        if (i == 3) /* theory.md: -0.3474 m N^2 */
             ck_close(report.summary.lambda_min / (double)n / (double)n / 0.5, -0.3474, 5e-5);
         if (i == 4) { /* the end of the Poisson kernel's range, (1 + rho) / (1 - rho), but for 1 /
                        * n^2; its derivative 200 magnifies the rounding of rho = 0.9 */
