@@ -9,7 +9,7 @@ PROSE = pathlib.Path(__file__).resolve().parents[2] / "tools/prose"
 LONG = " ".join(["word"] * 26)
 PAGE = f"""# A heading is no sentence. Nor two.
 
-Four words are here. See Eq. 9 by A. Gu, `code with. dots.` and [a link](a.b/c.md). One $x. Y$ more!
+Four words are here. See Eq. 9 by A. Gu, `code with. dots.` and [a link](a.b/c.md). One $x. Y$ more! It is 0. So.
 
 | a table | is exempt {LONG} {LONG} {LONG}. |
 |---|---|
@@ -37,8 +37,8 @@ def run(*arguments):
 
 def main():
     code, lines = run()
-    # Words: 4, 10, 3; the items 2 and 29; the last paragraph 10, as a small letter begins no sentence.
-    results = [("counts", code == 0 and lines[1:] == ["    58         6      7      29     2      2  PAGE"], lines)]
+    # Words: 4, 10, 3, 3, 1; the items 2 and 29; the last paragraph 10, as a small letter begins no sentence.
+    results = [("counts", code == 0 and lines[1:] == ["    62         8    3.5      29     2      2  PAGE"], lines)]
     code, lines = run("--limits")
     want = ["PAGE:9: 29 words: second item of word word word word word word word word word word word ...",
             "PAGE:9: a line of more than 120 characters",
