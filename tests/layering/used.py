@@ -36,9 +36,16 @@ def functions(archive):
     return names["T"], names["U"]
 
 
+def pasted(source):
+    """Functions whose names a list of entries makes: szgi_BACKEND_ENTRY."""
+    text = (source / "lib/linalg/linalg_ops.def").read_text()
+    entries = re.findall(r"^(?:ORACLE|VENDOR|BATCH)\([^,]*, (\w+)", text, re.MULTILINE)
+    return [f"szgi_{backend}_{entry}" for backend in ("cpu", "reference") for entry in entries]
+
+
 def named(source):
     """How often the sources outside the tests name each word, declarations and definitions aside."""
-    count = collections.Counter()
+    count = collections.Counter(pasted(source))
     for folder in USERS:
         for path in (source / folder).rglob("*"):
             if path.suffix in SUFFIXES:

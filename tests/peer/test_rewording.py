@@ -160,6 +160,7 @@ def page_of(folder, scratch_file):
     with open(scratch_file, encoding="utf-8") as file:
         page = anywhere(file.read())
     page = re.sub(r", [0-9]+ k?B here</summary>", "</summary>", page)
+    page = re.sub(r"<math>.*?</math>", "(formula)", page)  # other letters are other elements
     return re.sub(r'(<script type="application/octet-stream"[^>]*>)[^<]*', r"\1", page)
 
 
