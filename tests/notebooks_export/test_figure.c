@@ -600,18 +600,20 @@ START_TEST(series_have_numbers) {
 }
 END_TEST
 
-/* An entry of the legend stands for a head where its whole series shows that one. */
+/* Marks that the legend does not list belong to its entry of their colour, "2 others". An entry
+ * stands for a head where its whole series shows that one. */
 START_TEST(entries_name_heads_of_whole_series) {
     const figure_options options = {.title = "t"};
     const figure_style one = {.name = "one", .colour = 0},
-                       others = {.name = "2 others", .colour = FIGURE_MUTED};
+                       first = {.name = "head 5", .colour = FIGURE_MUTED, .entry = "2 others"},
+                       second = {.name = "head 6", .colour = FIGURE_MUTED, .unlisted = true};
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
     szg_context *context = test_context();
     figure *figure = opened(&options);
     szgi_figure_show_heads(figure, "0.5", NULL);
-    ck_szg_ok(szgi_figure_line(context, figure, &others, 3, x, y));
+    ck_szg_ok(szgi_figure_line(context, figure, &first, 3, x, y));
     szgi_figure_show_heads(figure, "0.6", NULL);
-    ck_szg_ok(szgi_figure_line(context, figure, &others, 3, x, y));
+    ck_szg_ok(szgi_figure_line(context, figure, &second, 3, x, y));
     szgi_figure_show_heads(figure, "0.7", NULL);
     ck_szg_ok(szgi_figure_line(context, figure, &one, 3, x, y));
     char *text = printed(&figure);

@@ -217,17 +217,18 @@ szg_status szgi_mark_take_head(szg_context *context, const figure *figure, mark 
                          : SZG_OK;
 }
 
-static bool is_of_series(const mark *mark, const struct mark *of) {
-    if (!mark->name || mark->colour != of->colour)
-        return false;
-    if (mark->entry && of->entry && strcmp(mark->entry, of->entry) == 0)
-        return true;
-    return !of->name || (mark->thin == of->thin && strcmp(mark->name, of->name) == 0);
+static bool is_named_alike(const mark *mark, const struct mark *other) {
+    return mark == other || (mark->name && other->name && mark->colour == other->colour &&
+                             mark->thin == other->thin && strcmp(mark->name, other->name) == 0);
 }
 
 int64_t szgi_mark_series(const figure *figure, const mark *mark) {
-    for (int64_t i = 0; (mark->name || mark->colour >= 0) && i < figure->count; i++)
-        if (is_of_series(&figure->mark[i], mark))
+    for (int64_t i = 0; i < figure->count; i++)
+        if (figure->mark[i].in_legend && is_named_alike(&figure->mark[i], mark))
+            return i;
+    bool joins = mark->name || mark->colour >= 0;
+    for (int64_t i = 0; joins && i < figure->count; i++)
+        if (figure->mark[i].in_legend && figure->mark[i].colour == mark->colour)
             return i;
     return -1;
 }

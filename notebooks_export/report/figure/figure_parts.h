@@ -92,8 +92,9 @@ void szgi_mark_free(mark *mark);
 /* Point `point` of the mark shows the head that the caller names for its value `index`. */
 szg_status szgi_mark_take_head(szg_context *context, const figure *figure, mark *mark,
                                int64_t point, int64_t index);
-/* The place in the figure's list of the first mark of the same series: of one name and look. A mark
- * without a name goes with the named one of its colour. -1: it belongs to none. */
+/* The place in the figure's list of the series' first mark in the legend: one of the same name and
+ * look. A mark that the legend does not list goes with the first one of its colour that it lists; a
+ * grey one must have a name for that. -1: it belongs to none. */
 int64_t szgi_mark_series(const figure *figure, const mark *mark);
 /* Points that are printed as one shape: more than a reader points at one by one. */
 bool szgi_mark_is_crowd(const mark *mark);
