@@ -130,6 +130,14 @@ void szgi_html_end(FILE *stream, double value, int digits, szgi_end end) {
     fputs(szgi_rounded_text(value, digits, end, text), stream);
 }
 
+void szgi_html_title(FILE *stream, const char *id, const char *title) {
+    fputs("<h2>", stream);
+    szgi_html_text(stream, title);
+    fprintf(stream,
+            " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
+            id);
+}
+
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters) {
     fputs("<td>", stream);
     szgi_html_clipped(stream, text, characters);

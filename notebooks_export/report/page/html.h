@@ -32,6 +32,9 @@ void szgi_html_number(FILE *stream, double value);
 /* An end of an enclosure, or a bound: rounded outwards. */
 void szgi_html_end(FILE *stream, double value, int digits, szgi_end end);
 
+/* The heading of a section, with a link to the section. */
+void szgi_html_title(FILE *stream, const char *id, const char *title);
+
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters);
 void szgi_html_prose_cell(FILE *stream, const char *text, int64_t characters);

@@ -99,7 +99,7 @@ static szg_status draw_section(page *page, const section *section) {
     page->figures = page->headings = 0;
     szgi_page_list_section(page);
     fprintf(page->stream, "<section id=\"%s\">\n", section->id);
-    szgi_page_print_title(page, section->id, section->title);
+    szgi_html_title(page->stream, section->id, section->title);
     SZG_TRY(section->draw ? section->draw(page) : section->run(page, section));
     fputs("</section>\n", page->stream);
     szgi_page_list_end(page);

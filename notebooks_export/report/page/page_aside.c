@@ -58,7 +58,7 @@ void szgi_page_print_findings(const page *page) {
     if (!page->findings.text)
         return;
     fputs("<section id=\"findings\">\n", page->stream);
-    szgi_page_print_title(page, "findings", "Findings");
+    szgi_html_title(page->stream, "findings", "Findings");
     fputs("<ul>\n", page->stream);
     fputs(page->findings.text, page->stream);
     fputs("</ul>\n</section>\n", page->stream);

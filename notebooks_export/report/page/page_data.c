@@ -86,7 +86,7 @@ static void print_table(FILE *stream, const embedded *of) {
 void szgi_page_print_data(page *page) {
     FILE *stream = page->stream;
     fputs("<section id=\"data\">\n", stream);
-    szgi_page_print_title(page, "data", "Data in this page");
+    szgi_html_title(page->stream, "data", "Data in this page");
     fputs("<p>Every table that a plot or a list above was made from, whole: each number reads back "
           "exactly.</p>\n",
           stream);

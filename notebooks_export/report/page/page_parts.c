@@ -43,14 +43,6 @@ void szgi_page_heading(page *page, const char *format, ...) {
     va_end(arguments);
 }
 
-void szgi_page_print_title(const page *page, const char *id, const char *title) {
-    fputs("<h2>", page->stream);
-    szgi_html_text(page->stream, title);
-    fprintf(page->stream,
-            " <a class=\"permalink\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h2>\n",
-            id);
-}
-
 void szgi_page_grid_begin(page *page) {
     fputs("<div class=\"grid\">\n", page->stream);
 }

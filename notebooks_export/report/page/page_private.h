@@ -56,9 +56,6 @@ FILE *szgi_page_aside(page *page, szgi_text *text);
 /* Ends both. The failure of a call that returned none comes first. SZG_ENOMEM, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_page_end_asides(page *page);
 
-/* The heading of a section, with a link to it. */
-void szgi_page_print_title(const page *page, const char *id, const char *title);
-
 /* Begins and ends a section's entry in the navigation; between them, an entry for a figure. */
 void szgi_page_list_section(page *page);
 void szgi_page_list_figure(page *page, const char *title);

@@ -89,7 +89,7 @@ szg_status szgi_page_print_provenance(page *page) {
     FILE *stream = page->stream;
     int64_t count = szg_collection_count(page->results);
     fputs("<section id=\"provenance\">\n", stream);
-    szgi_page_print_title(page, "provenance", "What was run");
+    szgi_html_title(page->stream, "provenance", "What was run");
     fprintf(stream,
             "<p>%" PRId64
             " result%s, each with the command line, version and seed that made it.</p>\n",
