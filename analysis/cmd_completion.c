@@ -35,20 +35,29 @@ static void put_list(const word_list *list) {
     puts("END\n}");
 }
 
-/* Each list once, of all commands. */
+typedef struct list_set {
+    const word_list *list[32];
+    size_t count;
+} list_set;
+
+/* Each list once. */
+static void put_lists_of(const option_words *words, list_set *done) {
+    for (; !is_end(words); words++) {
+        size_t i = 0;
+        while (i < done->count && done->list[i] != words->list)
+            i++;
+        if (!words->list || i < done->count || i == sizeof done->list / sizeof *done->list)
+            continue;
+        done->list[done->count++] = words->list;
+        put_list(words->list);
+    }
+}
+
 static void put_lists(void) {
-    const word_list *done[32] = {0};
-    size_t count = 0;
+    list_set done = {0};
     for (const command *const *at = command_table; *at; at++)
-        for (const option_words *words = (*at)->words; !is_end(words); words++) {
-            size_t i = 0;
-            while (i < count && done[i] != words->list)
-                i++;
-            if (!words->list || i < count || count == sizeof done / sizeof *done)
-                continue;
-            done[count++] = words->list;
-            put_list(words->list);
-        }
+        put_lists_of((*at)->words, &done);
+    put_lists_of(shared_words, &done);
     put_list(&words_topics);
 }
 
@@ -69,6 +78,8 @@ static void put_values(const option_words *words) {
         printf("case $word in *=*) _szego_%s | grep -v '=$' ;; *) _szego_%s | grep '=$' ;; esac "
                ";;\n",
                list->name, list->name);
+    else if (list->kind == WORDS_COMMAS)
+        printf("_szego_commas %s \"$word\" ;;\n", list->name);
     else
         printf("_szego_%s ;;\n", list->name);
 }
@@ -130,6 +141,12 @@ static void put_knowledge(void) {
          "esac ;;\n"
          "        esac\n"
          "    done\n"
+         "}\n"
+         "# Words of the list $1 that complete what follows the last comma of $2.\n"
+         "_szego_commas() {\n"
+         "    local line before=\n"
+         "    case $2 in *,*) before=${2%,*}, ;; esac\n"
+         "    _szego_$1 | while IFS= read -r line; do printf '%s\\n' \"$before$line\"; done\n"
          "}\n"
          "# Words that may follow the word $2 in the command $1 and begin as $3 does.\n"
          "_szego_words() {\n"

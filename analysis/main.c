@@ -56,6 +56,7 @@ const struct argp_option shared_argp_options[] = {
 
 const option_words shared_words[] = {
     {KEY_FORMAT, "table|csv|json", NULL},
+    {KEY_COLUMNS, NULL, &words_columns},
     {KEY_BACKEND, "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16", NULL},
     {0}};
 

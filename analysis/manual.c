@@ -238,7 +238,9 @@ void manual_item(manual *self, int level, int column, const char *term, const ch
             fputs(".RE\n", self->stream);
         return;
     }
-    int left = INDENT * (level + 1), end = left + columns_of(term, strlen(term));
+    int aligned = (int)strspn(term, " ");
+    term += aligned;
+    int left = INDENT * (level + 1) + aligned, end = left + columns_of(term, strlen(term));
     if (self->width < NARROW)
         column = left + HANGING;
     wrapping at = {.page = self, .indent = left + INDENT, .broken = ""};

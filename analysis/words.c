@@ -64,6 +64,31 @@ static void print_keys(FILE *stream) {
     }
 }
 
+/* The columns that tables show on a screen, each once. */
+static void print_columns(FILE *stream) {
+#define CELL(table, priority, column) #column,
+#define WORD(table, priority, column) #column,
+#define PROSE(table, priority, column) #column,
+#define NAMED(table, priority, column, heading, unicode) #column,
+#define RANGE(table, priority, name, lower, upper) #name,
+    static const char *const columns[] = {
+#include "display.def"
+    };
+#undef CELL
+#undef WORD
+#undef PROSE
+#undef NAMED
+#undef RANGE
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        size_t first = 0;
+        while (strcmp(columns[first], columns[i]) != 0)
+            first++;
+        if (first == i)
+            fprintf(stream, "%s\n", columns[i]);
+    }
+}
+
+const word_list words_columns = {"columns", print_columns, WORDS_COMMAS};
 const word_list words_encodings = {"encodings", print_encodings, WORDS_SPECS};
 const word_list words_contents = {"contents", print_contents, WORDS_SPECS};
 const word_list words_claims = {"claims", print_claims, WORDS_PLAIN};

@@ -6,8 +6,9 @@
 
 typedef enum word_kind {
     WORDS_PLAIN,
-    WORDS_SPECS,      /* NAME, NAME:KEY= and NAME:KEY=CHOICE */
-    WORDS_ASSIGNMENTS /* KEY= and KEY=CHOICE */
+    WORDS_SPECS,       /* NAME, NAME:KEY= and NAME:KEY=CHOICE */
+    WORDS_ASSIGNMENTS, /* KEY= and KEY=CHOICE */
+    WORDS_COMMAS       /* several, with commas between them */
 } word_kind;
 
 typedef struct word_list {
@@ -17,7 +18,7 @@ typedef struct word_list {
 } word_list;
 
 extern const word_list words_encodings, words_contents, words_claims, words_presets, words_items,
-    words_keys, words_topics;
+    words_keys, words_topics, words_columns;
 
 /* What the option `key` takes, one of "a|b|c" or of a list; key 0: the operands. A table of them
  * ends with {0}. */

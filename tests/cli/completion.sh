@@ -45,6 +45,8 @@ szego export results --to i|ipynb
 szego bench train:rope:st|train:rope:step
 szego info --format j|json
 szego completion z|zsh
+szego spectrum rope --columns n,theo|n,theorem
+szego spectrum rope --columns=theo|--columns=theorem
 szego help spe|specs spectrum
 szego help specs al|alibi
 szego help --m|--man
