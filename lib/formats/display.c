@@ -87,12 +87,11 @@ static void put_paragraph(const char *text, int width, FILE *stream) {
 
 /* ---- Rows ---- */
 
-/* Shortens a text to its column; what is longer in the end is a number, and stays whole. */
+/* Shortens a text to its column. Numbers always have the width that they need. */
 static void cut(const display_sheet *s, const display_column *column, char text[DISPLAY_CELL]) {
     const char *mark = s->how->unicode ? "\u2026" : "...";
     int room = column->width - (int)szgi_utf8_columns(mark);
-    if (column->kind == SZGI_DISPLAY_PROSE || column->right ||
-        (int)szgi_utf8_columns(text) <= column->width)
+    if (column->kind == SZGI_DISPLAY_PROSE || (int)szgi_utf8_columns(text) <= column->width)
         return;
     size_t bytes = szgi_utf8_fit(text, room > 0 ? room : column->width);
     strcpy(text + bytes, room > 0 && bytes + strlen(mark) < DISPLAY_CELL ? mark : "");
@@ -116,9 +115,6 @@ static void fill_box(const display_sheet *s, const display_column *column, int64
         b->code = colour(s, column, b->text);
     }
     cut(s, column, b->text);
-    if (column->kind != SZGI_DISPLAY_PROSE)
-        b->width =
-            (int)szgi_utf8_columns(b->text) > b->width ? (int)szgi_utf8_columns(b->text) : b->width;
 }
 
 static void put_rows(const display_sheet *s, box *boxes, FILE *stream) {
@@ -202,13 +198,13 @@ static void put_spans(const noted *group, int64_t count, FILE *stream) {
 
 static szg_status put_note(szg_context *context, const display_sheet *s, const noted *group,
                            int64_t count, FILE *stream) {
-    char shown[DISPLAY_CELL];
     szgi_text text;
     SZG_TRY(szgi_text_open(context, &text));
     fputs(s->rows == 1 ? "  note" : count > 1 ? "  note, rows " : "  note, row ", text.stream);
     if (s->rows > 1)
         put_spans(group, count, text.stream);
-    fprintf(text.stream, ": %s", szgi_show(group->text, shown, sizeof shown));
+    fputs(": ", text.stream);
+    display_prose(s->how, group->text, text.stream);
     szg_status status = szgi_text_end(&text, SZG_OK);
     if (status == SZG_OK)
         put_paragraph(text.text, s->how->width, stream);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/formula.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -46,6 +47,23 @@ static void show_range(const display_sheet *s, const display_column *column, int
     snprintf(out, DISPLAY_CELL, "[%s, %s]", lower, upper);
 }
 
+void display_prose(const szgi_display *how, const char *text, FILE *stream) {
+    char shown[DISPLAY_PROSE];
+    szgi_prose_put(szgi_show(text, shown, sizeof shown),
+                   how->unicode ? SZGI_FORMULA_UNICODE : SZGI_FORMULA_ASCII, stream);
+}
+
+/* Without memory for a stream the formulas stay as they are written. */
+static void show_prose(const szgi_display *how, const char *text, char out[DISPLAY_CELL]) {
+    FILE *stream = fmemopen(out, DISPLAY_CELL, "w");
+    if (!stream) {
+        szgi_show(text, out, DISPLAY_PROSE);
+        return;
+    }
+    display_prose(how, text, stream);
+    fclose(stream);
+}
+
 void display_cell(const display_sheet *s, const display_column *column, int64_t row,
                   char out[DISPLAY_CELL]) {
     int64_t at = column->at[0];
@@ -54,6 +72,8 @@ void display_cell(const display_sheet *s, const display_column *column, int64_t 
         return;
     if (column->kind == SZGI_DISPLAY_RANGE)
         show_range(s, column, row, out);
+    else if (column->kind == SZGI_DISPLAY_PROSE)
+        show_prose(s->how, szg_table_get_text(s->table, row, at), out);
     else if (szg_table_column(s->table, at)->type == SZG_TEXT)
         szgi_show(szg_table_get_text(s->table, row, at), out, DISPLAY_CELL);
     else if (szg_table_column(s->table, at)->type == SZG_INTEGER)
@@ -98,10 +118,26 @@ static display_column own_column(const szg_table *table, int64_t at, int priorit
         .priority = priority, .heading = szg_table_column(table, at)->name, .at = {at, at}};
 }
 
+static bool is_name(const char *name, const char *text, size_t length) {
+    return name && strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+/* As what a column of the table is shown, whoever asks for it. */
+static szgi_display_kind kind_of(const display_sheet *s, const char *name) {
+    for (int64_t i = 0; i < s->how->count; i++) {
+        const szgi_display_column *record = &s->how->list[i];
+        if (is_of(record, s->table) && record->kind != SZGI_DISPLAY_RANGE &&
+            is_name(record->name, name, strlen(name)))
+            return record->kind;
+    }
+    return SZGI_DISPLAY_CELL;
+}
+
 /* The columns of the table itself, its note apart. */
 static void add_own(display_sheet *s) {
     for (int64_t i = 0; i < szg_table_columns(s->table); i++) {
         display_column column = own_column(s->table, i, SZGI_DISPLAY_FIRST);
+        column.kind = kind_of(s, column.heading);
         if (i != s->note)
             add(s, &column);
     }
@@ -115,10 +151,6 @@ static void add_described(display_sheet *s) {
             column.priority < SZGI_DISPLAY_ASKED)
             add(s, &column);
     }
-}
-
-static bool is_name(const char *name, const char *text, size_t length) {
-    return name && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
 /* The column that is asked for by its name or its heading; false: the table has none. */

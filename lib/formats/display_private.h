@@ -5,10 +5,11 @@
 #include "formats/display.h"
 
 enum {
-    DISPLAY_CELL = 2048, /* bytes of a cell as shown */
-    DISPLAY_GAP = 2,     /* blanks before a column */
-    DISPLAY_DIGITS = 6,  /* of a number, at most */
-    DISPLAY_LEAST = 4    /* of a number, where more do not fit */
+    DISPLAY_CELL = 4096,  /* bytes of a cell as shown */
+    DISPLAY_PROSE = 1024, /* of its source: a character of ASCII may become three bytes */
+    DISPLAY_GAP = 2,      /* blanks before a column */
+    DISPLAY_DIGITS = 6,   /* of a number, at most */
+    DISPLAY_LEAST = 4     /* of a number, where more do not fit */
 };
 
 /* A column that may be shown. */
@@ -37,6 +38,9 @@ typedef struct display_sheet {
 
 void display_cell(const display_sheet *s, const display_column *column, int64_t row,
                   char out[DISPLAY_CELL]);
+
+/* Writes prose with its formulas in signs, where these are understood. */
+void display_prose(const szgi_display *how, const char *text, FILE *stream);
 
 /* Lists the columns that may be shown. */
 SZG_CHECK_RESULT szg_status display_choose(szg_context *context, display_sheet *s);

@@ -312,6 +312,41 @@ START_TEST(wide_shows_every_column) {
 }
 END_TEST
 
+/* Formulas are set in prose and in notes, and nowhere else: a file may be named with a backtick. */
+START_TEST(formulas_are_set) {
+    static const line one[] = {
+        {"`theta`", 1, 0, 0, 1, 3, "holds", "`theta_i <= pi` for all", "for `theta -> inf`"}};
+    check_shown(one, 1, (szgi_display){.columns = "source,statement", .notes = true},
+                "t\n"
+                "  source   statement\n"
+                "  `theta`  theta_i <= pi for all\n"
+                "  note: for theta -> inf\n");
+    check_shown(one, 1,
+                (szgi_display){.columns = "source,statement", .notes = true, .unicode = true},
+                "t\n"
+                "  source   statement\n"
+                "  `theta`  \u03b8\u1d62 \u2264 \u03c0 for all\n"
+                "  note: for \u03b8 \u2192 \u221e\n");
+    szg_result *all = make(one, 1);
+    char *wide = show(all, (szgi_display){.wide = true});
+    ck_assert_msg(strstr(wide, "  theta_i <= pi for all\n"), "%s", wide);
+    free(wide);
+    szg_result_close(&all);
+    /* prose of any length is cut between characters */
+    char statement[6001] = "`";
+    for (int i = 0; i < 1500; i++)
+        strcat(statement, "pi, ");
+    strcpy(statement + 5990, "`");
+    line longest = one[0];
+    longest.statement = statement;
+    szg_result *result = make(&longest, 1);
+    char *text = show(result, (szgi_display){.columns = "statement", .unicode = true});
+    ck_assert_int_eq(szgi_utf8_check(text, strlen(text)), -1);
+    free(text);
+    szg_result_close(&result);
+}
+END_TEST
+
 START_TEST(notes_name_their_rows) {
     line lines[20];
     for (int i = 0; i < 20; i++)
@@ -386,6 +421,7 @@ TEST_FILE("display") {
     test_add(suite, "no_rows_and_some_rows", no_rows_and_some_rows);
     test_add(suite, "columns_that_are_asked_for", columns_that_are_asked_for);
     test_add(suite, "wide_shows_every_column", wide_shows_every_column);
+    test_add(suite, "formulas_are_set", formulas_are_set);
     test_add(suite, "notes_name_their_rows", notes_name_their_rows);
     test_add(suite, "verdicts_have_colours", verdicts_have_colours);
     test_add(suite, "display_survives_failed_allocations", display_survives_failed_allocations);
