@@ -36,6 +36,8 @@ example logits '^width 0\.519 of .*majorised: yes$'
 example claims '^fails '
 example checkpoint '^1 rows; 0 tensors' "$source/tests/cli/cases/checkpoint-rotary" "$folder/out/"
 example results '^qk$' "$folder/out" matrix
+example table '^4 widths' "$folder/widths/"
+example results '^0\.7300' "$folder/widths" lambda_min
 bash -n "$(find "$folder" -name szego.bash)"
 find "$folder" -path '*/zsh/site-functions/_szego' | grep -q . || { echo "no completion for zsh"; exit 1; }
 # man(1) finds a page for the program, each command and each topic, with what they are about.
