@@ -38,8 +38,7 @@ bool display_is_for_a_person(const command_call *call) {
            (!call->shared.format || strcmp(call->shared.format, "table") == 0);
 }
 
-/* The locale is read, not set: numbers are printed with a point in every one. */
-static bool locale_has_unicode(void) {
+bool display_has_unicode(void) {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (!locale)
         return false;
@@ -64,7 +63,7 @@ szg_status display_print(command_call *call, const szg_result *result) {
                               .wide = shared->wide,
                               .columns = shared->columns,
                               .notes = shared->notes,
-                              .unicode = locale_has_unicode(),
+                              .unicode = display_has_unicode(),
                               .options = true};
     return szgi_result_show(call->context, result, &how, stdout);
 }

@@ -12,6 +12,7 @@
 #include "theory/claims.h"
 #include <szego/reproduce.h>
 
+#include "display.h"
 #include "manual.h"
 #include "terminal.h"
 
@@ -235,7 +236,8 @@ static void put_statement(manual *page, const char *term, const char *statement)
     szgi_text text;
     if (szgi_text_open(NULL, &text) != SZG_OK)
         end_without_memory();
-    szgi_prose_put(statement, SZGI_FORMULA_ASCII, text.stream);
+    bool signs = !page->roff && display_has_unicode();
+    szgi_prose_put(statement, signs ? SZGI_FORMULA_UNICODE : SZGI_FORMULA_ASCII, text.stream);
     if (szgi_text_end(&text, SZG_OK) != SZG_OK)
         end_without_memory();
     manual_item(page, 0, COLUMN_COMMANDS, term, text.text);
