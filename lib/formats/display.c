@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "display_private.h"
+#include "result_private.h"
 
 /* One cell of the line that is printed. */
 typedef struct box {
@@ -111,7 +112,7 @@ static void fill_box(const display_sheet *s, const display_column *column, int64
     if (row < 0)
         szgi_show(column->heading, b->text, DISPLAY_CELL);
     else {
-        display_cell(s, column, row, b->text);
+        szgi_display_cell(s, column, row, b->text);
         b->code = colour(s, column, b->text);
     }
     cut(s, column, b->text);
@@ -204,7 +205,7 @@ static szg_status put_note(szg_context *context, const display_sheet *s, const n
     if (s->rows > 1)
         put_spans(group, count, text.stream);
     fputs(": ", text.stream);
-    display_prose(s->how, group->text, text.stream);
+    szgi_display_prose(s->how, group->text, text.stream);
     szg_status status = szgi_text_end(&text, SZG_OK);
     if (status == SZG_OK)
         put_paragraph(text.text, s->how->width, stream);
@@ -240,9 +241,9 @@ static szg_status put_sheet(szg_context *context, display_sheet *s, FILE *stream
     SZG_TRY_GOTO(status, group_notes(context, s, &notes, &count, &groups), done);
     if (s->how->notes && groups > 0 && s->rows > 1) /* the notes name rows */
         s->margin = DISPLAY_GAP + digits(s->rows);
-    SZG_TRY_GOTO(status, display_choose(context, s), done);
+    SZG_TRY_GOTO(status, szgi_display_choose(context, s), done);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, s->count + 1, &boxes), done);
-    display_fit(s);
+    szgi_display_fit(s);
     fprintf(stream, "%s\n", szg_table_name(s->table));
     if (s->rows == 0)
         fputs("  no rows\n", stream);
@@ -277,9 +278,9 @@ static szg_status put_tables(szg_context *context, const szg_result *result,
                              const szgi_display *how, FILE *stream) {
     omission left = {0};
     bool any = false;
-    for (int64_t i = 0; i < szg_result_count(result); i++) {
-        const szg_table *table = szg_result_table(result, i);
-        if (how->columns && !display_concerns(how, table))
+    for (int64_t i = 0; i < result->tables; i++) {
+        const szg_table *table = result->table[i];
+        if (how->columns && !szgi_display_concerns(how, table))
             continue;
         display_sheet s = {.how = how,
                            .table = table,
@@ -299,7 +300,7 @@ static szg_status put_tables(szg_context *context, const szg_result *result,
 szg_status szgi_result_show(szg_context *context, const szg_result *result,
                             const szgi_display *display, FILE *stream) {
     szgi_display how = *display;
-    szg_status known = how.columns ? display_check(context, result, &how) : SZG_OK;
+    szg_status known = how.columns ? szgi_display_check(context, result, &how) : SZG_OK;
     if (known == SZG_EINVAL)
         how.columns = NULL; /* what was computed is not lost to a misspelt name */
     else if (known != SZG_OK)

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "display_private.h"
+#include "result_private.h"
 
 enum {
     LEAST_TEXT = 12, /* columns that a text keeps where the line is short */
@@ -47,7 +48,7 @@ static void show_range(const display_sheet *s, const display_column *column, int
     snprintf(out, DISPLAY_CELL, "[%s, %s]", lower, upper);
 }
 
-void display_prose(const szgi_display *how, const char *text, FILE *stream) {
+void szgi_display_prose(const szgi_display *how, const char *text, FILE *stream) {
     char shown[DISPLAY_PROSE];
     szgi_prose_put(szgi_show(text, shown, sizeof shown),
                    how->unicode ? SZGI_FORMULA_UNICODE : SZGI_FORMULA_ASCII, stream);
@@ -60,12 +61,12 @@ static void show_prose(const szgi_display *how, const char *text, char out[DISPL
         szgi_show(text, out, DISPLAY_PROSE);
         return;
     }
-    display_prose(how, text, stream);
+    szgi_display_prose(how, text, stream);
     fclose(stream);
 }
 
-void display_cell(const display_sheet *s, const display_column *column, int64_t row,
-                  char out[DISPLAY_CELL]) {
+void szgi_display_cell(const display_sheet *s, const display_column *column, int64_t row,
+                       char out[DISPLAY_CELL]) {
     int64_t at = column->at[0];
     out[0] = 0;
     if (szg_table_is_empty(s->table, row, at) || szg_table_is_empty(s->table, row, column->at[1]))
@@ -196,7 +197,7 @@ static void add_asked(display_sheet *s) {
             s->count++;
 }
 
-bool display_concerns(const szgi_display *how, const szg_table *table) {
+bool szgi_display_concerns(const szgi_display *how, const szg_table *table) {
     display_sheet s = {.how = how, .table = table};
     const char *at = how->columns, *name;
     display_column column;
@@ -206,7 +207,7 @@ bool display_concerns(const szgi_display *how, const szg_table *table) {
     return false;
 }
 
-szg_status display_choose(szg_context *context, display_sheet *s) {
+szg_status szgi_display_choose(szg_context *context, display_sheet *s) {
     int64_t most = szg_table_columns(s->table) + s->how->count +
                    (s->how->columns ? count_names(s->how->columns) : 0);
     SZG_TRY(szgi_memory_alloc(context, most, &s->column));
@@ -243,8 +244,8 @@ static szg_status refuse_name(szg_context *context, const szg_result *result,
     szgi_suggestion near = szgi_suggest_begin(name, length);
     szgi_text list;
     SZG_TRY(szgi_text_open(context, &list));
-    for (int64_t i = 0; i < szg_result_count(result); i++)
-        weigh_names(how, szg_result_table(result, i), i == 0, &near, &list);
+    for (int64_t i = 0; i < result->tables; i++)
+        weigh_names(how, result->table[i], i == 0, &near, &list);
     szg_status status = szgi_text_end(&list, SZG_OK);
     if (status == SZG_OK) {
         char text[SZGI_SHOWN];
@@ -257,12 +258,13 @@ static szg_status refuse_name(szg_context *context, const szg_result *result,
     return status;
 }
 
-szg_status display_check(szg_context *context, const szg_result *result, const szgi_display *how) {
+szg_status szgi_display_check(szg_context *context, const szg_result *result,
+                              const szgi_display *how) {
     const char *at = how->columns, *name;
     for (int64_t length; (length = next_name(&at, &name)) >= 0;) {
         bool known = false;
-        for (int64_t i = 0; i < szg_result_count(result) && !known; i++) {
-            display_sheet s = {.how = how, .table = szg_result_table(result, i)};
+        for (int64_t i = 0; i < result->tables && !known; i++) {
+            display_sheet s = {.how = how, .table = result->table[i]};
             display_column column;
             known = find_asked(&s, name, (size_t)length, &column);
         }
@@ -293,7 +295,7 @@ static void measure(display_sheet *s) {
         display_column *column = &s->column[i];
         int width = 0;
         for (int64_t row = 0; row < s->rows; row++) {
-            display_cell(s, column, row, text);
+            szgi_display_cell(s, column, row, text);
             width = at_least(width, (int)szgi_utf8_columns(text));
         }
         if (s->how->width > 0 && !s->how->wide && !s->how->columns &&
@@ -391,7 +393,7 @@ static int64_t count_left(const display_sheet *s) {
     return left;
 }
 
-void display_fit(display_sheet *s) {
+void szgi_display_fit(display_sheet *s) {
     s->digits = DISPLAY_DIGITS;
     measure(s);
     if (s->how->columns || s->how->wide || s->how->width <= 0)

@@ -36,23 +36,23 @@ typedef struct display_sheet {
     int margin; /* taken by the rows' numbers */
 } display_sheet;
 
-void display_cell(const display_sheet *s, const display_column *column, int64_t row,
-                  char out[DISPLAY_CELL]);
+void szgi_display_cell(const display_sheet *s, const display_column *column, int64_t row,
+                       char out[DISPLAY_CELL]);
 
 /* Writes prose with its formulas in signs, where these are understood. */
-void display_prose(const szgi_display *how, const char *text, FILE *stream);
+void szgi_display_prose(const szgi_display *how, const char *text, FILE *stream);
 
 /* Lists the columns that may be shown. */
-SZG_CHECK_RESULT szg_status display_choose(szg_context *context, display_sheet *s);
+SZG_CHECK_RESULT szg_status szgi_display_choose(szg_context *context, display_sheet *s);
 
 /* Takes those that fit and gives them their widths. */
-void display_fit(display_sheet *s);
+void szgi_display_fit(display_sheet *s);
 
 /* Whether the names of `columns` are known: SZG_EINVAL lists those that are. */
-SZG_CHECK_RESULT szg_status display_check(szg_context *context, const szg_result *result,
-                                          const szgi_display *how);
+SZG_CHECK_RESULT szg_status szgi_display_check(szg_context *context, const szg_result *result,
+                                               const szgi_display *how);
 
 /* Whether some name of `columns` is one of this table. */
-bool display_concerns(const szgi_display *how, const szg_table *table);
+bool szgi_display_concerns(const szgi_display *how, const szg_table *table);
 
 #endif
