@@ -180,6 +180,27 @@ static void write_heads(int heads, double far) {
     free(csv.text);
 }
 
+/* The house's own words have formulas; a name that looks like one is a name, in a caption too. */
+START_TEST(formulas_are_set_and_names_are_not) {
+    static const plot one = {.tables = {"test_named"},
+                             .series_by = {"source"},
+                             .x = {.column = "x"},
+                             .y = {.column = "y"},
+                             .title = "y by x",
+                             .remark = "At `x_t`."};
+    section section = RECORDS(&one);
+    section.intro = "The angles `theta_t` & others.";
+    begin_folder();
+    write_csv("one", "test", "named", "source:t,x:i,y:r\n`a_b`,0,1\n`c_d`,0,2\n", NULL, NULL);
+    ck_szg_ok(draw(&section));
+    ck_has(printed_page, "<p>The angles <math");
+    ck_has(printed_page, "<mi>θ</mi><mrow><mi>t</mi></mrow></msub></math> &amp; others.</p>");
+    ck_has(printed_page, "2, in `c_d`; the least maximum is 1, in `a_b`. At <math");
+    ck_assert_int_eq(occurrences(printed_page, "<math"), 2);
+    end_draw();
+}
+END_TEST
+
 START_TEST(what_stands_out_is_coloured_and_named) {
     static const plot one = {.tables = {"test_values"},
                              .series_by = {"head"},
@@ -344,6 +365,7 @@ TEST_FILE("plot") {
     test_add(suite, "rows are kept and figures skipped", rows_are_kept_and_figures_skipped);
     test_add(suite, "what is needed is said once", what_is_needed_is_said_once);
     test_add(suite, "panels share axes and a caption", panels_share_axes_and_a_caption);
+    test_add(suite, "formulas are set and names are not", formulas_are_set_and_names_are_not);
     test_add(suite, "what stands out is coloured and named", what_stands_out_is_coloured_and_named);
     test_add(suite, "intervals lie at the places of texts", intervals_lie_at_the_places_of_texts);
     test_add(suite, "refused memory is survived", refused_memory_is_survived);

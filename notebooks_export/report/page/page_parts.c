@@ -43,6 +43,12 @@ void szgi_page_heading(page *page, const char *format, ...) {
     va_end(arguments);
 }
 
+void szgi_page_prose(page *page, const char *text) {
+    fputs("<p>", page->stream);
+    szgi_html_prose(page->stream, text, HTML_PRINTED);
+    fputs("</p>\n", page->stream);
+}
+
 void szgi_page_grid_begin(page *page) {
     fputs("<div class=\"grid\">\n", page->stream);
 }
@@ -52,12 +58,16 @@ void szgi_page_grid_end(page *page) {
 }
 
 static void print_caption(page *page, figure *const *panels, int64_t panel_count,
-                          const char *caption) {
+                          const panel_words *words) {
     int64_t given = 0, drawn = 0;
     fprintf(page->stream,
             "<figcaption><a class=\"permalink\" href=\"#%s-%" PRId64 "\">Figure %" PRId64 "</a> ",
             page->section, page->figures, page->numbered);
-    szgi_html_text(page->stream, caption);
+    szgi_html_text(page->stream, words->caption);
+    if (words->remark) {
+        fputs(" ", page->stream);
+        szgi_html_prose(page->stream, words->remark, HTML_PRINTED);
+    }
     for (int64_t i = 0; i < panel_count; i++) {
         int64_t own_given, own_drawn;
         szgi_figure_counts(panels[i], &own_given, &own_drawn);
@@ -71,8 +81,9 @@ static void print_caption(page *page, figure *const *panels, int64_t panel_count
                 drawn, given);
 }
 
-szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count, const char *title,
-                            const rows *sources, int64_t source_count, const char *caption) {
+szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count,
+                            const panel_words *words, const rows *sources, int64_t source_count) {
+    const char *title = words->title;
     int64_t marks = 0;
     for (int64_t i = 0; i < count; i++)
         marks += szgi_figure_marks(panels[i]);
@@ -89,7 +100,7 @@ szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count, co
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(szgi_figure_print(page->context, panels[i], page->stream));
     fputs("</div>\n", page->stream);
-    print_caption(page, panels, count, caption);
+    print_caption(page, panels, count, words);
     SZG_TRY(szgi_page_print_links(page, sources, source_count, true));
     fputs("</figcaption></figure>\n", page->stream);
     return SZG_OK;
@@ -97,7 +108,8 @@ szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count, co
 
 szg_status szgi_page_figure(page *page, figure **figure, const rows *sources, int64_t count,
                             const char *caption) {
-    szg_status status = szgi_page_panels(page, figure, 1, NULL, sources, count, caption);
+    szg_status status =
+        szgi_page_panels(page, figure, 1, &(panel_words){.caption = caption}, sources, count);
     szgi_figure_close(figure);
     return status;
 }

@@ -19,7 +19,7 @@ struct section {
     bool (*is_present)(const szg_collection *results); /* NULL: any of the tables has rows */
     szg_status (*draw)(page *page);                    /* NULL: run draws */
     const char *tables[8];
-    const char *intro;               /* the first paragraph */
+    const char *intro;               /* the first paragraph: its formulas are set */
     const struct plot *const *plots; /* what szgi_plot_section draws (plot.h); NULL at the end */
     int64_t figures;                 /* at most; 0: PLOT_FIGURES */
     SZG_CHECK_RESULT szg_status (*run)(page *page, const section *section);
@@ -36,6 +36,9 @@ FILE *szgi_page_stream(const page *page);
 /* A paragraph and a heading within the section; what is formatted is escaped. */
 SZG_PRINTF(2, 3) void szgi_page_paragraph(page *page, const char *format, ...);
 SZG_PRINTF(2, 3) void szgi_page_heading(page *page, const char *format, ...);
+
+/* A paragraph in the house's own words, whose formulas are set: never for what a file holds. */
+void szgi_page_prose(page *page, const char *text);
 
 /* Adds one sentence to the findings, which stand before all sections, in the order of the calls. It
  * links to the element with the id `anchor`; NULL: to the section's latest figure, or to the
@@ -54,10 +57,18 @@ void szgi_page_grid_end(page *page);
 SZG_CHECK_RESULT szg_status szgi_page_figure(page *page, figure **figure, const rows *sources,
                                              int64_t count, const char *caption);
 
-/* The same for several figures that share a title, a caption and their rows: small multiples. */
+/* What stands around panels. */
+typedef struct panel_words {
+    const char *title; /* above all of them; NULL: each has its own */
+    const char *caption;
+    const char *remark; /* behind the caption, in the house's own words, whose formulas are set;
+                         * NULL: none */
+} panel_words;
+
+/* The same for several figures that share their words and their rows: small multiples. */
 SZG_CHECK_RESULT szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count,
-                                             const char *title, const rows *sources,
-                                             int64_t source_count, const char *caption);
+                                             const panel_words *words, const rows *sources,
+                                             int64_t source_count);
 
 /* A table for readers: the listed columns (ends with NULL) of these rows, and a link to the rows.
  */

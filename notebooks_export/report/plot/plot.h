@@ -105,6 +105,7 @@ typedef struct plot {
     const char *hover[PLOT_LIST];               /* columns told at a point or an interval */
     void (*prepare)(plot_figure *figure);       /* adds or changes series, rules, sources */
     void (*caption)(words *words, const plot_figure *figure); /* NULL: greatest and least value */
+    const char *remark; /* behind the caption: its formulas are set, so no name is in it */
     void (*finding)(const plot_figure *figure); /* once it is on the page: szgi_page_finding */
 } plot;
 

@@ -394,11 +394,12 @@ static void put(plot_figure *figure, struct figure *const *paper, int64_t count)
     rows source[1 + sizeof figure->source / sizeof *figure->source] = {figure->of};
     for (int64_t i = 0; i < figure->sources; i++)
         source[1 + i] = figure->source[i];
-    const char *caption = szgi_plot_caption(figure);
+    const panel_words words = {.title = count > 1 ? figure->title : NULL,
+                               .caption = szgi_plot_caption(figure),
+                               .remark = figure->plot->remark};
     if (run->status == SZG_OK)
-        szgi_plot_keep(run,
-                       szgi_page_panels(run->page, paper, count, count > 1 ? figure->title : NULL,
-                                        source, 1 + figure->sources, caption));
+        szgi_plot_keep(
+            run, szgi_page_panels(run->page, paper, count, &words, source, 1 + figure->sources));
     if (run->status == SZG_OK && figure->plot->finding)
         figure->plot->finding(figure);
 }

@@ -89,7 +89,7 @@ void szgi_plot_begin(plot_run *run, page *page, const section *section) {
     *run = (plot_run){.page = page, .context = szgi_page_context(page), .section = section};
     run->left = section->figures > 0 ? section->figures : PLOT_FIGURES;
     if (section->intro)
-        szgi_page_paragraph(page, "%s", section->intro);
+        szgi_page_prose(page, section->intro);
 }
 
 szg_status szgi_plot_end(plot_run *run) {
