@@ -277,3 +277,33 @@
     csv: async (name, spec) => csvParts(await named(name), spec).join(""),
   };
 })();
+
+// The ledger of claims: a chip shows the rows of its verdict alone, and pressed again all of them.
+(() => {
+  for (const ledger of document.querySelectorAll(".claims")) {
+    const rows = ledger.querySelectorAll(".claim");
+    const chips = Array.from(ledger.querySelectorAll(".chips .verdict"), (chip) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = chip.className;
+      button.dataset.verdict = chip.dataset.verdict;
+      button.append(...chip.childNodes);
+      chip.replaceWith(button);
+      return button;
+    });
+    const show = (verdict) => {
+      for (const row of rows) row.hidden = verdict !== null && row.dataset.verdict !== verdict;
+      for (const chip of chips) chip.ariaPressed = String(chip.dataset.verdict === verdict);
+    };
+    for (const chip of chips)
+      chip.addEventListener("click", () => show(chip.ariaPressed === "true" ? null : chip.dataset.verdict));
+    // A link leads to its row, whatever is shown.
+    addEventListener("hashchange", () => {
+      const row = ledger.querySelector(":target")?.closest(".claim[hidden]");
+      if (!row) return;
+      show(null);
+      row.scrollIntoView();
+    });
+    show(null);
+  }
+})();

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "notebooks_export/collection/collection.h"
+
+#include "base/text.h"
 #include "formats/csv.h"
-#include "base/memory.h"
 
 #include "claims.h"
 
@@ -14,6 +16,7 @@ enum {
     NAME_CHARACTERS = 40,
     NUMBERS = 24,
     TOKEN = 64,
+    PATH_CHARACTERS = 4096,
     DIGITS = 10
 };
 
@@ -118,6 +121,15 @@ static void print_enclosure(FILE *stream, const sides *s, int side, const char *
     fputs("</span>", stream);
 }
 
+/* What shows the relation, beside enclosures that agree with it: two that meet show no equality. */
+static const char *what_shows(const sides *s) {
+    return strcmp(s->relation, "=") != 0   ? ""
+           : strcmp(s->kind, "exact") == 0 ? ": equality is decided exactly"
+           : strcmp(s->kind, "structural") == 0
+               ? ": equality has a proof (docs/explanation/theory.md)"
+               : ": the enclosures alone show no equality";
+}
+
 static void print_certificate(FILE *stream, rows of, int64_t index) {
     sides s = szgi_certificate_sides(of, index);
     fputs("<tr>", stream);
@@ -130,6 +142,7 @@ static void print_certificate(FILE *stream, rows of, int64_t index) {
     fputs("</b> ", stream);
     print_enclosure(stream, &s, 1, szgi_rows_text(of, index, "right_lo"),
                     szgi_rows_text(of, index, "right_hi"));
+    fputs(szgi_sides_agree(&s) ? what_shows(&s) : ": the enclosures do not show this", stream);
     fputs("</td>", stream);
     szgi_html_number_cell(stream, szgi_rows_real(of, index, "n"));
     print_exact(stream, szgi_rows_text(of, index, "weights"));
@@ -138,12 +151,57 @@ static void print_certificate(FILE *stream, rows of, int64_t index) {
     fputs("</tr>\n", stream);
 }
 
-szg_status szgi_claim_certificates(const claim *claim) {
+/* ---- The command that recomputes them ---- */
+
+/* As one word of a shell's command line: in quotes where it has other than plain characters. */
+static void print_word(FILE *stream, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._/=,:@%+-";
+    if (!word[strspn(word, plain)]) {
+        szgi_html_clipped(stream, word, PATH_CHARACTERS);
+        return;
+    }
+    fputs("&#39;", stream);
+    for (const char *at = word; *at;) {
+        size_t length = strcspn(at, "'");
+        szgi_html_print(stream, "%.*s", (int)length, at);
+        at += length;
+        if (*at && at++)
+            fputs("&#39;\\&#39;&#39;", stream);
+    }
+    fputs("&#39;", stream);
+}
+
+static void say_path(words *words, const void *of) {
+    const claim *claim = of;
+    const char *folder = szgi_collection_folder(szgi_page_results(claim->run->page)),
+               *result = szgi_rows_text(claim->of, 0, "result");
+    size_t length = strlen(folder);
+    szgi_words_clipped(words, folder, PATH_CHARACTERS);
+    if (length > 0 && folder[length - 1] != '/')
+        fputs("/", words->stream);
+    if (result && strcmp(result, ".") != 0) {
+        szgi_words_clipped(words, result, PATH_CHARACTERS);
+        fputs("/", words->stream);
+    }
+    fputs("certificates.csv", words->stream);
+}
+
+static void print_command(const claim *claim) {
+    FILE *stream = szgi_page_stream(claim->run->page);
+    const char *path = szgi_plot_text(claim->run, say_path, claim);
+    fputs("<p>Recheck, by separate code at twice the precision: <code>szego verify --check ",
+          stream);
+    print_word(stream, path);
+    fputs("</code></p>\n", stream);
+}
+
+void szgi_claim_certificates(const claim *claim) {
     rows of = claim->certificates;
-    FILE *stream = szgi_page_stream(claim->page);
-    if (of.count == 0)
-        return SZG_OK;
-    fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">certificate</th>"
+    plot_run *run = claim->run;
+    FILE *stream = szgi_page_stream(run->page);
+    fputs("<h3>Certificates</h3>\n"
+          "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">certificate</th>"
           "<th scope=\"col\">what it encloses</th><th scope=\"col\" class=\"number\">n</th>"
           "<th scope=\"col\">weights (exact)</th><th scope=\"col\">phases (exact)</th>"
           "<th scope=\"col\">note</th></tr></thead><tbody>\n",
@@ -152,12 +210,12 @@ szg_status szgi_claim_certificates(const claim *claim) {
         print_certificate(stream, of, i);
     fputs("</tbody></table></div>\n", stream);
     if (of.count > SHOWN)
-        szgi_page_paragraph(claim->page, "And %" PRId64 " more certificates, behind the link.",
+        szgi_page_paragraph(run->page, "And %" PRId64 " more certificates, behind the link.",
                             of.count - SHOWN);
-    return szgi_page_links(claim->page, &of, 1);
+    print_command(claim);
+    if (run->status == SZG_OK)
+        szgi_plot_keep(run, szgi_page_links(run->page, &of, 1));
 }
-
-/* ---- The figures ---- */
 
 void szgi_sides_say(words *say, const sides *s) {
     szgi_words_clipped(say, s->name[0], NAME_CHARACTERS);
@@ -165,120 +223,4 @@ void szgi_sides_say(words *say, const sides *s) {
     szgi_words_clipped(say, s->relation, NAME_CHARACTERS);
     fputc(' ', say->stream);
     szgi_words_clipped(say, s->name[1], NAME_CHARACTERS);
-}
-
-const char *szgi_sides_equality(const sides *s) {
-    return strcmp(s->kind, "exact") == 0 ? ", and equality is decided exactly"
-           : strcmp(s->kind, "structural") == 0
-               ? ", and equality has a proof (docs/explanation/theory.md)"
-               : ", which alone shows no equality";
-}
-
-/* One certificate in the making of its figure. */
-typedef struct plotted {
-    const claim *claim;
-    int64_t index;
-    const sides *sides;
-} plotted;
-
-static void say_title(words *say, const void *of) {
-    const plotted *one = of;
-    szgi_words_clipped(say, one->claim->id, NAME_CHARACTERS);
-    fputs(": ", say->stream);
-    szgi_sides_say(say, one->sides);
-}
-
-static void say_caption(words *say, const void *of) {
-    const plotted *one = of;
-    const sides *s = one->sides;
-    const char *note = szgi_rows_text(one->claim->certificates, one->index, "note");
-    bool equal = strcmp(s->relation, "=") == 0;
-    szgi_sides_say(say, s);
-    if (!szgi_sides_agree(s))
-        fputs(": the enclosures in the file do not show this", say->stream);
-    else if (equal)
-        fprintf(say->stream, ": both enclosures lie at %.6g%s", (s->lo[0] + s->hi[0]) / 2,
-                szgi_sides_equality(s));
-    else
-        fprintf(say->stream, ": the enclosures, at %.6g and %.6g, do not meet",
-                (s->lo[0] + s->hi[0]) / 2, (s->lo[1] + s->hi[1]) / 2);
-    if (note && *note) {
-        fputs(" (", say->stream);
-        szgi_words_clipped(say, note, EXACT_CHARACTERS);
-        fputc(')', say->stream);
-    }
-    fputc('.', say->stream);
-}
-
-static szg_status add_side(szg_context *context, figure *figure, const sides *s, int side) {
-    const double ends[] = {s->lo[side], s->hi[side]}, at[] = {1 - side, 1 - side};
-    const double middle = s->lo[side] / 2 + s->hi[side] / 2;
-    const figure_style style = {.name = NULL, .colour = side};
-    words hover;
-    szg_status status = szgi_words_open(context, &hover);
-    if (status == SZG_OK) {
-        szgi_words_clipped(&hover, s->name[side], NAME_CHARACTERS);
-        fputs(" in ", hover.stream);
-        print_ends(hover.stream, s, side);
-        status = szgi_words_end(context, &hover);
-    }
-    if (status == SZG_OK)
-        status = szgi_figure_line(context, figure, &style, 2, ends, at);
-    if (status == SZG_OK)
-        status = szgi_figure_points(context, figure, &style, 1, &middle, at,
-                                    (const char *[]){hover.text});
-    szgi_words_free(&hover);
-    return status;
-}
-
-/* The value axis: where the two lie closer than the eye can tell, wide enough to say so. */
-static figure_axis value_axis(const sides *s) {
-    double lo = fmin(s->lo[0], s->lo[1]), hi = fmax(s->hi[0], s->hi[1]);
-    double size = fmax(1, fmax(fabs(lo), fabs(hi)));
-    figure_axis axis = {.label = "value"};
-    if (hi - lo < 1e-6 * size) {
-        axis.lo = lo - size / 2;
-        axis.hi = hi + size / 2;
-    }
-    return axis;
-}
-
-static szg_status draw_certificate(const claim *claim, int64_t index, const sides *s) {
-    szg_context *context = szgi_page_context(claim->page);
-    const plotted one = {claim, index, s};
-    rows source = {claim->certificates.table, &claim->certificates.row[index], 1};
-    const figure_options options = {
-        .x = value_axis(s),
-        .y = {.names = (const char *const[]){s->name[1], s->name[0]}, .count = 2},
-        .height = 180};
-    figure *figure;
-    SZG_TRY(szgi_figure_open_titled(context, options, say_title, &one, &figure));
-    szg_status status = add_side(context, figure, s, 0);
-    if (status == SZG_OK)
-        status = add_side(context, figure, s, 1);
-    if (status == SZG_OK)
-        status = szgi_page_figure_captioned(claim->page, &figure, &source, 1, say_caption, &one);
-    szgi_figure_close(&figure);
-    return status;
-}
-
-szg_status szgi_claim_enclosures(const claim *claim) {
-    int64_t unreadable = 0;
-    szgi_page_grid_begin(claim->page);
-    for (int64_t i = 0; i < claim->certificates.count; i++) {
-        sides s = szgi_certificate_sides(claim->certificates, i);
-        if (!are_known(&s)) {
-            unreadable++;
-        } else if (szgi_budget_take(claim->budget)) {
-            SZG_TRY(draw_certificate(claim, i, &s));
-        }
-    }
-    szgi_page_grid_end(claim->page);
-    if (unreadable > 0)
-        szgi_page_paragraph(claim->page,
-                            "%" PRId64
-                            " certificates are not plotted: their enclosures are not finite "
-                            "numbers, or the ends are in the wrong order.",
-                            unreadable);
-    return SZG_OK;
 }

@@ -3,175 +3,194 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-
-#include "captioned.h"
 #include "claims.h"
 
-enum { NOTE_CHARACTERS = 60, WIDE = 100 };
+enum { VERDICT = 40, WIDE = 100 };
 
-/* What is compared, and the columns that enclose it. */
-typedef struct comparison {
-    const char *title, *x_label, *y_label, *ratio_label;
-    const char *column[4]; /* f lo, f hi, g lo, g hi */
-} comparison;
-
-static const comparison maxima = {"Lemma B.1: max|f| against max|g|",
-                                  "max|g|",
-                                  "max|f|",
-                                  "max|f| / max|g|",
-                                  {"max_f_lo", "max_f_hi", "max_g_lo", "max_g_hi"}};
-static const comparison widths = {"Lemma B.1: width of f against width of g",
-                                  "width of g",
-                                  "width of f",
-                                  "width of f / width of g",
-                                  {"width_f_lo", "width_f_hi", "width_g_lo", "width_g_hi"}};
-
-/* The trials' enclosures, and on which side of the diagonal they lie. */
-typedef struct trials {
-    const comparison *what;
-    rows of;
-    const char *verdict;    /* of the ledger; NULL: none */
-    double *end[4];         /* as comparison.column */
-    double *x, *y, *kept_x; /* middles; scratch for one series */
-    double *kept_y;
-    int64_t known, below, above, touching, equal; /* equal: the column says so */
-    double least, most;                           /* of all middles */
-    bool wide; /* sizes apart by more than WIDE: quotients are drawn */
-} trials;
-
-static void trials_free(trials *t) {
-    for (int i = 0; i < 4; i++)
-        szgi_memory_free(t->end[i]);
-    szgi_memory_free(t->x);
-    szgi_memory_free(t->y);
-    szgi_memory_free(t->kept_x);
-    szgi_memory_free(t->kept_y);
-}
-
-static bool is_equal(rows of, int64_t index) {
-    const char *equality = szgi_rows_text(of, index, "equality");
+static bool is_equal(rows of) {
+    const char *equality = szgi_rows_text(of, 0, "equality");
     return equality && strcmp(equality, "yes") == 0;
 }
 
-static void count_trial(trials *t, int64_t i) {
-    double f_lo = t->end[0][i], f_hi = t->end[1][i], g_lo = t->end[2][i], g_hi = t->end[3][i];
-    t->x[i] = t->y[i] = NAN;
-    if (!(f_lo <= f_hi && g_lo <= g_hi && isfinite(f_hi - f_lo) && isfinite(g_hi - g_lo)))
+/* ---- The trials' enclosures ---- */
+
+/* What is compared: columns that enclose it, of f and of g. */
+typedef struct comparison {
+    const char *what, *lo[2], *hi[2], *ratio;
+} comparison;
+
+static const comparison maxima = {"max|f| above max|g|",
+                                  {"max_f_lo", "max_g_lo"},
+                                  {"max_f_hi", "max_g_hi"},
+                                  "max|f| / max|g|"},
+                        widths = {"the width of f above that of g",
+                                  {"width_f_lo", "width_g_lo"},
+                                  {"width_f_hi", "width_g_hi"},
+                                  "width of f / width of g"};
+
+static const comparison *compared(const plot_figure *figure) {
+    return strcmp(figure->y.column, maxima.lo[0]) == 0 ? &maxima : &widths;
+}
+
+typedef struct trial {
+    double lo[2], hi[2]; /* f, g */
+    bool known;
+} trial;
+
+static trial trial_of(const comparison *what, rows of, int64_t index) {
+    trial out = {.known = true};
+    for (int i = 0; i < 2; i++) {
+        out.lo[i] = szgi_rows_real(of, index, what->lo[i]);
+        out.hi[i] = szgi_rows_real(of, index, what->hi[i]);
+        out.known &= out.lo[i] <= out.hi[i] && isfinite(out.hi[i] - out.lo[i]);
+    }
+    return out;
+}
+
+/* ---- Points, at the middles of the enclosures ---- */
+
+static void place_points(const comparison *what, plot_series *points) {
+    for (int64_t i = 0; i < points->count; i++) {
+        trial one = trial_of(what, points->of, i);
+        points->x[i] = one.known ? one.lo[1] / 2 + one.hi[1] / 2 : NAN;
+        points->y[i] = one.known ? one.lo[0] / 2 + one.hi[0] / 2 : NAN;
+    }
+}
+
+typedef struct extent {
+    double lo, hi;
+} extent;
+
+static extent extent_of(const plot_panel *panel) {
+    extent out = {NAN, NAN};
+    for (int64_t i = 0; i < panel->count; i++)
+        for (int64_t k = 0; k < panel->series[i].count; k++) {
+            out.lo = fmin(out.lo, fmin(panel->series[i].x[k], panel->series[i].y[k]));
+            out.hi = fmax(out.hi, fmax(panel->series[i].x[k], panel->series[i].y[k]));
+        }
+    return out;
+}
+
+/* Sizes far apart: quotients, which 1 parts as the diagonal parts the sizes. */
+static void draw_quotients(plot_figure *figure, plot_panel *panel) {
+    for (int64_t i = 0; i < panel->count; i++)
+        for (int64_t k = 0; k < panel->series[i].count; k++)
+            panel->series[i].y[k] /= panel->series[i].x[k];
+    figure->x.scale = PLOT_LOG;
+    figure->y.label = compared(figure)->ratio;
+    szgi_plot_add_rule(figure, (plot_rule){.name = "equal", .at = 1});
+}
+
+static void draw_diagonal(plot_figure *figure, plot_panel *panel, extent ends) {
+    plot_series *line = szgi_plot_add(figure, panel, panel->of, 2);
+    if (!line)
         return;
-    t->x[i] = g_lo / 2 + g_hi / 2;
-    t->y[i] = f_lo / 2 + f_hi / 2;
-    t->known++;
-    t->below += f_hi < g_lo;
-    t->above += f_lo > g_hi;
-    t->touching += !(f_hi < g_lo) && !(f_lo > g_hi);
-    t->equal += is_equal(t->of, i);
-    t->least = fmin(t->least, fmin(t->x[i], t->y[i]));
-    t->most = fmax(t->most, fmax(t->x[i], t->y[i]));
+    line->x[0] = line->y[0] = ends.lo;
+    line->x[1] = line->y[1] = ends.hi;
+    line->marks = PLOT_LINES;
+    line->name = "equal";
+    line->colour = FIGURE_MUTED;
 }
 
-/* t: what, of and verdict are set. */
-static szg_status take_trials(szg_context *context, trials *t) {
-    rows of = t->of;
-    t->least = INFINITY;
-    t->most = -INFINITY;
-    for (int i = 0; i < 4; i++)
-        SZG_TRY(szgi_rows_reals(context, of, t->what->column[i], &t->end[i]));
-    SZG_TRY(szgi_memory_alloc(context, of.count, &t->x));
-    SZG_TRY(szgi_memory_alloc(context, of.count, &t->y));
-    SZG_TRY(szgi_memory_alloc(context, of.count, &t->kept_x));
-    SZG_TRY(szgi_memory_alloc(context, of.count, &t->kept_y));
-    for (int64_t i = 0; i < of.count; i++)
-        count_trial(t, i);
-    t->wide = t->least > 0 && t->most / t->least > WIDE;
-    return SZG_OK;
-}
-
-/* The trials in which equality holds, or in which it does not, as points. */
-static szg_status add_points(szg_context *context, figure *figure, trials *t, bool equal) {
-    const figure_style style = {.name = equal ? "max|f| = max|g| exactly" : "other trials",
-                                .colour = equal ? 1 : 0};
-    int64_t kept = 0;
-    for (int64_t i = 0; i < t->of.count; i++) {
-        if (isnan(t->x[i]) || is_equal(t->of, i) != equal)
-            continue;
-        t->kept_x[kept] = t->x[i];
-        t->kept_y[kept++] = t->wide ? t->y[i] / t->x[i] : t->y[i];
-    }
-    return kept ? szgi_figure_points(context, figure, &style, kept, t->kept_x, t->kept_y, NULL)
-                : SZG_OK;
-}
-
-static szg_status add_trials(szg_context *context, figure *figure, trials *t) {
-    const double ends[] = {t->least, t->most};
-    const figure_style equal = {.name = "equal", .colour = FIGURE_MUTED};
-    SZG_TRY(t->wide ? szgi_figure_rule(context, figure, &equal, false, 1)
-                    : szgi_figure_line(context, figure, &equal, 2, ends, ends));
-    SZG_TRY(add_points(context, figure, t, false));
-    return add_points(context, figure, t, true);
-}
-
-static void say_caption(words *say, const void *of) {
-    const trials *t = of;
-    fprintf(say->stream,
-            "%" PRId64 " trials: %s lies below %s in %" PRId64 ", above it in %" PRId64
-            ", and their enclosures touch in %" PRId64,
-            t->known, t->what->y_label, t->what->x_label, t->below, t->above, t->touching);
-    if (t->what == &maxima) {
-        fprintf(say->stream,
-                " (equality of the maxima holds in %" PRId64 "): the lemma has no point above the "
-                "line",
-                t->equal);
-        fputs(t->above ? ", and these contradict it." : ".", say->stream);
+static void prepare_trials(plot_figure *figure) {
+    plot_panel *panel = figure->panel;
+    if (figure->panels == 0)
         return;
+    for (int64_t i = 0; i < panel->count; i++) {
+        place_points(compared(figure), &panel->series[i]);
+        panel->series[i].colour = is_equal(panel->series[i].of) ? 1 : 0;
     }
-    fputs(t->above ? ": points above the line contradict the paper's statement on widths (L3"
-                   : ": no trial here contradicts the paper's statement on widths (L3",
-          say->stream);
-    if (t->verdict) {
-        fputs(", which the ledger says: ", say->stream);
-        szgi_words_clipped(say, t->verdict, NOTE_CHARACTERS);
-    }
-    fputs(").", say->stream);
+    extent ends = extent_of(panel);
+    if (ends.lo > 0 && ends.hi / ends.lo > WIDE)
+        draw_quotients(figure, panel);
+    else if (ends.lo <= ends.hi)
+        draw_diagonal(figure, panel, ends);
 }
 
-static szg_status print_trials(page *page, trials *t) {
-    szg_context *context = szgi_page_context(page);
-    const figure_options options = {
-        .title = t->what->title,
-        .x = {.label = t->what->x_label, .logarithmic = t->wide},
-        .y = {.label = t->wide ? t->what->ratio_label : t->what->y_label},
-        .width = 520,
-        .height = 420};
-    figure *figure;
-    SZG_TRY(szgi_figure_open(context, &options, &figure));
-    szg_status status = add_trials(context, figure, t);
-    if (status != SZG_OK) {
-        szgi_figure_close(&figure);
-        return status;
+/* ---- Words ---- */
+
+static void say_equality(words *words, rows of) {
+    fputs(is_equal(of) ? "max|f| = max|g| exactly" : "other trials", words->stream);
+}
+
+typedef struct counts {
+    int64_t known, above, equal;
+} counts;
+
+static counts count_trials(const comparison *what, rows of) {
+    counts out = {0};
+    for (int64_t i = 0; i < of.count; i++) {
+        const char *equality = szgi_rows_text(of, i, "equality");
+        trial one = trial_of(what, of, i);
+        out.known += one.known;
+        out.above += one.known && one.lo[0] > one.hi[1];
+        out.equal += one.known && equality && strcmp(equality, "yes") == 0;
     }
-    return szgi_page_figure_captioned(page, &figure, &t->of, 1, say_caption, t);
+    return out;
 }
 
-static szg_status draw_comparison(page *page, rows of, const comparison *what,
-                                  const char *verdict) {
-    trials t = {.what = what, .of = of, .verdict = verdict};
-    szg_status status = take_trials(szgi_page_context(page), &t);
-    if (status == SZG_OK && t.known > 0)
-        status = print_trials(page, &t);
-    else if (status == SZG_OK)
-        szgi_page_paragraph(page, "%s: the table has no enclosures to draw.", what->title);
-    trials_free(&t);
-    return status;
+/* "0 of 64 trials have max|f| above max|g|" */
+static counts say_count(words *words, const plot_figure *figure) {
+    const comparison *what = compared(figure);
+    counts of = count_trials(what, figure->of);
+    fprintf(words->stream, "%" PRId64 " of %" PRId64 " trials have %s", of.above, of.known,
+            what->what);
+    return of;
 }
 
-szg_status szgi_lemma_figures(page *page, rows trials, const char *verdict, budget *budget) {
-    szgi_page_heading(page, "Lemma B.1 over random and adversarial trials");
-    szgi_page_grid_begin(page);
-    if (szgi_budget_take(budget))
-        SZG_TRY(draw_comparison(page, trials, &maxima, NULL));
-    if (szgi_budget_take(budget))
-        SZG_TRY(draw_comparison(page, trials, &widths, verdict));
-    szgi_page_grid_end(page);
-    return SZG_OK;
+static void say_maxima(words *words, const plot_figure *figure) {
+    counts of = say_count(words, figure);
+    fprintf(words->stream,
+            of.above > 0 ? ", which contradicts the lemma; %" PRId64 " have equality."
+                         : ", as the lemma says; %" PRId64 " have equality.",
+            of.equal);
+}
+
+static void say_widths(words *words, const plot_figure *figure) {
+    bool above = say_count(words, figure).above > 0;
+    fputs(above ? ", which contradicts L3" : "", words->stream);
+    if (figure->run->own) {
+        fputs(above ? " (verdict: " : " (verdict on L3: ", words->stream);
+        szgi_words_clipped(words, figure->run->own, VERDICT);
+        fputs(")", words->stream);
+    }
+    fputs(".", words->stream);
+}
+
+/* ---- Records ---- */
+
+#define TRIALS(...)                                                                                \
+    {                                                                                              \
+        .tables = {"verify_lemma"}, .series_by = {"equality"}, .series_name = say_equality,        \
+        .marks = PLOT_POINTS, .width = 480, .height = 360, .prepare = prepare_trials, __VA_ARGS__  \
+    }
+
+static const plot of_maxima =
+                      TRIALS(.x = {.column = "max_g_lo", .label = "max|g|"},
+                             .y = {.column = "max_f_lo", .label = "max|f|"},
+                             .title = "Lemma B.1: max|f| against max|g|", .caption = say_maxima),
+                  of_widths = TRIALS(.x = {.column = "width_g_lo", .label = "width of g"},
+                                     .y = {.column = "width_f_lo", .label = "width of f"},
+                                     .title = "Lemma B.1: width of f against width of g",
+                                     .caption = say_widths);
+
+static void draw_trials(plot_run *run, const plot *plot, const comparison *what, rows trials) {
+    if (count_trials(what, trials).known == 0) {
+        szgi_page_paragraph(run->page, "%s: the table has no enclosures to draw.", plot->title);
+    } else if (run->left == 0) {
+        run->left_out++;
+    } else {
+        run->left--;
+        szgi_plot_one(run, plot, trials);
+    }
+}
+
+void szgi_lemma_figures(plot_run *run, rows trials, const char *verdict) {
+    szgi_page_heading(run->page, "Lemma B.1 over random and adversarial trials");
+    szgi_page_grid_begin(run->page);
+    run->own = verdict;
+    draw_trials(run, &of_maxima, &maxima, trials);
+    draw_trials(run, &of_widths, &widths, trials);
+    run->own = NULL;
+    szgi_page_grid_end(run->page);
 }

@@ -1,39 +1,18 @@
-/* The ledger of the paper's claims: a table, and for each claim what it rests on. */
+/* The ledger of the paper's claims: one row a claim, and chips that count the verdicts. */
 #include "claims.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "same_result.h"
 
-/* FIGURES: more than other sections have, so that every counterexample of the paper's ledger (33,
- * and the lemma's two figures) is seen. */
-enum { RESULTS = 4, CLAIMS = 100, FIGURES = 48, ANCHOR = 96, CHARACTERS = 400 };
+/* LEMMA: of the section's figures these are kept for the lemma's trials. */
+enum { RESULTS = 4, CLAIMS = 100, FIGURES = 8, LEMMA = 2, ANCHOR = 96, NAME = 60 };
 
 static bool is_present(const szg_collection *results) {
     const szg_table *claims = szgi_collection_find(results, "verify_claims");
     return claims && szg_table_find(claims, "id") >= 0;
-}
-
-/* ---- Verdicts: a word, a shape and a colour each (assets/page.css, .verdict) ---- */
-
-static const struct {
-    const char *name, *sign;
-} verdicts[] = {{"holds", "✓"},       {"fails", "✗"},    {"vacuous", "∅"},
-                {"conditional", "◐"}, {"measured", "≈"}, {"none", "?"}};
-
-static void print_verdict(FILE *stream, const char *verdict) {
-    const char *name = "none", *sign = "?";
-    for (size_t i = 0; verdict && i < sizeof verdicts / sizeof *verdicts; i++)
-        if (strcmp(verdict, verdicts[i].name) == 0) {
-            name = verdicts[i].name;
-            sign = verdicts[i].sign;
-        }
-    fprintf(stream, "<span class=\"verdict %s\"><span aria-hidden=\"true\">%s</span> ", name, sign);
-    szgi_html_clipped(stream, verdict ? verdict : "not given", CHARACTERS);
-    fputs("</span>", stream);
 }
 
 /* ---- Anchors: claim-ID, of the first result; of others, and of an ID that comes twice, with
@@ -62,214 +41,226 @@ static void make_anchor(char anchor[ANCHOR], rows claims, int64_t index, int64_t
         snprintf(anchor, ANCHOR, "claim-%s", own);
 }
 
-/* ---- The ledger ---- */
+/* ---- The ledger of one result ---- */
 
-/* A guaranteed lower end; empty where none applies. */
-static void print_margin(FILE *stream, double margin) {
-    fputs("<td class=\"number\">", stream);
-    if (!isnan(margin))
-        szgi_html_end(stream, margin, 6, SZGI_END_LOWER);
-    fputs("</td>", stream);
-}
-
-static void print_claim(FILE *stream, rows claims, int64_t index, const char *anchor) {
-    fprintf(stream, "<tr id=\"%s\"><td><a href=\"#%s-basis\">", anchor, anchor);
-    szgi_html_clipped(stream, szgi_rows_text(claims, index, "id"), CHARACTERS);
-    fputs("</a></td>", stream);
-    szgi_html_prose_cell(stream, szgi_rows_text(claims, index, "statement"), CHARACTERS);
-    fputs("<td>", stream);
-    print_verdict(stream, szgi_rows_text(claims, index, "verdict"));
-    fputs("</td>", stream);
-    szgi_html_cell(stream, szgi_rows_text(claims, index, "basis"), CHARACTERS);
-    szgi_html_number_cell(stream, szgi_rows_real(claims, index, "trials"));
-    print_margin(stream, szgi_rows_real(claims, index, "worst_margin"));
-    szgi_html_prose_cell(stream, szgi_rows_text(claims, index, "true_statement"), CHARACTERS);
-    szgi_html_cell(stream, szgi_rows_text(claims, index, "source"), CHARACTERS);
-    szgi_html_cell(stream, szgi_rows_text(claims, index, "note"), CHARACTERS);
-    fputs("</tr>\n", stream);
-}
-
-static szg_status print_ledger(page *page, rows claims, int64_t result) {
-    static const char *const headings[] = {"claim",   "statement", "verdict",
-                                           "basis",   "trials",    "worst margin",
-                                           "true is", "source",    "note"};
-    FILE *stream = szgi_page_stream(page);
-    char anchor[ANCHOR];
-    fputs("<div class=\"scroll ledger\"><table><thead><tr>", stream);
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        fprintf(stream, "<th scope=\"col\">%s</th>", headings[i]);
-    fputs("</tr></thead><tbody>\n", stream);
-    for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
-        make_anchor(anchor, claims, i, result);
-        print_claim(stream, claims, i, anchor);
-    }
-    fputs("</tbody></table></div>\n", stream);
-    if (claims.count > CLAIMS)
-        szgi_page_paragraph(page, "And %" PRId64 " more claims, behind the link.",
-                            claims.count - CLAIMS);
-    return szgi_page_links(page, &claims, 1);
-}
-
-static szg_status print_counts(page *page, rows claims) {
-    groups by_verdict;
-    FILE *stream = szgi_page_stream(page);
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), claims,
-                              (const char *const[]){"verdict", NULL}, &by_verdict));
-    fprintf(stream, "<p>%" PRId64 " claims, the paper's and corrected ones:", claims.count);
-    for (int64_t i = 0; i < by_verdict.count && i < CLAIMS; i++) {
-        fprintf(stream, " %" PRId64 " ", by_verdict.group[i].count);
-        print_verdict(stream, szgi_rows_text(by_verdict.group[i], 0, "verdict"));
-    }
-    fputs("</p>\n", stream);
-    szgi_groups_free(&by_verdict);
-    return SZG_OK;
-}
-
-/* ---- One claim ---- */
-
-static bool is_refuted(const char *verdict) {
-    return verdict && (strcmp(verdict, "fails") == 0 || strcmp(verdict, "conditional") == 0);
-}
-
-static szg_status print_basis(const claim *claim) {
-    page *page = claim->page;
-    SZG_TRY(szgi_claim_certificates(claim));
-    if (claim->samples.count > 0)
-        SZG_TRY(szgi_claim_samples(claim));
-    else if (claim->certificates.count > 0)
-        SZG_TRY(szgi_claim_enclosures(claim));
-    else if (is_refuted(szgi_rows_text(claim->of, 0, "verdict")))
-        szgi_page_paragraph(page, "No certificate of it stands in these results, so there is no "
-                                  "counterexample to plot.");
-    if (claim->evidence.count > 0) {
-        szgi_page_paragraph(page, "Numbers that the verdict quotes:");
-        return szgi_page_rows(page, claim->evidence,
-                              (const char *const[]){"quantity", "lo", "hi", "note", NULL});
-    }
-    if (claim->certificates.count == 0 && claim->samples.count == 0)
-        szgi_page_paragraph(page, "The table above says all that these results hold of it.");
-    return SZG_OK;
-}
-
-static szg_status draw_claim(const claim *claim, const char *anchor) {
-    FILE *stream = szgi_page_stream(claim->page);
-    const char *statement = szgi_rows_text(claim->of, 0, "statement");
-    fprintf(stream, "<h3 id=\"%s-basis\"><a href=\"#%s\">", anchor, anchor);
-    szgi_html_clipped(stream, claim->id, CHARACTERS);
-    fputs("</a> ", stream);
-    print_verdict(stream, szgi_rows_text(claim->of, 0, "verdict"));
-    fputs("</h3>\n", stream);
-    fputs("<p>", stream);
-    szgi_html_prose(stream, statement ? statement : "(no statement)", CHARACTERS);
-    fputs("</p>\n", stream);
-    return print_basis(claim);
-}
-
-enum { BESIDE = 3 };
+enum { CERTIFICATES, SAMPLES, EVIDENCE, BESIDE };
 static const char *const beside[BESIDE] = {"verify_certificates", "verify_samples",
                                            "verify_evidence"};
 
-/* of_result: the rows of the claim's result in the tables beside. */
-static szg_status find_and_draw(claim *claim, const groups of_result[BESIDE], const char *anchor) {
-    rows *const found[BESIDE] = {&claim->certificates, &claim->samples, &claim->evidence};
-    groups of_claim[BESIDE] = {{0}};
-    szg_status status = SZG_OK;
-    for (int i = 0; i < BESIDE && status == SZG_OK; i++) {
-        if (of_result[i].count > 0)
-            status = szgi_groups_where(szgi_page_context(claim->page), of_result[i].group[0], "id",
-                                       claim->id, &of_claim[i]);
-        if (of_claim[i].count > 0)
-            *found[i] = of_claim[i].group[0];
-    }
-    if (status == SZG_OK)
-        status = draw_claim(claim, anchor);
-    for (int i = 0; i < BESIDE; i++)
-        szgi_groups_free(&of_claim[i]);
+typedef struct ledger {
+    plot_run *run;
+    rows claims;
+    int64_t result;      /* its place among the results */
+    bool several;        /* results */
+    groups verdicts;     /* the claims by verdict */
+    groups said[BESIDE]; /* each table beside, by claim */
+} ledger;
+
+static bool is_same(const char *one, const char *other) {
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+/* The group whose rows have this text; -1: there is none. */
+static int64_t find_group(const groups *all, const char *column, const char *text) {
+    for (int64_t i = 0; i < all->count; i++)
+        if (is_same(szgi_rows_text(all->group[i], 0, column), text))
+            return i;
+    return -1;
+}
+
+static szg_status split_beside(ledger *self, int table) {
+    static const char *const by_id[] = {"id", NULL};
+    szg_context *context = self->run->context;
+    groups own;
+    SZG_TRY(szgi_rows_of_result(self->run->page, beside[table],
+                                szgi_rows_text(self->claims, 0, "result"), &own));
+    szg_status status = own.count > 0
+                            ? szgi_groups_split(context, own.group[0], by_id, &self->said[table])
+                            : SZG_OK;
+    szgi_groups_free(&own);
     return status;
 }
 
-/* ---- One result ---- */
-
-static szg_status draw_each(page *page, rows claims, int64_t result, const groups of_result[BESIDE],
-                            budget *budget) {
-    char anchor[ANCHOR];
-    for (int64_t i = 0; i < claims.count && i < CLAIMS; i++) {
-        const char *id = szgi_rows_text(claims, i, "id");
-        claim one = {.page = page,
-                     .of = {claims.table, &claims.row[i], 1},
-                     .id = id ? id : "",
-                     .budget = budget};
-        SZG_TRY(szgi_context_check_cancel(szgi_page_context(page)));
-        make_anchor(anchor, claims, i, result);
-        SZG_TRY(find_and_draw(&one, of_result, anchor));
-    }
+static szg_status ledger_open(ledger *self) {
+    static const char *const by_verdict[] = {"verdict", NULL};
+    SZG_TRY(szgi_groups_split(self->run->context, self->claims, by_verdict, &self->verdicts));
+    for (int i = 0; i < BESIDE; i++)
+        SZG_TRY(split_beside(self, i));
     return SZG_OK;
 }
 
-/* Claims of one result. */
-static szg_status draw_claims(page *page, rows claims, int64_t result, budget *budget) {
-    const char *path = szgi_rows_text(claims, 0, "result");
-    groups of_result[BESIDE] = {{0}};
-    szg_status status = SZG_OK;
-    for (int i = 0; i < BESIDE && status == SZG_OK; i++)
-        status = szgi_rows_of_result(page, beside[i], path, &of_result[i]);
-    if (status == SZG_OK)
-        status = draw_each(page, claims, result, of_result, budget);
+static void ledger_close(ledger *self) {
+    szgi_groups_free(&self->verdicts);
     for (int i = 0; i < BESIDE; i++)
-        szgi_groups_free(&of_result[i]);
-    return status;
+        szgi_groups_free(&self->said[i]);
 }
+
+static void print_chips(const ledger *self) {
+    FILE *stream = szgi_page_stream(self->run->page);
+    fprintf(stream, "<p class=\"chips\">%" PRId64 " claims:", self->claims.count);
+    for (int64_t i = 0; i < self->verdicts.count && i < CLAIMS; i++) {
+        rows of = self->verdicts.group[i];
+        fputs(" ", stream);
+        szgi_claim_verdict(stream, szgi_rows_text(of, 0, "verdict"), i, of.count);
+    }
+    fputs("</p>\n", stream);
+}
+
+static rows find_beside(const ledger *self, int table, const char *id) {
+    int64_t at = find_group(&self->said[table], "id", id);
+    return at < 0 ? (rows){0} : self->said[table].group[at];
+}
+
+static void print_row(const ledger *self, int64_t index) {
+    rows claims = self->claims;
+    char anchor[ANCHOR];
+    const char *id = szgi_rows_text(claims, index, "id"),
+               *verdict = szgi_rows_text(claims, index, "verdict");
+    claim one = {.run = self->run,
+                 .of = {claims.table, &claims.row[index], 1},
+                 .id = id ? id : "",
+                 .anchor = anchor,
+                 .verdict = find_group(&self->verdicts, "verdict", verdict)};
+    make_anchor(anchor, claims, index, self->result);
+    if (id) {
+        one.certificates = find_beside(self, CERTIFICATES, id);
+        one.samples = find_beside(self, SAMPLES, id);
+        one.evidence = find_beside(self, EVIDENCE, id);
+    }
+    szgi_claim_row(&one);
+}
+
+static void print_ledger(const ledger *self) {
+    plot_run *run = self->run;
+    FILE *stream = szgi_page_stream(run->page);
+    fprintf(stream, "<div class=\"claims\" id=\"claims-ledger-%" PRId64 "\">\n", self->result + 1);
+    print_chips(self);
+    fputs("<div class=\"ledger\">\n<div class=\"heads\" aria-hidden=\"true\"><span>claim</span>"
+          "<span>statement</span><span>what is true instead</span><span>verdict</span></div>\n",
+          stream);
+    for (int64_t i = 0; i < self->claims.count && i < CLAIMS && run->status == SZG_OK; i++)
+        if (szgi_plot_keep(run, szgi_context_check_cancel(run->context)))
+            print_row(self, i);
+    fputs("</div>\n</div>\n", stream);
+    if (self->claims.count > CLAIMS)
+        szgi_page_paragraph(run->page, "And %" PRId64 " more claims, behind the link.",
+                            self->claims.count - CLAIMS);
+    if (run->status == SZG_OK)
+        szgi_plot_keep(run, szgi_page_links(run->page, &self->claims, 1));
+}
+
+/* ---- The finding ---- */
+
+static void say_verdict(words *words, const groups *verdicts, int64_t place) {
+    const char *verdict = szgi_rows_text(verdicts->group[place], 0, "verdict");
+    szgi_words_clipped(words, verdict ? verdict : "not given", NAME);
+    fprintf(words->stream, " %" PRId64, verdicts->group[place].count);
+}
+
+/* "11 of 24 claims fail; the others: conditional 1, holds 9" */
+static void say_finding(words *words, const void *of) {
+    const ledger *self = of;
+    int64_t fails = find_group(&self->verdicts, "verdict", "fails");
+    const char *before = fails < 0 ? ": " : "; the others: ";
+    if (fails < 0)
+        fputs("Verdicts on ", words->stream);
+    else
+        fprintf(words->stream, "%" PRId64 " of ", self->verdicts.group[fails].count);
+    szgi_plot_count(words, self->claims.count, "claim", "claims");
+    fputs(fails < 0 ? "" : " fail", words->stream);
+    for (int64_t i = 0; i < self->verdicts.count && i < CLAIMS; i++) {
+        if (i == fails)
+            continue;
+        fputs(before, words->stream);
+        say_verdict(words, &self->verdicts, i);
+        before = ", ";
+    }
+    if (self->several) {
+        fputs(" (", words->stream);
+        szgi_words_clipped(words, szgi_rows_text(self->claims, 0, "result"), NAME);
+        fputs(")", words->stream);
+    }
+    fputs(".", words->stream);
+}
+
+static void print_finding(const ledger *self) {
+    plot_run *run = self->run;
+    char anchor[ANCHOR];
+    const char *text = szgi_plot_text(run, say_finding, self);
+    snprintf(anchor, sizeof anchor, "claims-ledger-%" PRId64, self->result + 1);
+    if (run->status == SZG_OK)
+        szgi_page_finding(run->page, anchor, "%s", text);
+}
+
+/* ---- The section ---- */
 
 /* The ledger's verdict on L3, the lemma's statement on widths. */
 static const char *verdict_on_widths(rows claims) {
-    for (int64_t i = 0; i < claims.count; i++) {
-        const char *id = szgi_rows_text(claims, i, "id");
-        if (id && strcmp(id, "L3") == 0)
+    for (int64_t i = 0; i < claims.count; i++)
+        if (is_same(szgi_rows_text(claims, i, "id"), "L3"))
             return szgi_rows_text(claims, i, "verdict");
-    }
     return NULL;
 }
 
-static szg_status draw_lemma(page *page, rows claims, budget *budget) {
+static void draw_lemma(plot_run *run, rows claims) {
     groups trials;
-    szg_status status =
-        szgi_rows_of_result(page, "verify_lemma", szgi_rows_text(claims, 0, "result"), &trials);
-    if (status == SZG_OK && trials.count > 0)
-        status = szgi_lemma_figures(page, trials.group[0], verdict_on_widths(claims), budget);
+    if (run->status != SZG_OK ||
+        !szgi_plot_keep(run, szgi_rows_of_result(run->page, "verify_lemma",
+                                                 szgi_rows_text(claims, 0, "result"), &trials)))
+        return;
+    if (trials.count > 0)
+        szgi_lemma_figures(run, trials.group[0], verdict_on_widths(claims));
     szgi_groups_free(&trials);
-    return status;
 }
 
-static szg_status draw_result(page *page, rows claims, int64_t index, bool several,
-                              budget *budget) {
+static void draw_result(plot_run *run, rows claims, int64_t index, bool several) {
+    ledger self = {.run = run, .claims = claims, .result = index, .several = several};
+    int64_t reserved = run->left < LEMMA ? run->left : LEMMA;
     if (several)
-        szgi_page_heading(page, "Results of %s", szgi_rows_text(claims, 0, "result"));
-    SZG_TRY(print_counts(page, claims));
-    SZG_TRY(print_ledger(page, claims, index));
-    SZG_TRY(draw_lemma(page, claims, budget));
-    return draw_claims(page, claims, index, budget);
+        szgi_page_heading(run->page, "Results of %s", szgi_rows_text(claims, 0, "result"));
+    if (szgi_plot_keep(run, ledger_open(&self))) {
+        run->left -= reserved;
+        print_ledger(&self);
+        print_finding(&self);
+        run->left += reserved;
+        draw_lemma(run, claims);
+    }
+    ledger_close(&self);
 }
 
-static szg_status draw(page *page) {
-    rows all = {.table = szgi_collection_find(szgi_page_results(page), "verify_claims")};
-    budget budget = {.left = FIGURES};
-    groups results;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"result", NULL},
-                              &results));
-    szg_status status = SZG_OK;
-    for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
-        status = draw_result(page, results.group[i], i, results.count > 1, &budget);
-    if (status == SZG_OK && results.count > RESULTS)
-        szgi_page_paragraph(page,
+static void say_rest(const plot_run *run, int64_t results) {
+    if (results > RESULTS)
+        szgi_page_paragraph(run->page,
                             "The ledgers of %" PRId64 " more results are left out; their rows are "
                             "in the table verify_claims.",
-                            results.count - RESULTS);
+                            results - RESULTS);
+    if (run->left_out > 0)
+        szgi_page_paragraph(run->page,
+                            "%" PRId64 " more figures are left out; the links of their claims "
+                            "lead to the rows.",
+                            run->left_out);
+}
+
+static szg_status draw(page *page, const section *section) {
+    rows all = {.table = szgi_collection_find(szgi_page_results(page), "verify_claims")};
+    groups results;
+    plot_run run;
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"result", NULL},
+                              &results));
+    szgi_plot_begin(&run, page, section);
+    for (int64_t i = 0; i < results.count && i < RESULTS && run.status == SZG_OK; i++)
+        draw_result(&run, results.group[i], i, results.count > 1);
+    if (run.status == SZG_OK)
+        say_rest(&run, results.count);
     szgi_groups_free(&results);
-    SZG_TRY(status);
-    return szgi_budget_end(
-        page, &budget, "figures",
-        (const char *const[]){"verify_lemma", "verify_samples", "verify_certificates", NULL});
+    return szgi_plot_end(&run);
 }
 
 const section szgi_section_claims = {
-    .id = "claims", .title = "The ledger of claims", .is_present = is_present, .draw = draw};
+    .id = "claims",
+    .title = "The ledger of claims",
+    .is_present = is_present,
+    .intro = "The paper's claims, our readings of them, and our corrections. Each row opens to "
+             "what its verdict rests on.",
+    .figures = FIGURES,
+    .run = draw};
