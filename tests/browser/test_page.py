@@ -211,6 +211,61 @@ def ends(page):
     return wrong if len(found) > 100 else [f"only {len(found)} ends are shown"]
 
 
+#: Of each chip of the ledger: what it says, the verdicts that are seen once it is pressed, and the rows
+#: that are seen before.
+CHIPS = """Array.from(document.querySelectorAll('.chips button'), chip => {
+    const seen = () => Array.from(document.querySelectorAll('.ledger .claim')).filter(row => row.checkVisibility());
+    const all = seen().length;
+    chip.click();
+    const some = seen().map(row => row.querySelector('summary .verdict').textContent);
+    chip.click();
+    return [chip.textContent, some, all];
+})"""
+
+#: A link to a row that a chip hides shows the row and opens it: [hidden before, seen and open then].
+HIDDEN_ROW = """(async () => {
+    const chips = Array.from(document.querySelectorAll('.chips button'));
+    chips[0].click();
+    const row = document.querySelector('.claim[hidden]');
+    if (!row) return [false, false];
+    const hidden = !row.checkVisibility();
+    const turned = new Promise(done => addEventListener('hashchange', () => setTimeout(done, 0), { once: true }));
+    location.hash = row.id;
+    await turned;
+    return [hidden, row.checkVisibility() && row.open];
+})()"""
+
+#: Rows of the ledger that are closed, and of these the ones whose basis paper shows.
+ON_PAPER = """(() => {
+    const closed = Array.from(document.querySelectorAll('.claim:not([open])'));
+    return [closed.length, closed.filter(row => row.querySelector('.basis dl').checkVisibility(
+        { contentVisibilityAuto: true }) && row.querySelector('.basis').getBoundingClientRect().height > 20).length];
+})()"""
+
+
+def ledger(page):
+    """Chips that count other rows than they show, rows that a link does not open or paper does not show."""
+    found, wrong = page.evaluate(CHIPS), []
+    if not found:
+        return ["no chips"]
+    for words, some, rows in found:
+        verdict, count = words.rsplit(" ", 1)
+        if int(count) != len(some) or set(some) != {verdict} or rows < len(some):
+            wrong.append(f"{words} shows {some} of {rows}")
+    if sum(len(some) for _, some, _ in found) != found[0][2]:
+        wrong.append("the chips do not count every row once")
+    if page.evaluate(HIDDEN_ROW) != [True, True]:
+        wrong.append("a link does not open the row that it leads to")
+    page.evaluate("history.replaceState(null, '', location.pathname)")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.settle()
+    closed, shown = page.evaluate(ON_PAPER)
+    page.call("Emulation.setEmulatedMedia", media="")
+    if not closed or closed != shown:
+        wrong.append(f"paper shows {shown} of {closed} closed rows")
+    return wrong
+
+
 # ---- The checks ----
 
 def check_all(chromium, folder, path):
@@ -223,6 +278,7 @@ def check_all(chromium, folder, path):
     check("every table is the folder's", tables(page, folder))
     check("links give their rows", links(chromium, path, folder))
     check("light and dark", looks(page))
+    check("the ledger's chips, links and rows on paper", ledger(page))
     tap.ok("the tensor called <script> is named", page.evaluate(
         f"document.body.innerText.includes({results.HOSTILE!r}) ||"
         f"document.querySelector('main').textContent.includes({results.HOSTILE!r})"))
