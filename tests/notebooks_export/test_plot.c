@@ -149,15 +149,15 @@ START_TEST(panels_share_axes_and_a_caption) {
                              .y = {.column = "y"},
                              .subject = say_source,
                              .title = "y by x",
-                             .rules = {{"limit", .at = 12}}};
+                             .rules = {{"limit", .at = -3}}};
     const section section = RECORDS(&one);
     write_layers();
     ck_szg_ok(draw(&section));
     ck_assert_int_eq(occurrences(printed_page, "<figure id="), 3);
     ck_assert_int_eq(occurrences(printed_page, "<svg class=\"figure\""), 4 + 1 + 2);
     ck_has(printed_page, "<p class=\"heading\">a: y by x</p>");
-    /* a: three lines and, where the shared axis reaches it, the rule in each of four panels; b's
-     * values end at 5 of its own, where a rule widens the axis. */
+    /* a: three lines and the rule in each of four panels; b: in its only one. The values begin at
+     * 1: shared and own axes reach down to the rule. */
     ck_has(printed_page, "<figure id=\"t-1\" data-marks=\"16\" class=\"multiples\">");
     ck_has(printed_page, "<figure id=\"t-2\" data-marks=\"4\">");
     /* The greatest of 1 + s + 10 layer + head + x. */

@@ -147,6 +147,8 @@ struct plot_figure {
     int64_t sources;
     struct plot_cells *cells; /* of PLOT_CELLS */
     int64_t undrawn;          /* series beyond those that a figure has */
+    int width, height;        /* as the record's; prepare may change them */
+    void *own;                /* what prepare leaves to caption and finding */
 };
 
 /* Means by two keys, ascending. */

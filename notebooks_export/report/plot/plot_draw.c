@@ -33,10 +33,17 @@ static bool is_flat(const plot_figure *figure) {
     return figure->plot->marks == PLOT_RANGES;
 }
 
+/* Rules at numbers: those at a column's mean lie among its values. */
+static void take_rules(extent *to, const plot_figure *figure, bool along_x) {
+    for (int64_t i = 0; i < figure->rules; i++)
+        if (!figure->rule[i].column && figure->rule[i].vertical == along_x)
+            take(to, 1, &figure->rule[i].at);
+}
+
 /* The values along x, or along y; those of ranges lie along x. */
 static extent find_extent(plot_figure *figure, bool along_x) {
     extent out = {.lo = NAN, .hi = NAN};
-    int64_t room = 0;
+    int64_t room = figure->rules;
     for (int64_t p = 0; p < figure->panels; p++)
         for (int64_t i = 0; i < figure->panel[p].count; i++)
             room += 3 * figure->panel[p].series[i].count;
@@ -52,6 +59,7 @@ static extent find_extent(plot_figure *figure, bool along_x) {
                 take(&out, one->count, one->hi);
             }
         }
+    take_rules(&out, figure, along_x);
     return out;
 }
 
@@ -355,13 +363,12 @@ static void draw_cells(const pen *pen) {
 /* ---- The figure ---- */
 
 static figure_options options_of(plot_figure *figure) {
-    const plot *plot = figure->plot;
     bool panels = figure->panels > 1;
     figure_options out = {.title = figure->title,
                           .x = axis_of(figure, true),
                           .y = axis_of(figure, false),
-                          .width = plot->width,
-                          .height = plot->height};
+                          .width = figure->width,
+                          .height = figure->height};
     if (panels && out.width == 0) {
         out.width = PANEL_WIDTH;
         out.height = PANEL_HEIGHT;

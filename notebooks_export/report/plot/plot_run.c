@@ -106,7 +106,13 @@ void szgi_plot_one(plot_run *run, const plot *plot, rows of) {
                 run, szgi_page_rows(run->page, of, plot->shown[0] ? plot->shown : no_columns));
         return;
     }
-    plot_figure figure = {.run = run, .plot = plot, .of = of, .x = plot->x, .y = plot->y};
+    plot_figure figure = {.run = run,
+                          .plot = plot,
+                          .of = of,
+                          .x = plot->x,
+                          .y = plot->y,
+                          .width = plot->width,
+                          .height = plot->height};
     figure.title = szgi_plot_title(run, plot, of);
     for (int i = 0; i < PLOT_LIST && plot->rules[i].name; i++)
         szgi_plot_add_rule(&figure, plot->rules[i]);
