@@ -30,6 +30,7 @@ SUBJECT = "Positional encodings and the spectra of attention logits"
 SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_metrics": "curves",
             "reproduce_ablation": "ablation", "ablate_ablation": "ablation", "reproduce_sweep": "sweep",
             "reproduce_switches": "switches", "verify_claims": "claims", "spectrum_eigenvalues": "spectrum",
+            "spectrum_summary": "ranges",
             "symbol_samples": "symbol", "train_contraction": "contraction",
             "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary"}
 #: Sections that may show tables alone; trainings have their runs in table1.

@@ -1,4 +1,4 @@
-/* The sections on trained models, on tables of anything and of nothing. */
+/* The sections, on tables of anything and of nothing. */
 #include "sections_csv.h"
 
 /* ---- Hostile results ---- */
@@ -44,6 +44,14 @@ static void hostile_rows(const char *header, int64_t count, const char *text, ui
     }
 }
 
+#define EIGENVALUES                                                                                \
+    "source:t,layer:i,head:i,matrix:t,kind:t,re:r,im:r,n:i,zeros:i,values_of:t,note:t"
+#define SUMMARY                                                                                    \
+    "source:t,layer:i,head:i,matrix:t,n:i,lambda_min:r,lambda_max:r,sigma_min:r,sigma_max:r,"      \
+    "symbol_min_lo:r,symbol_max_hi:r,theorem:t,solver:t,bound_of:t,note:t"
+#define SYMBOL "theta:r,re:r,im:r,source:t,head:i,matrix:t,n:i,convention:t,note:t"
+#define ATOMS "source:t,head:i,matrix:t,theta:r,mass:r,note:t"
+
 static const struct {
     const char *command, *table, *header, *missing; /* missing: a header that lacks columns */
 } kinds[] = {
@@ -55,6 +63,10 @@ static const struct {
     {"train", "contraction", CONTRACTION, "width_ratio:t,step:r,layer:r,head:r,note:t"},
     {"capture", "contraction", CONTRACTION, "note:t"},
     {"reproduce", "switches", SWITCHES, "experiment:t,accuracy:t,note:t"},
+    {"spectrum", "eigenvalues", EIGENVALUES, "re:r,im:r,note:t"},
+    {"spectrum", "summary", SUMMARY, "lambda_min:i,lambda_max:i,head:t,note:t"},
+    {"symbol", "samples", SYMBOL, "theta:r,re:i,im:r,note:t"},
+    {"symbol", "atoms", ATOMS, "theta:i,mass:r,note:t"},
 };
 
 static void write_hostile(int64_t rows, const char *text, uint32_t step, bool missing) {

@@ -1,19 +1,16 @@
-/* What the files of the section about eigenvalues share. */
+/* What the sections about ranges, eigenvalues and symbols share. */
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_SPECTRUM_H
 
-#include "budget.h"
-#include "match.h"
+#include "heads.h"
 #include "quantile.h"
-#include "section.h"
-#include "words.h"
 
 /* The columns that tell one matrix of one order from the others (ends with NULL). */
 extern const char *const szgi_spectrum_order[];
 
+/* The other tables, by szgi_spectrum_order: what the section's run has for its figures. */
 typedef struct spectrum_tables {
-    rows eigenvalues;               /* table NULL: none */
-    groups samples, range, summary; /* by szgi_spectrum_order */
+    groups samples, range, summary;
 } spectrum_tables;
 
 /* The eigenvalues or singular values of one matrix, and what is known of its symbol. */
@@ -50,35 +47,33 @@ spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular);
 /* Whether the text in `column` of the first row is `what`. */
 bool szgi_cell_says(rows of, const char *column, const char *what);
 
-/* Figures of values of one matrix at up to FIGURE_COLOURS orders: over quantiles, and a second one
- * of their middle, out of the budget, where a few values flatten it; or in the complex plane. */
-SZG_CHECK_RESULT szg_status szgi_spectrum_draw_curves(page *page, const spectrum_series *series,
-                                                      int64_t count, budget *budget);
-SZG_CHECK_RESULT szg_status szgi_spectrum_draw_plane(page *page, const spectrum_series *series,
-                                                     int64_t count);
+/* The theorem that the column `theorem` names, in a few words; NULL: none, or no such column. */
+const char *szgi_spectrum_theorem(rows summary);
 
-/* The caption for them: what holds at every order. */
-void szgi_spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count);
-void szgi_spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count);
-void szgi_spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count);
+/* What the values in a figure have in common: counted by prepare, said by the caption. */
+typedef struct spectrum_facts {
+    bool singular, plane, part, unsaid;
+    int64_t total, zeros, computed; /* values; 0 by structure; listed and 0 */
+    int64_t bounded, within;        /* values with a certified range; of those, inside it */
+    double beyond;                  /* how far the farthest is outside */
+    double lo, hi, radius;          /* the certified range of all; NaN: none has any */
+    double least, greatest;         /* of the values */
+    double distance, blur;          /* from the symbol's quantiles, where a theorem applies */
+    double coarse;                  /* the order n whose symbol has too few samples */
+    heads_left_out left_out;
+} spectrum_facts;
 
-/* Rows of `summary` whose values are not listed, and how many of it are of the zero matrix. */
-typedef struct spectrum_unlisted {
-    rows all;     /* every row of the summary */
-    int64_t *row; /* [count] */
-    int64_t count, zero;
-} spectrum_unlisted;
+void szgi_spectrum_prepare(plot_figure *figure);
+void szgi_spectrum_say(words *words, const plot_figure *figure);
 
-/* None, and the page says why, where columns are missing. SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szgi_spectrum_unlisted_open(page *page, rows eigenvalues, rows summary,
-                                                        spectrum_unlisted *out);
-void szgi_spectrum_unlisted_close(spectrum_unlisted *unlisted);
+/* Whether the symbol of these samples, a polynomial of degree n - 1, may oscillate more often than
+ * they can show: their curve and quantiles then miss what the certified ends see. */
+bool szgi_symbol_is_coarse(rows samples);
 
-/* Ends of these spectra within the certified range. */
-SZG_CHECK_RESULT szg_status szgi_spectrum_draw_ranges(page *page, const spectrum_unlisted *unlisted,
-                                                      budget *budget);
+/* Point masses over the angle, a record of the section about symbols. */
+extern const plot szgi_symbol_atoms;
 
-/* "eigenvalues, n = 512" */
-void szgi_spectrum_name(words *words, const spectrum_series *series);
+/* A number of an enclosure to four digits, rounded outwards. */
+void szgi_print_end(words *words, double value, szgi_end end);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "match.h"
 #include "spectrum.h"
 
 const char *const szgi_spectrum_order[] = {"result", "source", "layer", "head",
@@ -35,6 +36,11 @@ spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular) {
     bounds.hi = singular || bounds.is_modulus ? bounds.radius : hi;
     bounds.lo = singular ? 0 : bounds.is_modulus ? -bounds.radius : lo;
     return bounds;
+}
+
+bool szgi_symbol_is_coarse(rows samples) {
+    bool closed = szgi_cell_says(samples, "convention", "closed_form");
+    return !closed && 2 * (szgi_rows_real(samples, 0, "n") - 1) >= (double)samples.count;
 }
 
 static bool any_nonzero(int64_t count, const double *value) {

@@ -3,247 +3,114 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "spectrum.h"
-#include "symbol.h"
 
-enum { METHOD_CHARACTERS = 120, DIGITS = 6 };
+enum { DIGITS = 4 };
 
-static const char *values_name(const spectrum_series *series) {
-    return series->singular ? "singular values" : "eigenvalues";
+void szgi_print_end(words *words, double value, szgi_end end) {
+    char text[SZGI_REAL_TEXT];
+    szgi_rounded_text(value, DIGITS, end, text);
+    /* Back and out again: 47720 and not 4.772e+04. */
+    fputs(szgi_real_text(szgi_real_scan(text, NULL), text), words->stream);
 }
 
-void szgi_spectrum_name(words *words, const spectrum_series *series) {
-    fputs(values_name(series), words->stream);
-    if (isnan(series->n))
-        return;
-    fputs(", n = ", words->stream);
-    szgi_html_number(words->stream, series->n);
-}
-
-static void number(words *words, const char *before, double value, const char *after) {
-    fputs(before, words->stream);
-    szgi_html_number(words->stream, value);
-    fputs(after, words->stream);
-}
-
-/* "All 512 eigenvalues lie in", "510 of 512 eigenvalues (the farthest 1e-16 outside) lie in" */
-static void print_count(words *words, const spectrum_series *series, int64_t within, int64_t total,
-                        double beyond) {
-    if (within == total)
-        fprintf(words->stream, "All %" PRId64 " %s lie in ", total, values_name(series));
-    else
-        fprintf(words->stream, "%" PRId64 " of %" PRId64 " %s ", within, total,
-                values_name(series));
-    if (within != total)
-        number(words, "(the farthest stands ", beyond, " outside) lie in ");
-}
-
-/* What follows from the theorem that the summary names (docs/explanation/theory.md). */
-static void print_theorem(words *words, const spectrum_series *series) {
+/* What follows from each is in docs/explanation/theory.md. */
+const char *szgi_spectrum_theorem(rows summary) {
     static const struct {
         const char *name, *says;
-    } known[] = {
-        {"szego", "Szegő's theorem applies: as n grows the eigenvalues are distributed like the "
-                  "symbol's values."},
-        {"szego+rank-one", "Szegő's theorem applies up to one rank-one term: as n grows all "
-                           "eigenvalues but one are distributed like the symbol's values."},
-        {"avram-parter", "The theorem of Avram and Parter applies: as n grows the singular values "
-                         "are distributed like |a|."},
-        {"avram-parter+rank-one",
-         "The theorem of Avram and Parter applies up to one rank-one term: as n grows all singular "
-         "values but one are distributed like |a|."},
-        {"tyrtyshnikov-zamarashkin", "The theorem of Tyrtyshnikov and Zamarashkin applies: as n "
-                                     "grows the singular values are distributed like |a|."}};
-    const char *theorem = series->summary ? szgi_rows_text(*series->summary, 0, "theorem") : NULL;
-    if (!theorem)
-        return;
+    } known[] = {{"szego", "Szegő"},
+                 {"szego+rank-one", "Szegő, but one value"},
+                 {"avram-parter", "Avram and Parter"},
+                 {"avram-parter+rank-one", "Avram and Parter, but one value"},
+                 {"tyrtyshnikov-zamarashkin", "Tyrtyshnikov and Zamarashkin"}};
+    const char *theorem = summary.count > 0 ? szgi_rows_text(summary, 0, "theorem") : NULL;
+    if (!theorem || strcmp(theorem, "none") == 0)
+        return NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(theorem, known[i].name) == 0) {
-            fprintf(words->stream, " %s", known[i].says);
-            return;
-        }
-    if (strcmp(theorem, "none") == 0) {
-        fputs(" No limit theorem applies here: the two need not meet at any n.", words->stream);
+        if (strcmp(theorem, known[i].name) == 0)
+            return known[i].says;
+    return theorem;
+}
+
+static void say_values(words *words, const spectrum_facts *of, int64_t count) {
+    szgi_plot_count(words, count, of->singular ? "singular value" : "eigenvalue",
+                    of->singular ? "singular values" : "eigenvalues");
+}
+
+/* "All 512 eigenvalues lie", "510 of 512 eigenvalues (the farthest 1e-16 outside) lie" */
+static void say_within(words *words, const spectrum_facts *of) {
+    if (of->within == of->bounded)
+        fputs("All ", words->stream);
+    else
+        fprintf(words->stream, "%" PRId64 " of ", of->within);
+    say_values(words, of, of->bounded);
+    if (of->within != of->bounded) {
+        fputs(" (the farthest ", words->stream);
+        szgi_plot_number(words, of->beyond);
+        fputs(" outside)", words->stream);
+    }
+    if (of->plane) {
+        fputs(" lie in the certified circle |z| = ", words->stream);
+        szgi_print_end(words, of->radius, SZGI_END_UPPER);
         return;
     }
-    fputs(" The summary names the theorem ", words->stream);
-    szgi_words_clipped(words, theorem, METHOD_CHARACTERS);
-    fputs(".", words->stream);
-}
-
-static void print_method(words *words, const spectrum_series *series) {
-    const char *method = series->summary ? szgi_rows_text(*series->summary, 0, "method") : NULL;
-    if (!method)
-        return;
-    fputs(" Method: ", words->stream);
-    szgi_words_clipped(words, method, METHOD_CHARACTERS);
-    double residual = szgi_rows_real(*series->summary, 0, "residual");
-    if (!isnan(residual))
-        number(words, ", residual ", residual, "");
-    fputs(".", words->stream);
-}
-
-static void print_part(words *words, const spectrum_series *series) {
-    if (series->unsaid)
-        fputs(" A certified range is there, but not what it bounds: the result lacks the column "
-              "bound_of.",
-              words->stream);
-    if (series->part)
-        fputs(" The symbol is that of the matrix's Toeplitz part and bounds nothing of the whole "
-              "matrix.",
-              words->stream);
-}
-
-static void print_range(words *words, const spectrum_series *series) {
-    double beyond;
-    int64_t within = szgi_quantiles_within(&series->spectrum, series->lo, series->hi, &beyond);
-    print_count(words, series, within, series->spectrum.total, beyond);
-    fputs("the certified range [", words->stream);
-    szgi_html_end(words->stream, series->lo, DIGITS, SZGI_END_LOWER);
+    fputs(" lie in the certified range [", words->stream);
+    szgi_print_end(words, of->lo, SZGI_END_LOWER);
     fputs(", ", words->stream);
-    szgi_html_end(words->stream, series->hi, DIGITS, SZGI_END_UPPER);
+    szgi_print_end(words, of->hi, SZGI_END_UPPER);
     fputs("]", words->stream);
 }
 
-/* At which orders the quantiles are those of too few samples. */
-static void print_coarse(words *words, const spectrum_series *series, int64_t count) {
-    bool first = true;
-    for (int64_t i = 0; i < count; i++) {
-        if (!series[i].samples || !szgi_symbol_is_coarse(*series[i].samples))
-            continue;
-        number(words, first ? " At n = " : ", ", series[i].n, "");
-        first = false;
+/* Where the values reach, for want of a certified range. */
+static void say_extent(words *words, const spectrum_facts *of) {
+    say_values(words, of, of->total);
+    if (!of->plane && of->least <= of->greatest) {
+        fputs(" from ", words->stream);
+        szgi_plot_number(words, of->least);
+        fputs(" to ", words->stream);
+        szgi_plot_number(words, of->greatest);
     }
-    if (!first)
-        fputs(" the symbol has more oscillations than samples are listed: quantiles and distance "
-              "may be off, the certified range is not.",
-              words->stream);
+    if (of->unsaid)
+        fputs("; a range is stated, but not what it bounds (no column bound_of)", words->stream);
+    else if (of->part)
+        fputs("; the symbol is of the Toeplitz part and bounds nothing here", words->stream);
+    else
+        fputs("; no certified range bounds them", words->stream);
 }
 
-/* The distance to the symbol's quantiles at each order, and what of it is the samples'. */
-static void print_distances(words *words, const spectrum_series *series, int64_t count) {
-    bool first = true;
-    double blur = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double distance = szgi_quantiles_distance(&series[i].spectrum, &series[i].symbol);
-        if (isnan(distance))
-            continue;
-        fputs(first ? "On average they stand " : ", ", words->stream);
-        szgi_html_number(words->stream, distance);
-        if (count > 1)
-            number(words, " (n = ", series[i].n, ")");
-        blur = fmax(blur, series[i].blur);
-        first = false;
-    }
-    if (first)
+static void say_zeros(words *words, const spectrum_facts *of) {
+    if (of->plane || of->zeros == 0)
         return;
-    fprintf(words->stream, " from the quantiles of %s (1-Wasserstein distance",
-            series->singular ? "|a|" : "the symbol");
-    if (blur > 0)
-        number(words, ", of which the finite number of samples makes up to about ", blur, "");
-    fputs(").", words->stream);
-    print_coarse(words, series, count);
+    fprintf(words->stream, "; %" PRId64 " are 0 by structure", of->zeros);
+    if (of->computed > 0)
+        fprintf(words->stream, ", %" PRId64 " more came out as 0", of->computed);
 }
 
-/* Where the values reach, for want of a certified range, and how many are 0. */
-static void print_extent(words *words, const spectrum_series *series) {
-    const quantiles *of = &series->spectrum;
-    if (of->total == 0)
-        return;
-    if (isnan(series->hi)) {
-        fprintf(words->stream, "The %" PRId64 " %s", of->total, values_name(series));
-        number(words, " reach from ", szgi_quantiles_at(of, 0), "");
-        number(words, " to ", szgi_quantiles_at(of, 1),
-               series->unsaid ? "" : ", and no certified range bounds them");
-        if (!isnan(series->n))
-            number(words, " (n = ", series->n, ")");
-        fputs(". ", words->stream);
+/* What of the distance may be the samples' is no finding. */
+static void say_distance(words *words, const spectrum_facts *of) {
+    if (!isnan(of->coarse)) {
+        fputs(" The symbol has too few samples at n = ", words->stream);
+        szgi_plot_number(words, of->coarse);
+        fputs(".", words->stream);
+    } else if (!isnan(of->distance)) {
+        fputs(" Mean distance from the symbol's quantiles: ", words->stream);
+        fputs(of->distance <= of->blur ? "below " : "", words->stream);
+        szgi_plot_number(words, fmax(of->distance, of->blur));
+        fputs(".", words->stream);
     }
-    int64_t computed = 0; /* zeros among the values that are listed */
-    for (int64_t i = 0; i < of->listed; i++)
-        computed += of->value[i] == 0;
-    if (of->zeros == 0)
-        return;
-    fprintf(words->stream, "Exactly 0 are %" PRId64 " of %" PRId64, of->zeros, of->total);
-    if (computed > 0)
-        fprintf(words->stream, " by structure, and %" PRId64 " more came out as 0", computed);
-    fputs(". ", words->stream);
 }
 
-/* Why no curve of a symbol stands beside the values. */
-static void print_no_symbol(words *words, const spectrum_series *series) {
-    if (series->samples && series->symbol.total == 0)
-        fputs("The symbol is complex: it has no quantiles for eigenvalues to follow.",
-              words->stream);
-    else if (!series->samples)
-        fputs("No symbol stands beside these values.", words->stream);
-}
-
-/* Of which matrix these are the eigenvalues, where it is not the one that the figure names. */
-static void print_matrix(words *words, const spectrum_series *series) {
-    if (series->singular)
-        return;
-    if (szgi_cell_says(series->values, "values_of", "hermitian_part"))
-        fputs(" These are eigenvalues of the Hermitian part (L + L^T)/2.", words->stream);
-    if (series->summary && szgi_cell_says(*series->summary, "solver", "triangular"))
-        fputs(" The matrix is triangular, its eigenvalues are its diagonal: its size is in the "
-              "singular values.",
-              words->stream);
-}
-
-void szgi_spectrum_describe_curves(words *words, const spectrum_series *series, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        if (!isnan(series[i].hi)) {
-            print_range(words, &series[i]);
-            if (count > 1)
-                number(words, " at n = ", series[i].n, "");
-            fputs(". ", words->stream);
-        }
-        print_extent(words, &series[i]);
-    }
-    print_distances(words, series, count);
-    print_no_symbol(words, series);
-    print_matrix(words, series);
-    if (series->symbol.total > 0)
-        print_theorem(words, series);
-    print_part(words, series);
-    print_method(words, series);
-}
-
-void szgi_spectrum_describe_middle(words *words, const spectrum_series *series, int64_t count) {
-    (void)count;
-    fprintf(words->stream,
-            "The same %s without the least and the greatest 5 %%, which flatten the figure before.",
-            values_name(series));
-}
-
-static int64_t within_circle(const spectrum_series *series, double *beyond) {
-    int64_t within = series->zeros;
-    *beyond = 0;
-    for (int64_t i = 0; i < series->values.count; i++) {
-        double modulus = hypot(series->re[i], series->im[i]);
-        within += modulus <= series->radius;
-        *beyond = fmax(*beyond, modulus - series->radius);
-    }
-    return within;
-}
-
-void szgi_spectrum_describe_plane(words *words, const spectrum_series *series, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        double beyond;
-        if (isnan(series[i].radius))
-            continue;
-        int64_t within = within_circle(&series[i], &beyond);
-        print_count(words, &series[i], within, series[i].values.count + series[i].zeros, beyond);
-        fputs("the circle |z| = ", words->stream);
-        szgi_html_end(words->stream, series[i].radius, DIGITS, SZGI_END_UPPER);
-        fputs(", the certified maximum of |a|", words->stream);
-        if (count > 1)
-            number(words, ", at n = ", series[i].n, "");
-        fputs(". ", words->stream);
-    }
-    fputs("Complex eigenvalues have no order, and so no quantiles to compare with the symbol's.",
-          words->stream);
-    print_part(words, series);
-    print_method(words, series);
+void szgi_spectrum_say(words *words, const plot_figure *figure) {
+    const spectrum_facts *of = figure->own;
+    if (of->bounded > 0)
+        say_within(words, of);
+    else
+        say_extent(words, of);
+    say_zeros(words, of);
+    fputs(".", words->stream);
+    szgi_heads_say(words, &of->left_out);
+    if (of->left_out.count == 0 && !of->plane)
+        say_distance(words, of);
 }

@@ -1,343 +1,213 @@
 /* The symbol as a function of the angle, with its certified minimum and maximum. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "formats/csv.h"
-#include "base/memory.h"
-#include "captioned.h"
-#include "needs.h"
-#include "symbol.h"
+#include "html.h"
+#include "match.h"
+#include "spectrum.h"
 
-enum { LEAST_ATOMS = 4, MOST_SOURCES = 2 * FIGURE_COLOURS, METHOD_CHARACTERS = 120, DIGITS = 6 };
+enum { FEW = 4, END_DIGITS = 2 };
 
 static const char *const of_curve[] = {"result", "source", "layer",      "head",
                                        "matrix", "n",      "convention", NULL};
 
-static bool is_present(const szg_collection *results) {
-    return szgi_collection_find(results, "symbol_samples") ||
-           szgi_collection_find(results, "symbol_atoms");
+/* What the caption says of the figure's curves. */
+typedef struct symbol_facts {
+    bool complex, coarse;
+    int64_t stated;       /* curves with a certified range */
+    double lo, hi, width; /* of all ranges; of the widest enclosure of an end */
+    heads_left_out left_out;
+} symbol_facts;
+
+/* ---- Curves ---- */
+
+static bool is_complex(const plot_figure *figure) {
+    for (int64_t s = 0; s < figure->panel->count; s++) {
+        rows of = figure->panel->series[s].of;
+        for (int64_t i = 0; i < of.count; i++) {
+            double im = szgi_rows_real(of, i, "im");
+            if (im != 0 && !isnan(im))
+                return true;
+        }
+    }
+    return false;
 }
 
-/* One sampled symbol. */
-typedef struct curve {
-    rows samples;
-    const rows *range; /* NULL: none */
-    double *theta, *re, *im;
-    bool complex;
-} curve;
-
-static void curve_free(curve *of) {
-    szgi_memory_free(of->theta);
-    szgi_memory_free(of->re);
-    szgi_memory_free(of->im);
-    *of = (curve){0};
+/* Of complex symbols the modulus, which is what their certified ends are of. */
+static void take_modulus(plot_series *series) {
+    for (int64_t i = 0; i < series->count; i++)
+        series->y[i] = hypot(series->y[i], szgi_rows_real(series->of, i, "im"));
 }
 
-static szg_status read_columns(szg_context *context, curve *out) {
-    SZG_TRY(szgi_rows_reals(context, out->samples, "theta", &out->theta));
-    SZG_TRY(szgi_rows_reals(context, out->samples, "re", &out->re));
-    SZG_TRY(szgi_rows_reals(context, out->samples, "im", &out->im));
-    for (int64_t i = 0; i < out->samples.count; i++)
-        out->complex = out->complex || (out->im[i] != 0 && !isnan(out->im[i]));
-    return SZG_OK;
+static void add_part(plot_figure *figure, const char *column, const char *name, int colour) {
+    rows of = figure->panel->series[0].of;
+    plot_series *new = szgi_plot_add(figure, figure->panel, of, of.count);
+    if (!new)
+        return;
+    new->name = name;
+    new->colour = colour;
+    for (int64_t i = 0; i < of.count; i++) {
+        new->x[i] = szgi_rows_real(of, i, "theta");
+        new->y[i] = szgi_rows_real(of, i, column);
+    }
 }
 
-static szg_status read_curve(szg_context *context, rows samples, const groups *ranges, curve *out) {
-    *out = (curve){.samples = samples, .range = szgi_match_find(ranges, samples, of_curve)};
-    szg_status status = read_columns(context, out);
-    if (status != SZG_OK)
-        curve_free(out);
-    return status;
-}
+/* ---- Certified ends ---- */
 
-/* "head 3, n = 512, truncated": what tells the curves of one figure apart. */
-static void name_curve(words *words, rows of) {
-    double head = szgi_rows_real(of, 0, "head"), n = szgi_rows_real(of, 0, "n");
-    if (!isnan(head))
-        fprintf(words->stream, "head %.0f, ", head);
-    if (!isnan(n))
-        fprintf(words->stream, "n = %.0f, ", n);
-    const char *convention = szgi_rows_text(of, 0, "convention");
-    szgi_words_clipped(words, convention ? convention : "symbol", 24);
-}
-
-static szg_status add_line(szg_context *context, figure *figure, const curve *of, const char *part,
-                           int colour, const double *y) {
-    words name;
-    SZG_TRY(szgi_words_open(context, &name));
-    if (part)
-        fputs(part, name.stream);
-    else
-        name_curve(&name, of->samples);
-    szg_status status = szgi_words_end(context, &name);
-    if (status == SZG_OK)
-        status =
-            szgi_figure_line(context, figure, &(figure_style){.name = name.text, .colour = colour},
-                             of->samples.count, of->theta, y);
-    szgi_words_free(&name);
-    return status;
-}
-
-static szg_status add_modulus(szg_context *context, figure *figure, const curve *of) {
-    double *modulus;
-    SZG_TRY(szgi_memory_alloc(context, of->samples.count, &modulus));
-    for (int64_t i = 0; i < of->samples.count; i++)
-        modulus[i] = hypot(of->re[i], of->im[i]);
-    szg_status status = add_line(context, figure, of, "|a|", 0, modulus);
-    szgi_memory_free(modulus);
-    return status;
-}
+typedef struct end {
+    const char *which;
+    double lo, hi, theta;
+} end;
 
 /* The end's enclosure, to every digit that it has. */
-static void print_enclosure(words *words, const char *what, double lo, double hi) {
+static void say_end(words *words, const void *of) {
+    const end *self = of;
     char least[SZGI_REAL_TEXT], most[SZGI_REAL_TEXT];
-    fprintf(words->stream, "%s in [%s, %s], wide by ", what, szgi_real_text(lo, least),
-            szgi_real_text(hi, most));
-    szgi_html_end(words->stream, hi - lo, DIGITS, SZGI_END_UPPER);
+    fprintf(words->stream, "certified %s in [%s, %s], wide by ", self->which,
+            szgi_real_text(self->lo, least), szgi_real_text(self->hi, most));
+    szgi_html_end(words->stream, self->hi - self->lo, END_DIGITS, SZGI_END_UPPER);
+    fputs(", found at angle ", words->stream);
+    szgi_html_number(words->stream, self->theta);
 }
 
-/* The certified ends where they were found: points with their enclosures, and lines across a figure
- * of one curve. */
-static szg_status add_end(szg_context *context, figure *figure, const curve *of, const char *which,
-                          int colour, bool line) {
-    bool least = strcmp(which, "minimum") == 0;
-    double theta = szgi_rows_real(*of->range, 0, least ? "theta_min" : "theta_max");
-    double lo = szgi_rows_real(*of->range, 0, least ? "min_lo" : "max_lo");
-    double hi = szgi_rows_real(*of->range, 0, least ? "min_hi" : "max_hi");
-    double at = least ? lo : hi;
-    words text;
-    if (isnan(at))
-        return SZG_OK;
-    SZG_TRY(szgi_words_open(context, &text));
-    fputs("certified ", text.stream);
-    print_enclosure(&text, which, lo, hi);
-    fputs(", found at theta = ", text.stream);
-    szgi_html_number(text.stream, theta);
-    szg_status status = szgi_words_end(context, &text);
-    const char *hover[] = {text.text};
-    if (status == SZG_OK && line)
-        status = szgi_figure_rule(context, figure,
-                                  &(figure_style){.name = NULL, .colour = FIGURE_MUTED}, false, at);
-    if (status == SZG_OK)
-        status =
-            szgi_figure_points(context, figure, &(figure_style){.name = NULL, .colour = colour}, 1,
-                               &theta, &at, hover);
-    szgi_words_free(&text);
-    return status;
+static void add_end(plot_figure *figure, const end *of, double at, int colour) {
+    plot_series *new = isnan(at) ? NULL : szgi_plot_add(figure, figure->panel, figure->of, 1);
+    if (!new || !szgi_plot_new(figure->run, 1, &new->hover))
+        return;
+    new->marks = PLOT_POINTS;
+    new->colour = colour;
+    new->x[0] = of->theta;
+    new->y[0] = at;
+    new->hover[0] = szgi_plot_text(figure->run, say_end, of);
 }
 
-static szg_status add_curve(szg_context *context, figure *figure, const curve *of, int colour,
-                            bool alone) {
-    if (of->complex) {
-        SZG_TRY(add_modulus(context, figure, of));
-        SZG_TRY(add_line(context, figure, of, "Re a", 1, of->re));
-        SZG_TRY(add_line(context, figure, of, "Im a", 2, of->im));
-    } else {
-        SZG_TRY(add_line(context, figure, of, NULL, colour, of->re));
-    }
-    if (!of->range)
-        return SZG_OK;
-    SZG_TRY(add_end(context, figure, of, "minimum", colour, alone));
-    return add_end(context, figure, of, "maximum", colour, alone);
+static void add_ends(plot_figure *figure, rows range, int colour) {
+    const end least = {"minimum", szgi_rows_real(range, 0, "min_lo"),
+                       szgi_rows_real(range, 0, "min_hi"), szgi_rows_real(range, 0, "theta_min")},
+              most = {"maximum", szgi_rows_real(range, 0, "max_lo"),
+                      szgi_rows_real(range, 0, "max_hi"), szgi_rows_real(range, 0, "theta_max")};
+    add_end(figure, &least, least.lo, colour);
+    add_end(figure, &most, most.hi, colour);
 }
 
-bool szgi_symbol_is_coarse(rows samples) {
-    const char *convention = szgi_rows_text(samples, 0, "convention");
-    bool closed = convention && strcmp(convention, "closed_form") == 0;
-    return !closed && 2 * (szgi_rows_real(samples, 0, "n") - 1) >= (double)samples.count;
+static void count_range(symbol_facts *to, rows range) {
+    double lo = szgi_rows_real(range, 0, "min_lo"), hi = szgi_rows_real(range, 0, "max_hi");
+    if (!(lo <= hi))
+        return;
+    to->lo = fmin(to->lo, lo);
+    to->hi = fmax(to->hi, hi);
+    to->width = fmax(to->width, fmax(szgi_rows_real(range, 0, "min_hi") - lo,
+                                     hi - szgi_rows_real(range, 0, "max_lo")));
+    to->stated++;
 }
 
-/* The certified ends of all curves, and the widest enclosure of one. */
-typedef struct ends {
-    double lo, hi, width;
-    int64_t stated; /* curves whose range is */
-    const rows *range;
-} ends;
+/* ---- The figure ---- */
 
-static ends ends_of(const curve *curves, int64_t count) {
-    ends ends = {INFINITY, -INFINITY, 0, 0, NULL};
-    for (int64_t i = 0; i < count; i++) {
-        const rows *range = curves[i].range;
-        double lo = range ? szgi_rows_real(*range, 0, "min_lo") : NAN;
-        double hi = range ? szgi_rows_real(*range, 0, "max_hi") : NAN;
-        if (!(lo <= hi))
+static void read_facts(plot_figure *figure, symbol_facts *facts) {
+    const groups *ranges = figure->run->own;
+    for (int64_t i = 0; i < figure->panel->count; i++) {
+        plot_series *series = &figure->panel->series[i];
+        const rows *range = szgi_match_find(ranges, series->of, of_curve);
+        if (facts->complex)
+            take_modulus(series);
+        facts->coarse |= szgi_symbol_is_coarse(series->of);
+        if (!range)
             continue;
-        ends.lo = fmin(ends.lo, lo);
-        ends.hi = fmax(ends.hi, hi);
-        ends.width = fmax(ends.width, fmax(szgi_rows_real(*range, 0, "min_hi") - lo,
-                                           hi - szgi_rows_real(*range, 0, "max_lo")));
-        ends.range = range;
-        ends.stated++;
+        count_range(facts, *range);
+        szgi_plot_add_source(figure, *range);
     }
-    return ends;
 }
 
-static void quote(words *words, const char *what, rows of, const char *column) {
-    const char *text = szgi_rows_text(of, 0, column);
-    if (!text)
+/* Ends belong to the curves that are drawn; more than a few would hide them. */
+static void add_certificates(plot_figure *figure, const symbol_facts *facts) {
+    int64_t curves = figure->panel->count;
+    for (int64_t i = 0; i < curves && curves <= FEW; i++) {
+        const plot_series *series = &figure->panel->series[i];
+        const rows *range = szgi_match_find(figure->run->own, series->of, of_curve);
+        if (range)
+            add_ends(figure, *range, series->colour);
+    }
+    if (curves > 1 || facts->stated == 0)
         return;
-    fprintf(words->stream, " %s: ", what);
-    szgi_words_clipped(words, text, METHOD_CHARACTERS);
-    fputs(".", words->stream);
+    szgi_plot_add_rule(figure, (plot_rule){.name = "certified range", .at = facts->lo});
+    szgi_plot_add_rule(figure, (plot_rule){.at = facts->hi});
 }
 
-static void describe_range(words *words, const curve *curves, int64_t count) {
-    ends ends = ends_of(curves, count);
-    if (ends.stated == 0) {
-        fputs("No range is stated for this symbol.", words->stream);
+static void prepare(plot_figure *figure) {
+    symbol_facts *facts;
+    bool *dropped;
+    if (figure->panels == 0 || !szgi_plot_new(figure->run, 1, &facts) ||
+        !szgi_plot_new(figure->run, figure->panel->count, &dropped))
         return;
+    *facts = (symbol_facts){.complex = is_complex(figure), .lo = NAN, .hi = NAN};
+    figure->own = facts;
+    read_facts(figure, facts);
+    szgi_heads_find(figure->panel, dropped, &facts->left_out);
+    szgi_heads_drop(figure->panel, dropped);
+    szgi_heads_name(figure, figure->panel, facts->complex ? "modulus |a|" : "symbol a");
+    figure->y.label = facts->complex ? "modulus |a| of the symbol" : "symbol a";
+    bool alone = figure->panel->count == 1;
+    add_certificates(figure, facts);
+    if (!facts->complex || !alone)
+        return;
+    figure->y.label = "symbol a";
+    add_part(figure, "re", "real part", 1);
+    add_part(figure, "im", "imaginary part", 2);
+}
+
+static void say_caption(words *words, const plot_figure *figure) {
+    const symbol_facts *of = figure->own;
+    if (of->stated == 0) {
+        fputs("No range is certified for this symbol.", words->stream);
+    } else {
+        fprintf(words->stream, "Certified range%s%s%s ", of->stated > 1 ? "s" : "",
+                of->complex ? " of |a|" : "", of->stated > 1 ? ", all within" : "");
+        szgi_print_end(words, of->lo, SZGI_END_LOWER);
+        fputs(" to ", words->stream);
+        szgi_print_end(words, of->hi, SZGI_END_UPPER);
+        fputs("; each end is known to within ", words->stream);
+        szgi_html_end(words->stream, of->width, END_DIGITS, SZGI_END_UPPER);
+        fputs(".", words->stream);
     }
-    if (count == 1)
-        fprintf(words->stream, "Certified range%s ", curves->complex ? " of |a|" : "");
-    else
-        fprintf(words->stream, "The certified ranges of %" PRId64 " symbols, all within ",
-                ends.stated);
-    szgi_html_end(words->stream, ends.lo, DIGITS, SZGI_END_LOWER);
-    fputs(" to ", words->stream);
-    szgi_html_end(words->stream, ends.hi, DIGITS, SZGI_END_UPPER);
-    fputs("; the ends are points, each known to within ", words->stream);
-    szgi_html_end(words->stream, ends.width, DIGITS, SZGI_END_UPPER);
-    fputs(" or better.", words->stream);
-    quote(words, "This range", *ends.range, "note");
-    quote(words, "Method", *ends.range, "method");
+    szgi_heads_say(words, &of->left_out);
+    if (of->coarse)
+        fputs(" Too few samples: the line may miss peaks.", words->stream);
 }
 
-/* The curves of one figure. */
-typedef struct drawn {
-    const curve *curves;
-    int64_t count;
-} drawn;
+static const plot curves = {
+    .tables = {"symbol_samples"},
+    .needs = {"theta", "re", "im"},
+    .undone = "the symbols are not drawn",
+    .figure_by = {"result", "source", "layer", "matrix"},
+    .group_by = {"result", "source"},
+    .series_by = {"head", "n", "convention"},
+    .outliers = true,
+    .x = {.column = "theta", .label = "angle, radians", .lo = 0, .hi = 6.28318530717958647692},
+    .y = {.column = "re", .scale = PLOT_CHOSEN},
+    .subject = szgi_words_source,
+    .title = "symbol",
+    .prepare = prepare,
+    .caption = say_caption};
 
-static void say_title(words *words, const void *of) {
-    const drawn *self = of;
-    if (self->count > 1)
-        szgi_words_source(words, self->curves->samples);
-    else
-        szgi_words_key(words, self->curves->samples);
-    fputs(self->count > 1 ? ": symbols" : ": symbol", words->stream);
-}
+static const plot *const plots[] = {&curves, &szgi_symbol_atoms, NULL};
 
-static void say_caption(words *words, const void *of) {
-    const drawn *self = of;
-    bool coarse = false;
-    describe_range(words, self->curves, self->count);
-    for (int64_t i = 0; i < self->count; i++)
-        coarse = coarse || szgi_symbol_is_coarse(self->curves[i].samples);
-    if (coarse)
-        fputs(" The line has fewer points than the symbol has oscillations: it may miss peaks, the "
-              "certified ends do not.",
-              words->stream);
-}
-
-static szg_status put(page *page, figure **figure, const drawn *self) {
-    rows source[MOST_SOURCES];
-    int64_t sources = 0;
-    for (int64_t i = 0; i < self->count; i++) {
-        source[sources++] = self->curves[i].samples;
-        if (self->curves[i].range)
-            source[sources++] = *self->curves[i].range;
-    }
-    return szgi_page_figure_captioned(page, figure, source, sources, say_caption, self);
-}
-
-/* A complex symbol takes three lines and so a figure of its own. */
-static szg_status draw_curves(page *page, const curve *curves, int64_t count) {
-    const drawn self = {curves, count};
-    const figure_options options = {
-        .x = {.label = "theta, radians", .lo = 0, .hi = 6.28318530717958647692},
-        .y = {.label = "a(theta)"}};
-    figure *figure;
-    SZG_TRY(szgi_figure_open_titled(szgi_page_context(page), options, say_title, &self, &figure));
-    szg_status status = SZG_OK;
-    for (int64_t i = 0; i < count && status == SZG_OK; i++)
-        status = add_curve(szgi_page_context(page), figure, &curves[i], (int)i, count == 1);
-    if (status == SZG_OK)
-        status = put(page, &figure, &self);
-    szgi_figure_close(&figure);
-    return status;
-}
-
-/* Draws the curves in figures of as many as have colours, while the budget lasts; *next is the
- * first curve that is not drawn. */
-static szg_status draw_figures(page *page, const groups *curves, const groups *ranges,
-                               budget *budget, int64_t *next) {
-    curve open[FIGURE_COLOURS];
-    szg_status status = SZG_OK;
-    while (*next < curves->count && budget->left > 0 && status == SZG_OK) {
-        int64_t count = 0;
-        bool full = false;
-        while (!full && *next < curves->count && count < FIGURE_COLOURS) {
-            status =
-                read_curve(szgi_page_context(page), curves->group[*next], ranges, &open[count]);
-            full = status != SZG_OK || (open[count].complex && count > 0);
-            if (full && status == SZG_OK)
-                curve_free(&open[count]); /* begins the next figure */
-            if (full)
-                break;
-            full = open[count++].complex;
-            ++*next;
-        }
-        if (status == SZG_OK)
-            status = draw_curves(page, open, count);
-        for (int64_t i = 0; i < count; i++)
-            curve_free(&open[i]);
-        budget->left--;
-    }
-    return status;
-}
-
-/* Figures of one matrix of one source: its heads, orders and conventions. */
-static szg_status draw_sources(page *page, rows all, const groups *ranges, budget *budget) {
-    static const char *const together[] = {"result", "source", "layer", "matrix", NULL};
-    groups sources, curves;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, together, &sources));
-    szg_status status = SZG_OK;
-    szgi_page_grid_begin(page);
-    for (int64_t i = 0; i < sources.count && status == SZG_OK; i++) {
-        int64_t next = 0;
-        status = szgi_groups_split(szgi_page_context(page), sources.group[i], of_curve, &curves);
-        if (status != SZG_OK)
-            break;
-        status = draw_figures(page, &curves, ranges, budget, &next);
-        budget->left_out += curves.count - next;
-        szgi_groups_free(&curves);
-    }
-    szgi_page_grid_end(page);
-    szgi_groups_free(&sources);
-    return status;
-}
-
-static szg_status draw_samples(page *page, rows all, budget *budget) {
-    static const char *const needed[] = {"theta", "re", "im", NULL};
-    const szg_table *range = szgi_collection_find(szgi_page_results(page), "symbol_range");
-    groups ranges = {0};
-    bool met;
-    SZG_TRY(szgi_needs_numbers(page, all, needed, "the symbols are not drawn", &met));
-    if (!met)
-        return SZG_OK;
-    if (range)
-        SZG_TRY(
-            szgi_groups_split(szgi_page_context(page), szgi_match_all(range), of_curve, &ranges));
-    szg_status status = draw_sources(page, all, &ranges, budget);
+static szg_status run(page *page, const section *section) {
+    rows all = szgi_match_all(szgi_collection_find(szgi_page_results(page), "symbol_range"));
+    groups ranges;
+    plot_run run;
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, of_curve, &ranges));
+    szgi_plot_begin(&run, page, section);
+    run.own = &ranges;
+    szgi_plot_all(&run, section->plots);
     szgi_groups_free(&ranges);
-    return status;
-}
-
-static szg_status draw(page *page) {
-    static const char *const tables[] = {"symbol_samples", "symbol_atoms", NULL};
-    rows samples = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[0]));
-    rows atoms = szgi_match_all(szgi_collection_find(szgi_page_results(page), tables[1]));
-    budget budget = {.left = MOST_FIGURES};
-    struct budget curves =
-        szgi_budget_part(&budget, MOST_FIGURES - (atoms.count > 0 ? LEAST_ATOMS : 0));
-    if (samples.count > 0)
-        SZG_TRY(draw_samples(page, samples, &curves));
-    szgi_budget_join(&budget, &curves);
-    if (atoms.count > 0)
-        SZG_TRY(szgi_symbol_draw_atoms(page, atoms, &budget));
-    return szgi_budget_end(page, &budget, "symbols", tables);
+    return szgi_plot_end(&run);
 }
 
 const section szgi_section_symbol = {
-    .id = "symbol", .title = "Symbols", .is_present = is_present, .draw = draw};
+    .id = "symbol",
+    .title = "Symbols",
+    .tables = {"symbol_samples", "symbol_atoms"},
+    .intro = "The symbol is the function whose Fourier coefficients are the diagonals of the "
+             "matrix. The dots are its certified ends.",
+    .plots = plots,
+    .run = run};
