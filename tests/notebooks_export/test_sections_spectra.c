@@ -301,6 +301,31 @@ START_TEST(proportional_heads_are_one_panel) {
 }
 END_TEST
 
+/* The circle is none of the grey heads. */
+START_TEST(complex_heads_and_their_circle) {
+    const double re[] = {1, 1}, im[] = {1, -1};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    for (int head = 0; head < 6; head++)
+        for (int i = 0; i < 2; i++) {
+            add_values(&b, "t5", 2, 1, re + i, im + i, "eigenvalue");
+            whole(&b, "head", head);
+        }
+    table(&b, "range", RANGE);
+    for (int head = 0; head < 6; head++) {
+        add_range(&b, "t5", 2, 0, 4 + head, "singular_values");
+        whole(&b, "head", head);
+    }
+    finish(&b);
+    SAYS("All 12 eigenvalues lie in the certified circle |z| = 9.");
+    MARKS("spectrum-1", 12 + 1);
+    SAYS(">6 others<");
+    SAYS(">certified maximum of |a|<");
+    remove_folder();
+}
+END_TEST
+
 /* ---- Ranges ---- */
 
 #define SUMMARY                                                                                    \
@@ -441,6 +466,7 @@ TEST_FILE("sections_spectra") {
     test_add(suite, "every source has a figure before any has a second",
              every_source_has_a_figure_before_any_has_a_second);
     test_add(suite, "proportional heads are one panel", proportional_heads_are_one_panel);
+    test_add(suite, "complex heads and their circle", complex_heads_and_their_circle);
     test_add(suite, "ranges and what bounds them", ranges_and_what_bounds_them);
     test_add(suite, "heads are one range", heads_are_one_range);
     test_add(suite, "many ranges are bounded", many_ranges_are_bounded);

@@ -116,6 +116,7 @@ typedef struct plot_series {
     const char *name;
     int colour;    /* as figure_style */
     bool unlisted; /* not in the legend */
+    bool beside;   /* goes with the others, and is none of the "8 others" of a legend */
     plot_marks marks;
     int64_t count;
     double *x, *y;       /* [count]; NaN: no point */

@@ -127,14 +127,18 @@ static void say_others(words *words, const void *of) {
     fprintf(words->stream, "%" PRId64 " others", ((const count_text *)of)->count);
 }
 
+static bool is_other(const plot_series *one) {
+    return one->colour == FIGURE_MUTED && !one->beside;
+}
+
 /* Grey series are one entry of the legend, which counts them. */
 static figure_style style_of(const pen *pen, const plot_series *one) {
     figure_style style = {.name = one->name, .colour = one->colour, .unlisted = one->unlisted};
-    if (!pen->figure->plot->outliers || one->colour != FIGURE_MUTED)
+    if (!pen->figure->plot->outliers || !is_other(one))
         return style;
     count_text grey = {0};
     for (int64_t i = 0; i < pen->panel->count; i++)
-        grey.count += pen->panel->series[i].colour == FIGURE_MUTED;
+        grey.count += is_other(&pen->panel->series[i]);
     style.entry = grey.count > 1 ? szgi_plot_text(pen->figure->run, say_others, &grey) : NULL;
     return style;
 }

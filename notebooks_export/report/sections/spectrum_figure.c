@@ -265,6 +265,7 @@ static void add_circle(plot_figure *figure, plot_panel *panel, double radius) {
         return;
     circle->marks = PLOT_LINES;
     circle->colour = FIGURE_MUTED;
+    circle->beside = true;
     circle->name = "certified maximum of |a|";
     for (int i = 0; i < CIRCLE_POINTS; i++) {
         circle->x[i] = radius * cos(turn * i / (CIRCLE_POINTS - 1));
