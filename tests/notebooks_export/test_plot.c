@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include "choose.h"
+#include "colour.h"
 #include "label.h"
 #include "page_private.h"
 #include "plot.h"
@@ -14,6 +15,7 @@
 /* ---- A page of one section ---- */
 
 static char *printed_page; /* of the last draw; free */
+static char found[4096];   /* what it has found */
 
 static szg_status draw(const section *section) {
     page page = {.context = test_context(), .section = section->id, .title = section->title};
@@ -28,6 +30,9 @@ static szg_status draw(const section *section) {
     page.stream = open_memstream(&printed_page, &size);
     status = section->run(&page, section);
     fclose(page.stream);
+    if (page.findings.stream)
+        status = szgi_text_end(&page.findings, status);
+    snprintf(found, sizeof found, "%s", page.findings.text ? page.findings.text : "");
     szgi_text_close(&page.findings);
     szgi_text_close(&page.contents);
     for (int64_t i = 0; i < page.count; i++)
@@ -253,6 +258,217 @@ START_TEST(intervals_lie_at_the_places_of_texts) {
 }
 END_TEST
 
+/* ---- What records say further ---- */
+
+START_TEST(a_record_may_skip_without_a_word) {
+    static const plot one = {BY_LAYER, .skips = is_second};
+    const section section = RECORDS(&one);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 4 + 2);
+    ck_lacks(printed_page, "Not drawn");
+    end_draw();
+}
+END_TEST
+
+START_TEST(the_last_rows_of_a_figure_alone) {
+    static const plot one = {.tables = {"test_values"},
+                             .figure_by = {"source"},
+                             .last = "layer",
+                             .series_by = {"head"},
+                             .x = {.column = "x"},
+                             .y = {.column = "y"},
+                             .subject = say_source,
+                             .title = "y by x"},
+                      none = {.tables = {"test_values"},
+                              .last = "z",
+                              .marks = PLOT_POINTS,
+                              .x = {.column = "x"},
+                              .y = {.column = "y"}};
+    const section section = RECORDS(&one, &none);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    /* Three heads of two values, of each source's last layer; 7 layers of a column that no row
+     * has. */
+    ck_assert_int_eq(occurrences(printed_page, "CSV: 6 rows of test_values"), 3);
+    ck_has(printed_page, "CSV: 42 rows of test_values");
+    ck_has(printed_page, "Greatest value 34, in head 2; the least maximum is 32, in head 0.");
+    end_draw();
+}
+END_TEST
+
+START_TEST(an_axis_has_another_column_for_a_single_value) {
+    static const plot one = {.tables = {"test_values"},
+                             .figure_by = {"source"},
+                             .values = PLOT_MEANS,
+                             .x = {.column = "layer", .otherwise = "head"},
+                             .y = {.column = "y"},
+                             .subject = say_source,
+                             .title = "means"};
+    const section section = RECORDS(&one);
+    write_layers();
+    ck_szg_ok(draw(&section));
+    ck_has(printed_page, "y over layer; ");
+    ck_assert_int_eq(occurrences(printed_page, "y over layer; "), 2);
+    ck_assert_int_eq(occurrences(printed_page, "y over head; "), 1); /* b has one layer */
+    end_draw();
+}
+END_TEST
+
+START_TEST(columns_are_series_of_the_rows_that_have_them) {
+    static const plot one = {.tables = {"test_values"},
+                             .marks = PLOT_POINTS,
+                             .x = {.column = "name"},
+                             .y = {.label = "y", .times = 100},
+                             .columns = {{"here", .spread = "spread", .seeds = "runs"},
+                                         {"paper", "theirs"},
+                                         {"nowhere", "elsewhere"},
+                                         {"empty", "none"}},
+                             .title = "columns"};
+    const section section = RECORDS(&one);
+    begin_folder();
+    write_csv("one", "test", "values",
+              "name:t,here:r,spread:r,runs:i,paper:r,empty:r,note:t\n"
+              "a,0.5,0.1,3,0.75,,\nb,0.25,0.2,1,,,\nc,,,0,0.5,,\n",
+              NULL, NULL);
+    ck_szg_ok(draw(&section));
+    /* Two points here, one whisker (b has a single run), two of theirs. */
+    ck_has(printed_page, "<figure id=\"t-1\" data-marks=\"5\">");
+    ck_lacks(printed_page, "not finite");
+    ck_has(printed_page, "<title>theirs\nname: a\ny: 75</title>");
+    ck_has(printed_page, "<title>here\nname: b\ny: 25</title>");
+    ck_lacks(printed_page, "none<");
+    ck_lacks(printed_page, "elsewhere");
+    end_draw();
+}
+END_TEST
+
+/* From and to of the first bar of a series. */
+static void find_bar(const char *series, double *from, double *to) {
+    const char *group = strstr(printed_page, series), *path = group ? strstr(group, "d=\"M") : NULL;
+    ck_assert_msg(path, "no bars %s", series);
+    ck_assert_int_eq(sscanf(path, "d=\"M%lf %*fV%*fH%lf", from, to), 2);
+}
+
+START_TEST(bars_of_several_columns_lie_beside_each_other) {
+    static const plot one = {.tables = {"test_values"},
+                             .marks = PLOT_BARS,
+                             .x = {.column = "name"},
+                             .y = {.label = "y"},
+                             .columns = {{"here"}, {"paper"}},
+                             .title = "columns"};
+    const section section = RECORDS(&one);
+    double from[2], to[2];
+    begin_folder();
+    write_csv("one", "test", "values", "name:t,here:r,paper:r,note:t\na,0.5,1,\nb,1,2,\n", NULL,
+              NULL);
+    ck_szg_ok(draw(&section));
+    find_bar("<g class=\"bars c0", &from[0], &to[0]);
+    find_bar("<g class=\"bars c1", &from[1], &to[1]);
+    ck_assert(from[0] < to[0] && to[0] < from[1] && from[1] < to[1]);
+    end_draw();
+}
+END_TEST
+
+/* The colour of a cell, by the value that its text tells. */
+static unsigned colour_of_cell(const char *value) {
+    const char *title = strstr(printed_page, value), *fill = NULL;
+    ck_assert_msg(title, "no cell %s", value);
+    for (const char *at = printed_page;
+         (at = strstr(at, "<path class=\"mark\" fill=\"#")) && at < title; at++)
+        fill = at;
+    ck_assert_ptr_nonnull(fill);
+    return (unsigned)strtoul(strchr(fill, '#') + 1, NULL, 16);
+}
+
+START_TEST(cells_have_two_hues_that_meet_in_the_middle) {
+    static const plot one = {.tables = {"test_values"},
+                             .marks = PLOT_CELLS,
+                             .x = {.column = "head"},
+                             .y = {.column = "layer"},
+                             .value = "y",
+                             .middle = 1,
+                             .title = "ratios"};
+    const section section = RECORDS(&one);
+    begin_folder();
+    write_csv("one", "test", "values",
+              "layer:i,head:i,y:r,note:t\n0,0,0.25,\n0,1,1,\n0,2,4,\n0,3,0.5,\n0,4,2,\n", NULL,
+              NULL);
+    ck_szg_ok(draw(&section));
+    ck_assert_uint_eq(colour_of_cell(": 0.25</title>"), szgi_colour_diverging(0));
+    ck_assert_uint_eq(colour_of_cell(": 1</title>"), szgi_colour_diverging(0.5));
+    ck_assert_uint_eq(colour_of_cell(": 4</title>"), szgi_colour_diverging(1));
+    ck_lacks(printed_page, "beyond the colours");
+    /* Halfway in the logarithm. */
+    ck_assert_uint_eq(colour_of_cell(": 0.5</title>"), szgi_colour_diverging(0.25));
+    ck_assert_uint_eq(colour_of_cell(": 2</title>"), szgi_colour_diverging(0.75));
+    end_draw();
+}
+END_TEST
+
+START_TEST(a_rule_may_be_a_sum_of_means) {
+    static const plot one = {.tables = {"test_values"},
+                             .marks = PLOT_VIOLINS,
+                             .x = {.column = "layer", .places = true},
+                             .y = {.column = "y"},
+                             .rules = {{"whole", .column = "y", .plus = "drop"}},
+                             .title = "values"};
+    const section section = RECORDS(&one);
+    begin_folder();
+    write_csv("one", "test", "values",
+              "layer:i,head:i,y:r,drop:r,note:t\n0,0,0.25,0.5,\n0,1,0.5,0.25,\n1,3,1,-0.25,\n",
+              NULL, NULL);
+    ck_szg_ok(draw(&section));
+    ck_has(printed_page, "whole: 0.75<");
+    ck_has(printed_page, "data-head=\"1.3\""); /* each value is a head */
+    end_draw();
+}
+END_TEST
+
+static void say_found(words *words, const plot_figure *figure) {
+    fprintf(words->stream, "%" PRId64 " panels", figure->panels);
+    szgi_plot_say_outliers(words, figure);
+}
+
+static void find_once(const plot_figure *figure) {
+    szgi_plot_find(figure, say_found);
+    szgi_plot_find(figure, say_found);
+}
+
+START_TEST(a_section_finds_once_and_names_heads) {
+    static const plot one = {.tables = {"test_values"},
+                             .figure_by = {"x"},
+                             .panel_by = {"layer"},
+                             .series_by = {"head"},
+                             .outliers = true,
+                             .by_last = true,
+                             .x = {.column = "place"},
+                             .y = {.column = "y"},
+                             .title = "heads",
+                             .finding = find_once};
+    const section section = RECORDS(&one);
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv, "layer:i,head:i,place:i,x:i,y:r,note:t");
+    /* Head 5 of layer 1 begins as the others and ends low; head 2 is high before that. */
+    for (int x = 0; x < 2; x++)
+        for (int layer = 0; layer < 2; layer++)
+            for (int head = 0; head < 8; head++)
+                for (int place = 0; place < 2; place++)
+                    fprintf(csv.stream, "%d,%d,%d,%d,%g,\n", layer, head, place, x,
+                            head == 2 && place == 0                 ? 90.0
+                            : layer == 1 && head == 5 && place == 1 ? -70.0
+                                                                    : 1 + 0.1 * head);
+    write_csv("one", "test", "values", end_csv(&csv), NULL, NULL);
+    free(csv.text);
+    ck_szg_ok(draw(&section));
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 2);
+    ck_assert_int_eq(occurrences(found, "<li"), 1);
+    ck_has(found, "2 panels; heads that stand out: 1.5");
+    end_draw();
+}
+END_TEST
+
 static szg_status draw_everything(void) {
     static const plot lines = {BY_LAYER, .outliers = true, .hover = {"head"}},
                       panels = {.tables = {"test_values"},
@@ -282,10 +498,17 @@ static szg_status draw_everything(void) {
                                 .values = PLOT_RANKED,
                                 .x = {.label = "place"},
                                 .y = {.column = "y"}},
-                      listed = {
-                          .tables = {"test_values"}, .marks = PLOT_ROWS, .shown = {"source", "y"}};
-    section section = RECORDS(&lines, &panels, &cells, &violins, &bars, &ranked, &listed);
-    section.figures = 12;
+                      listed = {.tables = {"test_values"},
+                                .marks = PLOT_ROWS,
+                                .shown = {"source", "y"}},
+                      columns = {.tables = {"test_values"},
+                                 .last = "layer",
+                                 .x = {.column = "x"},
+                                 .columns = {{"y", "first"}, {"layer"}},
+                                 .middle = 1,
+                                 .finding = find_once};
+    section section = RECORDS(&lines, &panels, &cells, &violins, &bars, &ranked, &listed, &columns);
+    section.figures = 13;
     section.intro = "All marks.";
     return draw(&section);
 }
@@ -293,8 +516,8 @@ static szg_status draw_everything(void) {
 START_TEST(refused_memory_is_survived) {
     write_layers();
     ck_survives_failed_allocations(100, draw_everything());
-    /* Lines of seven layers, and one figure of each other record. */
-    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 7 + 5);
+    /* Lines of seven layers, and one figure of each other record but the table. */
+    ck_assert_int_eq(occurrences(printed_page, "<figure id="), 7 + 6);
     end_draw();
 }
 END_TEST
@@ -368,6 +591,18 @@ TEST_FILE("plot") {
     test_add(suite, "formulas are set and names are not", formulas_are_set_and_names_are_not);
     test_add(suite, "what stands out is coloured and named", what_stands_out_is_coloured_and_named);
     test_add(suite, "intervals lie at the places of texts", intervals_lie_at_the_places_of_texts);
+    test_add(suite, "a record may skip without a word", a_record_may_skip_without_a_word);
+    test_add(suite, "the last rows of a figure alone", the_last_rows_of_a_figure_alone);
+    test_add(suite, "an axis has another column for a single value",
+             an_axis_has_another_column_for_a_single_value);
+    test_add(suite, "columns are series of the rows that have them",
+             columns_are_series_of_the_rows_that_have_them);
+    test_add(suite, "bars of several columns lie beside each other",
+             bars_of_several_columns_lie_beside_each_other);
+    test_add(suite, "cells have two hues that meet in the middle",
+             cells_have_two_hues_that_meet_in_the_middle);
+    test_add(suite, "a rule may be a sum of means", a_rule_may_be_a_sum_of_means);
+    test_add(suite, "a section finds once and names heads", a_section_finds_once_and_names_heads);
     test_add(suite, "refused memory is survived", refused_memory_is_survived);
     test_add(suite, "scales are chosen by the data", scales_are_chosen_by_the_data);
     test_add(suite, "outliers are far from the median", outliers_are_far_from_the_median);

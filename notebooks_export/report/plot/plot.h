@@ -28,9 +28,10 @@ typedef struct plot_axis {
     const char *column; /* of numbers; of x (of y for ranges) also of texts: a place each */
     const char *label;  /* NULL: the column's words and unit (label.h) */
     plot_scale scale;
-    double times;  /* unit in the figure over unit in the table: 100 for percent; 0: 1 */
-    double lo, hi; /* ends, for values that all lie between them; equal: from the values */
-    bool places;   /* numbers are names: each has a place of its own, ascending */
+    double times;          /* unit in the figure over unit in the table: 100 for percent; 0: 1 */
+    double lo, hi;         /* ends, for values that all lie between them; equal: from the values */
+    bool places;           /* numbers are names: each has a place of its own, ascending */
+    const char *otherwise; /* column in place of one with a single value; NULL: none */
 } plot_axis;
 
 /* What the rows of a series become. */
@@ -51,13 +52,22 @@ typedef enum plot_marks {
     PLOT_ROWS     /* no figure: the columns of `shown`, as a table */
 } plot_marks;
 
-/* A line across the figure: at a column's mean over the figure's rows, or at a number. */
+/* A line across the figure: at a column's mean over the panel's rows, or at a number. */
 typedef struct plot_rule {
     const char *name; /* NULL: the end of the list */
     const char *column;
-    double at; /* without a column */
+    const char *plus; /* a column whose mean is added; NULL: none */
+    double at;        /* without a column */
     bool vertical;
 } plot_rule;
+
+/* One of several columns over the same x, each a series of its own; rows without a value in it are
+ * none of its points. */
+typedef struct plot_column {
+    const char *column; /* NULL: the end of the list */
+    const char *name;   /* NULL: the column's words */
+    const char *spread, *seeds;
+} plot_column;
 
 enum { PLOT_LIST = 8, PLOT_COLUMNS = 16 };
 
@@ -71,27 +81,34 @@ typedef struct plot {
         const char *column, *value;
     } where; /* rows with this text; column NULL: all */
     bool (*keeps)(const plot_run *run, rows of, int64_t index); /* NULL: every row */
+    const char *last; /* of a figure's rows those with this column's greatest value; NULL: all */
 
     /* How they split. */
     const char *figure_by[PLOT_LIST];
     row_key_fn *figure_key;          /* in place of figure_by */
     const char *group_by[PLOT_LIST]; /* of these each gets a figure before any gets a second */
     bool (*skips)(rows of);          /* a figure that shows nothing; NULL: none */
-    const char *skipped;             /* "every ratio is 1 up to rounding" */
+    const char *skipped; /* "every ratio is 1 up to rounding"; NULL: nothing is said, as another
+                          * record says it */
     const char *panel_by[PLOT_LIST]; /* small multiples with shared axes */
     const char *series_by[PLOT_LIST];
     row_key_fn *series_key; /* in place of series_by */
     bool outliers;          /* series are grey; what stands out is coloured and named */
+    bool by_last;           /* outliers: by their last value, not their peak */
     int64_t most;           /* figures of this record; 0: as many as the section has */
 
     /* What is drawn. */
     plot_marks marks;
     plot_values values;
     plot_axis x, y;
-    const char *lo, *hi; /* columns, in y's unit (x's for ranges) */
-    const char *spread;  /* column: lo and hi are y less and more this, where `seeds` > 1 */
-    const char *value;   /* column of cells */
-    plot_scale colours;  /* of cells */
+    plot_column columns[PLOT_LIST]; /* in place of y's */
+    const char *lo, *hi;            /* columns, in y's unit (x's for ranges) */
+    const char *spread; /* column: lo and hi are y (x over places of y) less and more this, where
+                         * `seeds` > 1 */
+    const char *seeds;  /* column; NULL: "seeds" */
+    const char *value;  /* column of cells */
+    double middle;      /* of cells: two hues meet here, a half as far from 1 as 2; 0: one scale */
+    plot_scale colours; /* of cells */
     double value_lo, value_hi;
     plot_rule rules[PLOT_LIST];
     const char *shown[PLOT_COLUMNS];
@@ -113,10 +130,13 @@ typedef struct plot {
 
 typedef struct plot_series {
     rows of;
+    const plot_column *from; /* NULL: the record's column of y */
     const char *name;
-    int colour;    /* as figure_style */
-    bool unlisted; /* not in the legend */
-    bool beside;   /* goes with the others, and is none of the "8 others" of a legend */
+    int colour;      /* as figure_style */
+    bool unlisted;   /* not in the legend */
+    bool beside;     /* goes with the others, and is none of the "8 others" of a legend */
+    bool stands_out; /* from the others of its panel */
+    bool flat;       /* lo and hi lie along x */
     plot_marks marks;
     int64_t count;
     double *x, *y;       /* [count]; NaN: no point */
@@ -172,6 +192,7 @@ struct plot_run {
     const void *own;     /* what functions of the section need */
     int64_t left, left_out, skipped;
     bool in_grid;
+    bool found; /* for a section's findings: that one has been said */
 };
 
 /* Draws the section's plots: section.run. */
@@ -203,11 +224,17 @@ plot_series *szgi_plot_add(plot_figure *figure, plot_panel *panel, rows of, int6
 void szgi_plot_add_rule(plot_figure *figure, plot_rule rule);
 void szgi_plot_add_source(plot_figure *figure, rows of);
 
+/* Adds to the page's findings what `say` writes, unless the section has done so before. */
+void szgi_plot_find(const plot_figure *figure, void (*say)(words *, const plot_figure *));
+
 /* Of the finite y of a series: the greatest; NaN: none. */
 double szgi_plot_peak(const plot_series *series);
 double szgi_plot_last(const plot_series *series);
 /* The series whose peak is the greatest (the least), over all panels; NULL: none has any. */
 const plot_series *szgi_plot_extreme(const plot_figure *figure, bool least);
+
+/* "; heads that stand out: 0.2, 4.9", by layer and head; nothing where none does. */
+void szgi_plot_say_outliers(words *words, const plot_figure *figure);
 
 /* Four significant digits, without an exponent below 1e15. */
 void szgi_plot_number(words *words, double value);

@@ -54,7 +54,7 @@ static extent find_extent(plot_figure *figure, bool along_x) {
             const plot_series *one = &figure->panel[p].series[i];
             if (!is_flat(figure))
                 take(&out, one->count, along_x ? one->x : one->y);
-            if (along_x == is_flat(figure)) {
+            if (along_x == one->flat) {
                 take(&out, one->count, one->lo);
                 take(&out, one->count, one->hi);
             }
@@ -147,9 +147,11 @@ static void draw_whiskers(const pen *pen, const plot_series *one) {
     const figure_style style = {.colour =
                                     one->colour < 0 ? one->colour : one->colour + (int)FIGURE_THIN};
     for (int64_t i = 0; one->lo && one->hi && i < one->count; i++) {
-        const double x[] = {one->x[i], one->x[i]}, y[] = {one->lo[i], one->hi[i]};
-        if (isfinite(y[0]) && isfinite(y[1]) && pen->figure->run->status == SZG_OK)
-            keep(pen, szgi_figure_line(context_of(pen), pen->paper, &style, 2, x, y));
+        const double x[] = {one->x[i], one->x[i]}, y[] = {one->y[i], one->y[i]};
+        const double ends[] = {one->lo[i], one->hi[i]};
+        if (isfinite(ends[0]) && isfinite(ends[1]) && pen->figure->run->status == SZG_OK)
+            keep(pen, szgi_figure_line(context_of(pen), pen->paper, &style, 2, one->flat ? ends : x,
+                                       one->flat ? y : ends));
     }
 }
 
@@ -177,7 +179,12 @@ static void draw_line(const pen *pen, const plot_series *one, const figure_style
 
 /* The place of one of several series beside each other, moved from the middle of the place. */
 static double beside(const pen *pen, const plot_series *one, double *width) {
-    int64_t count = pen->panel->count, index = one - pen->panel->series;
+    int64_t count = 0, index = 0;
+    for (int64_t i = 0; i < pen->panel->count; i++) {
+        bool like = pen->panel->series[i].marks == one->marks;
+        index += like && &pen->panel->series[i] < one;
+        count += like;
+    }
     *width = 0.8 / (double)count;
     return ((double)index - (double)(count - 1) / 2) * *width;
 }
@@ -205,39 +212,7 @@ static void draw_ranges(const pen *pen, const plot_series *one, const figure_sty
                                      one->lo, one->hi, one->hover));
 }
 
-/* The values at one place; its first point is `first`. */
-static void draw_violin(const pen *pen, const plot_series *one, const figure_style *style,
-                        int64_t first) {
-    plot_run *run = pen->figure->run;
-    block *mark = run->block;
-    double width, by = beside(pen, one, &width), *value;
-    const char **hover = NULL;
-    int64_t count = 0;
-    if (!szgi_plot_new(run, one->count, &value) ||
-        (one->hover && !szgi_plot_new(run, one->count, &hover)))
-        return;
-    for (int64_t i = first; i < one->count; i++)
-        if (one->x[i] == one->x[first]) {
-            if (hover)
-                hover[count] = one->hover[i];
-            value[count++] = one->y[i];
-        }
-    keep(pen, szgi_figure_violin(context_of(pen), pen->paper, style, one->x[first] + by, width,
-                                 count, value, hover));
-    szgi_plot_release(run, mark);
-}
-
-static void draw_violins(const pen *pen, const plot_series *one, const figure_style *style) {
-    for (int64_t i = 0; i < one->count && pen->figure->run->status == SZG_OK; i++) {
-        bool seen = isnan(one->x[i]);
-        for (int64_t k = 0; k < i && !seen; k++)
-            seen = one->x[k] == one->x[i];
-        if (!seen)
-            draw_violin(pen, one, style, i);
-    }
-}
-
-/* ---- Heads, which are pointed at across figures ---- */
+/* Heads, which are pointed at across figures. */
 
 typedef struct place {
     double layer, head;
@@ -252,6 +227,43 @@ static void say_place(words *words, const void *of) {
 static const char *name_head(plot_run *run, double layer, double head) {
     const place at = {layer, head};
     return isfinite(layer) && isfinite(head) ? szgi_plot_text(run, say_place, &at) : NULL;
+}
+
+/* The values at one place; its first point is `first`. */
+static void draw_violin(const pen *pen, const plot_series *one, const figure_style *style,
+                        int64_t first) {
+    plot_run *run = pen->figure->run;
+    block *mark = run->block;
+    double width, by = beside(pen, one, &width), *value;
+    const char **hover = NULL, **head;
+    bool rows_are_values = pen->figure->plot->values == PLOT_EACH && one->count == one->of.count;
+    int64_t count = 0;
+    if (!szgi_plot_new(run, one->count, &value) || !szgi_plot_new(run, one->count, &head) ||
+        (one->hover && !szgi_plot_new(run, one->count, &hover)))
+        return;
+    for (int64_t i = first; i < one->count; i++)
+        if (one->x[i] == one->x[first]) {
+            if (hover)
+                hover[count] = one->hover[i];
+            head[count] = rows_are_values ? name_head(run, szgi_rows_real(one->of, i, "layer"),
+                                                      szgi_rows_real(one->of, i, "head"))
+                                          : NULL;
+            value[count++] = one->y[i];
+        }
+    szgi_figure_show_heads(pen->paper, NULL, head);
+    keep(pen, szgi_figure_violin(context_of(pen), pen->paper, style, one->x[first] + by, width,
+                                 count, value, hover));
+    szgi_plot_release(run, mark);
+}
+
+static void draw_violins(const pen *pen, const plot_series *one, const figure_style *style) {
+    for (int64_t i = 0; i < one->count && pen->figure->run->status == SZG_OK; i++) {
+        bool seen = isnan(one->x[i]);
+        for (int64_t k = 0; k < i && !seen; k++)
+            seen = one->x[k] == one->x[i];
+        if (!seen)
+            draw_violin(pen, one, style, i);
+    }
 }
 
 /* The head of a whole series; NULL: it shows several, or none. */
@@ -306,9 +318,10 @@ static void draw_rules(const pen *pen) {
     for (int64_t i = 0; i < pen->figure->rules && pen->figure->run->status == SZG_OK; i++) {
         const plot_rule *rule = &pen->figure->rule[i];
         const plot_axis *axis = rule->vertical ? &pen->figure->x : &pen->figure->y;
-        double at = rule->column ? mean_of(pen->panel->of, rule->column) *
-                                       (axis->times != 0 ? axis->times : 1)
-                                 : rule->at;
+        double mean = rule->column ? mean_of(pen->panel->of, rule->column) : NAN;
+        if (rule->plus)
+            mean += mean_of(pen->panel->of, rule->plus);
+        double at = rule->column ? mean * (axis->times != 0 ? axis->times : 1) : rule->at;
         const figure_style style = {.name = rule->name, .colour = FIGURE_MUTED};
         if (isfinite(at))
             keep(pen, szgi_figure_rule(context_of(pen), pen->paper, &style, rule->vertical, at));
@@ -339,6 +352,21 @@ static const char **name_keys(plot_run *run, int64_t count, const double *key) {
     return name;
 }
 
+/* A half is as far from 1 as 2 is: the ends are 1/m and m times the middle. */
+static void set_middle(const plot_cells *cells, double middle, figure_map *map) {
+    double most = 1.05;
+    for (int64_t i = 0; i < cells->rows * cells->columns; i++) {
+        double ratio = cells->value[i] / middle;
+        if (ratio > 0)
+            most = fmax(most, fmax(ratio, 1 / ratio));
+    }
+    most = fmin(most, 16);
+    map->diverging = map->logarithmic = true;
+    map->middle = middle;
+    map->lo = middle / most;
+    map->hi = middle * most;
+}
+
 static void draw_cells(const pen *pen) {
     const plot_figure *figure = pen->figure;
     const plot_cells *cells = figure->cells;
@@ -358,6 +386,8 @@ static void draw_cells(const pen *pen) {
     if (figure->plot->colours == PLOT_CHOSEN && run->status == SZG_OK)
         keep(pen, szgi_choose_scale(run->context, all, cells->value, &chosen));
     map.logarithmic = positive && (figure->plot->colours == PLOT_LOG || chosen.logarithmic);
+    if (figure->plot->middle > 0)
+        set_middle(cells, figure->plot->middle, &map);
     szgi_figure_show_heads(pen->paper, NULL, heads_of(figure));
     if (run->status == SZG_OK)
         keep(pen, szgi_figure_cells(run->context, pen->paper, &map));
@@ -379,7 +409,7 @@ static figure_options options_of(plot_figure *figure) {
     }
     if (out.height == 0 && figure->cells)
         out.height = figure->cells->rows < 10 ? 160 + 24 * (int)figure->cells->rows : 400;
-    if (out.height == 0 && is_flat(figure))
+    if (out.height == 0 && figure->y_names)
         out.height = 90 + 22 * (int)figure->y_count;
     return out;
 }

@@ -106,6 +106,7 @@ plot_series *szgi_plot_add(plot_figure *figure, plot_panel *panel, rows of, int6
     plot_series *new = &panel->series[panel->count];
     *new = (plot_series){.of = of, .marks = figure->plot->marks, .count = count};
     new->colour = (int)panel->count;
+    new->flat = figure->plot->marks == PLOT_RANGES;
     if (!szgi_plot_new(run, count, &new->x) || !szgi_plot_new(run, count, &new->y))
         return NULL;
     panel->count++;
@@ -116,23 +117,35 @@ static double times(const plot_axis *axis) {
     return axis->times != 0 ? axis->times : 1;
 }
 
+static const char *column_of(const plot_figure *figure, const plot_series *one) {
+    return one->from ? one->from->column : figure->y.column;
+}
+
+static const char *spread_of(const plot_figure *figure, const plot_series *one) {
+    return one->from ? one->from->spread : figure->plot->spread;
+}
+
 /* One seed has no deviation. */
 static void take_spread(const plot_figure *figure, plot_series *to, int64_t i) {
-    bool several = szgi_rows_real(to->of, i, "seeds") > 1;
-    double spread = szgi_rows_real(to->of, i, figure->plot->spread) * times(&figure->y);
-    to->lo[i] = several ? to->y[i] - spread : NAN;
-    to->hi[i] = several ? to->y[i] + spread : NAN;
+    const char *seeds = to->from ? to->from->seeds : figure->plot->seeds;
+    bool several = szgi_rows_real(to->of, i, seeds ? seeds : "seeds") > 1;
+    double spread = szgi_rows_real(to->of, i, spread_of(figure, to)) *
+                    times(to->flat ? &figure->x : &figure->y);
+    double mean = to->flat ? to->x[i] : to->y[i];
+    to->lo[i] = several ? mean - spread : NAN;
+    to->hi[i] = several ? mean + spread : NAN;
 }
 
 /* A point a row. */
 static void take_each(plot_figure *figure, plot_series *to, const places *x, const places *y) {
     const plot *plot = figure->plot;
     plot_run *run = figure->run;
-    bool flat = plot->marks == PLOT_RANGES;
-    double by = times(flat ? &figure->x : &figure->y);
-    if (plot->lo || plot->spread)
+    bool spread = spread_of(figure, to) != NULL;
+    to->flat = to->flat || (spread && y->name);
+    double by = times(to->flat ? &figure->x : &figure->y);
+    if (plot->lo || spread)
         szgi_plot_new(run, to->count, &to->lo);
-    if (plot->hi || plot->spread)
+    if (plot->hi || spread)
         szgi_plot_new(run, to->count, &to->hi);
     if (plot->hover[0])
         szgi_plot_new(run, to->count, &to->hover);
@@ -142,8 +155,8 @@ static void take_each(plot_figure *figure, plot_series *to, const places *x, con
                        ? times(&figure->x) * szgi_rows_real(to->of, i, figure->x.column)
                        : (double)i;
         to->y[i] = y->name ? place_of(y, to->of, i, figure->y.column)
-                           : times(&figure->y) * szgi_rows_real(to->of, i, figure->y.column);
-        if (plot->spread) {
+                           : times(&figure->y) * szgi_rows_real(to->of, i, column_of(figure, to));
+        if (spread) {
             take_spread(figure, to, i);
         } else {
             if (to->lo)
@@ -159,8 +172,8 @@ static void take_each(plot_figure *figure, plot_series *to, const places *x, con
 static void take_means(plot_figure *figure, plot_series *to) {
     plot_run *run = figure->run;
     band band;
-    if (!szgi_plot_keep(
-            run, szgi_band_open(run->context, to->of, figure->x.column, figure->y.column, &band)))
+    if (!szgi_plot_keep(run, szgi_band_open(run->context, to->of, figure->x.column,
+                                            column_of(figure, to), &band)))
         return;
     szgi_plot_adopt(run, band.x); /* the four arrays are one block */
     if (run->status != SZG_OK)
@@ -186,7 +199,7 @@ static void take_means(plot_figure *figure, plot_series *to) {
 static void take_sorted(plot_figure *figure, plot_series *to) {
     plot_run *run = figure->run;
     quantiles sorted;
-    double *value = szgi_plot_reals(run, to->of, figure->y.column);
+    double *value = szgi_plot_reals(run, to->of, column_of(figure, to));
     if (!value ||
         !szgi_plot_keep(run, szgi_quantiles_of(run->context, to->count, value, 0, &sorted)))
         return;
@@ -199,18 +212,47 @@ static void take_sorted(plot_figure *figure, plot_series *to) {
     szgi_quantiles_free(&sorted);
 }
 
-static void take_series(plot_figure *figure, plot_panel *panel, rows of, const places *x,
-                        const places *y) {
+/* `from`: NULL, or one of the record's columns. */
+static void take_series(plot_figure *figure, plot_panel *panel, rows of, const plot_column *from,
+                        const places *x, const places *y) {
     plot_series *new = szgi_plot_add(figure, panel, of, of.count);
     if (!new)
         return;
-    new->name = szgi_plot_series_name(figure->run, figure->plot, of);
+    new->from = from;
+    new->colour = from ? (int)(from - figure->plot->columns) : new->colour;
+    new->name = from && from->name ? from->name
+                : from             ? szgi_label_words(from->column)
+                                   : szgi_plot_series_name(figure->run, figure->plot, of);
     if (figure->plot->values == PLOT_EACH)
         take_each(figure, new, x, y);
     else if (figure->plot->values == PLOT_MEANS)
         take_means(figure, new);
     else
         take_sorted(figure, new);
+}
+
+static rows filled(plot_run *run, rows of, const char *column) {
+    int64_t found = szg_table_find(of.table, column), *row;
+    rows kept = {.table = of.table};
+    if (found < 0 || !szgi_plot_new(run, of.count, &row))
+        return kept;
+    kept.row = row;
+    for (int64_t i = 0; i < of.count; i++)
+        if (!szg_table_is_empty(of.table, szgi_rows_at(of, i), found))
+            row[kept.count++] = szgi_rows_at(of, i);
+    return kept;
+}
+
+static void take_columns(plot_figure *figure, plot_panel *panel, rows of, const places *x,
+                         const places *y) {
+    const plot_column *from = figure->plot->columns;
+    if (!from->column)
+        take_series(figure, panel, of, NULL, x, y);
+    for (int i = 0; i < PLOT_LIST && from[i].column; i++) {
+        rows kept = filled(figure->run, of, from[i].column);
+        if (kept.count > 0)
+            take_series(figure, panel, kept, &from[i], x, y);
+    }
 }
 
 /* ---- Series that stand out ---- */
@@ -225,7 +267,8 @@ static void colour_outliers(plot_figure *figure, plot_panel *panel) {
         !szgi_plot_new(run, panel->count, &rank))
         return;
     for (int64_t i = 0; i < panel->count; i++) {
-        double own = szgi_plot_peak(&panel->series[i]);
+        const plot_series *one = &panel->series[i];
+        double own = figure->plot->by_last ? szgi_plot_last(one) : szgi_plot_peak(one);
         peak[i] = figure->y.scale == PLOT_LOG ? log10(own) : own;
     }
     if (!szgi_plot_keep(run, szgi_choose_outliers(run->context, panel->count, peak, MOST, rank)))
@@ -234,6 +277,7 @@ static void colour_outliers(plot_figure *figure, plot_panel *panel) {
         grey += rank[i] < 0;
         panel->series[i].colour = rank[i] < 0 ? FIGURE_MUTED : rank[i];
         panel->series[i].unlisted = rank[i] < 0 && grey > 1;
+        panel->series[i].stands_out = rank[i] >= 0;
     }
 }
 
@@ -243,7 +287,7 @@ static void fill_panel(plot_figure *figure, plot_panel *panel, const places *x, 
     groups lines =
         szgi_plot_split(figure->run, panel->of, figure->plot->series_by, figure->plot->series_key);
     for (int64_t i = 0; i < lines.count && figure->run->status == SZG_OK; i++)
-        take_series(figure, panel, lines.group[i], x, y);
+        take_columns(figure, panel, lines.group[i], x, y);
     if (figure->plot->outliers && figure->run->status == SZG_OK)
         colour_outliers(figure, panel);
 }

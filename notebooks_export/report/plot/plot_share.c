@@ -77,6 +77,8 @@ static rows filter(plot_run *run, const plot *plot, rows all) {
 
 static void add_candidate(plot_run *run, candidates *all, const plot *plot, rows of) {
     if (plot->skips && plot->skips(of)) {
+        if (!plot->skipped)
+            return;
         if (run->skipped < NAMED)
             all->skipped[run->skipped] = of;
         all->skipping = plot;
@@ -224,9 +226,7 @@ static void say_rest(plot_run *run, const candidates *all) {
     const listed list = {all, run->skipped};
     if (run->skipped > 0) {
         const char *names = szgi_plot_text(run, say_skipped, &list);
-        szgi_page_paragraph(
-            run->page, "Not drawn, because %s: %s.",
-            all->skipping->skipped ? all->skipping->skipped : "nothing is to be seen", names);
+        szgi_page_paragraph(run->page, "Not drawn, because %s: %s.", all->skipping->skipped, names);
     }
     if (run->left_out > 0 && run->status == SZG_OK) {
         const char *names = szgi_plot_text(run, say_left_out, &list);

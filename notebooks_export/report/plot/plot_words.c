@@ -163,6 +163,22 @@ const plot_series *szgi_plot_extreme(const plot_figure *figure, bool least) {
     return found;
 }
 
+void szgi_plot_say_outliers(words *words, const plot_figure *figure) {
+    int64_t named = 0;
+    for (int64_t p = 0; p < figure->panels; p++)
+        for (int64_t i = 0; i < figure->panel[p].count; i++) {
+            const plot_series *one = &figure->panel[p].series[i];
+            double layer = szgi_rows_real(one->of, 0, "layer"),
+                   head = szgi_rows_real(one->of, 0, "head");
+            if (!one->stands_out || !isfinite(layer) || !isfinite(head))
+                continue;
+            fputs(named++ ? ", " : "; heads that stand out: ", words->stream);
+            szgi_plot_number(words, layer);
+            putc('.', words->stream);
+            szgi_plot_number(words, head);
+        }
+}
+
 /* "layer 0, head 2" */
 static void say_place(words *words, const plot_figure *figure, int64_t at) {
     const plot_cells *cells = figure->cells;
@@ -227,6 +243,27 @@ static void say_caption(words *words, const void *of) {
     if (figure->undrawn > 0)
         fprintf(words->stream, " Not drawn: %" PRId64 " %s.", figure->undrawn,
                 figure->cells ? "rows without a place" : "further series");
+}
+
+typedef struct finding {
+    const plot_figure *figure;
+    void (*say)(words *, const plot_figure *);
+} finding;
+
+static void say_finding(words *words, const void *of) {
+    const finding *self = of;
+    self->say(words, self->figure);
+}
+
+void szgi_plot_find(const plot_figure *figure, void (*say)(words *, const plot_figure *)) {
+    const finding self = {figure, say};
+    plot_run *run = figure->run;
+    if (run->found)
+        return;
+    const char *text = szgi_plot_text(run, say_finding, &self);
+    run->found = true;
+    if (run->status == SZG_OK && *text)
+        szgi_page_finding(run->page, NULL, "%s", text);
 }
 
 const char *szgi_plot_caption(const plot_figure *figure) {
