@@ -17,7 +17,7 @@ static void write_contraction(int64_t layers, int64_t heads, int64_t steps) {
                 for (int64_t probe = 0; probe < PROBES; probe++)
                     fprintf(csv.stream,
                             "run-0,rope,count,5,s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                            ",20,same_qk,%.17g,1.1,1.2,%d,-0.5,0.1,0.3,\n",
+                            ",20,same_qk,%.17g,0.9,1.2,%d,-0.5,0.1,0.3,\n",
                             100 * step, layer, head, probe, ratio_at(step, layer, head, probe),
                             head == 1);
     write_csv("t/run-0", "train", "contraction", end_csv(&csv), NULL, NULL);
@@ -32,27 +32,80 @@ static int64_t heads_below(int64_t step) {
     return below;
 }
 
+/* Of the means over probes at a step. */
+static void find_ends(int64_t step, double *least, double *greatest) {
+    *least = INFINITY;
+    *greatest = -INFINITY;
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        for (int64_t head = 0; head < HEADS; head++) {
+            double mean = (ratio_at(step, layer, head, 0) + ratio_at(step, layer, head, 1)) / 2;
+            *least = fmin(*least, mean);
+            *greatest = fmax(*greatest, mean);
+        }
+}
+
 START_TEST(contraction_counts_heads_below_one) {
-    char least[32], greatest[32];
+    enum { LAST = STEPS - 1 };
+    double least, greatest;
     begin_folder();
     write_contraction(LAYERS, HEADS, STEPS);
     char *text = section_of(folder, "contraction");
-    ck_assert_int_gt(heads_below(STEPS - 1), heads_below(0));
+    ck_assert_int_gt(heads_below(LAST), heads_below(0));
+    find_ends(LAST, &least, &greatest);
     ck_says(text,
-            "at step 0 %" PRId64 " of 6 heads have a width ratio below 1 (%s to %s), at step 300 "
-            "%" PRId64 " of 6",
-            heads_below(0), shown(1.4 + 0.016, least), shown(2 + 0.016, greatest),
-            heads_below(STEPS - 1));
-    ck_assert_int_eq(marks_of(text, "contraction", 4), LAYERS * HEADS);
-    for (int64_t layer = 0; layer < LAYERS; layer++) /* lines, areas of two probes, the rule */
-        ck_assert_int_eq(marks_of(text, "contraction", 2 + layer), HEADS + HEADS + 1);
-    ck_assert_int_eq(marks_of(text, "contraction", 1), LAYERS * HEADS * STEPS);
-    ck_says(text, "Below 1, in blue, are %" PRId64 " of 24 values",
-            heads_below(0) + heads_below(1) + heads_below(2) + heads_below(3));
-    ck_assert_int_eq(marks_of(text, "contraction", 5), LAYERS * 2); /* coupled, content */
-    ck_says(text, "layer 0 0.333 at step 0, 0.333 at step 300");
-    ck_says(text, "same_qk");
-    ck_assert_int_eq(occurrences(text, "<figure "), 1 + LAYERS + 1 + 5);
+            "The encoding narrows %" PRId64 " of 6 heads (%.4g to %.4g) at step 300, %" PRId64
+            " at step 0.",
+            heads_below(LAST), least, greatest, heads_below(0));
+    ck_says(text,
+            "The encoding narrows %" PRId64 " of 6 heads (%.4g to %.4g) at step 300: blue, below "
+            "1.",
+            heads_below(LAST), least, greatest);
+    /* Of each layer the heads' lines, areas of two probes, and the rule. */
+    ck_assert_int_eq(marks_of(text, "contraction", 1), LAYERS * (HEADS + HEADS + 1));
+    ck_assert_int_eq(marks_of(text, "contraction", 2), LAYERS * HEADS); /* the last step alone */
+    ck_says(text, "CSV: %d rows of train_contraction", LAYERS * HEADS * PROBES);
+    ck_assert_int_eq(marks_of(text, "contraction", 3), LAYERS * (3 + 1)); /* no areas */
+    ck_assert_int_eq(marks_of(text, "contraction", 4), LAYERS * 2);       /* coupled, content */
+    ck_says(text, "from layer to layer: with the encoding 0.3, content alone 0.1.");
+    ck_assert_int_eq(marks_of(text, "contraction", 5), LAYERS); /* of three heads one */
+    ck_says(text, "At training step 300, from layer to layer: share majorised 0.3333.");
+    ck_says(text, "mean slack -0.5.");
+    ck_says(text, "Content (same_qk): ");
+    ck_lacks(text, "(zeroed)");
+    ck_assert_int_eq(occurrences(text, "<figure "), 6);
+    free(text);
+    char *page = page_of(folder);
+    ck_says(page,
+            "Logits, rope, count: the encoding narrows the spectrum of %" PRId64
+            " of 6 heads (%.4g to %.4g).",
+            heads_below(LAST), least, greatest);
+    free(page);
+    end_folder();
+}
+END_TEST
+
+/* Eight heads a layer: one that ends far from the others, though it was never above them. */
+START_TEST(heads_that_end_far_from_the_others_are_named) {
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv, CONTRACTION);
+    for (int layer = 0; layer < 2; layer++)
+        for (int head = 0; head < 8; head++)
+            for (int step = 0; step < 2; step++)
+                fprintf(csv.stream, "run-0,rope,count,5,s,%d,%d,%d,0,20,same_qk,%g,1.1,1.2,0,,,,\n",
+                        step, layer, head,
+                        step == 0                 ? 1.0
+                        : layer == 1 && head == 6 ? 0.1
+                                                  : 0.8 + 0.01 * head);
+    write_csv("t", "train", "contraction", end_csv(&csv), NULL, NULL);
+    char *text = section_of(folder, "contraction");
+    ck_says(text, "The encoding narrows 16 of 16 heads (0.1 to 0.87) at step 1, 0 at step 0; "
+                  "heads that stand out: 1.6.");
+    *strstr(text, "</figure>") = 0;
+    ck_assert_int_eq(occurrences(text, "class=\"line c0\""), 1 + 1); /* and its entry */
+    ck_has(text, ">head 6<title>");
+    ck_has(text, ">7 others<title>");
+    free(csv.text);
     free(text);
     end_folder();
 }
@@ -64,12 +117,16 @@ START_TEST(contraction_without_steps_is_drawn_by_order) {
               "source:t,step:i,layer:i,head:i,probe:t,n:i,content_kind:t,width_ratio:r,"
               "norm_ratio:r,nuclear_ratio:r,majorised:i,note:t\n"
               "rope:dim=64,,,0,,64,same_qk,0.9,0.8,1.1,1,\n"
-              "rope:dim=64,,,0,,256,same_qk,0.7,0.6,1.2,0,\n",
+              "rope:dim=64,,,0,,256,same_qk,0.7,0.6,1.2,0,\n"
+              "alibi:heads=2,,,0,,64,same_qk,0.5,0.8,1.1,1,\n"
+              "alibi:heads=2,,,1,,64,same_qk,0.25,0.8,1.3,1,\n",
               NULL, NULL);
     char *text = section_of(folder, "contraction");
+    ck_assert_int_eq(occurrences(text, "<figure "), 2);
     ck_assert_int_eq(marks_of(text, "contraction", 1), 3 + 1);
-    ck_says(text, "majorised by the content are 1 of 2, which");
-    ck_says(text, "width_ratio 0.9 at n 64, 0.7 at n 256; norm_ratio 0.8 at n 64, 0.6 at n 256");
+    ck_says(text, "At order n 256: widths 0.7, spectral norms 0.6, nuclear norms 1.2.");
+    ck_says(text, "From head to head: widths 0.25 to 0.5, spectral norms 0.8, nuclear norms 1.1 to "
+                  "1.3.");
     free(text);
     end_folder();
 }
@@ -84,8 +141,9 @@ static void add_run(FILE *stream, const char *encoding, int64_t seed, const char
     fprintf(stream, "%.17g,%.17g,%.17g,1,0,0.1,0.3,\n", ratio, ratio, ratio);
 }
 
+/* Beyond the section's figures; the further ones go round. */
 START_TEST(every_encoding_is_seen_and_one_that_changes_nothing_is_named) {
-    enum { ENCODINGS = 10, SEEDS = 3, OF_A_RUN = 1 + 1 + 1 + 5 };
+    enum { ENCODINGS = 10, SEEDS = 3, FIGURES = 16, OF_A_RUN = 4 /* lines, map, ratios, share */ };
     csv_text csv;
     char encoding[16], title[64];
     begin_folder();
@@ -100,15 +158,14 @@ START_TEST(every_encoding_is_seen_and_one_that_changes_nothing_is_named) {
             }
     write_csv("rep", "reproduce", "contraction", end_csv(&csv), NULL, NULL);
     char *text = section_of(folder, "contraction");
-    ck_assert_int_eq(occurrences(text, "<figure "), 24);
+    ck_assert_int_eq(occurrences(text, "<figure "), FIGURES);
     for (int64_t e = 0; e < ENCODINGS; e++) {
-        snprintf(title, sizeof title,
-                 "<title>e%" PRId64 ", count (text): width ratio by head and step", e);
+        snprintf(title, sizeof title, "<title>e%" PRId64 ", count (text), seed 0, in rep: ", e);
         ck_says(text, "%s", title);
     }
-    ck_says(text, "%d more figures are left out", ENCODINGS * SEEDS * OF_A_RUN - 24);
-    ck_says(text, "nope, count (text), seed 0, in rep; nope, count (text), seed 1, in rep; "
-                  "nope, count (text), seed 2, in rep.");
+    ck_says(text, "Left out: %d figures more", ENCODINGS * SEEDS * (OF_A_RUN + 2) - FIGURES);
+    ck_says(text, "because every ratio is 1 up to rounding: nope, count (text), seed 0, in rep; "
+                  "nope, count (text), seed 1, in rep; nope, count (text), seed 2, in rep.");
     ck_lacks(text, "<title>nope");
     free(csv.text);
     free(text);
@@ -126,30 +183,8 @@ START_TEST(the_experiment_is_not_read_out_of_the_run) {
               "other/x,rope,count,0,s,100,0,0,0,20,same_qk,0.5,0.5,0.5,1,text,\n",
               NULL, NULL);
     char *text = section_of(folder, "contraction");
-    ck_says(text, "<title>rope, count (text): width ratio by head and step");
+    ck_says(text, "<title>rope, count (text), seed 0, in rep: ratio of widths by head");
     ck_lacks(text, "(other)");
-    free(text);
-    end_folder();
-}
-END_TEST
-
-/* Thirteen runs of one figure each leave enough for all eight of the last one. */
-START_TEST(figures_that_runs_do_not_need_go_to_others) {
-    csv_text csv;
-    char encoding[16];
-    begin_folder();
-    begin_csv(&csv, CONTRACTION);
-    for (int64_t e = 0; e < 13; e++) {
-        snprintf(encoding, sizeof encoding, "e%" PRId64, e);
-        add_run(csv.stream, encoding, 0, "", 0.5);
-    }
-    add_run(csv.stream, "last", 0, "0", 0.5);
-    add_run(csv.stream, "last", 0, "100", 2);
-    write_csv("rep", "reproduce", "contraction", end_csv(&csv), NULL, NULL);
-    char *text = section_of(folder, "contraction");
-    ck_assert_int_eq(occurrences(text, "<figure "), 13 + 8);
-    ck_lacks(text, "left out");
-    free(csv.text);
     free(text);
     end_folder();
 }
@@ -168,8 +203,8 @@ TEST_FILE("sections_contraction") {
              every_encoding_is_seen_and_one_that_changes_nothing_is_named);
     test_add(suite, "the experiment is not read out of the run",
              the_experiment_is_not_read_out_of_the_run);
-    test_add(suite, "figures that runs do not need go to others",
-             figures_that_runs_do_not_need_go_to_others);
+    test_add(suite, "heads that end far from the others are named",
+             heads_that_end_far_from_the_others_are_named);
     test_add(suite, "every refused allocation is survived", every_refused_allocation_is_survived);
     test_add(suite, "contraction counts heads below one", contraction_counts_heads_below_one);
     test_add(suite, "contraction without steps is drawn by order",
