@@ -134,7 +134,6 @@ static double whole_of(int64_t seed) {
 }
 
 START_TEST(ablation_shows_heads_and_deposit) {
-    char whole[32];
     begin_folder();
     csv_text csv;
     begin_csv(&csv, ABLATION);
@@ -158,24 +157,23 @@ START_TEST(ablation_shows_heads_and_deposit) {
                       "r1,mla,count,1,1,1,2,,,0.444,0.521,,,,,text,output,\n"
                       "r0,mla,count,0,1,1,2,,,0.999,,,,,,text,values,\n");
     char *text = section_of(folder, "ablation");
-    ck_assert_int_eq(occurrences(text, "<figure "), 2);
+    ck_assert_int_eq(occurrences(text, "<figure "), 2); /* of values there is no point */
     /* the points of two layers, too few for violins, those of whole layers, the rule */
     ck_assert_int_eq(marks_of(text, "ablation", 1), 2 * 4 * 2 + 2 * 2 + 1);
+    ck_says(text, "every head there: 0.91<"); /* (0.9 + 0.92) / 2 */
     /* a point a run and layer that has both numbers, and the rule of the null */
     ck_assert_int_eq(marks_of(text, "ablation", 2), 2 + 1);
-    ck_says(text, "layer 0, seed 0, head 3: index 0.111, drop 0.03");
-    ck_says(text, "layer 1, seed 0, head 2: index 0.333, drop 0.07");
-    ck_says(text, "expected of exchangeable drops");
-    ck_says(text, "A point a run and layer. The line: exchangeable drops give 0.521 on average. A "
-                  "large share");
-    ck_says(text, "With every head the accuracy is %s on average (0.9 to 0.92)",
-            shown((whole_of(0) + whole_of(1)) / 2, whole));
-    ck_says(text, "deposit index 0.684 [0.5, 0.75], by t [-0.91, 2.28] in layer 0, a drop of 0.2, "
-                  "of drops that sum to 0.4, where exchangeable drops give 0.521; 0.333 in layer 1 "
-                  "(head 2), a drop of 0.07; 2 seeds");
-    ck_says(text, "layer 1, head 2, seed 1: accuracy 0.75, drop 0.17");
-    ck_says(text, "4 rows of heads carry a note");
-    ck_assert_ptr_null(strstr(text, "0.999"));
+    ck_says(text, "layer 0\nworst head: 3\nseed: 0\ndeposit index: 0.111\nlargest drop: 0.03<");
+    ck_says(text, "layer 1\nworst head: 2\nseed: 0\ndeposit index: 0.333\nlargest drop: 0.07<");
+    ck_says(text, "chance alone: 0.521<");
+    /* The greatest drop, 0.05 (head + 1) + 0.01 (seed + layer), is of the last head. */
+    ck_says(text, "Worst loss: without head 3 of layer 1, accuracy falls from 0.92 to 0.7; 2 "
+                  "seeds; 4 points have a note.");
+    ck_says(text, "Largest share: 0.684 [0.5, 0.75], the worst head of layer 0, of drops that sum "
+                  "to 0.4; chance alone gives 0.521.");
+    ck_says(text, "one head\nlayer: 1\nhead: 2\nseed: 1\naccuracy: 0.75\nloss of accuracy: 0.17<");
+    ck_says(text, "<circle class=\"mark\" data-head=\"1.2\"");
+    ck_says(text, "CSV: 2 rows of reproduce_deposit"); /* over seeds: values, and output */
     free(csv.text);
     free(text);
     end_folder();
@@ -196,10 +194,32 @@ START_TEST(a_null_of_some_layers_is_no_rule) {
                       "r0,rope,count,0,1,1,1,,0.07,0.633,,,,,,text,cumulative,\n");
     char *text = section_of(folder, "ablation");
     ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
-    ck_assert_ptr_null(strstr(text, "expected of exchangeable drops"));
-    ck_says(text, "A point a run and layer. A large share");
-    ck_says(text, "0.611 in layer 0 (head 1), a drop of 0.03, where exchangeable drops give 0.75; "
-                  "0.633 in layer 1 (head 1), a drop of 0.07, where drops are not exchangeable; ");
+    ck_lacks(text, "chance alone: ");
+    ck_says(text, "Largest share: 0.633, head 1 of layer 1.");
+    free(csv.text);
+    free(text);
+    end_folder();
+}
+END_TEST
+
+/* Encodings are panels of one figure, with one axis of accuracies. */
+START_TEST(encodings_share_a_figure) {
+    begin_folder();
+    csv_text csv;
+    begin_csv(&csv, ABLATION);
+    for (int e = 0; e < 3; e++)
+        for (int head = 0; head < 2; head++)
+            fprintf(csv.stream, "r%d,e%d,count,0,0,%d,%g,%g,,text,output,\n", e, e, head,
+                    0.8 - 0.1 * e, 0.1 * head * (e == 1));
+    write_csv("rep", "reproduce", "ablation", end_csv(&csv), NULL, NULL);
+    char *text = section_of(folder, "ablation");
+    ck_assert_int_eq(occurrences(text, "<figure "), 1);
+    ck_assert_int_eq(occurrences(text, "<svg class=\"figure\""), 3);
+    ck_says(text, "Task count, experiment text, by output: accuracy without each head");
+    ck_says(text, "Worst loss: without head 1 of layer 0, e1, accuracy falls from 0.8 to 0.7; 1 "
+                  "seed.");
+    for (int e = 0; e < 3; e++)
+        ck_says(text, "<title>e%d</title>", e);
     free(csv.text);
     free(text);
     end_folder();
@@ -234,13 +254,12 @@ START_TEST(ablations_say_their_method_where_they_know_it) {
     char *text = section_of(folder, "ablation");
     ck_assert_int_eq(occurrences(text, "<figure "), 2 * 3);
     for (int i = 0; i < 3; i++)
-        ck_says(text, "deposit index 0.62%d in layer 0", i + 1);
+        ck_says(text, "Largest share: 0.62%d, ", i + 1);
     for (int i = 0; i < 2; i++) {
-        ck_says(text, "accuracy without each head (%s)", methods[i]);
-        ck_says(text, "the worst head&#39;s share of the drops (%s)", methods[i]);
+        ck_says(text, "<title>rope, count, by %s: accuracy without each head", methods[i]);
+        ck_says(text, "<title>rope, count, by %s: the worst head&#39;s share", methods[i]);
     }
-    ck_assert_int_eq(occurrences(text, "without each head ("),
-                     2 * occurrences(text, "head (output)"));
+    ck_says(text, "<title>rope, count: accuracy without each head");
     free(text);
     end_folder();
 }
@@ -249,6 +268,7 @@ END_TEST
 /* ---- Switches ---- */
 
 START_TEST(switches_decide_nothing_on_few_seeds) {
+    double x[2], y[2];
     begin_folder();
     write_csv("rep", "reproduce", "switches",
               SWITCHES "\n"
@@ -258,13 +278,16 @@ START_TEST(switches_decide_nothing_on_few_seeds) {
                        "none,text,rope,count,q=a,q=b,,,0,0.6,0.03,3,,,0,\n",
               NULL, NULL);
     char *text = section_of(folder, "switches");
-    ck_says(text, "is -0.5 (one); 1 of 3 differences exceed their own spread, one standard "
-                  "deviation over at least 3 seeds, a hint and no test, and 1 rests on fewer "
-                  "seeds, which decides nothing");
-    /* points with and without, lines between them, spreads */
-    ck_assert_int_eq(marks_of(text, "switches", 1), (3 + 4) + 3 + (2 + 3));
-    ck_says(text, "mask, with the switch: m=none; accuracy 0.9, spread 0.02, seeds 3; difference "
-                  "0.3, its spread 0.04");
+    ck_says(text, "Largest difference: -50 points (one). 1 of 3 exceed their spread; 1 rests on "
+                  "fewer than 3 seeds.");
+    /* points of three, whiskers of the two that have several seeds, the rule at no difference */
+    ck_assert_int_eq(marks_of(text, "switches", 1), 3 + 2 + 1);
+    ck_says(text, "experiment: mask\nwith: m=none\naccuracy: 0.9\n");
+    /* From 0.3 - 0.04 to 0.3 + 0.04 in points: the whisker lies along x. */
+    const char *line = strstr(text, "<g class=\"line c0 thin\""), *path = strstr(line, " d=\"M");
+    ck_assert(path && sscanf(path, " d=\"M%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1]) == 4);
+    ck_assert(x[0] < x[1] && y[0] == y[1]);
+    ck_says(text, "CSV: 4 rows of reproduce_switches"); /* the one that has not run is listed */
     free(text);
     end_folder();
 }
@@ -279,5 +302,6 @@ TEST_FILE("sections_training") {
     test_add(suite, "ablation shows heads and deposit", ablation_shows_heads_and_deposit);
     test_add(suite, "ablations say their method", ablations_say_their_method_where_they_know_it);
     test_add(suite, "a null of some layers is no rule", a_null_of_some_layers_is_no_rule);
+    test_add(suite, "encodings share a figure", encodings_share_a_figure);
     test_add(suite, "switches decide nothing on few seeds", switches_decide_nothing_on_few_seeds);
 }

@@ -1,28 +1,61 @@
-/* Accuracy without each head, a violin a layer (Figures 4, 6 to 8 and 9 to 14 of the paper). */
+/* Accuracy without each head, a violin a layer (Figures 4, 6 to 8 and 9 to 14 of the paper), and
+ * the deposit index beside the accuracy that it is a share of. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 
-#include "ablation.h"
-#include "budget.h"
-#include "captioned.h"
-#include "match.h"
 #include "numbered.h"
-#include "short.h"
+#include "plot.h"
 
-enum { MOST_HEADS = 1024, HOVER_TEXT = 320 };
+enum { NAME = 48 };
 
-static const char *const tables[] = {"reproduce_ablation", "ablate_ablation", NULL};
-static const char *const deposits[] = {"reproduce_deposit", "ablate_deposit"};
-static const char *const kinds[] = {"result", "experiment", "encoding", "task", "method", NULL};
+/* ---- What of ---- */
 
-/* ---- Values ---- */
+static bool is_same(const char *one, const char *other) {
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool has_several(rows of, const char *column) {
+    for (int64_t i = 1; i < of.count; i++)
+        if (!is_same(szgi_rows_text(of, i, column), szgi_rows_text(of, 0, column)))
+            return true;
+    return false;
+}
+
+/* "rope, distance (text), by output": the encoding where there is one only. */
+static void say_experiment(words *words, rows of) {
+    const char *method = szgi_rows_text(of, 0, "method"), *task = szgi_rows_text(of, 0, "task"),
+               *experiment = szgi_rows_text(of, 0, "experiment");
+    if (!has_several(of, "encoding")) {
+        szgi_words_run(words, of);
+    } else {
+        fputs("Task ", words->stream);
+        szgi_words_clipped(words, task ? task : "not given", NAME);
+        if (experiment) {
+            fputs(", experiment ", words->stream);
+            szgi_words_clipped(words, experiment, NAME);
+        }
+    }
+    if (method) {
+        fputs(", by ", words->stream);
+        szgi_words_clipped(words, method, NAME);
+    }
+}
+
+/* "rope, " of a figure of several encodings. */
+static void say_encoding(words *words, const plot_figure *figure, int64_t row) {
+    if (!has_several(figure->of, "encoding"))
+        return;
+    fputs(", ", words->stream);
+    szgi_words_clipped(words, szgi_rows_text(figure->of, row, "encoding"), NAME);
+}
+
+/* ---- Accuracy without a head ---- */
 
 static bool is_head(rows of, int64_t index) {
-    return isfinite(szgi_rows_real(of, index, "head")) &&
-           isfinite(szgi_rows_real(of, index, "accuracy"));
+    return isfinite(szgi_rows_real(of, index, "head"));
 }
 
 /* A row without a head: all of the layer at once. */
@@ -31,243 +64,265 @@ static bool is_layer(rows of, int64_t index) {
     return head >= 0 && szg_table_is_empty(of.table, szgi_rows_at(of, index), head);
 }
 
-/* Accuracy and drop together are the accuracy of the whole model, in every row of a run. */
-static void find_whole(ablated *self) {
+static bool one_kind(FILE *stream, rows of, int64_t index, const void *user) {
+    (void)user;
+    fputs(is_head(of, index) ? "head" : "layer", stream);
+    return is_head(of, index) || is_layer(of, index);
+}
+
+static void say_kind(words *words, rows of) {
+    fputs(is_head(of, 0) ? "one head" : "the whole layer", words->stream);
+}
+
+static void mark_kinds(plot_figure *figure) {
+    for (int64_t p = 0; p < figure->panels; p++)
+        for (int64_t s = 0; s < figure->panel[p].count; s++) {
+            plot_series *one = &figure->panel[p].series[s];
+            one->colour = is_head(one->of, 0) ? 0 : 1;
+            one->marks = is_head(one->of, 0) ? PLOT_VIOLINS : PLOT_POINTS;
+        }
+}
+
+/* The row of a head whose loss costs most; -1: none. */
+static int64_t worst_of(rows of) {
+    int64_t worst = -1;
+    for (int64_t i = 0; i < of.count; i++) {
+        double drop = szgi_rows_real(of, i, "drop");
+        if (is_head(of, i) && isfinite(drop) && isfinite(szgi_rows_real(of, i, "accuracy")) &&
+            (worst < 0 || drop > szgi_rows_real(of, worst, "drop")))
+            worst = i;
+    }
+    return worst;
+}
+
+static int64_t count_seeds(const plot_figure *figure) {
     int64_t count = 0;
-    self->whole = self->whole_lo = self->whole_hi = NAN;
-    self->within_unit = true;
-    for (int64_t i = 0; i < self->of.count; i++) {
-        double accuracy = szgi_rows_real(self->of, i, "accuracy");
-        double whole = accuracy + szgi_rows_real(self->of, i, "drop");
-        self->noted += is_head(self->of, i) && szgi_rows_text(self->of, i, "note") != NULL;
-        self->within_unit &= !(accuracy < 0 || accuracy > 1 || whole < 0 || whole > 1);
-        if (!isfinite(whole))
-            continue;
-        self->whole = count++ ? self->whole + (whole - self->whole) / (double)count : whole;
-        self->whole_lo = fmin(self->whole_lo, whole);
-        self->whole_hi = fmax(self->whole_hi, whole);
+    double *seed = NULL;
+    szgi_plot_keep(figure->run,
+                   szgi_distinct_numbers(figure->run->context, figure->of, "seed", &count, &seed));
+    szgi_memory_free(seed);
+    return count;
+}
+
+static void say_head(words *words, rows of, int64_t row, const char *head) {
+    fputs("head ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, row, head));
+    fputs(" of layer ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, row, "layer"));
+}
+
+/* "Worst loss: without head 1 of layer 0 accuracy falls from 0.9 to 0.5; 2 seeds." */
+static void say_worst(words *words, const plot_figure *figure) {
+    rows of = figure->of;
+    int64_t worst = worst_of(of), noted = 0;
+    for (int64_t i = 0; i < of.count; i++)
+        noted += szgi_rows_text(of, i, "note") != NULL;
+    if (worst >= 0 && szgi_rows_real(of, worst, "drop") <= 0) {
+        fputs("No head's loss costs accuracy; ", words->stream);
+    } else if (worst >= 0) {
+        double accuracy = szgi_rows_real(of, worst, "accuracy");
+        fputs("Worst loss: without ", words->stream);
+        say_head(words, of, worst, "head");
+        say_encoding(words, figure, worst);
+        fputs(", accuracy falls from ", words->stream);
+        szgi_plot_number(words, accuracy + szgi_rows_real(of, worst, "drop"));
+        fputs(" to ", words->stream);
+        szgi_plot_number(words, accuracy);
+        fputs("; ", words->stream);
     }
-}
-
-/* ---- Marks ---- */
-
-/* "layer l, head h, seed s: accuracy a, drop d" and the note. */
-static szg_status hover_of(szg_context *context, rows of, int64_t index, char out[HOVER_TEXT]) {
-    static const char *const places[] = {"layer", "head", "seed"};
-    char note[SHORT_TEXT], number[WHOLE_TEXT];
-    words text;
-    SZG_TRY(szgi_words_open(context, &text));
-    for (int i = 0; i < 3; i++) {
-        double value = szgi_rows_real(of, index, places[i]);
-        if (isfinite(value))
-            fprintf(text.stream, "%s%s %s", i ? ", " : "", places[i],
-                    szgi_whole_text(value, number));
+    szgi_plot_count(words, count_seeds(figure), "seed", "seeds");
+    if (noted > 0) {
+        fputs("; ", words->stream);
+        szgi_plot_count(words, noted, "point has a note", "points have a note");
     }
-    fputs(": accuracy ", text.stream);
-    szgi_print_real(text.stream, szgi_rows_real(of, index, "accuracy"));
-    fputs(", drop ", text.stream);
-    szgi_print_real(text.stream, szgi_rows_real(of, index, "drop"));
-    if (szgi_rows_text(of, index, "note"))
-        fprintf(text.stream, " (%s)", szgi_short_text(szgi_rows_text(of, index, "note"), note));
-    szg_status status = szgi_words_end(context, &text);
-    if (status == SZG_OK)
-        snprintf(out, HOVER_TEXT, "%s", text.text);
-    szgi_words_free(&text);
-    return status;
+    fputs(".", words->stream);
 }
 
-typedef struct points {
-    int64_t count;
-    double *x, *y;
-    char (*text)[HOVER_TEXT];
-    const char **hover;
-} points;
+/* ---- The deposit index ---- */
 
-static void close_points(points *points) {
-    szgi_memory_free(points->x);
-    szgi_memory_free(points->text);
-    szgi_memory_free(points->hover);
+/* Of one run; the other rows are means over the seeds. */
+static bool is_run(rows of, int64_t index) {
+    return isfinite(szgi_rows_real(of, index, "seed")) &&
+           isfinite(szgi_rows_real(of, index, "largest_drop"));
 }
 
-static szg_status open_points(szg_context *context, int64_t room, points *out) {
-    *out = (points){0};
-    SZG_TRY(szgi_memory_alloc(context, 2 * room, &out->x));
-    out->y = out->x + room;
-    SZG_TRY(szgi_memory_alloc(context, room, &out->text));
-    return szgi_memory_alloc(context, room, &out->hover);
+static bool has_index(const plot_run *run, rows of, int64_t index) {
+    (void)run;
+    return isfinite(szgi_rows_real(of, index, "index"));
 }
 
-static szg_status take_point(szg_context *context, rows of, int64_t index, double x, points *out) {
-    int64_t at = out->count++;
-    out->x[at] = x;
-    out->y[at] = szgi_rows_real(of, index, "accuracy");
-    out->hover[at] = out->text[at];
-    return hover_of(context, of, index, out->text[at]);
+static bool is_over_seeds(const plot_run *run, rows of, int64_t index) {
+    return has_index(run, of, index) && isnan(szgi_rows_real(of, index, "seed"));
 }
 
-static szg_status draw_layer(szg_context *context, figure *figure, ablated *self, int64_t place) {
-    rows of = self->layers.group[place];
-    figure_style style = {.name = place ? NULL : "one head taken away", .colour = 0};
-    points heads;
-    szg_status status = open_points(context, of.count < MOST_HEADS ? of.count : MOST_HEADS, &heads);
-    for (int64_t i = 0; status == SZG_OK && i < of.count; i++) {
-        if (!is_head(of, i))
-            continue;
-        if (heads.count < MOST_HEADS)
-            status = take_point(context, of, i, (double)place, &heads);
-        else
-            self->heads_left_out++;
+static bool one_layer(FILE *stream, rows of, int64_t index, const void *user) {
+    (void)user;
+    fprintf(stream, "%.17g", szgi_rows_real(of, index, "layer"));
+    return is_run(of, index);
+}
+
+static void say_layer(words *words, rows of) {
+    fputs("layer ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, 0, "layer"));
+}
+
+/* The null of all runs and layers; NaN: some have none, or another. */
+static double common_null(rows of) {
+    double null = NAN;
+    for (int64_t i = 0; i < of.count; i++) {
+        double own = szgi_rows_real(of, i, "null_index");
+        if (!isfinite(own) || (i > 0 && own != null))
+            return NAN;
+        null = own;
     }
-    if (status == SZG_OK && heads.count > 0)
-        status = szgi_figure_violin(context, figure, &style, (double)place, 0.8, heads.count,
-                                    heads.y, heads.hover);
-    close_points(&heads);
-    return status;
+    return null;
 }
 
-/* The points of rows without a head. */
-static szg_status draw_whole_layers(szg_context *context, figure *figure, const ablated *self) {
-    figure_style style = {.name = "all heads of the layer", .colour = 1};
-    points together;
-    int64_t most = 0;
-    for (int64_t i = 0; i < self->of.count; i++)
-        most += is_layer(self->of, i);
-    szg_status status = open_points(context, most, &together);
-    for (int64_t place = 0; status == SZG_OK && place < szgi_ablated_layers(self); place++) {
-        rows of = self->layers.group[place];
-        for (int64_t i = 0; status == SZG_OK && i < of.count; i++)
-            if (is_layer(of, i))
-                status = take_point(context, of, i, (double)place, &together);
+static void add_null(plot_figure *figure) {
+    szgi_plot_add_rule(figure, (plot_rule){.name = "chance alone", .at = common_null(figure->of)});
+}
+
+/* Of means over seeds the greatest index, of runs where there are none. */
+static int64_t largest_of(rows of) {
+    int64_t largest = -1;
+    for (int64_t i = 0; i < of.count; i++)
+        if (largest < 0 || (is_run(of, largest) && !is_run(of, i)) ||
+            (is_run(of, largest) == is_run(of, i) &&
+             szgi_rows_real(of, i, "index") > szgi_rows_real(of, largest, "index")))
+            largest = i;
+    return largest;
+}
+
+/* " [0.5, 0.75]": the least and the greatest of the seeds. */
+static void say_span(words *words, rows of, int64_t row) {
+    double least = szgi_rows_real(of, row, "index_least"),
+           greatest = szgi_rows_real(of, row, "index_greatest");
+    if (!isfinite(least) || !isfinite(greatest))
+        return;
+    fputs(" [", words->stream);
+    szgi_plot_number(words, least);
+    fputs(", ", words->stream);
+    szgi_plot_number(words, greatest);
+    fputs("]", words->stream);
+}
+
+static void say_null(words *words, rows of, int64_t row) {
+    double null = szgi_rows_real(of, row, "null_index");
+    if (!isfinite(null))
+        return;
+    fputs("; chance alone gives ", words->stream);
+    szgi_plot_number(words, null);
+}
+
+/* Of means over seeds each seed may have another one. */
+static void say_worst_head(words *words, rows of, int64_t row) {
+    if (isfinite(szgi_rows_real(of, row, "worst_head"))) {
+        say_head(words, of, row, "worst_head");
+        return;
     }
-    if (status == SZG_OK && together.count > 0)
-        status = szgi_figure_points(context, figure, &style, together.count, together.x, together.y,
-                                    together.hover);
-    close_points(&together);
-    return status;
+    fputs("the worst head of layer ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, row, "layer"));
 }
 
-static szg_status draw_marks(szg_context *context, figure *figure, ablated *self) {
-    figure_style rule = {.name = "every head there", .colour = FIGURE_MUTED};
-    if (isfinite(self->whole))
-        SZG_TRY(szgi_figure_rule(context, figure, &rule, false, self->whole));
-    for (int64_t place = 0; place < szgi_ablated_layers(self); place++)
-        SZG_TRY(draw_layer(context, figure, self, place));
-    return draw_whole_layers(context, figure, self);
-}
-
-/* ---- The figure ---- */
-
-/* "rope, distance (text): accuracy without each head (output)", the method last. */
-static void say_title(words *words, const void *of) {
-    szgi_words_run(words, *(const rows *)of);
-    fputs(": accuracy without each head", words->stream);
-    szgi_ablation_method(words, *(const rows *)of);
-}
-
-static szg_status open_ablated(szg_context *context, const ablated *self, figure **out) {
-    char name[MOST_LAYERS][WHOLE_TEXT];
-    const char *names[MOST_LAYERS];
-    for (int64_t place = 0; place < szgi_ablated_layers(self); place++)
-        names[place] =
-            szgi_whole_text(szgi_rows_real(self->layers.group[place], 0, "layer"), name[place]);
-    figure_options options = {
-        .x = {.label = "layer",
-              .lo = -0.6,
-              .hi = (double)szgi_ablated_layers(self) - 0.4,
-              .names = names,
-              .count = szgi_ablated_layers(self)},
-        .y = {.label = "accuracy without the head", .hi = self->within_unit ? 1 : 0},
-    };
-    return szgi_figure_open_titled(context, options, say_title, &self->of, out);
-}
-
-static szg_status put_figure(page *page, ablated *self) {
-    szg_context *context = szgi_page_context(page);
-    rows source[2] = {self->of, self->deposit ? *self->deposit : self->of};
-    words caption = {0};
-    figure *figure = NULL;
-    SZG_TRY(open_ablated(context, self, &figure));
-    szg_status status = draw_marks(context, figure, self);
-    if (status == SZG_OK)
-        status = szgi_ablation_caption(context, self, &caption);
-    if (status == SZG_OK)
-        status = szgi_page_figure(page, &figure, source, self->deposit ? 2 : 1, caption.text);
-    szgi_figure_close(&figure);
-    szgi_words_free(&caption);
-    return status;
-}
-
-static szg_status draw_kind(page *page, rows of, const rows *deposit) {
-    ablated self = {.of = of, .deposit = deposit};
-    find_whole(&self);
-    SZG_TRY(szgi_groups_by_number(szgi_page_context(page), of, "layer", &self.layers));
-    szg_status status = SZG_OK;
-    if (self.layers.count > 0)
-        status = put_figure(page, &self);
-    else
-        szgi_page_paragraph(page, "Rows of %s have no layer that is a number, and are not drawn.",
-                            szg_table_name(of.table));
-    if (self.layers.count > MOST_LAYERS || self.heads_left_out > 0)
-        szgi_page_paragraph(
-            page,
-            "The figure above has the first %d layers and %d heads a layer at most; "
-            "the other rows are in its table.",
-            MOST_LAYERS, MOST_HEADS);
-    szgi_groups_free(&self.layers);
-    if (status == SZG_OK && deposit)
-        status = szgi_section_ablation_deposit(page, *deposit);
-    return status;
-}
-
-static szg_status draw_table(page *page, const szg_table *table, const szg_table *deposit,
-                             budget *budget) {
-    groups figures, theirs = {0};
-    szg_context *context = szgi_page_context(page);
-    SZG_TRY(szgi_groups_split(context, szgi_match_all(table), kinds, &figures));
-    szg_status status =
-        deposit ? szgi_groups_split(context, szgi_match_all(deposit), kinds, &theirs) : SZG_OK;
-    for (int64_t i = 0; status == SZG_OK && i < figures.count; i++)
-        if (szgi_budget_take(budget))
-            status = draw_kind(page, figures.group[i],
-                               szgi_match_find(&theirs, figures.group[i], kinds));
-    szgi_groups_free(&theirs);
-    szgi_groups_free(&figures);
-    return status;
-}
-
-static bool is_present(const szg_collection *results) {
-    return szgi_match_all(szgi_collection_find(results, tables[0])).count > 0 ||
-           szgi_match_all(szgi_collection_find(results, tables[1])).count > 0;
-}
-
-static szg_status draw(page *page) {
-    budget budget = {.left = MOST_FIGURES};
-    szg_status status = SZG_OK;
-    szgi_page_paragraph(page,
-                        "A point is the accuracy after one head is taken away; far below the "
-                        "line, much depended on it. The deposit index of a layer is the share of "
-                        "the drops, gains counted as 0, that the worst head carries. The "
-                        "largest of several drops is large even where no head is special: "
-                        "independent, exponential drops give the expected index that the caption "
-                        "names and the rule of the second figure shows. Of drops within the "
-                        "sampling error of the test split the index describes noise. Brackets "
-                        "hold the least and the greatest of the seeds: of three seeds they hold "
-                        "the median of further ones with a chance of 75%%, of two with 50%%. "
-                        "After \"by t\" stands the 95%% interval of the mean by Student's t. One "
-                        "seed is a hint, not a finding.");
-    szgi_page_grid_begin(page);
-    for (int t = 0; status == SZG_OK && t < 2; t++) {
-        const szg_table *table = szgi_collection_find(szgi_page_results(page), tables[t]);
-        if (table)
-            status = draw_table(
-                page, table, szgi_collection_find(szgi_page_results(page), deposits[t]), &budget);
+static void say_deposit(words *words, const plot_figure *figure) {
+    rows of = figure->of;
+    int64_t row = largest_of(of);
+    double total = szgi_rows_real(of, row, "total_drop");
+    fputs("Largest share: ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, row, "index"));
+    say_span(words, of, row);
+    say_encoding(words, figure, row);
+    fputs(", ", words->stream);
+    say_worst_head(words, of, row);
+    if (isfinite(total)) {
+        fputs(", of drops that sum to ", words->stream);
+        szgi_plot_number(words, total);
     }
-    szgi_page_grid_end(page);
-    SZG_TRY(status);
-    return szgi_budget_end(page, &budget, "figures", tables);
+    say_null(words, of, row);
+    fputs(".", words->stream);
 }
 
-const section szgi_section_ablation = {.id = "ablation",
-                                       .title = "Heads taken away one by one",
-                                       .is_present = is_present,
-                                       .draw = draw};
+/* "Heads taken away, rope, distance: head 2 of layer 0 carries 0.58 of its layer's drops; ..." */
+static void say_finding(words *words, const plot_figure *figure) {
+    rows of = figure->of;
+    int64_t row = largest_of(of);
+    fputs("Heads taken away, ", words->stream);
+    szgi_words_run(words, (rows){of.table, (const int64_t[]){szgi_rows_at(of, row)}, 1});
+    fputs(": ", words->stream);
+    say_worst_head(words, of, row);
+    fputs(" carries ", words->stream);
+    szgi_plot_number(words, szgi_rows_real(of, row, "index"));
+    say_span(words, of, row);
+    fputs(" of its layer's drops", words->stream);
+    say_null(words, of, row);
+    fputs(".", words->stream);
+}
+
+static void find(const plot_figure *figure) {
+    szgi_plot_find(figure, say_finding);
+}
+
+/* ---- Records ---- */
+
+#define BY_EXPERIMENT                                                                              \
+    .figure_by = {"result", "experiment", "task", "method"},                                       \
+    .group_by = {"result", "experiment", "task", "method"}, .panel_by = {"encoding"},              \
+    .subject = say_experiment
+
+static const plot accuracy = {.tables = {"reproduce_ablation", "ablate_ablation"},
+                              .needs = {"layer", "accuracy"},
+                              .undone = "accuracies are not drawn",
+                              BY_EXPERIMENT,
+                              .series_key = one_kind,
+                              .series_name = say_kind,
+                              .marks = PLOT_VIOLINS,
+                              .x = {.column = "layer", .places = true},
+                              .y = {.column = "accuracy", .lo = 0, .hi = 1},
+                              .rules = {{"every head there", .column = "accuracy", .plus = "drop"}},
+                              .hover = {"layer", "head", "seed", "accuracy", "drop", "note"},
+                              .prepare = mark_kinds,
+                              .title = "accuracy without each head",
+                              .caption = say_worst};
+
+static const plot deposit = {
+    .tables = {"reproduce_deposit", "ablate_deposit"},
+    .needs = {"index", "largest_drop"},
+    .undone = "the shares of the worst heads are not drawn",
+    BY_EXPERIMENT,
+    .keeps = has_index,
+    .series_key = one_layer,
+    .series_name = say_layer,
+    .marks = PLOT_POINTS,
+    .x = {.column = "largest_drop", .label = "loss of accuracy"},
+    .y = {.column = "index", .label = "share of the drops", .lo = 0, .hi = 1},
+    .hover = {"worst_head", "seed", "index", "largest_drop", "note"},
+    .prepare = add_null,
+    .title = "the worst head's share of the drops",
+    .caption = say_deposit,
+    .finding = find};
+
+static const plot over_seeds = {.tables = {"reproduce_deposit", "ablate_deposit"},
+                                .keeps = is_over_seeds,
+                                .marks = PLOT_ROWS,
+                                .heading = "Deposit index over seeds",
+                                .shown = {"encoding", "task", "method", "layer", "index",
+                                          "index_least", "index_greatest", "index_t_low",
+                                          "index_t_high", "null_index", "total_drop"}};
+
+static const plot *const plots[] = {&accuracy, &deposit, &over_seeds, NULL};
+
+const section szgi_section_ablation = {
+    .id = "ablation",
+    .title = "Heads taken away one by one",
+    .tables = {"reproduce_ablation", "ablate_ablation"},
+    .intro = "A point is the accuracy after one head is taken away. The deposit index of a layer "
+             "is the share of the drops, gains counted as 0, that the worst head carries. The "
+             "largest of several drops is large even if no head is special: the rule, chance "
+             "alone, is what independent, exponential drops give. A large share of a small drop "
+             "says little, and drops within the sampling error of the test split are noise. "
+             "Brackets hold the least and the greatest of the seeds: of three seeds they hold the "
+             "median of further ones with a chance of 75%, of two with 50%. The columns index_t "
+             "hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
+    .plots = plots,
+    .figures = 12,
+    .run = szgi_plot_section};
