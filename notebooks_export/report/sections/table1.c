@@ -8,12 +8,6 @@
 
 enum { RESULTS = 4, ROWS = 100 };
 
-static const char *const tables[] = {"reproduce_table1", NULL};
-
-static bool is_present(const szg_collection *results) {
-    return szgi_collection_find(results, tables[0]) || szgi_table1_has_runs(results);
-}
-
 /* ---- The table ---- */
 
 /* Percent with two decimals; "–" where there is no number. */
@@ -51,7 +45,7 @@ static void print_head(FILE *stream) {
                 "<th scope=\"col\" class=\"number\" title=\"finished runs\">seeds</th>"
                 "<th scope=\"col\" class=\"number\">paper</th>"
                 "<th scope=\"col\" class=\"number\" title=\"percentage points\">here - paper</th>",
-                szgi_table1_task(task), task + 1);
+                task ? "Task 2, trigger count" : "Task 1, trigger distance", task + 1);
     fputs("</tr></thead><tbody>\n", stream);
 }
 
@@ -105,57 +99,46 @@ static szg_status say_source(page *page) {
 
 /* ---- The section ---- */
 
-static szg_status draw_experiments(page *page, rows of, budget *budget) {
-    groups experiments;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), of,
-                              (const char *const[]){"experiment", NULL}, &experiments));
-    szg_status status = SZG_OK;
-    szgi_page_grid_begin(page);
-    for (int64_t i = 0; i < experiments.count && status == SZG_OK; i++)
-        status = szgi_table1_figures(page, experiments.group[i], budget);
-    szgi_page_grid_end(page);
-    szgi_groups_free(&experiments);
-    return status;
-}
-
-static szg_status draw_result(page *page, rows of, bool several, budget *budget) {
+static szg_status draw_result(plot_run *run, rows of, bool several) {
     const char *result = szgi_rows_text(of, 0, "result");
     if (several)
-        szgi_page_heading(page, "Results of %s", result);
-    SZG_TRY(szgi_table1_caveat(page, result));
-    SZG_TRY(say_source(page));
-    SZG_TRY(print_table(page, of));
-    say_seeds(page, of);
-    SZG_TRY(draw_experiments(page, of, budget));
-    return szgi_table1_beside(page, result);
+        szgi_page_heading(run->page, "Results of %s", result);
+    SZG_TRY(szgi_table1_caveat(run->page, result));
+    SZG_TRY(say_source(run->page));
+    SZG_TRY(print_table(run->page, of));
+    say_seeds(run->page, of);
+    run->own = result;
+    szgi_plot_all(run, szgi_table1_plots);
+    SZG_TRY(run->status);
+    return szgi_table1_beside(run->page, result);
 }
 
-static szg_status draw_results(page *page, rows all) {
-    budget budget = {.left = MOST_FIGURES};
-    groups results;
-    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, (const char *const[]){"result", NULL},
-                              &results));
-    szg_status status = SZG_OK;
-    for (int64_t i = 0; i < results.count && i < RESULTS && status == SZG_OK; i++)
-        status = draw_result(page, results.group[i], results.count > 1, &budget);
-    if (status == SZG_OK && results.count > RESULTS)
-        szgi_page_paragraph(page,
+static szg_status draw_results(plot_run *run, const groups *results) {
+    for (int64_t i = 0; i < results->count && i < RESULTS; i++)
+        SZG_TRY(draw_result(run, results->group[i], results->count > 1));
+    if (results->count > RESULTS)
+        szgi_page_paragraph(run->page,
                             "%" PRId64
                             " more reproductions are left out; their rows are in the table "
                             "reproduce_table1.",
-                            results.count - RESULTS);
-    szgi_groups_free(&results);
-    SZG_TRY(status);
-    return szgi_budget_end(page, &budget, "figures", tables);
+                            results->count - RESULTS);
+    return szgi_table1_runs(run->page);
 }
 
-static szg_status draw(page *page) {
-    rows all = {.table = szgi_collection_find(szgi_page_results(page), tables[0])};
-    SZG_TRY(draw_results(page, all));
-    return szgi_table1_has_runs(szgi_page_results(page)) ? szgi_table1_runs(page) : SZG_OK;
+static szg_status run(page *page, const section *section) {
+    static const char *const by[] = {"result", NULL};
+    rows all = {.table = szgi_collection_find(szgi_page_results(page), section->tables[0])};
+    groups results;
+    plot_run run;
+    SZG_TRY(szgi_groups_split(szgi_page_context(page), all, by, &results));
+    szgi_plot_begin(&run, page, section);
+    szgi_plot_keep(&run, draw_results(&run, &results));
+    szgi_groups_free(&results);
+    return szgi_plot_end(&run);
 }
 
 const section szgi_section_table1 = {.id = "table1",
                                      .title = "Table 1: accuracies beside the paper's",
-                                     .is_present = is_present,
-                                     .draw = draw};
+                                     .tables = {"reproduce_table1", "train_runs"},
+                                     .figures = 12,
+                                     .run = run};

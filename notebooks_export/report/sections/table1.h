@@ -2,8 +2,7 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_TABLE1_H
 
-#include "budget.h"
-#include "captioned.h"
+#include "plot.h"
 
 enum { TABLE1_TASKS = 2, TABLE1_NAME = 48 };
 
@@ -14,10 +13,9 @@ typedef struct outcome {
 
 /* `task` 0: trigger distance, 1: trigger count. */
 outcome szgi_table1_outcome(rows of, int64_t index, int task);
-const char *szgi_table1_task(int task);
 
-/* ---- szgi_table1_figures.c: one figure a task, for the rows of one experiment ---- */
-SZG_CHECK_RESULT szg_status szgi_table1_figures(page *page, rows experiment, budget *budget);
+/* One figure a task and experiment, of the result that run->own names; NULL at the end. */
+extern const plot *const szgi_table1_plots[];
 
 /* ---- table1_settings.c ---- */
 
@@ -26,8 +24,7 @@ SZG_CHECK_RESULT szg_status szgi_table1_caveat(page *page, const char *result);
 /* Settings, items, missing runs and needs, each where its table is there. */
 SZG_CHECK_RESULT szg_status szgi_table1_beside(page *page, const char *result);
 
-/* ---- szgi_table1_runs.c: finished runs of `szego train`, outside of reproductions ---- */
-bool szgi_table1_has_runs(const szg_collection *results);
+/* ---- table1_runs.c: finished runs of `szego train`, outside of reproductions ---- */
 SZG_CHECK_RESULT szg_status szgi_table1_runs(page *page);
 
 #endif

@@ -8,14 +8,10 @@
 #include "base/memory.h"
 #include "train/reproduce/published.h"
 
+#include "match.h"
 #include "same_result.h"
 
 enum { ROWS = 100 };
-
-bool szgi_table1_has_runs(const szg_collection *results) {
-    const szg_table *runs = szgi_collection_find(results, "train_runs");
-    return runs && szg_table_rows(runs) > 0;
-}
 
 static void print_percent(FILE *stream, double fraction) {
     fputs("<td class=\"number\">", stream);
@@ -66,8 +62,8 @@ static szg_status print_runs(page *page, rows of) {
 
 /* Runs that a reproduction's own table does not hold. */
 static szg_status keep_others(page *page, const groups *reproductions, int64_t **kept, rows *out) {
-    rows all = {.table = szgi_collection_find(szgi_page_results(page), "train_runs")};
-    int64_t count = szg_table_rows(all.table);
+    rows all = szgi_match_all(szgi_collection_find(szgi_page_results(page), "train_runs"));
+    int64_t count = all.count;
     SZG_TRY(szgi_memory_alloc(szgi_page_context(page), count, kept));
     *out = (rows){.table = all.table, .row = *kept};
     for (int64_t i = 0; i < count; i++) {
