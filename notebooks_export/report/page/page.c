@@ -84,7 +84,9 @@ static void print_header(const page *page) {
 }
 
 static bool is_present(const page *page, const section *section) {
-    bool present = section->is_present && section->is_present(page->results);
+    bool any = !section->is_present && !section->tables[0];
+    bool present = section->is_present ? section->is_present(page->results)
+                                       : any && szg_collection_tables(page->results) > 0;
     for (const char *const *name = section->tables; *name; name++) {
         const szg_table *table = szgi_collection_find(page->results, *name);
         present = present || (table && szg_table_rows(table) > 0);

@@ -16,7 +16,8 @@ typedef struct section section;
 struct section {
     const char *id; /* of the element, in links */
     const char *title;
-    bool (*is_present)(const szg_collection *results); /* NULL: any of the tables has rows */
+    bool (*is_present)(const szg_collection *results); /* NULL: any of the tables has rows, or any
+                                                        * table is there where none is listed */
     szg_status (*draw)(page *page);                    /* NULL: run draws */
     const char *tables[8];
     const char *intro;               /* the first paragraph: its formulas are set */

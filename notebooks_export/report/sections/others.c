@@ -8,10 +8,6 @@
 
 enum { SHOWN_ROWS = 10, MOST_BYTES = 4 << 20 /* compressed, of all tables here together */ };
 
-static bool is_present(const szg_collection *results) {
-    return szg_collection_tables(results) > 0;
-}
-
 /* The names of every column, NULL at the end. */
 static szg_status list_columns(szg_context *context, const szg_table *table, const char ***out) {
     int64_t count = szg_table_columns(table);
@@ -60,7 +56,8 @@ static szg_status draw_table(page *page, const szg_table *table, int64_t *left) 
     return szgi_page_links(page, &all, 1);
 }
 
-static szg_status draw(page *page) {
+static szg_status run(page *page, const section *section) {
+    (void)section;
     const szg_collection *results = szgi_page_results(page);
     int64_t left = MOST_BYTES, drawn = 0;
     for (int64_t i = 0; i < szg_collection_tables(results); i++) {
@@ -76,5 +73,4 @@ static szg_status draw(page *page) {
     return SZG_OK;
 }
 
-const section szgi_section_others = {
-    .id = "others", .title = "Other tables", .is_present = is_present, .draw = draw};
+const section szgi_section_others = {.id = "others", .title = "Other tables", .run = run};
