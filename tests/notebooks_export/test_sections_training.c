@@ -58,6 +58,13 @@ START_TEST(curves_are_means_over_seeds) {
     ck_says(text, "label ceiling: 0.99");
     ck_assert_int_eq(occurrences(text, "<figure "), 2);
     free(text);
+    text = page_of(folder);
+    ck_says(text,
+            "rope reaches a test accuracy of %.1f%% where the label ceiling is 99.0%% (Task "
+            "distance, experiment text).",
+            100 * mean_accuracy(true, EPOCHS));
+    ck_assert_int_eq(occurrences(text, "reaches a test accuracy"), 1);
+    free(text);
     end_folder();
 }
 END_TEST
@@ -180,25 +187,35 @@ START_TEST(ablation_shows_heads_and_deposit) {
 }
 END_TEST
 
-/* A layer without a null: no rule across a figure that has its points, and the words say so. */
+/* A layer without a null, or with another: no rule across a figure that has its points. */
 START_TEST(a_null_of_some_layers_is_no_rule) {
-    begin_folder();
+    static const char *const others[] = {"", "0.5"};
     csv_text csv;
+    char *shares;
     begin_csv(&csv, ABLATION);
     for (int layer = 0; layer < 2; layer++)
         for (int head = 0; head < 2; head++)
             fprintf(csv.stream, "r0,rope,count,0,%d,%d,0.8,0.1,,text,cumulative,\n", layer, head);
-    write_csv("rep", "reproduce", "ablation", end_csv(&csv), "deposit",
-              DEPOSIT "\n"
-                      "r0,rope,count,0,0,1,1,,0.03,0.611,0.75,,,,,text,cumulative,\n"
-                      "r0,rope,count,0,1,1,1,,0.07,0.633,,,,,,text,cumulative,\n");
-    char *text = section_of(folder, "ablation");
-    ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
-    ck_lacks(text, "chance alone: ");
-    ck_says(text, "Largest share: 0.633, head 1 of layer 1.");
+    end_csv(&csv);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_gt(asprintf(&shares,
+                                  DEPOSIT "\n"
+                                          "r0,rope,count,0,0,1,1,,0.03,0.611,0.75,,,,,text,c,\n"
+                                          "r0,rope,count,0,1,1,1,,0.07,0.633,%s,,,,,text,c,\n",
+                                  others[i]),
+                         0);
+        begin_folder();
+        write_csv("rep", "reproduce", "ablation", csv.text, "deposit", shares);
+        char *text = section_of(folder, "ablation");
+        ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
+        ck_lacks(text, "chance alone: ");
+        ck_says(text, "Largest share: 0.633, head 1 of layer 1%s.",
+                i ? "; chance alone gives 0.5" : "");
+        free(shares);
+        free(text);
+        end_folder();
+    }
     free(csv.text);
-    free(text);
-    end_folder();
 }
 END_TEST
 

@@ -208,6 +208,24 @@ static void say_ends(words *words, const plot_figure *figure) {
     say_seeds(words, figure);
 }
 
+/* "rope reaches 91.8% where the label ceiling is 94.8% (task distance)." */
+static void say_finding(words *words, const plot_figure *figure) {
+    const plot_series *best = find_end(figure, true);
+    if (!best)
+        return;
+    szgi_words_clipped(words, szgi_rows_text(best->of, 0, "encoding"), NAME);
+    fprintf(words->stream, " reaches a test accuracy of %.1f%%", 100 * szgi_plot_last(best));
+    if (figure->rules > 0 && isfinite(figure->rule[0].at))
+        fprintf(words->stream, " where the label ceiling is %.1f%%", 100 * figure->rule[0].at);
+    fputs(" (", words->stream);
+    say_task(words, figure->of);
+    fputs(").", words->stream);
+}
+
+static void find(const plot_figure *figure) {
+    szgi_plot_find(figure, say_finding);
+}
+
 /* ---- Records ---- */
 
 #define BY_EPOCH(name, ...)                                                                        \
@@ -225,7 +243,7 @@ static void say_ends(words *words, const plot_figure *figure) {
 
 BY_EPOCH(accuracy, .needs = {"epoch", "accuracy"}, .undone = "accuracies are not drawn",
          .y = {.column = "accuracy", .lo = 0, .hi = 1}, .title = "accuracy by epoch",
-         .prepare = prepare_accuracy);
+         .prepare = prepare_accuracy, .finding = find);
 BY_EPOCH(loss, .needs = {"epoch", "loss"}, .undone = "losses are not drawn",
          .y = {.column = "loss"}, .title = "loss by epoch", .prepare = pair_lines);
 
