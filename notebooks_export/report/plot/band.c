@@ -69,16 +69,3 @@ void szgi_band_close(band *band) {
     szgi_memory_free(band->x);
     band->x = NULL;
 }
-
-szg_status szgi_band_draw(szg_context *context, figure *figure, const char *name, int colour,
-                          const band *band) {
-    figure_style line = {.name = name, .colour = colour}, area = {.name = NULL, .colour = colour};
-    bool wide = false;
-    for (int64_t i = 0; i < band->count; i++)
-        wide |= band->lo[i] < band->hi[i];
-    if (wide)
-        SZG_TRY(szgi_figure_band(context, figure, &area, band->count, band->x, band->lo, band->hi));
-    if (band->count == 0)
-        return SZG_OK;
-    return szgi_figure_line(context, figure, &line, band->count, band->x, band->mean);
-}

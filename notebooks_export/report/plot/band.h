@@ -2,7 +2,8 @@
 #ifndef SZG_NOTEBOOKS_EXPORT_SECTIONS_BAND_H
 #define SZG_NOTEBOOKS_EXPORT_SECTIONS_BAND_H
 
-#include "figure.h"
+#include "base/context.h"
+
 #include "groups.h"
 
 /* The values of one column for each value of another, ascending. */
@@ -16,9 +17,5 @@ typedef struct band {
 SZG_CHECK_RESULT szg_status szgi_band_open(szg_context *context, rows of, const char *x,
                                            const char *y, band *out);
 void szgi_band_close(band *band);
-
-/* The line of the means, and the area between least and greatest where they differ. */
-SZG_CHECK_RESULT szg_status szgi_band_draw(szg_context *context, figure *figure, const char *name,
-                                           int colour, const band *band);
 
 #endif

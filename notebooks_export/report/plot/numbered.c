@@ -5,39 +5,6 @@
 
 #include "base/memory.h"
 
-typedef struct numbered {
-    double value;
-    rows of;
-} numbered;
-
-static int by_value(const void *a, const void *b) {
-    const numbered *p = a, *q = b;
-    return (p->value > q->value) - (p->value < q->value);
-}
-
-szg_status szgi_groups_by_number(szg_context *context, rows all, const char *column, groups *out) {
-    const char *const columns[] = {column, NULL};
-    numbered *list;
-    int64_t count = 0;
-    SZG_TRY(szgi_groups_split(context, all, columns, out));
-    szg_status status = szgi_memory_alloc(context, out->count, &list);
-    if (status != SZG_OK) {
-        szgi_groups_free(out);
-        return status;
-    }
-    for (int64_t i = 0; i < out->count; i++) {
-        numbered one = {szgi_rows_real(out->group[i], 0, column), out->group[i]};
-        if (isfinite(one.value))
-            list[count++] = one;
-    }
-    qsort(list, (size_t)count, sizeof *list, by_value);
-    for (int64_t i = 0; i < count; i++)
-        out->group[i] = list[i].of;
-    out->count = count;
-    szgi_memory_free(list);
-    return SZG_OK;
-}
-
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

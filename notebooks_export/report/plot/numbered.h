@@ -6,11 +6,6 @@
 
 #include "groups.h"
 
-/* A group for each finite number in the column, ascending; rows without one are in no group.
- * SZG_ENOMEM, SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szgi_groups_by_number(szg_context *context, rows all,
-                                                  const char *column, groups *out);
-
 /* The distinct finite numbers of a column, ascending (szgi_memory_free). SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_distinct_numbers(szg_context *context, rows of, const char *column,
                                                   int64_t *count, double **out);
