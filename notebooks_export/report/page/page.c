@@ -102,7 +102,7 @@ static szg_status draw_section(page *page, const section *section) {
     szgi_page_list_section(page);
     fprintf(page->stream, "<section id=\"%s\">\n", section->id);
     szgi_html_title(page->stream, section->id, section->title);
-    SZG_TRY(section->draw ? section->draw(page) : section->run(page, section));
+    SZG_TRY(section->run(page, section));
     fputs("</section>\n", page->stream);
     szgi_page_list_end(page);
     return page->status;

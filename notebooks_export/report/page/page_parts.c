@@ -106,14 +106,6 @@ szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count,
     return SZG_OK;
 }
 
-szg_status szgi_page_figure(page *page, figure **figure, const rows *sources, int64_t count,
-                            const char *caption) {
-    szg_status status =
-        szgi_page_panels(page, figure, 1, &(panel_words){.caption = caption}, sources, count);
-    szgi_figure_close(figure);
-    return status;
-}
-
 static int64_t row_count(rows of) {
     return of.row ? of.count : szg_table_rows(of.table);
 }

@@ -18,7 +18,6 @@ struct section {
     const char *title;
     bool (*is_present)(const szg_collection *results); /* NULL: any of the tables has rows, or any
                                                         * table is there where none is listed */
-    szg_status (*draw)(page *page);                    /* NULL: run draws */
     const char *tables[8];
     const char *intro;               /* the first paragraph: its formulas are set */
     const struct plot *const *plots; /* what szgi_plot_section draws (plot.h); NULL at the end */
@@ -52,12 +51,6 @@ void szgi_page_finding(page *page, const char *anchor, const char *format, ...);
 void szgi_page_grid_begin(page *page);
 void szgi_page_grid_end(page *page);
 
-/* Prints the figure with its caption, one sentence that says what to see, and links to the rows
- * that it was drawn from, whose tables are embedded in the page. Closes the figure, on failure too.
- */
-SZG_CHECK_RESULT szg_status szgi_page_figure(page *page, figure **figure, const rows *sources,
-                                             int64_t count, const char *caption);
-
 /* What stands around panels. */
 typedef struct panel_words {
     const char *title; /* above all of them; NULL: each has its own */
@@ -66,7 +59,9 @@ typedef struct panel_words {
                          * NULL: none */
 } panel_words;
 
-/* The same for several figures that share their words and their rows: small multiples. */
+/* Prints a figure, or several that share their words and their rows (small multiples), with their
+ * caption, one sentence that says what to see, and links to the rows that they were drawn from,
+ * whose tables are embedded in the page. */
 SZG_CHECK_RESULT szg_status szgi_page_panels(page *page, figure *const *panels, int64_t count,
                                              const panel_words *words, const rows *sources,
                                              int64_t source_count);
