@@ -116,8 +116,14 @@ START_TEST(zeros_that_are_listed) {
     begin(&b, "spectrum");
     table(&b, "eigenvalues", VALUES);
     add_values_and_zeros(&b, "whole", 10, 3, value, NULL, "eigenvalue", 7);
+    add_values_and_zeros(&b, "outside", 10, 3, value, NULL, "eigenvalue", 7);
+    table(&b, "range", RANGE);
+    add_range(&b, "outside", 10, 0, 1, "eigenvalues");
     finish(&b);
     SAYS("; 7 are 0 by structure, 2 more came out as 0.");
+    SAYS("9 of 10 eigenvalues (the farthest 1 outside) lie in the certified range [0, 1]; 7 are 0 "
+         "by "
+         "structure.");
     MARKS("spectrum-1", 3 + 7);
     remove_folder();
 }

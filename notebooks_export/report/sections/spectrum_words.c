@@ -80,11 +80,14 @@ static void say_extent(words *words, const spectrum_facts *of) {
         fputs("; no certified range bounds them", words->stream);
 }
 
+/* What was computed as 0 is told where the caption has nothing more telling to say. */
 static void say_zeros(words *words, const spectrum_facts *of) {
+    bool brief = of->left_out.count > 0 || of->within != of->bounded || of->unsaid ||
+                 !isnan(of->distance) || !isnan(of->coarse);
     if (of->plane || of->zeros == 0)
         return;
     fprintf(words->stream, "; %" PRId64 " are 0 by structure", of->zeros);
-    if (of->computed > 0)
+    if (of->computed > 0 && !brief)
         fprintf(words->stream, ", %" PRId64 " more came out as 0", of->computed);
 }
 
