@@ -144,12 +144,6 @@ void szgi_html_cell(FILE *stream, const char *text, int64_t characters) {
     fputs("</td>", stream);
 }
 
-void szgi_html_prose_cell(FILE *stream, const char *text, int64_t characters) {
-    fputs("<td>", stream);
-    szgi_html_prose(stream, text, characters);
-    fputs("</td>", stream);
-}
-
 void szgi_html_number_cell(FILE *stream, double value) {
     fputs("<td class=\"number\">", stream);
     if (!isnan(value))

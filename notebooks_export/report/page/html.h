@@ -37,7 +37,6 @@ void szgi_html_title(FILE *stream, const char *id, const char *title);
 
 /* Cells of a table: at most so many characters of a text, a number; empty for NULL and NaN. */
 void szgi_html_cell(FILE *stream, const char *text, int64_t characters);
-void szgi_html_prose_cell(FILE *stream, const char *text, int64_t characters);
 void szgi_html_number_cell(FILE *stream, double value);
 
 #endif

@@ -64,8 +64,3 @@ szg_status szgi_band_open(szg_context *context, rows of, const char *x, const ch
     szgi_memory_free(pairs);
     return status;
 }
-
-void szgi_band_close(band *band) {
-    szgi_memory_free(band->x);
-    band->x = NULL;
-}

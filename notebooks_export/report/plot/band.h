@@ -13,9 +13,9 @@ typedef struct band {
     int64_t least, most; /* values at one x */
 } band;
 
-/* Rows where either is missing, NaN or infinite do not count. SZG_ENOMEM. */
+/* Rows where either is missing, NaN or infinite do not count. One block holds the four arrays:
+ * free x with szgi_memory_free. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_band_open(szg_context *context, rows of, const char *x,
                                            const char *y, band *out);
-void szgi_band_close(band *band);
 
 #endif
