@@ -145,7 +145,7 @@ VISIBLE = """Array.from(document.querySelectorAll('%s [data-series]:not(.entry)'
 
 def check_legend(chromium, path):
     page = chromium.open(path, width=DESK)
-    figure = page.evaluate("'#' + Array.from(document.querySelectorAll('figure')).find(figure => "
+    figure = page.evaluate("'#' + Array.from(document.querySelectorAll('figure:not(.multiples)')).find(figure => "
                            "figure.querySelectorAll('.line[data-series]').length > 1).id")
     entry = f"{figure} .entry"
     series = page.evaluate(f"document.querySelector({entry!r}).dataset.series")
