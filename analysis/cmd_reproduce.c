@@ -232,13 +232,13 @@ static const option_words words[] = {
 const command command_reproduce = {
     .name = "reproduce",
     .summary = "the paper's tables and figures: train, ablate and tabulate a preset",
-    .doc = "Trains every run of a preset (encodings, tasks, seeds), ablates heads where it says "
-           "so, and writes Table 1's shape with the paper's numbers beside it, accuracy by epoch, "
-           "ablation, deposit, the sweep over rotated heads, what each switch changes, which "
-           "tables and figures have run, and what the full preset would need. Each run has a "
-           "folder of its own under DIR/runs/; finished ones are not repeated, and after an "
-           "interruption the same command goes on. DIR/report.html shows it all, as `szego report "
-           "DIR` does.",
+    .doc =
+        "Trains every run of a preset (encodings, tasks, seeds), ablates heads where it says so, "
+        "and writes Table 1's shape with the paper's numbers beside it, accuracy by epoch, "
+        "ablation, deposit, the sweep over rotated heads, what each switch changes, which tables "
+        "and figures have run, and what the full preset would need. Each run has a folder of its "
+        "own under DIR/runs/; finished ones are not repeated, and after an interruption the same "
+        "command continues. DIR/report.html shows it all, as `szego report DIR` does.",
     .options = options,
     .own_size = sizeof(reproduce_options),
     .parse = parse,

@@ -244,7 +244,7 @@ static void say_new(command_call *call, const char *folder) {
     char state[4200];
     snprintf(state, sizeof state, "%scheckpoint.state.safetensors", folder);
     if (access(state, F_OK) != 0)
-        szgi_say(call->context, SZG_NOTE, "%s holds no run to go on from: it begins anew", folder);
+        szgi_say(call->context, SZG_NOTE, "%s holds no run to continue: a new one begins", folder);
 }
 
 static szg_status run_seed(command_call *call, const szg_dataset *data,

@@ -173,7 +173,7 @@ const char *szgi_write_remedy(int error) {
     case EFBIG:
         return ": raise the largest size of a file (ulimit -f)";
     case EPIPE:
-        return ": what reads it has ended";
+        return ": its reader has ended";
     case EBADF:
         return ": it was closed when the program began";
     default:
@@ -336,8 +336,8 @@ szg_status szgi_folder_lock(szg_context *context, const char *path, int *out) {
     szgi_folder_unlock(out);
     if (why == EWOULDBLOCK)
         return szgi_fail(context, SZG_EIO,
-                         "%s: another writer is at work in this folder: give the command "
-                         "again when it is done, or with another folder",
+                         "%s: another writer uses this folder: run the command again "
+                         "when it has ended, or use another folder",
                          path);
     szgi_say(context, SZG_NOTE, "%s: cannot be locked (%s): let no other process write into it",
              path, strerror(why));

@@ -186,7 +186,7 @@ START_TEST(a_folder_is_locked_by_one_at_a_time) {
     int mine, again;
     open_folder();
     pid_t other = hold(NULL);
-    ck_szg_fails(SZG_EIO, "another writer is at work in this folder",
+    ck_szg_fails(SZG_EIO, "another writer uses this folder",
                  szgi_folder_lock(test_context(), folder, &mine));
     ck_assert_int_eq(mine, -1);
     kill_child(other); /* its lock dies with it */
@@ -218,7 +218,7 @@ START_TEST(a_failed_write_is_named_with_its_remedy) {
     signal(SIGPIPE, SIG_IGN);
     ck_assert_int_eq(pipe(ends), 0);
     close(ends[0]);
-    check_refused(fdopen(ends[1], "w"), "Broken pipe: what reads it has ended");
+    check_refused(fdopen(ends[1], "w"), "Broken pipe: its reader has ended");
     FILE *closed = fopen("/dev/null", "w");
     close(fileno(closed));
     check_refused(closed, "Bad file descriptor: it was closed");

@@ -376,7 +376,7 @@ START_TEST(refused) {
     ck_szg_fails(SZG_EINVAL, "no test sequences",
                  capture_into(test_context(), &s, &what, &empty, NULL, NULL, NULL, &table));
     what.layers = (szg_index_list){.count = 1, .index = {2}};
-    ck_szg_fails(SZG_EINVAL, "2 layers and 2 heads",
+    ck_szg_fails(SZG_EINVAL, "2 layers and one of its 2 heads",
                  capture_into(test_context(), &s, &what, &examples, NULL, NULL, NULL, &table));
     what.layers.all = true;
     examples.tokens[0] = WORDS;

@@ -214,7 +214,7 @@ START_TEST(an_extra_tensor_is_named) {
     file.tensor[file.count] = *part_named(&file, "fc_out.bias");
     file.tensor[file.count++].name = "layers.9.q_linear.bias";
     write_parts(&file, self.changed);
-    ck_szg_fails(SZG_EDATA, "layers.9.q_linear.bias has no place", load(self.changed, config));
+    ck_szg_fails(SZG_EDATA, "layers.9.q_linear.bias does not belong", load(self.changed, config));
     close_parts(&file);
     szgi_memory_free(config);
     close_saved(&self);
@@ -257,11 +257,11 @@ START_TEST(buffers_of_the_released_code_are_skipped) {
     ck_assert_msg(strstr(said, "3 tensors") && strstr(said, "rope"), "%s", said);
     szg_model_close(context, &model);
     szg_context_close(&context);
-    ck_szg_fails(SZG_EDATA, "rope.inv_freq has no place", load(self.changed, still));
+    ck_szg_fails(SZG_EDATA, "rope.inv_freq does not belong", load(self.changed, still));
     tensors[file.count].name = "layers.9.rope.inv_freq"; /* a layer that the model does not have */
     ck_szg_ok(
         szgi_safetensors_write(test_context(), self.changed, tensors, file.count + 3, NULL, 0));
-    ck_szg_fails(SZG_EDATA, "layers.9.rope.inv_freq has no place", load(self.changed, config));
+    ck_szg_fails(SZG_EDATA, "layers.9.rope.inv_freq does not belong", load(self.changed, config));
     szgi_memory_free(tensors);
     szgi_memory_free(config);
     szgi_memory_free(still);
@@ -303,7 +303,7 @@ END_TEST
 START_TEST(a_wrong_shape_is_told) {
     saved self = save_model(NULL);
     szg_train_config *config = new_tiny(NULL), *wide = new_tiny("model.hidden=16");
-    ck_szg_fails(SZG_EDATA, "[8, 8], the model that the configuration describes needs [16, 8]",
+    ck_szg_fails(SZG_EDATA, "[8, 8], but the model that the configuration describes needs [16, 8]",
                  load(self.path, wide));
     parts file = open_parts(self.path);
     const int64_t flat[] = {64};

@@ -387,7 +387,8 @@ static bool train_interrupted(const char *folder, int64_t calls) {
     if (status == SZG_OK)
         status = szg_reproduction_train(own.context, toys, 0);
     if (status == SZG_ECANCEL && toys)
-        ck_assert_ptr_nonnull(strstr(szg_context_message(own.context), "the same command goes on"));
+        ck_assert_ptr_nonnull(
+            strstr(szg_context_message(own.context), "the same command continues"));
     else
         ck_assert_msg(status == SZG_OK || status == SZG_ECANCEL, "%s",
                       szg_context_message(own.context));
@@ -532,7 +533,7 @@ START_TEST(hostile_presets_are_refused) {
          "two runs would have the folder"},
         {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"tasks\": "
                     "[\"count\"], \"encodings\": [\"rope\"]}]}",
-         "is no task that"},
+         "is not a task that"},
         {HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [], "
                     "\"rotated_heads\": [0]}]}",
          "must be at least 1"},
@@ -548,7 +549,8 @@ START_TEST(hostile_presets_are_refused) {
         {HEAD TASKS "\"config\": {\"model\": {\"width\": [1]}}, \"experiments\": [{\"name\": "
                     "\"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "config.model.width"},
-        {HEAD "\"tasks\": {\"sort\": {}}, \"experiments\": []}", "is unknown: one of distance|count"},
+        {HEAD "\"tasks\": {\"sort\": {}}, \"experiments\": []}",
+         "is unknown: one of distance|count"},
         {"{\"name\": \"x\", \"about\": \"y\", \"seeds\": [-1], " TASKS
          "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "is negative"},

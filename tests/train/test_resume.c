@@ -185,7 +185,7 @@ START_TEST(another_run_is_refused) {
     szg_dataset_close(&data);
     ck_same_run(folder, copy); /* a refusal changes nothing */
     ck_assert_int_eq(truncate(path_in(folder, "metrics.csv", path), 30), 0);
-    refuses(folder, NULL, 5, "30 bytes, the checkpoint knows of");
+    refuses(folder, NULL, 5, "30 bytes, but the checkpoint recorded");
     remove_run_folder(copy);
     remove_run_folder(folder);
     szgi_memory_free(config);
@@ -287,7 +287,7 @@ START_TEST(changed_times_begin_anew) {
         if (limit == TINY_STEPS)
             break;
         ck_assert_ptr_nonnull(strstr(warning_of(config, TINY_STEPS, folder),
-                                     "timing.csv is not what the checkpoint knows of"));
+                                     "timing.csv differs from what the checkpoint recorded"));
         free(file_bytes(folder, "timing.csv", &after));
         ck_assert_uint_gt(after, 0);
     }

@@ -440,7 +440,7 @@ START_TEST(files_stand_in_for_a_task) {
     ck_szg_ok(szgi_examples_add(test_context(), &large, 1, (int32_t[]){1}, 100));
     ck_szg_ok(szg_examples_write(test_context(), &large, NULL, 1, from.data.train_file));
     from.model.classes = SZG_CLASSES_VOCABULARY;
-    ck_szg_fails(SZG_EDATA, "label 100 is none of the 100 classes",
+    ck_szg_fails(SZG_EDATA, "label 100 is outside the 100 classes",
                  szg_dataset_open(test_context(), &from, &again));
     szg_examples_close(&large);
     szg_dataset_close(&first);
@@ -488,7 +488,7 @@ START_TEST(repeated_texts_of_a_file) {
     ck_assert_msg(strstr(said, "48 of 60 examples equal an earlier one") != NULL, "%s", said);
     ck_szg_ok(szgi_examples_add(test_context(), &repeated, 2, (int32_t[]){1, 1}, 7));
     ck_szg_ok(szg_examples_write(test_context(), &repeated, NULL, repeated.count, path));
-    ck_szg_fails(SZG_EDATA, "texts that come again with another label: 1, so that",
+    ck_szg_fails(SZG_EDATA, "texts repeated with another label: 1; the split would",
                  szg_dataset_open(test_context(), &c, &set));
     strcpy(c.data.test_file, path); /* whoever gives two files has split them */
     ck_szg_ok(szg_dataset_open(test_context(), &c, &set));
@@ -510,7 +510,7 @@ START_TEST(small_and_refused_sets) {
     szg_dataset_close(&set);
     c = config_of(3); /* one text with one label */
     c.data.between_min = c.data.between_max = c.data.side_min = c.data.side_max = 0;
-    ck_szg_fails(SZG_EINVAL, "1 distinct ones leave none",
+    ck_szg_fails(SZG_EINVAL, "1 distinct examples are too few",
                  szg_dataset_open(test_context(), &c, &set));
     c = config_of(574);
     c.data.examples = 1000000000;

@@ -205,8 +205,8 @@ static szg_status read_tallies(szg_context *context, const ablation_pass *pass, 
         szgi_device_download(context, tally, pass->tally, count * (int64_t)sizeof *tally);
     if (status == SZG_OK && tally->counted < 1)
         status = szgi_fail(context, SZG_EDATA,
-                           "ablation: none of the %" PRId64
-                           " examples counts: model.ignored_label=%" PRId64 " is the label of all",
+                           "ablation: no example counts: all %" PRId64
+                           " have the label model.ignored_label=%" PRId64 "",
                            pass->set.count, pass->settings->ignored_label);
     if (status == SZG_OK) {
         out->counted = tally->counted;

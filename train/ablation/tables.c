@@ -26,7 +26,7 @@ void szg_ablation_close(szg_ablation *ablation) {
 /* The last columns of both tables. */
 #define METHOD_COLUMNS(X, TABLE)                                                                   \
     X(TABLE##_METHOD, "method", SZG_TEXT,                                                          \
-      "how a head goes: output, values, latent_columns or cumulative")                             \
+      "how a head is taken away: output, values, latent_columns or cumulative")                    \
     X(TABLE##_NOTE, "note", SZG_TEXT, "")
 
 /* ---- Ablation ---- */

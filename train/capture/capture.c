@@ -47,8 +47,8 @@ static szg_status choose(szg_context *context, const szg_examples *examples, con
     int64_t layers = count_listed(&self->what.layers, config->layers, &self->last);
     if (self->heads == 0 || layers == 0)
         return szgi_fail(context, SZG_EINVAL,
-                         "capture: no layer or no head of the model's %" PRId64 " layers and "
-                         "%" PRId64 " heads is named",
+                         "capture: name at least one of the model's %" PRId64
+                         " layers and one of its %" PRId64 " heads",
                          config->layers, config->heads);
     if (examples->count < 1)
         return szgi_fail(context, SZG_EINVAL,
@@ -57,7 +57,7 @@ static szg_status choose(szg_context *context, const szg_examples *examples, con
     if (self->probes < 1 || self->probes > examples->count)
         return szgi_fail(context, SZG_EINVAL,
                          "capture: %" PRId64 " probes of %" PRId64
-                         " test sequences: capture.probes is 1 .. %" PRId64 " here",
+                         " test sequences: capture.probes must be 1 .. %" PRId64 "",
                          self->probes, examples->count, examples->count);
     for (int64_t p = 0; p < self->probes; p++) {
         int64_t e = order ? order[p] : p, n = examples->start[e + 1] - examples->start[e];

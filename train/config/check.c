@@ -113,7 +113,7 @@ static szg_status check_segments(szg_context *context, const szg_train_config *c
     if (data->side_max + between + 2 > data->longest)
         return REFUSE(context,
                       "data.side_max + %s + 2 = %" PRId64 " exceeds data.longest=%" PRId64
-                      ": a cut would take the second trigger, and with it the label",
+                      ": a cut would remove the second trigger, and with it the label",
                       between_key, data->side_max + between + 2, data->longest);
     return SZG_OK;
 }
@@ -123,7 +123,7 @@ static szg_status check_distance(szg_context *context, const szg_train_config *c
     bool apart = data->test_between_max > 0;
     if (config->model.vocabulary < 3)
         return REFUSE(context,
-                      "model.vocabulary=%" PRId64 ": padding and two triggers need 3 at least",
+                      "model.vocabulary=%" PRId64 ": padding and two triggers need at least 3",
                       config->model.vocabulary);
     SZG_TRY(check_order(context, "data.between_min", data->between_min, "data.between_max",
                         data->between_max));

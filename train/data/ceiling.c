@@ -120,8 +120,8 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
     szgi_ceiling_close(&scratch);
     out->accuracy = 1 - mean_of(&lost);
     out->error = spread_of(&lost) / sqrt(SAMPLES);
-    out->method = "mean of the largest posterior probability of a label over 65536 drawn texts, "
-                  "the ordered triggers known";
+    out->method = "mean over 65536 drawn texts of the largest posterior probability of a label, "
+                  "given the ordered triggers";
     return status;
 }
 
@@ -130,10 +130,9 @@ szg_status szg_task_label_ceiling(szg_context *context, const szg_train_config *
     SZG_TRY(szg_train_config_check(context, config));
     *out = (szg_label_ceiling){.accuracy = 1, .method = "exact: the text shows the label"};
     if (config->data.train_file[0])
-        return szgi_fail(
-            context, SZG_EDOMAIN,
-            "%s: the label ceiling of a file is unknown: it is known of the tasks only",
-            config->data.train_file);
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: the label ceiling is known for the tasks only, not for a file",
+                         config->data.train_file);
     if (config->data.task == SZG_TASK_COUNT || config->data.clean_labels)
         return SZG_OK;
     task_generator generator;

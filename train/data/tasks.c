@@ -92,7 +92,7 @@ static szg_status split_task(szg_context *context, const szg_data_config *data,
         return SZG_OK;
     return szgi_fail(context, SZG_EINVAL,
                      "data.examples=%" PRId64 ": %" PRId64
-                     " distinct ones leave none to train or to test on: raise data.examples, "
+                     " distinct examples are too few to train and to test on: raise data.examples, "
                      "model.vocabulary or the lengths",
                      data->examples, count);
 }
@@ -139,7 +139,7 @@ static szg_status check_file(szg_context *context, const szg_train_config *confi
                          path, examples->largest_label, MOST_CLASSES);
     if (model->classes == SZG_CLASSES_VOCABULARY && examples->largest_label >= model->vocabulary)
         return szgi_fail(context, SZG_EDATA,
-                         "%s: label %" PRId32 " is none of the %" PRId64
+                         "%s: label %" PRId32 " is outside the %" PRId64
                          " classes of model.classes=vocabulary: set model.classes=labels",
                          path, examples->largest_label, model->vocabulary);
     return SZG_OK;
@@ -161,18 +161,17 @@ static szg_status keep_distinct(szg_context *context, const char *path, const sz
     SZG_TRY(szgi_task_unique(context, all, TASK_SAME_EXAMPLE, order, count));
     if (texts < *count)
         return szgi_fail(context, SZG_EDATA,
-                         "%s: texts that come again with another label: %" PRId64
-                         ", so that the split would test on texts that it trains on: give each "
-                         "text one label, or split the file yourself and give data.test_file too",
+                         "%s: texts repeated with another label: %" PRId64
+                         "; the split would test on texts that it trains on: give each text one "
+                         "label, or split the file yourself and give data.test_file too",
                          path, *count - texts);
     if (*count < 2)
         return szgi_fail(context, SZG_EDATA, "%s: %s cannot be split: give data.test_file too",
                          path, all->count > 1 ? "copies of one example" : "one example");
     if (*count < all->count)
         szgi_say(context, SZG_WARNING,
-                 "%s: %" PRId64 " of %" PRId64
-                 " examples equal an earlier one and are left out, or "
-                 "a text could stand in both splits",
+                 "%s: %" PRId64 " of %" PRId64 " examples equal an earlier one and are left out: "
+                                               "otherwise a text could be in both splits",
                  path, all->count - *count, all->count);
     return SZG_OK;
 }

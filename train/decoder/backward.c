@@ -52,8 +52,9 @@ static szg_status clear(szg_context *context, szgi_decoder *d) {
 szg_status szgi_decoder_backward(szg_context *context, szgi_decoder *decoder, void *gradient,
                                  szgi_tally *tally) {
     if (!decoder->training)
-        return szgi_fail(context, SZG_EINVAL,
-                         "decoder: opened for evaluation, it has kept nothing to go back through");
+        return szgi_fail(
+            context, SZG_EINVAL,
+            "decoder: it was opened for evaluation and keeps nothing for a backward pass");
     decoder->gradient = gradient;
     SZG_TRY(clear(context, decoder));
     SZG_TRY(classify_backward(context, decoder, tally));

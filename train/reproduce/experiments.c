@@ -73,7 +73,7 @@ static szg_status add_tasks(szg_context *context, run_place *place, szg_reproduc
             place->task = member.key;
         if (!szgi_json_has(known, place->task))
             return szgi_json_fail(context, szgi_json_element(tasks, i),
-                                  "is no task that `tasks` of the preset describes");
+                                  "is not a task that `tasks` of the preset describes");
         SZG_TRY(add_encodings(context, place, out));
         SZG_TRY(add_rotated(context, place, out));
     }
@@ -256,8 +256,7 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
     SZG_TRY(add_rounds(context, options, root, out));
     if (out->count == 0)
         return szgi_json_fail(context, experiments,
-                              "names no run: seeds, tasks and encodings are "
-                              "wanted");
+                              "names no run: seeds, tasks and encodings are needed");
     return SZG_OK;
 }
 

@@ -65,8 +65,8 @@ static bool belongs(const reproduction_run *run, const item *which) {
     X(ITEMS_ITEM, "item", SZG_TEXT, "table or figure of the paper")                                \
     X(ITEMS_ABOUT, "about", SZG_TEXT, "what it shows")                                             \
     X(ITEMS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
-    X(ITEMS_TABLE, "table", SZG_TEXT, "where it stands here")                                      \
-    X(ITEMS_RUNS, "runs", SZG_INTEGER, "runs of the preset that it rests on")                      \
+    X(ITEMS_TABLE, "table", SZG_TEXT, "the table here that holds it")                              \
+    X(ITEMS_RUNS, "runs", SZG_INTEGER, "runs of the preset that it needs")                         \
     X(ITEMS_FINISHED, "finished", SZG_INTEGER, "those that are finished")                          \
     X(ITEMS_NOTE, "note", SZG_TEXT, "")
 SZGI_SCHEMA(items_columns, ITEMS);
@@ -144,10 +144,10 @@ static const setting settings[] = {
     X(SETTINGS_SETTING, "setting", SZG_TEXT, "as the paper calls it")                              \
     X(SETTINGS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                           \
     X(SETTINGS_KEY, "key", SZG_TEXT, "of the configuration")                                       \
-    X(SETTINGS_PAPER, "paper", SZG_TEXT, "the paper's value; | where it gives two")                \
+    X(SETTINGS_PAPER, "paper", SZG_TEXT, "the paper's value; two values have | between them")      \
     X(SETTINGS_HERE, "here", SZG_TEXT,                                                             \
-      "values of the preset's runs, switches left out; | where they differ")                       \
-    X(SETTINGS_SAME, "same", SZG_TEXT, "yes where every run has a value of the paper's")           \
+      "values of the preset's runs without switches; values that differ have | between them")      \
+    X(SETTINGS_SAME, "same", SZG_TEXT, "yes if every run has a value of the paper's")              \
     X(SETTINGS_NOTE, "note", SZG_TEXT, "")
 SZGI_SCHEMA(settings_columns, SETTINGS);
 

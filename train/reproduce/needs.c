@@ -79,13 +79,13 @@ szg_status szgi_reproduction_measured(szg_context *context, const szg_reproducti
 
 #define NEEDS(X)                                                                                   \
     X(NEEDS_PRESET, "preset", SZG_TEXT, "name of the preset")                                      \
-    X(NEEDS_EXPERIMENT, "experiment", SZG_TEXT, "part of it; empty: all")                          \
+    X(NEEDS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset; empty: all")                  \
     X(NEEDS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                              \
-    X(NEEDS_RUNS, "runs", SZG_INTEGER, "runs, one an encoding and seed")                           \
+    X(NEEDS_RUNS, "runs", SZG_INTEGER, "runs, one for each encoding and seed")                     \
     X(NEEDS_FINISHED, "finished", SZG_INTEGER, "runs that are finished here")                      \
     X(NEEDS_OPERATIONS, "operations", SZG_REAL,                                                    \
       "floating-point operations of training and evaluation, from shapes and tokens")              \
-    X(NEEDS_HOURS, "hours", SZG_REAL, "at the measured rate")                                      \
+    X(NEEDS_HOURS, "hours", SZG_REAL, "hours that these operations take at the measured rate")     \
     X(NEEDS_RATE, "rate", SZG_REAL,                                                                \
       "operations a second of training: while the finished runs trained, or as the note says")     \
     X(NEEDS_NOTE, "note", SZG_TEXT, "")

@@ -124,7 +124,7 @@ szg_status szgi_reproduction_table1(szg_context *context, const szg_reproduction
     X(SWEEP_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
     X(SWEEP_TASK, "task", SZG_TEXT, "distance or count")                                           \
     X(SWEEP_ROTATED_HEADS, "rotated_heads", SZG_INTEGER,                                           \
-      "RoPE in the first so many heads, NoPE in the others")                                       \
+      "number of heads with RoPE, the first ones; the others have NoPE")                           \
     X(SWEEP_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                                \
     X(SWEEP_ACCURACY, "accuracy", SZG_REAL, "test accuracy, mean over seeds")                      \
     X(SWEEP_SPREAD, "spread", SZG_REAL, "its standard deviation over seeds")                       \

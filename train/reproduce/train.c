@@ -233,7 +233,7 @@ static szg_status explain(szg_context *context, szg_status status, const szg_rep
         szgi_say(context, SZG_NOTE, "the time is up in %s", run->name);
     return szgi_fail(context, SZG_ECANCEL,
                      "interrupted in %s, %" PRId64 " of %" PRId64
-                     " runs are finished: the same command goes on where it stopped",
+                     " runs are finished: the same command continues where it stopped",
                      run->name, done, self->count);
 }
 
@@ -281,7 +281,7 @@ szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reprod
     if (status == SZG_OK && done < reproduction->count)
         szgi_say(context, SZG_NOTE,
                  "%" PRId64 " of %" PRId64
-                 " runs are finished: the same command goes on where it stopped",
+                 " runs are finished: the same command continues where it stopped",
                  done, reproduction->count);
     return status;
 }

@@ -152,7 +152,7 @@ szg_status szgi_arena_check(szg_context *context, const szgi_safetensors *file,
     if (!stored)
         return szgi_fail(context, SZG_EDATA,
                          "has no checksum (an older szego wrote it): train anew in another folder, "
-                         "or go on with the version that wrote it");
+                         "or continue with the version that wrote it");
     for (int64_t i = 0; i < count; i++) {
         const char *value = szgi_safetensors_metadata(file, keys[i]);
         check = add_text(add_text(check, keys[i]), value ? value : "");
@@ -166,8 +166,8 @@ szg_status szgi_arena_check(szg_context *context, const szgi_safetensors *file,
     if (strcmp(stored, text) == 0)
         return SZG_OK;
     return szgi_fail(context, SZG_EDATA,
-                     "is damaged: the checksum of its contents is %s, it names %.20s: bring back a "
-                     "copy, or train anew in another folder",
+                     "is damaged: the checksum of its contents is %s, but it records %.20s: "
+                     "restore a copy, or train anew in another folder",
                      text, stored);
 }
 
@@ -186,12 +186,11 @@ static bool same_shape(const szgi_tensor *tensor, const szgi_parameter *paramete
 }
 
 static szg_status missing(szg_context *context, const szgi_parameter *parameter, const char *name) {
-    return szgi_fail(
-        context, SZG_EDATA, "tensor %s is missing: %s", name,
-        parameter->frozen
-            ? "it is drawn, not trained, and nothing tells its numbers: name a file of "
-              "them in model.encoding with table=ROWS.npy"
-            : "the configuration describes another model than the one that was saved");
+    return szgi_fail(context, SZG_EDATA, "tensor %s is missing: %s", name,
+                     parameter->frozen
+                         ? "it is drawn, not trained, and its numbers are unknown: name a file of "
+                           "them in model.encoding with table=ROWS.npy"
+                         : "the configuration describes another model than the one that was saved");
 }
 
 /* NULL: a frozen tensor is missing whose numbers the configuration gives. */
@@ -209,10 +208,11 @@ static szg_status find_tensor(szg_context *context, const szgi_safetensors *file
         return SZG_OK;
     szgi_tensor wanted = {.dims = parameter->dims, .shape = parameter->shape};
     char other[64];
-    return szgi_fail(context, SZG_EDATA,
-                     "tensor %s has shape %s, the model that the configuration describes needs %s",
-                     name, szgi_tensor_shape_text(tensor, text, sizeof text),
-                     szgi_tensor_shape_text(&wanted, other, sizeof other));
+    return szgi_fail(
+        context, SZG_EDATA,
+        "tensor %s has shape %s, but the model that the configuration describes needs %s", name,
+        szgi_tensor_shape_text(tensor, text, sizeof text),
+        szgi_tensor_shape_text(&wanted, other, sizeof other));
 }
 
 static szg_status read_tensor(szg_context *context, szg_model *model, const szgi_tensor *tensor,
@@ -304,7 +304,7 @@ static szg_status check_extra(szg_context *context, const szg_model *model,
             continue;
         if (*parts->prefix || !is_buffer(model, name))
             return szgi_fail(context, SZG_EDATA,
-                             "tensor %.100s has no place in the model that the configuration "
+                             "tensor %.100s does not belong to the model that the configuration "
                              "describes: check encoding, layers and the other switches of `model`",
                              name);
         buffer = name;

@@ -29,14 +29,14 @@ static szg_status look(szg_context *context, const szg_train_options *options, r
                          "another folder, or move them away",
                          options->folder);
     if (!state)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s stands there without its state: a run cannot go on from it; train in "
-                         "another folder",
-                         out->weights);
-    return szgi_fail(context, SZG_EINVAL,
-                     "%s holds a run already: add --resume to go on with it, or train in another "
-                     "folder",
-                     options->folder);
+        return szgi_fail(
+            context, SZG_EDATA,
+            "%s has no state beside it: a run cannot continue from it; train in another folder",
+            out->weights);
+    return szgi_fail(
+        context, SZG_EINVAL,
+        "%s holds a run already: add --resume to continue it, or train in another folder",
+        options->folder);
 }
 
 szg_status szgi_run_folder_open(szg_context *context, const szg_train_options *options,
@@ -98,7 +98,8 @@ static szg_status cut_log(szg_context *context, run_folder *folder, int which, l
         szgi_log_close(&folder->log[which]);
         return SZG_OK;
     }
-    szgi_say(context, SZG_WARNING, "%s is not what the checkpoint knows of: it begins anew",
+    szgi_say(context, SZG_WARNING,
+             "%s differs from what the checkpoint recorded: the file begins anew",
              folder->log[which].path);
     *mark = (log_mark){0};
     return szgi_log_cut(context, &folder->log[which], *mark);

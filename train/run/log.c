@@ -35,8 +35,8 @@ static szg_status open_stream(szg_context *context, run_log *log) {
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(descriptor);
         return szgi_fail(context, SZG_EIO,
-                         "%s: another process is at work in this folder: give the command again "
-                         "when it is done, or with another folder",
+                         "%s: another process is writing into this folder: run the command again "
+                         "when it has ended, or use another folder",
                          log->path);
     }
     log->stream = fdopen(descriptor, "r+b");
@@ -76,14 +76,15 @@ static szg_status check_mark(szg_context *context, const run_log *log, log_mark 
         return fail_errno(context, log, "cannot be read");
     if (info.st_size < keep.bytes)
         return szgi_fail(context, SZG_EDATA,
-                         "%s has %" PRId64 " bytes, the checkpoint knows of %" PRId64
+                         "%s has %" PRId64 " bytes, but the checkpoint recorded %" PRId64
                          ": the log was changed; train anew in another folder",
                          log->path, (int64_t)info.st_size, keep.bytes);
     SZG_TRY(read_check(context, log, keep.bytes, &check));
     if (check != keep.check)
         return szgi_fail(context, SZG_EDATA,
-                         "%s: its first %" PRId64 " bytes are not those that the checkpoint knows "
-                         "of: the log was changed; bring it back, or train anew in another folder",
+                         "%s: its first %" PRId64
+                         " bytes differ from those that the checkpoint recorded: the log was "
+                         "changed; restore it, or train anew in another folder",
                          log->path, keep.bytes);
     return SZG_OK;
 }
@@ -106,11 +107,10 @@ szg_status szgi_log_check_start(szg_context *context, const run_log *log, const 
         if (got < 0)
             return fail_errno(context, log, "cannot be read");
         if (got < part || memcmp(block, bytes + at, (size_t)part) != 0)
-            return szgi_fail(
-                context, SZG_EDATA,
-                "%s: another version of szego began it, with other columns: go on with "
-                "that version, or train anew in another folder",
-                log->path);
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: another version of szego began it, with other columns: continue "
+                             "with that version, or train anew in another folder",
+                             log->path);
         at += part;
     }
     return SZG_OK;

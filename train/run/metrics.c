@@ -22,7 +22,7 @@ SZGI_SCHEMA(label_columns, LABELS);
       "train (the means over the epoch's examples, with dropout) or test")                         \
     X(METRICS_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                  \
     X(METRICS_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                        \
-    X(METRICS_LEARNING_RATE, "learning_rate", SZG_REAL, "of the latest step")                      \
+    X(METRICS_LEARNING_RATE, "learning_rate", SZG_REAL, "learning rate of the latest step")        \
     X(METRICS_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(metrics_columns, METRICS);
 

@@ -27,20 +27,20 @@ static const char file_name[] = "products.csv";
     X(PRODUCTS_LDC, "ldc", SZG_INTEGER, "leading dimension of the result")                         \
     X(PRODUCTS_ADD, "add", SZG_TEXT, "yes: added to the result; no: written")                      \
     X(PRODUCTS_ALIGNMENT_A, "alignment_a", SZG_INTEGER,                                            \
-      "bytes that the address of a is a multiple of, 256 at most")                                 \
+      "alignment of the address of a in bytes, at most 256")                                       \
     X(PRODUCTS_ALIGNMENT_B, "alignment_b", SZG_INTEGER, "the same of b")                           \
     X(PRODUCTS_ALIGNMENT_C, "alignment_c", SZG_INTEGER, "the same of the result")                  \
     X(PRODUCTS_ALIGNMENT_BIAS, "alignment_bias", SZG_INTEGER,                                      \
       "the same of the bias; empty: there is none")                                                \
     X(PRODUCTS_FUSED, "fused", SZG_TEXT,                                                           \
-      "passes that the product's epilogue took along, with + between; empty: none")                \
+      "passes in the product's epilogue, joined by +; empty: none")                                \
     X(PRODUCTS_SEPARATE, "separate", SZG_TEXT,                                                     \
-      "passes of their own around it, with + between; empty: none")                                \
+      "separate passes around it, joined by +; empty: none")                                       \
     X(PRODUCTS_ALGORITHM, "algorithm", SZG_TEXT,                                                   \
       "the library's choice: its 64 opaque bytes, in hexadecimal")                                 \
     X(PRODUCTS_CANDIDATES, "candidates", SZG_INTEGER,                                              \
-      "algorithms of which it was the fastest; empty: none was timed")                             \
-    X(PRODUCTS_MICROSECONDS, "microseconds", SZG_REAL, "that it took; empty: none was timed")      \
+      "algorithms that were timed, of which it was the fastest; empty: none")                      \
+    X(PRODUCTS_MICROSECONDS, "microseconds", SZG_REAL, "time that it took; empty: none was timed") \
     X(PRODUCTS_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(columns, PRODUCTS);
 enum { ALGORITHM = 64 }; /* bytes */

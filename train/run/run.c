@@ -308,7 +308,7 @@ static szg_status train(run *self) {
     SZG_TRY(save(self));
     return szgi_fail(self->context, SZG_ECANCEL,
                      "stopped after step %" PRId64 " of %" PRId64
-                     "; saved in %s: the same command with --resume goes on",
+                     "; saved in %s: the same command with --resume continues",
                      self->progress.step, self->limit, self->options->folder);
 }
 

@@ -132,7 +132,7 @@ SZG_CHECK_RESULT szg_status szgi_products_begin(szg_context *context, const char
     X(TABLE##_ENCODING, "encoding", SZG_TEXT, "positional encoding, a SPEC")                       \
     X(TABLE##_TASK, "task", SZG_TEXT, "distance, count, or file")                                  \
     X(TABLE##_SEED, "seed", SZG_INTEGER,                                                           \
-      "of initial values, order and dropout; empty: over several")
+      "seed of initial values, order and dropout; empty: several seeds")
 
 /* Puts them into a row of any of these tables; NULL and a negative seed leave a cell empty. */
 void szgi_run_key_put(szgi_row *row, const szg_run_key *key);

@@ -17,9 +17,10 @@
       "mean over the latest epoch's examples, with dropout, nats")                                 \
     X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL,                                             \
       "mean over the latest epoch's examples, with dropout")                                       \
-    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "of the latest evaluation, nats")                     \
+    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "loss in the latest evaluation, nats")                \
     X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "of the latest evaluation")                   \
-    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "of all evaluations on the test split")       \
+    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL,                                               \
+      "best accuracy of all evaluations on the test split")                                        \
     X(RUNS_LABEL_CEILING, "label_ceiling", SZG_REAL,                                               \
       "best accuracy that any classifier can have on the test split")                              \
     X(RUNS_LABEL_CEILING_ERROR, "label_ceiling_error", SZG_REAL, "its standard error; 0: exact")   \

@@ -172,7 +172,7 @@ static szg_status compare(szg_context *context, const szgi_safetensors *file,
                         sizeof list);
     if (*list)
         return szgi_fail(context, SZG_EDATA,
-                         "the run that is to go on differs in %s: resume it as it began, or train "
+                         "the run to be continued differs in %s: resume it as it began, or train "
                          "in another folder",
                          list);
     return SZG_OK;
@@ -186,7 +186,7 @@ static szg_status compare_kernels(szg_context *context, szgi_json_value stored,
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(stored, "kernels"), &was));
     if (strcmp(was, kernels_of(identity, now)) != 0)
         szgi_say(context, SZG_WARNING,
-                 "the run goes on with other instructions (%s, now %s): its last bits may differ "
+                 "the run continues with other instructions (%s, now %s): its last bits may differ "
                  "from those of a run that was never stopped",
                  was, now);
     return SZG_OK;
@@ -222,7 +222,7 @@ static szg_status load(szg_context *context, const szgi_safetensors *file, szg_m
                        run_progress *out) {
     const char *text = szgi_safetensors_metadata(file, "progress");
     if (!text || !szgi_safetensors_metadata(file, "config"))
-        return szgi_fail(context, SZG_EDATA, "is no state that szego train wrote");
+        return szgi_fail(context, SZG_EDATA, "is not a state that szego train wrote");
     static const char *const checked[] = {"config", "progress"};
     szgi_json *json;
     SZG_TRY(szgi_arena_check(context, file, checked, 2));
@@ -243,10 +243,10 @@ szg_status szgi_state_load(szg_context *context, const char *path, szg_model *mo
     szgi_safetensors *file;
     szg_status status = szgi_safetensors_open(context, path, &file);
     if (status == SZG_EDATA)
-        return szgi_fail(context, status,
-                         "%s: is truncated or damaged, so that the run cannot go on: train anew in "
-                         "another folder",
-                         path);
+        return szgi_fail(
+            context, status,
+            "%s: is truncated or damaged, so the run cannot continue: train anew in another folder",
+            path);
     SZG_TRY(status);
     status = load(context, file, model, moment1, moment2, identity, out);
     if (status == SZG_OK)
