@@ -41,8 +41,7 @@ void end_for_library(size_t bytes) {
                  bytes);
     else
         snprintf(text, sizeof text,
-                 "szego: the ball arithmetic (FLINT) gave up; its words are "
-                 "above\n");
+                 "szego: the ball arithmetic (FLINT) gave up; its message is above\n");
     tell(text);
     end_now(EXIT_INTERNAL);
 }
@@ -69,9 +68,9 @@ static void *watch(void *unused) {
         deferred += finishing;
     }
     tell(deferred < DEFERRED
-             ? "szego: interrupted; what was at work five seconds later was left behind\n"
-             : "szego: interrupted; a step of training that was not finished and saved ten minutes "
-               "later was left behind: its last checkpoint stands\n");
+             ? "szego: interrupted; work that had not ended after five seconds was abandoned\n"
+             : "szego: interrupted; a training step that was not finished and saved after ten "
+               "minutes was abandoned: the last checkpoint remains\n");
     end_now(EXIT_INTERRUPTED);
     return unused;
 }

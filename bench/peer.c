@@ -161,7 +161,7 @@ szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *re
         peer->answers = false;
         SZG_TRY(szgi_context_check_cancel(context));
         return szgi_fail(context, SZG_EBACKEND,
-                         "PyTorch ended before it answered `%s`: --rival-log FILE keeps its words",
+                         "PyTorch ended before it answered `%s`: --rival-log FILE keeps its output",
                          request);
     }
     if (strncmp(line, "error ", 6) == 0)

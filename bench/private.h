@@ -26,7 +26,7 @@
       "the rival on one thread over ours: median over the pairs")                                  \
     X(BENCH_TARGET_RATIO, "target_ratio", SZG_REAL, "the ratio that was set as the goal")          \
     X(BENCH_TARGET_S, "target_s", SZG_REAL, "the time that was set as the goal, seconds")          \
-    X(BENCH_MET, "met", SZG_TEXT, "yes or no, where there is a goal")                              \
+    X(BENCH_MET, "met", SZG_TEXT, "yes or no; empty: there is no goal")                            \
     X(BENCH_DIFFERENCE, "difference", SZG_REAL, "largest difference of the answers over the norm") \
     X(BENCH_PEAK_MIB, "peak_mib", SZG_REAL, "largest resident memory during ours, MiB")            \
     X(BENCH_CALLS, "calls", SZG_INTEGER, "calls of an operation in a step")                        \

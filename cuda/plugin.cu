@@ -32,7 +32,7 @@ static szg_status count_devices(szg_context *context, int *count) {
     }
     if (error == cudaErrorNoDevice || error == cudaSuccess)
         return fail(context, SZG_EBACKEND,
-                    "backend cuda: no NVIDIA device is to be seen: look at nvidia-smi and "
+                    "backend cuda: no NVIDIA device is visible: look at nvidia-smi and "
                     "CUDA_VISIBLE_DEVICES, or use --backend cpu");
     return named(context, cuda_failed(context, error, "cudaGetDeviceCount"), "backend cuda");
 }

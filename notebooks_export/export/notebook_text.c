@@ -65,7 +65,7 @@ szg_status szgi_export_print_title(szg_context *context, const szg_collection *c
     for (int64_t i = 0; i < count && i < RESULTS_SHOWN; i++)
         SZG_TRY(print_result(context, collection, i, stream));
     if (count > RESULTS_SHOWN)
-        fprintf(stream, "\n%" PRId64 " more stand in the manifest.\n", count - RESULTS_SHOWN);
+        fprintf(stream, "\n%" PRId64 " more are in the manifest.\n", count - RESULTS_SHOWN);
     return print_unread(context, collection, stream);
 }
 
@@ -86,7 +86,7 @@ static szg_status print_columns(szg_context *context, const szg_table *table, FI
 szg_status szgi_export_print_readme(szg_context *context, const szg_collection *collection,
                                     const char *archive, FILE *stream) {
     SZG_TRY(put_name(context,
-                     "## How to read the arrays\n\nThe numbers stand beside this notebook in ",
+                     "## How to read the arrays\n\nThe numbers are beside this notebook in ",
                      archive, stream));
     fputs(", one structured array a table: a row an element, a column a field. NumPy and "
           "Matplotlib are all that is needed; nothing was computed here yet: *Run all cells*.\n\n"
