@@ -140,7 +140,7 @@ static szg_status find_axes(szg_context *context, const szgi_dump *dump,
                     "at least the two axes of a matrix are needed");
     if (count > DUMP_AXES)
         return fail(context, dump, group->first, SZG_EDATA,
-                    "at most batch, layer and head may stand before the last two axes");
+                    "only batch, layer and head may come before the last two axes");
     if (options->axes)
         SZG_TRY(given_axes(context, options->axes, group));
     else
@@ -238,10 +238,10 @@ static szg_status check_roles(szg_context *context, const szgi_dump *dump,
                     "queries and keys are there beside it: leave one out");
     if (coupled || (sides && options->encoding))
         return SZG_OK;
-    return fail(context, dump, group->first, SZG_EINVAL,
-                sides ? "queries and keys without what couples them: give --pe SPEC (nope where "
-                        "nothing does)"
-                      : "content without coupled logits");
+    return fail(
+        context, dump, group->first, SZG_EINVAL,
+        sides ? "queries and keys without what couples them: give --pe SPEC (nope if nothing does)"
+              : "content without coupled logits");
 }
 
 static szg_status check_grad_norm(szg_context *context, const szgi_dump *dump,

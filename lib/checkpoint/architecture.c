@@ -70,11 +70,10 @@ static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) 
                          "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
                          checkpoint->source, family->stem, family->query, quantised);
     if (!checkpoint->prefix)
-        return szgi_fail(
-            context, SZG_EDATA,
-            "%s: model_type is '%s', but no tensor is called *%sN.%s; without a "
-            "configuration (--config none) singular values of every 2-D weight can be had",
-            checkpoint->source, checkpoint->model_type, family->stem, family->query);
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: model_type is '%s', but no tensor is called *%sN.%s; --config none "
+                         "gives the singular values of every 2-D weight",
+                         checkpoint->source, checkpoint->model_type, family->stem, family->query);
     if (most >= checkpoint->layers)
         szgi_say(context, SZG_WARNING,
                  "%s: tensors name layer %" PRId64 ", the configuration counts %" PRId64

@@ -36,7 +36,7 @@ static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, 
         SZG_TRY(find_beside(context, path, "config.json", &name));
     if (!name)
         return szgi_text_append(context, &checkpoint->unknown,
-                                config ? "config.json is left aside" : "there is no config.json");
+                                config ? "config.json is not used" : "there is no config.json");
     szg_status status = szgi_json_read(context, name, &checkpoint->config);
     szgi_memory_free(name);
     return status;
@@ -151,4 +151,3 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     facts.rotary = checkpoint->rotations > 0;
     return facts;
 }
-

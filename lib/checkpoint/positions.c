@@ -51,7 +51,7 @@ static szg_status check_kind(szg_context *context, const szg_checkpoint *checkpo
     if (strcmp(kind, "relative_key") == 0 || strcmp(kind, "relative_key_query") == 0)
         return SZG_OK;
     return szgi_json_fail(context, value,
-                          "'%s' is none of absolute, relative_key, relative_key_query", kind);
+                          "'%s' is not one of absolute, relative_key, relative_key_query", kind);
 }
 
 static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, const char *suffix,

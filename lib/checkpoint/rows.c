@@ -36,7 +36,7 @@ SZGI_SCHEMA(spectra_columns, SPECTRA);
     SOURCE(X, FREQUENCIES)                                                                         \
     HEAD(X, FREQUENCIES)                                                                           \
     X(FREQUENCIES_PAIR, "pair", SZG_INTEGER, "rotary pair, counted from 0")                        \
-    X(FREQUENCIES_THETA, "theta", SZG_REAL, "angle a position, radians")                           \
+    X(FREQUENCIES_THETA, "theta", SZG_REAL, "angle per position, radians")                         \
     X(FREQUENCIES_ROTATION_RE, "rotation_re", SZG_REAL,                                            \
       "a of the rotation-scaling part [[a, -b], [b, a]]")                                          \
     X(FREQUENCIES_ROTATION_IM, "rotation_im", SZG_REAL, "b of the rotation-scaling part")          \
@@ -81,7 +81,7 @@ SZGI_SCHEMA(samples_columns, SAMPLES);
     X(TENSORS_DTYPE, "dtype", SZG_TEXT, "element type in the file")                                \
     X(TENSORS_SHAPE, "shape", SZG_TEXT, "sizes")                                                   \
     X(TENSORS_FILE, "file", SZG_TEXT, "the file it is in")                                         \
-    X(TENSORS_USED, "used", SZG_TEXT, "what the analysis took it for; none: listed only")          \
+    X(TENSORS_USED, "used", SZG_TEXT, "how the analysis uses it; none: listed only")               \
     NOTE(X, TENSORS)
 SZGI_SCHEMA(tensors_columns, TENSORS);
 

@@ -167,7 +167,7 @@ static szg_status check_arguments(szg_context *context, const szg_encoding *enco
                          szg_encoding_spec(encoding), rows, d);
     if (facts.kind == SZG_TOEPLITZ_HERMITIAN || facts.kind == SZG_TOEPLITZ_COMPLEX)
         return szgi_fail(context, SZG_EDOMAIN,
-                         "%s: complex coefficients are no bias of real logits",
+                         "%s: complex coefficients cannot be a bias of real logits",
                          szg_encoding_spec(encoding));
     return SZG_OK;
 }

@@ -7,7 +7,7 @@ static const szgi_key keys[] = {
     {.name = "path",
      .type = SZGI_KEY_TEXT,
      .required = true,
-     .doc = "a .npy, .csv or .txt file of real or complex coefficients, one row a head"},
+     .doc = "a .npy, .csv or .txt file of real or complex coefficients, one row for each head"},
     {.name = "lags",
      .type = SZGI_KEY_CHOICE,
      .fallback = "hermitian",
@@ -34,7 +34,7 @@ static szg_status open_file(szg_context *context, szg_encoding *encoding) {
     self->z = read.z;
     if (read.z) {
         encoding->attaches = 0;
-        encoding->unfit = "complex coefficients are no bias of real logits";
+        encoding->unfit = "complex coefficients cannot be a bias of real logits";
     }
     return SZG_OK;
 }

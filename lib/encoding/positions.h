@@ -11,7 +11,7 @@
      .fallback = "64",                                                                             \
      .min = 1,                                                                                     \
      .max = 1048576,                                                                               \
-     .doc = "dimension of the position vectors; a table's own wins"},                              \
+     .doc = "dimension of the position vectors; a table has its own"},                             \
         TABLE_KEYS(deviation)
 
 /* Functions of a record whose state is a number_table. */

@@ -6,7 +6,7 @@
 #include "encoding/tables.h"
 
 static const szgi_key keys[] = {
-    HEADS_KEY("1", "number of heads; a table's own wins"),
+    HEADS_KEY("1", "number of heads; a table has its own"),
     TABLE_KEYS("0.02"),
 };
 

@@ -11,7 +11,7 @@
      .fallback = "10000",                                                                          \
      .min = 1,                                                                                     \
      .max = 1e15,                                                                                  \
-     .doc = "theta_t = base^(-2t/rotary), the angle of pair t a position"},                        \
+     .doc = "theta_t = base^(-2t/rotary), the angle of pair t per position"},                      \
         {.name = "pairing",                                                                        \
          .type = SZGI_KEY_CHOICE,                                                                  \
          .fallback = "interleaved",                                                                \

@@ -18,13 +18,13 @@ static const szgi_key keys[] = {
      .fallback = "128",
      .min = 2,
      .max = 1073741824,
-     .doc = "distance from which on all share the last bucket"},
+     .doc = "all distances from this one on share the last bucket"},
     {.name = "direction",
      .type = SZGI_KEY_CHOICE,
      .fallback = "bidirectional",
      .choices = "bidirectional|causal",
      .doc = "half of the buckets for each side, or all for the past and bucket 0 for the future"},
-    HEADS_KEY("1", "number of heads; a table's own wins"),
+    HEADS_KEY("1", "number of heads; a table has its own"),
     TABLE_KEYS("1"),
 };
 

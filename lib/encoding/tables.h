@@ -10,7 +10,7 @@
          .type = SZGI_KEY_INTEGER,                                                                 \
          .min = 0,                                                                                 \
          .max = 9007199254740992,                                                                  \
-         .doc = "draws normal numbers where there is no table"},                                   \
+         .doc = "seed of normal numbers, if there is no table"},                                   \
     {                                                                                              \
         .name = "std", .type = SZGI_KEY_REAL, .fallback = deviation_default, .min = 0, .max = 1e6, \
         .doc = "standard deviation of the drawn numbers"                                           \

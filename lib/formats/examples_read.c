@@ -39,14 +39,14 @@ static szg_status reserve_tokens(reader *r, int64_t count) {
 static szg_status take_tokens(reader *r, const json_t *array) {
     int64_t count = (int64_t)json_array_size(array);
     if (!json_is_array(array))
-        return fail_at(r, "\"tokens\" is no array of integers");
+        return fail_at(r, "\"tokens\" is not an array of integers");
     if (count == 0)
         return fail_at(r, "\"tokens\" is empty: a sequence has one word at least");
     for (int64_t i = 0; i < count; i++) {
         const json_t *token = json_array_get(array, (size_t)i);
         json_int_t value = json_integer_value(token);
         if (!json_is_integer(token))
-            return fail_at(r, "token %" PRId64 " is no integer", i);
+            return fail_at(r, "token %" PRId64 " is not an integer", i);
         if (value == 0)
             return fail_at(r, "token %" PRId64 " is 0, which is padding: leave it out", i);
         if (value < 0 || value > INT32_MAX)
@@ -61,7 +61,7 @@ static szg_status take_tokens(reader *r, const json_t *array) {
 static szg_status take_label(reader *r, const json_t *label, int32_t *out) {
     json_int_t value = json_integer_value(label);
     if (!json_is_integer(label))
-        return fail_at(r, "\"label\" is no integer");
+        return fail_at(r, "\"label\" is not an integer");
     if (value < 0 || value > INT32_MAX)
         return fail_at(r, "\"label\" is %" JSON_INTEGER_FORMAT ", outside 0 .. 2147483647", value);
     *out = (int32_t)value;
@@ -75,12 +75,14 @@ static szg_status take_fields(reader *r, json_t *object, szg_examples *out) {
     json_t *value;
     int32_t number = 0;
     if (!json_is_object(object))
-        return fail_at(r, "is no object {\"tokens\": [ids], \"label\": n}");
+        return fail_at(r, "is not an object {\"tokens\": [ids], \"label\": n}");
     if (!tokens || !label)
         return fail_at(r, "\"%s\" is missing", tokens ? "label" : "tokens");
     json_object_foreach(object, key, value) {
         if (value != tokens && value != label)
-            return fail_at(r, "\"%s\" is no field of an example: tokens and label are", SHOWN(key));
+            return fail_at(r,
+                           "\"%s\" is not a field of an example: the fields are tokens and label",
+                           SHOWN(key));
     }
     SZG_TRY(take_tokens(r, tokens));
     SZG_TRY(take_label(r, label, &number));

@@ -161,7 +161,7 @@ static szg_status read_dictionary(cursor *c, szgi_npy *npy) {
     skip_blanks(c);
     if (seen != 7)
         return fail(c, "one of 'descr', 'fortran_order', 'shape' is missing");
-    return c->at == c->end ? SZG_OK : fail(c, "goes on after the dictionary");
+    return c->at == c->end ? SZG_OK : fail(c, "has text after the dictionary");
 }
 
 /* Where the header's text lies, by the file's first bytes, START of them or all. */

@@ -31,7 +31,7 @@ static szg_status read_type(szg_context *context, szgi_json_value value, szg_typ
             *out = (szg_type)i;
             return SZG_OK;
         }
-    return szgi_json_fail(context, value, "%s is none of text, integer, real", SHOWN(text));
+    return szgi_json_fail(context, value, "%s is not one of text, integer, real", SHOWN(text));
 }
 
 /* A manifest says nothing of a column that is no end. */
@@ -46,7 +46,7 @@ static szg_status read_end(szg_context *context, szgi_json_value value, szgi_end
             *out = (szgi_end)i;
             return SZG_OK;
         }
-    return szgi_json_fail(context, value, "%s is none of lower, upper", SHOWN(text));
+    return szgi_json_fail(context, value, "%s is not one of lower, upper", SHOWN(text));
 }
 
 static szg_status read_columns(szg_context *context, entry *e) {

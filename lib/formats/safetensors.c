@@ -125,8 +125,7 @@ static szg_status compare_index(szg_context *context, const szgi_safetensors *se
     if (moved > 0)
         szgi_say(context, SZG_WARNING,
                  "%s: stale index: %" PRId64
-                 " tensors are in other shards than it says; the shards "
-                 "are believed",
+                 " tensors are in other shards than it says; the shards are followed",
                  index, moved);
     if (set->count > listed)
         for (int64_t i = 0; i < set->count; i++)
@@ -147,11 +146,10 @@ static szg_status open_index(szg_context *context, szgi_safetensors *set, const 
     szgi_json_value map = szgi_json_member(szgi_json_root(json), "weight_map");
     szg_status status;
     if (szgi_json_kind_of(map) == SZGI_JSON_ABSENT) {
-        status =
-            szgi_fail(context, SZG_EDATA,
-                      "%s: is no index of shards, which has a weight_map: give the folder, its "
-                      ".safetensors file or its .safetensors.index.json",
-                      path);
+        status = szgi_fail(context, SZG_EDATA,
+                           "%s: is not an index of shards, which has a weight_map: give the "
+                           "folder, its .safetensors file or its .safetensors.index.json",
+                           path);
         goto done;
     }
     SZG_TRY_GOTO(status, szgi_json_as_object(context, map), done);

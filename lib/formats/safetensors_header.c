@@ -136,8 +136,8 @@ static szg_status read_offsets(szg_context *context, szgi_json_value entry, cons
     SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, 0), &begin));
     SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, 1), &end));
     if (begin < 0 || end < begin)
-        return szgi_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are no range", begin,
-                              end);
+        return szgi_json_fail(context, list, "bytes %" PRId64 " to %" PRId64 " are not a range",
+                              begin, end);
     if (end > place->size)
         return szgi_json_fail(context, list,
                               "bytes %" PRId64 " to %" PRId64 " reach beyond the %" PRId64

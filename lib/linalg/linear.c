@@ -23,7 +23,7 @@ static szg_status check_operand(szg_context *context, const char *name, char op,
         return szgi_check_shape(context, name, rows, columns, ld);
     if (op == 't' || op == 'c')
         return szgi_check_shape(context, name, columns, rows, ld);
-    return szgi_fail(context, SZG_EINVAL, "%s: operation '%c' is none of n, t, c", name, op);
+    return szgi_fail(context, SZG_EINVAL, "%s: operation '%c' is not one of n, t, c", name, op);
 }
 
 szg_status szgi_gemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,

@@ -49,11 +49,10 @@ szg_status szgi_backend_check_simd(szg_context *context) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", level ? ", " : "", NAMES[level]);
     }
-    return szgi_fail(
-        context, SZG_EINVAL,
-        "SZEGO_SIMD=%.80s is none of this processor's levels: %s; without the variable "
-        "the last one is taken",
-        name, list);
+    return szgi_fail(context, SZG_EINVAL,
+                     "SZEGO_SIMD=%.80s is not one of this processor's levels: %s; without the "
+                     "variable the last one is used",
+                     name, list);
 }
 
 const char *szg_backend_simd(void) {

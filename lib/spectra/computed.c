@@ -29,10 +29,11 @@ static szg_status check_squares(szg_context *context, int64_t n, const double *s
         return szgi_fail_prefix(context, status, "L^T L");
     for (int64_t i = 0; i < n; i++)
         if (!(squares[i] >= -limit * trace))
-            return szgi_fail(context, SZG_ENOCONV,
-                             "L^T L: eigenvalue %" PRId64 " is %.3g, below 0 by more than rounding "
-                             "of its trace %.3g: not handed out",
-                             i, squares[i], trace);
+            return szgi_fail(
+                context, SZG_ENOCONV,
+                "L^T L: eigenvalue %" PRId64
+                " is %.3g, below 0 by more than rounding of its trace %.3g: it is not returned",
+                i, squares[i], trace);
     return SZG_OK;
 }
 

@@ -199,7 +199,7 @@ static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *
     if (!(defect <= szgi_defect_limit(n)) || !(excess <= szgi_defect_limit(n)))
         return szgi_fail(context, SZG_ENOCONV,
                          "the computed eigenvalues miss the trace by %.3g or exceed the Frobenius "
-                         "norm by %.3g (relative, n = %" PRId64 "): not handed out",
+                         "norm by %.3g (relative, n = %" PRId64 "): they are not returned",
                          defect, excess, n);
     out->residual = defect;
     out->residual_meaning =

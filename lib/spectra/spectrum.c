@@ -177,7 +177,7 @@ szg_status szgi_spectrum_check_within(szg_context *context, int64_t n, const dou
     if (!(defect <= limit))
         return szgi_fail(context, SZG_ENOCONV,
                          "the computed values miss the matrix's trace or Frobenius norm by %.3g "
-                         "(relative; %.3g is allowed at n = %" PRId64 "): not handed out",
+                         "(relative; %.3g is allowed at n = %" PRId64 "): they are not returned",
                          defect, limit, n);
     out->residual = defect;
     out->residual_meaning = szgi_defect_meaning;

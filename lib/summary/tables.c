@@ -42,7 +42,7 @@ SZGI_SCHEMA(samples_columns, SAMPLES);
 
 #define ATOMS(X)                                                                                   \
     SOURCE(X, ATOMS)                                                                               \
-    X(ATOMS_THETA, "theta", SZG_REAL, "the masses stand at +theta and -theta, radians")            \
+    X(ATOMS_THETA, "theta", SZG_REAL, "the masses are at +theta and -theta, radians")              \
     X(ATOMS_MASS, "mass", SZG_REAL, "both masses together: a_k = sum mass cos(k theta)")           \
     SYMBOL_LABELS(X, ATOMS)                                                                        \
     NOTE(X, ATOMS)

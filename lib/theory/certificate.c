@@ -46,7 +46,7 @@ szg_status szgi_certificate_phases_text(szg_context *context, int64_t count,
     X(ID, "id", SZG_TEXT, "the claim that it refutes")                                             \
     X(KIND, "kind", SZG_TEXT, "disjoint, exact or structural")                                     \
     X(LEFT, "left", SZG_TEXT, "the first quantity")                                                \
-    X(RELATION, "relation", SZG_TEXT, "how it stands to the second: <, >, = or !=")                \
+    X(RELATION, "relation", SZG_TEXT, "its relation to the second: <, >, = or !=")                 \
     X(RIGHT, "right", SZG_TEXT, "the second quantity")                                             \
     X(SIZE, "n", SZG_INTEGER, "size, number of terms or lag")                                      \
     X(WEIGHTS, "weights", SZG_TEXT, "exact inputs, hexadecimal floats")                            \

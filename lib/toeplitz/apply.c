@@ -143,7 +143,7 @@ static szg_status run(szg_context *context, apply_job *job) {
 szg_status szgi_toeplitz_check_vectors(szg_context *context, int64_t n, char op, int64_t batch,
                                        int64_t ldx, int64_t ldy) {
     if (op != 'n' && op != 't' && op != 'c')
-        return szgi_fail(context, SZG_EINVAL, "product: operation '%c' is none of n, t, c", op);
+        return szgi_fail(context, SZG_EINVAL, "product: operation '%c' is not one of n, t, c", op);
     if (batch < 0)
         return szgi_fail(context, SZG_EINVAL, "product: a batch of %" PRId64 " is negative", batch);
     if (ldx < n || ldy < n)

@@ -15,7 +15,7 @@ START_TEST(refused_shapes) {
         {{"coupled"}, {1}, {{4}}, NULL, "shape [4]: at least the two axes", SZG_EDATA},
         {{"coupled"}, {2}, {{2, 3}}, NULL, "shape [2, 3]: the last two axes differ", SZG_EDATA},
         {{"coupled"}, {2}, {{0, 0}}, NULL, "no matrices", SZG_EDATA},
-        {{"coupled"}, {6}, {{1, 1, 1, 1, 2, 2}}, NULL, "at most batch, layer and head", SZG_EDATA},
+        {{"coupled"}, {6}, {{1, 1, 1, 1, 2, 2}}, NULL, "only batch, layer and head", SZG_EDATA},
         {{"coupled"}, {3}, {{2, 2, 2}}, "layer,head", "--axes names", SZG_EDATA},
         {{"coupled"}, {3}, {{2, 2, 2}}, "heads", "batch, layer, head", SZG_EINVAL},
         {{"coupled"}, {4}, {{2, 2, 2, 2}}, "head,head", "each once", SZG_EINVAL},

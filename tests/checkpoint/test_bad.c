@@ -410,7 +410,7 @@ START_TEST(other_files_than_weights) {
     ck_szg_fails(SZG_EDATA, "holds no .safetensors file",
                  szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
     ck_szg_fails(
-        SZG_EDATA, "config.json: is no index of shards",
+        SZG_EDATA, "config.json: is not an index of shards",
         szg_checkpoint_open(test_context(), model_path(&model, "config.json"), NULL, &checkpoint));
     model_write_text(&model, "model-q4.gguf", "GGUF");
     ck_szg_fails(SZG_EDATA, "model-q4.gguf: is a GGUF file",

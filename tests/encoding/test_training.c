@@ -124,7 +124,7 @@ START_TEST(complex_coefficients) {
     const char *path = npy_file(1, 1);
     write_npy_complex(path, 1, shape, z);
     snprintf(spec, sizeof spec, "file:path=%s", path);
-    ck_szg_fails(SZG_EINVAL, "complex coefficients are no bias of real logits",
+    ck_szg_fails(SZG_EINVAL, "complex coefficients cannot be a bias of real logits",
                  szgi_encoding_open_sized(test_context(), spec, &sizes, &out));
     ck_assert_ptr_null(out);
     unlink(path);

@@ -178,7 +178,7 @@ START_TEST(bad_headers_are_refused) {
          8, "more than 32 dimensions"},
         {DICTIONARY("<f8", "False", "(2,)"), 15, "2 elements of 8 bytes need more than the 15"},
         {DICTIONARY("<f8", "False", "(2,)"), 17, "1 bytes follow the array's 2 elements"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} x", 8, "goes on after"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,)} x", 8, "has text after"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         static const char data[32];

@@ -27,5 +27,5 @@ static szg_status check(claims_run *run, finding *out) {
     szgi_finding_fails(out, certified);
     SZG_TRY(szgi_evidence_quantity(run, "L_01", Q_MLA_TRUE, &at, "c + r e^{-i pi}"));
     return szgi_evidence_quantity(run, "L_01 as printed", Q_MLA_PRINTED, &at,
-                                  "0 whatever alpha, G_e");
+                                  "0 for every alpha and G_e");
 }

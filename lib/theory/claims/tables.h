@@ -46,7 +46,7 @@
     X(EVIDENCE_ID, "id", SZG_TEXT, "name of the claim")                                            \
     X(EVIDENCE_QUANTITY, "quantity", SZG_TEXT, "what was computed")                                \
     X(EVIDENCE_LO, "lo", SZG_REAL, "lower end of its enclosure")                                   \
-    X(EVIDENCE_HI, "hi", SZG_REAL, "upper end; equal to lo where it is a plain number")            \
+    X(EVIDENCE_HI, "hi", SZG_REAL, "upper end; equal to lo if it is a plain number")               \
     X(EVIDENCE_NOTE, "note", SZG_TEXT, "how")
 
 enum { CLAIMS_TABLE(SZGI_SCHEMA_INDEX) CLAIMS_COLUMNS };
