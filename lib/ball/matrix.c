@@ -180,7 +180,7 @@ szg_status szgi_ball_matrix_apply(szg_context *context, szgi_ball_matrix_op op, 
 szg_status szgi_ball_matrix_scale(szg_context *context, szgi_ball_matrix *matrix, int64_t p,
                                   int64_t q) {
     if (q == 0)
-        return szgi_fail(context, SZG_EDATA, "%" PRId64 "/0 is no number", p);
+        return szgi_fail(context, SZG_EDATA, "%" PRId64 "/0 is not a number", p);
     acb_mat_scalar_mul_si(matrix->a, matrix->a, (slong)p, matrix->bits);
     acb_mat_scalar_div_si(matrix->a, matrix->a, (slong)q, matrix->bits);
     return SZG_OK;

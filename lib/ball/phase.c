@@ -25,8 +25,8 @@ szg_status szgi_check_phase(szg_context *context, const szgi_phase *phase, const
                          "%s %" PRId64 ": the denominator %" PRId64 " of pi is below 1", what,
                          index, phase->q);
     if (!phase->rational && !isfinite(phase->radians))
-        return szgi_fail(context, SZG_EDATA, "%s %" PRId64 ": %g radians is no angle", what, index,
-                         phase->radians);
+        return szgi_fail(context, SZG_EDATA, "%s %" PRId64 ": %g radians is not an angle", what,
+                         index, phase->radians);
     return SZG_OK;
 }
 

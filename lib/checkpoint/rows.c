@@ -228,7 +228,7 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
                       "%" PRId64 " of %" PRId64 " values lost digits: they are below %.3g, where "
                       "normal doubles end; multiply the weights by a power of two",
                       lost, values, DBL_MIN);
-    szgi_row_note(&row, "no limit theorem: a trained matrix is no Toeplitz family in N");
+    szgi_row_note(&row, "no limit theorem: a trained matrix is not a Toeplitz family in N");
     SZG_TRY(row.status);
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));

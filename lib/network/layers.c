@@ -52,7 +52,7 @@ szg_status szgi_network_products_begin(szg_context *context, bool timed, int64_t
     szgi_argument_size(&check, "count", count, 0);
     if (!timed && count > 0)
         return szgi_fail(context, SZG_EINVAL,
-                         "products: %" PRId64 " are kept, and nothing is where nothing is timed",
+                         "products: %" PRId64 " are given, but none is kept unless they are timed",
                          count);
     if (count > 0)
         szgi_argument_array(&check, "kept", kept);

@@ -38,7 +38,7 @@ szg_status szgi_plugin_crossover_scale(szg_context *context, double *out) {
     if (*end == 0 && *out >= 0)
         return SZG_OK;
     return szgi_fail(context, SZG_EINVAL,
-                     "SZEGO_CUDA_CROSSOVER=%.40s is no factor for the crossovers between cpu and "
-                     "GPU: a number from 0 (always the GPU) to inf (never)",
+                     "SZEGO_CUDA_CROSSOVER=%.40s is not a factor for the crossovers between cpu "
+                     "and GPU: a number from 0 (always the GPU) to inf (never)",
                      text);
 }

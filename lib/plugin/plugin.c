@@ -81,7 +81,7 @@ static bool is_missing(const char *path, const char *reason) {
 
 static szg_status not_a_library(szg_context *context, const char *path) {
     return szgi_fail(context, SZG_EBACKEND,
-                     "backend cuda: %s is no shared library: %s, or use --backend cpu", path,
+                     "backend cuda: %s is not a shared library: %s, or use --backend cpu", path,
                      wanted_plugin() ? "correct or unset SZEGO_CUDA_PLUGIN" : "remove it");
 }
 
@@ -171,7 +171,7 @@ static szg_status load(szg_context *context) {
         dlclose(library);
         return szgi_fail(
             context, SZG_EBACKEND,
-            "backend cuda: %s is no plugin of szego: it has no symbol " SZGI_PLUGIN_ENTRY
+            "backend cuda: %s is not a plugin of szego: it has no symbol " SZGI_PLUGIN_ENTRY
             ": remove it or set SZEGO_CUDA_PLUGIN",
             path);
     }

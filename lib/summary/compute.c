@@ -30,7 +30,7 @@ static szg_status no_theorem(szg_context *context, szg_matrix_report *report) {
     const szg_hypotheses none = {0};
     SZG_TRY(szg_theorem_select(context, &none, &report->theorem));
     snprintf(report->theorem.sentence, sizeof report->theorem.sentence,
-             "no limit theorem: content and logits are no Toeplitz family in N");
+             "no limit theorem: content and logits are not a Toeplitz family in N");
     return SZG_OK;
 }
 

@@ -128,7 +128,7 @@ static szg_status parse_weights(szg_context *context, szgi_json_value value,
     p->c.at.w = p->w;
     for (int64_t i = 0; i < p->c.at.weights; i++)
         if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
-            return szgi_json_fail(context, value, "weight %" PRId64 " is no finite number", i);
+            return szgi_json_fail(context, value, "weight %" PRId64 " is not a finite number", i);
     return SZG_OK;
 }
 

@@ -127,7 +127,7 @@ START_TEST(test_phase_errors) {
     const szgi_phase good[] = {szgi_phase_ratio(INT64_MIN, INT64_MAX), szgi_phase_radians(-0.0)};
     ck_szg_fails(SZG_EDATA, "phase 7: the denominator 0",
                  szgi_check_phase(test_context(), &none, "phase", 7));
-    ck_szg_fails(SZG_EDATA, "no angle", szgi_check_phase(test_context(), &endless, "phase", 7));
+    ck_szg_fails(SZG_EDATA, "not an angle", szgi_check_phase(test_context(), &endless, "phase", 7));
     for (int i = 0; i < 2; i++)
         ck_szg_ok(szgi_check_phase(test_context(), &good[i], "phase", i));
     ck_szg_ok(szgi_check_bits(test_context(), BITS_MIN));

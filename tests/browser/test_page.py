@@ -327,7 +327,7 @@ def check_hostile(chromium, folder, path):
 DAMAGES = [("rows", lambda raw: raw[:4] + b"\xff\xff\xff\x0f" + raw[8:]),
            ("a type", lambda raw: raw[:12] + b"\x09" + raw[13:]),
            ("the end", lambda raw: raw[:len(raw) // 2])]
-SAYS = ["the table in this page is damaged; the same rows stand in the folder"] * 2
+SAYS = ["the table in this page is damaged; the same rows are in the folder"] * 2
 COMPLAINTS = """new Promise(done => {
     const find = () => {
         const found = Array.from(document.querySelectorAll('.failed'), e => e.textContent.trim());

@@ -31,7 +31,7 @@ START_TEST(symbols_and_their_ends) {
     SAYS("Certified range of |a| 1 to 3;");
     SAYS("Too few samples: the line may miss peaks."); /* n = 3: 2 waves in 4 samples */
     SAYS("3 point masses, 0.875 in sum");
-    SAYS("the mass 0.125 at angle 0 has no place");
+    SAYS("the mass 0.125 at angle 0 is not drawn here");
     ck_assert_int_eq(occurrences(page, "<figure id=\"symbol-"), 3);
     MARKS("symbol-1", 2 * (1 + 2));
     MARKS("symbol-2", 3 + 2 * 2); /* three lines; at each end a point and a rule */

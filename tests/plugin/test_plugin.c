@@ -52,9 +52,10 @@ START_TEST(what_is_wrong_is_said) {
     check_refused("/nowhere/libszego-cuda.so",
                   "no plugin (/nowhere/libszego-cuda.so): the path in SZEGO_CUDA_PLUGIN is wrong");
     check_refused("libszego-nowhere.so", "no plugin (libszego-nowhere.so): the path in SZEGO");
-    check_refused("/etc/passwd", "/etc/passwd is no shared library: correct or unset SZEGO_CUDA");
-    check_refused("/etc", "/etc is no shared library: correct or unset");
-    check_refused(SUITE_NO_PLUGIN, "no plugin of szego: it has no symbol szego_plugin");
+    check_refused("/etc/passwd",
+                  "/etc/passwd is not a shared library: correct or unset SZEGO_CUDA");
+    check_refused("/etc", "/etc is not a shared library: correct or unset");
+    check_refused(SUITE_NO_PLUGIN, "not a plugin of szego: it has no symbol szego_plugin");
     check_refused(SUITE_OTHER_ABI, "its interface is 77, this library's");
     check_refused(SUITE_OTHER_VERSION, "is a plugin of version 0.0.0-other");
 }
@@ -67,7 +68,7 @@ START_TEST(only_own_files_are_loaded) {
     char path[64], command[PATH_MAX + 128];
     snprintf(path, sizeof path, "%s/plugin.so", folder);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    check_refused(path, "is no shared library: correct or unset SZEGO_CUDA_PLUGIN");
+    check_refused(path, "is not a shared library: correct or unset SZEGO_CUDA_PLUGIN");
     ck_assert_int_eq(unlink(path), 0);
 
     snprintf(command, sizeof command, "cp '%s' '%s'", SUITE_PLUGIN, path);

@@ -102,9 +102,9 @@ START_TEST(bad_parts_are_refused) {
         {PRESET("{\"name\": \"a\", \"seeds\": [-2], \"encodings\": [\"rope\"]}"), "is negative"},
         {PRESET("{\"name\": \"a\", \"seeds\": 2, \"encodings\": [\"rope\"]}"), "seeds"},
         {PRESET("{\"name\": \"b\", \"like\": \"c\", \"encodings\": []}"),
-         "c is no experiment above"},
+         "c is not an experiment above"},
         {PRESET("{\"name\": \"b\", \"like\": \"b\", \"encodings\": []}"),
-         "b is no experiment above"},
+         "b is not an experiment above"},
         {PRESET("{\"name\": \"b\", \"like\": \"a\", \"profile\": \"text\", \"encodings\": []}"),
          "profile: is unknown: one of name|like"},
         {PRESET("{\"name\": \"b\", \"like\": \"a\", \"encodings\": []}, {\"name\": \"c\", "

@@ -41,7 +41,7 @@ bool szgi_config_set(const config_row *row, const char *text, szg_train_config *
 const char *szgi_config_text(const config_row *row, const szg_train_config *config,
                              char text[SZG_CONFIG_TEXT]);
 
-/* "is no key of the configuration: did you mean model.width?" */
+/* "is not a key of the configuration: did you mean model.width?" */
 void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]);
 
 /* A field by its row, for reading. */

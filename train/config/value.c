@@ -206,9 +206,9 @@ void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
     }
     const char *nearest = whole.word && whole.distance <= last.distance ? whole.word : named;
     if (nearest)
-        snprintf(sentence, CONFIG_SENTENCE, "is no key of the configuration: did you mean %s?",
+        snprintf(sentence, CONFIG_SENTENCE, "is not a key of the configuration: did you mean %s?",
                  nearest);
     else
         snprintf(sentence, CONFIG_SENTENCE,
-                 "is no key of the configuration: docs/reference/configuration.md lists them");
+                 "is not a key of the configuration: docs/reference/configuration.md lists them");
 }

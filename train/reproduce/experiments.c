@@ -143,7 +143,8 @@ static szg_status find_base(szg_context *context, run_place *place, szgi_json_va
     SZG_TRY(find_experiment(context, place, experiments, place->like, &place->base));
     if (szgi_json_kind_of(place->base) == SZGI_JSON_ABSENT ||
         place->base.index >= place->origin.index)
-        return szgi_json_fail(context, like, "%.64s is no experiment above this one", place->like);
+        return szgi_json_fail(context, like, "%.64s is not an experiment above this one",
+                              place->like);
     if (szgi_json_has(place->base, "like"))
         return szgi_json_fail(context, like, "%.64s is like another one itself", place->like);
     return SZG_OK;

@@ -52,8 +52,8 @@ static szg_status classes_of(szg_context *context, const szgi_safetensors *file,
     const szgi_tensor *tensor = szgi_safetensors_find(file, "fc_out.weight");
     if (!tensor)
         return szgi_fail(context, SZG_EDATA,
-                         "tensor fc_out.weight is missing: this is no checkpoint of a decoder that "
-                         "szego trains");
+                         "tensor fc_out.weight is missing: this is not a checkpoint of a decoder "
+                         "that szego trains");
     char text[64];
     if (tensor->dims != 2 || tensor->shape[0] < 1)
         return szgi_fail(context, SZG_EDATA,

@@ -179,7 +179,7 @@
     }
     told.textContent = ` ${error.message}${remedy}`;
   }
-  const ROWS = "; the same rows stand in the folder";
+  const ROWS = "; the same rows are in the folder";
 
   function save(blob, name) {
     const anchor = document.createElement("a");

@@ -32,8 +32,7 @@ static void say_where(page *page, const szg_table *table, int64_t size) {
     szgi_page_paragraph(
         page,
         "Not in this page, which it would make %" PRId64
-        " kB larger: its rows stand in the CSV files of the folder, the first ones in "
-        "that of %s.",
+        " kB larger: its rows are in the CSV files of the folder, the first ones in that of %s.",
         (size * 4 / 3 + 999) / 1000, first ? first : "its result");
 }
 

@@ -65,7 +65,7 @@ static void say_caption(words *words, const plot_figure *figure) {
     if (of->at_zero > 0) {
         fputs("; the mass ", words->stream);
         szgi_plot_number(words, of->zero_mass);
-        fputs(" at angle 0 has no place here", words->stream);
+        fputs(" at angle 0 is not drawn here", words->stream);
     }
     fputs(".", words->stream);
 }

@@ -38,12 +38,11 @@ static szg_status print_runs(page *page, rows of) {
     FILE *stream = szgi_page_stream(page);
     szgi_published *paper;
     SZG_TRY(szgi_published_open(szgi_page_context(page), &paper));
-    szgi_page_paragraph(
-        page,
-        "Test accuracy in percent. The paper's (Table 1 of %s) stands beside where "
-        "encoding and task have its names; sizes, data and settings of these runs are "
-        "their own, so the two numbers are of different experiments.",
-        szgi_published_source(paper));
+    szgi_page_paragraph(page,
+                        "Test accuracy in percent. The paper's (Table 1 of %s) is beside it if "
+                        "encoding and task have its names; sizes, data and settings of these runs "
+                        "are their own, so the two numbers are of different experiments.",
+                        szgi_published_source(paper));
     fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">result</th><th "
           "scope=\"col\">run</th><th scope=\"col\">encoding</th><th scope=\"col\">task</th>"
           "<th scope=\"col\" class=\"number\">seed</th><th scope=\"col\" class=\"number\">test "
