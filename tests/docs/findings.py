@@ -3,6 +3,7 @@
 
 usage: findings.py SZEGO SOURCE
 Each section's commands are run; each number with a decimal point in its prose must be one that they print, rounded.
+The ends of a range [a, b] must be rounded outwards, since what is certified to lie in it lies in it as printed, too.
 Commands that fetch a model or train for minutes are not run, and the section about training is left to its reader.
 """
 import collections
@@ -20,6 +21,7 @@ SLOW = ("fetch-model", "reproduce")
 ROW = re.compile(r"^\| (\S+) \| (paper|reading|correction) \|.*\| (\w+) \|$", re.MULTILINE)
 # With digits behind the point; not a section's number, a version or a claim's name.
 NUMBER = re.compile(r"(?<![\w.^])\d+\.\d+(?![\w.^]|\|)")
+RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?), (-?\d+(?:\.\d+)?)\]")
 FENCE = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -55,10 +57,19 @@ def answers(szego, section):
     return [float(cell) for cell in found if re.fullmatch(r"-?\d+(\.\d+)?(e[-+]\d+)?", cell)]
 
 
+def is_outside(text, sign, numbers):
+    """Whether an answer lies on the inner side of an end of a range, by less than a unit of the end's last digit."""
+    unit = 10.0 ** -len(text.partition(".")[2])
+    return any(0 <= sign * (x - float(text)) < unit for x in numbers)
+
+
 def unexplained(section, numbers):
     """Numbers of the prose that are no rounding of an answer, nor of a hundredth of one (per cent)."""
     prose = re.sub(r"`[^`]*`|\([^()]*://[^()]*\)", "", FENCE.sub("", section))
-    for text in NUMBER.findall(re.sub(r"^\|.*$|^#.*$", "", prose, flags=re.MULTILINE)):
+    prose = re.sub(r"^\|.*$|^#.*$", "", prose, flags=re.MULTILINE)
+    for low, high in RANGE.findall(prose):
+        yield from (text for text, sign in ((low, 1), (high, -1)) if not is_outside(text, sign, numbers))
+    for text in NUMBER.findall(RANGE.sub("", prose)):
         digits = len(text.split(".")[1])
         near = 0.5 * 10.0**-digits * (1 + 1e-9)  # half of the last digit shown
         if not any(abs(abs(x) - float(text)) <= near or abs(100 * abs(x) - float(text)) <= near for x in numbers):
