@@ -111,6 +111,26 @@ START_TEST(heads_that_end_far_from_the_others_are_named) {
 }
 END_TEST
 
+/* What rounding leaves of a ratio of 1 narrows nothing: a head that does not rotate. */
+START_TEST(rounding_narrows_nothing) {
+    static const double ratio[] = {0.5, 1 - 1e-7, 1 + 1e-7};
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv, CONTRACTION);
+    for (int step = 0; step < 2; step++)
+        for (int head = 0; head < 3; head++)
+            fprintf(csv.stream, "run-0,rope,count,5,s,%d,0,%d,0,20,same_qk,%.17g,1.1,1.2,0,,,,\n",
+                    step, head, ratio[head]);
+    write_csv("t", "train", "contraction", end_csv(&csv), NULL, NULL);
+    char *text = section_of(folder, "contraction");
+    ck_says(text, "The encoding narrows 1 of 3 heads (0.5 to 1) at step 1, 1 at step 0.");
+    ck_says(text, "The encoding narrows 1 of 3 heads (0.5 to 1) at step 1: blue, below 1.");
+    free(csv.text);
+    free(text);
+    end_folder();
+}
+END_TEST
+
 START_TEST(contraction_without_steps_is_drawn_by_order) {
     begin_folder();
     write_csv("s", "spectrum", "contraction",
@@ -207,6 +227,7 @@ TEST_FILE("sections_contraction") {
              heads_that_end_far_from_the_others_are_named);
     test_add(suite, "every refused allocation is survived", every_refused_allocation_is_survived);
     test_add(suite, "contraction counts heads below one", contraction_counts_heads_below_one);
+    test_add(suite, "rounding narrows nothing", rounding_narrows_nothing);
     test_add(suite, "contraction without steps is drawn by order",
              contraction_without_steps_is_drawn_by_order);
 }

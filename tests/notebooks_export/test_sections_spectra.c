@@ -332,6 +332,27 @@ START_TEST(complex_heads_and_their_circle) {
 }
 END_TEST
 
+/* Of two heads one has a certified range: the caption does not speak of all values. */
+START_TEST(values_that_no_range_bounds) {
+    const double first[] = {0, 1, 2}, second[] = {0, 1, 4};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES);
+    for (int head = 0; head < 2; head++)
+        for (int i = 0; i < 3; i++) {
+            add_values(&b, "kms", 3, 1, (head ? second : first) + i, NULL, "eigenvalue");
+            whole(&b, "head", head);
+        }
+    table(&b, "range", RANGE);
+    add_range(&b, "kms", 3, -1, 3, "eigenvalues");
+    whole(&b, "head", 0);
+    finish(&b);
+    SAYS("All 3 eigenvalues lie in the certified range [-1, 3]; no certified range bounds 3 "
+         "others.");
+    remove_folder();
+}
+END_TEST
+
 /* ---- Ranges ---- */
 
 #define SUMMARY                                                                                    \
@@ -398,6 +419,32 @@ START_TEST(heads_are_one_range) {
     SAYS("<li>Each of the 2 certified ranges holds its spectrum; the widest is that of alibi, 2 "
          "heads: eigenvalues -3 to 5.");
     SAYS("<li>rope:dim=8: eigenvalues 0 to 2, certified within -1.235 to 3.457.");
+    remove_folder();
+}
+END_TEST
+
+/* A range over all heads has no certified range that only some of them have, no theorem that not
+ * all of them have, and is one of eigenvalues or of singular values. */
+START_TEST(what_some_heads_have_alone) {
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "summary", SUMMARY);
+    for (int head = 0; head < 2; head++) {
+        add_ends(&b, "bounded", -1, 1, head ? NAN : -2, head ? NAN : 2,
+                 head ? NULL : "eigenvalues");
+        whole(&b, "head", head);
+        text(&b, "theorem", head ? "none" : "szego");
+    }
+    for (int head = 0; head < 2; head++) {
+        add_ends(&b, "mixed", -1, 1, 0, 4, head ? "singular_values" : "eigenvalues");
+        whole(&b, "head", head);
+    }
+    finish(&b);
+    MARKS("ranges-1", 2 + 1);
+    SAYS("Every certified range (1) holds its spectrum.");
+    SAYS("<td class=\"number\">-1 to 1</td><td class=\"number\">of 1 of 2 heads alone</td>"
+         "<td>none</td>");
+    SAYS("<td class=\"number\">singular values 0.5 to 3</td><td class=\"number\">0 to 4</td>");
     remove_folder();
 }
 END_TEST
@@ -475,6 +522,8 @@ TEST_FILE("sections_spectra") {
     test_add(suite, "complex heads and their circle", complex_heads_and_their_circle);
     test_add(suite, "ranges and what bounds them", ranges_and_what_bounds_them);
     test_add(suite, "heads are one range", heads_are_one_range);
+    test_add(suite, "what some heads have alone", what_some_heads_have_alone);
+    test_add(suite, "values that no range bounds", values_that_no_range_bounds);
     test_add(suite, "many ranges are bounded", many_ranges_are_bounded);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
     test_add(suite, "refused_memory", refused_memory);

@@ -85,7 +85,7 @@ typedef struct counted {
 static void count_ratio(double ratio, counted *all) {
     if (!isfinite(ratio))
         return;
-    all->below += ratio < 1;
+    all->below += ratio < 1 && !is_one(ratio);
     all->least = all->known ? fmin(all->least, ratio) : ratio;
     all->greatest = all->known ? fmax(all->greatest, ratio) : ratio;
     all->known++;

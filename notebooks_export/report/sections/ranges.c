@@ -15,7 +15,7 @@ typedef struct range {
     const char *name, *label;          /* without and with the number of heads */
     double n, lo, hi;                  /* over the heads; NaN: no values */
     bool singular;                     /* singular values, where eigenvalues are complex */
-    double certified_lo, certified_hi; /* over the heads; NaN: no range bounds them */
+    double certified_lo, certified_hi; /* over the heads; NaN: no range bounds them all */
     int64_t bounded, within, unsaid;   /* heads */
 } range;
 
@@ -27,17 +27,25 @@ typedef struct ranges {
 
 /* ---- Rows ---- */
 
-/* Singular values stand in for eigenvalues that are complex or were not computed. */
+static rows head_of(const rows *of, int64_t *row, int64_t index) {
+    *row = szgi_rows_at(*of, index);
+    return (rows){of->table, row, 1};
+}
+
+/* Singular values stand in for eigenvalues that are complex or were not computed: of every head, as
+ * one range cannot be of both. */
+static bool is_singular(rows of) {
+    bool singular = false;
+    for (int64_t i = 0, row; i < of.count; i++)
+        singular |= szgi_spectrum_bounds_of(head_of(&of, &row, i), false).is_modulus ||
+                    isnan(szgi_rows_real(of, i, "lambda_max"));
+    return singular;
+}
+
 static void take_head(range *to, rows head) {
-    spectrum_bounds stated = szgi_spectrum_bounds_of(head, false);
-    double lo = szgi_rows_real(head, 0, "lambda_min"), hi = szgi_rows_real(head, 0, "lambda_max");
-    bool singular = stated.is_modulus || isnan(hi);
-    if (singular) {
-        lo = szgi_rows_real(head, 0, "sigma_min");
-        hi = szgi_rows_real(head, 0, "sigma_max");
-        stated = szgi_spectrum_bounds_of(head, true);
-    }
-    to->singular |= singular;
+    spectrum_bounds stated = szgi_spectrum_bounds_of(head, to->singular);
+    double lo = szgi_rows_real(head, 0, to->singular ? "sigma_min" : "lambda_min"),
+           hi = szgi_rows_real(head, 0, to->singular ? "sigma_max" : "lambda_max");
     to->unsaid += stated.unsaid;
     if (!(lo <= hi) || isinf(lo) || isinf(hi))
         return;
@@ -56,12 +64,13 @@ static range take_range(rows of) {
                  .n = szgi_rows_real(of, 0, "n"),
                  .lo = NAN,
                  .hi = NAN,
+                 .singular = is_singular(of),
                  .certified_lo = NAN,
                  .certified_hi = NAN};
-    for (int64_t i = 0; i < of.count; i++) {
-        const int64_t row = szgi_rows_at(of, i);
-        take_head(&out, (rows){of.table, &row, 1});
-    }
+    for (int64_t i = 0, row; i < of.count; i++)
+        take_head(&out, head_of(&of, &row, i));
+    if (out.bounded < of.count) /* what bounds some heads does not bound them all */
+        out.certified_lo = out.certified_hi = NAN;
     return out;
 }
 
@@ -304,10 +313,13 @@ static void add_findings(const plot_figure *figure) {
 
 static void say_certified_cell(words *words, const void *of) {
     const range *one = of;
-    if (isnan(one->certified_hi))
-        fputs(one->unsaid > 0 ? "of what is not stated" : "none", words->stream);
-    else
+    if (!isnan(one->certified_hi))
         say_certified(words, one);
+    else if (one->bounded > 0)
+        fprintf(words->stream, "of %" PRId64 " of %" PRId64 " heads alone", one->bounded,
+                one->of.count);
+    else
+        fputs(one->unsaid > 0 ? "of what is not stated" : "none", words->stream);
 }
 
 static void say_range_cell(words *words, const void *of) {
@@ -327,8 +339,18 @@ static void print_cell(plot_run *run, FILE *stream, void (*say)(words *, const v
     fputs("</td>", stream);
 }
 
+/* One that covers every head; NULL: none does. */
+static const char *theorem_of(rows of) {
+    const char *theorem = szgi_spectrum_theorem(of);
+    for (int64_t i = 1, row; theorem && i < of.count; i++) {
+        const char *other = szgi_spectrum_theorem(head_of(&of, &row, i));
+        theorem = other && strcmp(theorem, other) == 0 ? theorem : NULL;
+    }
+    return theorem;
+}
+
 static void print_row(plot_run *run, FILE *stream, const range *one) {
-    const char *theorem = szgi_spectrum_theorem(one->of);
+    const char *theorem = theorem_of(one->of);
     fputs("<tr>", stream);
     szgi_html_cell(stream, one->name, 2 * NAME);
     szgi_html_number_cell(stream, (double)one->of.count);

@@ -111,6 +111,10 @@ void szgi_spectrum_say(words *words, const plot_figure *figure) {
         say_within(words, of);
     else
         say_extent(words, of);
+    if (of->bounded > 0 && of->bounded < of->total) {
+        fputs("; no certified range bounds ", words->stream);
+        szgi_plot_count(words, of->total - of->bounded, "other", "others");
+    }
     say_zeros(words, of);
     fputs(".", words->stream);
     szgi_heads_say(words, &of->left_out);
