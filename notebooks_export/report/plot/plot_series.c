@@ -172,7 +172,8 @@ static void take_each(plot_figure *figure, plot_series *to, const places *x, con
 static void take_means(plot_figure *figure, plot_series *to) {
     plot_run *run = figure->run;
     band band;
-    if (!szgi_plot_keep(run, szgi_band_open(run->context, to->of, figure->x.column,
+    if (run->status != SZG_OK || /* the series' name may have failed */
+        !szgi_plot_keep(run, szgi_band_open(run->context, to->of, figure->x.column,
                                             column_of(figure, to), &band)))
         return;
     szgi_plot_adopt(run, band.x); /* the four arrays are one block */
