@@ -51,7 +51,7 @@ static void check_item(const char *name, struct argp_state *state) {
             if (!item->name[length + 1] || item->name[length + 1] == ':')
                 szgi_suggest(&near, item->name, length + 1);
     if (!bench_exists(name))
-        argp_error(state, "there is no item '%s'%s %s", name, near.word ? ":" : ";",
+        argp_error(state, "there is no item '%s'%s %s", SHOWN(name), near.word ? ":" : ";",
                    SZGI_DID_YOU_MEAN(&near, "`szego bench --list` names them"));
 }
 

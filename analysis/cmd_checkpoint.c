@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint.h"
+#include "base/text.h"
 #include "formats/result.h"
 
 #include "command.h"
@@ -48,7 +49,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case ARGP_KEY_ARG:
         if (own->path)
-            argp_error(state, "one PATH is analysed, '%s' is a second one", argument);
+            argp_error(state, "one PATH is analysed, '%s' is a second one", SHOWN(argument));
         own->path = argument;
         return 0;
     case ARGP_KEY_END:

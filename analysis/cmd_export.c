@@ -48,7 +48,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case ARGP_KEY_ARG:
         if (own->folder)
-            argp_error(state, "one DIR is exported, '%s' is a second one", argument);
+            argp_error(state, "one DIR is exported, '%s' is a second one", SHOWN(argument));
         own->folder = argument;
         return 0;
     case ARGP_KEY_END:

@@ -1,6 +1,7 @@
 /* `szego logits`: contraction report of logits, or queries and keys, that other programs dumped. */
 #include "capture/dump.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include "captured.h"
 #include "specs.h"
@@ -73,7 +74,7 @@ static int role_of(int key) {
 static void take_encoding(logits_options *own, const char *spec, struct argp_state *state) {
     if (own->encoding)
         argp_error(state, "one encoding couples q and k: '%s' is there, '%s' is a second one",
-                   own->encoding, spec);
+                   SHOWN(own->encoding), SHOWN(spec));
     own->encoding = spec;
 }
 

@@ -18,7 +18,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     switch (key) {
     case ARGP_KEY_ARG:
         if (own->folder)
-            argp_error(state, "one DIR is reported, '%s' is a second one", argument);
+            argp_error(state, "one DIR is reported, '%s' is a second one", SHOWN(argument));
         own->folder = argument;
         return 0;
     case ARGP_KEY_END:

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "formats/examples.h"
 #include "formats/result.h"
 #include "train/run/train.h"
@@ -111,7 +112,7 @@ static void parse_capture(train_options *own, struct argp_state *state, const ch
     for (const char *at = text; *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ","), name = strcspn(at, "=");
         if (name == 0 || name >= length || name > 32)
-            argp_error(state, "--capture: '%s' is not KEY=VALUE,...", text);
+            argp_error(state, "--capture: '%s' is not KEY=VALUE,...", SHOWN(text));
         every = every || strncmp(at, "every=", 6) == 0;
         snprintf(key, sizeof key, "capture.%.*s", (int)name, at);
         add_override(own, state, key, at + name + 1, length - name - 1);
@@ -132,7 +133,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_SET:
         length = strcspn(argument, "=");
         if (!argument[length])
-            argp_error(state, "--set: '%.*s' is not KEY=VALUE", (int)length, argument);
+            argp_error(state, "--set: '%s' is not KEY=VALUE", SHOWN(argument));
         add_override(own, state, "", argument, strlen(argument));
         return 0;
     case KEY_SEEDS:
@@ -153,7 +154,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case ARGP_KEY_ARG:
         if (own->config)
-            argp_error(state, "one CONFIG.json is read, '%s' is a second one", argument);
+            argp_error(state, "one CONFIG.json is read, '%s' is a second one", SHOWN(argument));
         own->config = argument;
         return 0;
     case ARGP_KEY_END:

@@ -24,7 +24,7 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
     }
     if (!whole || value < least || value > most)
         argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64 "%s", option,
-                   text, least, most, value > most ? ": use a smaller number" : "");
+                   SHOWN(text), least, most, value > most ? ": use a smaller number" : "");
     return value;
 }
 
@@ -33,7 +33,7 @@ double parse_real(struct argp_state *state, const char *option, const char *text
     char *end;
     double value = szgi_real_scan(text, &end);
     if (end == text || *end || !(value >= least && value <= most))
-        argp_error(state, "%s: '%s' is not a number in %g .. %g", option, text, least, most);
+        argp_error(state, "%s: '%s' is not a number in %g .. %g", option, SHOWN(text), least, most);
     return value;
 }
 
@@ -46,7 +46,7 @@ int parse_choice(struct argp_state *state, const char *option, const char *text,
             return index;
         word = word[length] ? word + length + 1 : NULL;
     }
-    argp_error(state, "%s: '%s' is unknown: %s %s", option, text,
+    argp_error(state, "%s: '%s' is unknown: %s %s", option, SHOWN(text),
                SZGI_DID_YOU_CHOOSE(text, choices, "one of"), choices);
     return 0;
 }
@@ -66,7 +66,7 @@ void parse_integer_list(struct argp_state *state, const char *option, const char
         memcpy(item, at, kept);
         item[kept] = 0;
         if (kept < length)
-            argp_error(state, "%s: '%s...' is not an integer", option, item);
+            argp_error(state, "%s: '%s...' is not an integer", option, SHOWN(item));
         grow(state, &list->value, list->count, sizeof *list->value);
         list->value[list->count++] = parse_integer(state, option, item, least, most);
         at += length;

@@ -38,28 +38,29 @@ bool specs_names_encoding(const char *text) {
 
 /* The list of encodings would be no help to whoever names a file. */
 static void refuse_file(const char *path, struct argp_state *state) {
+    const char *shown = SHOWN(path);
     if (specs_names_encoding(path))
         return;
     if (szgi_path_ends(path, ".npy"))
         argp_error(state,
                    "'%s' is a file, not a SPEC: --coefficients %s reads it as Toeplitz "
                    "coefficients, `szego logits %s` as logits",
-                   path, path, path);
+                   shown, shown, shown);
     if (szgi_path_ends(path, ".csv") || szgi_path_ends(path, ".txt"))
         argp_error(state,
                    "'%s' is a file, not a SPEC: --coefficients %s reads it as Toeplitz "
                    "coefficients",
-                   path, path);
+                   shown, shown);
     if (szgi_path_ends(path, ".safetensors"))
         argp_error(state,
                    "'%s' is a file, not a SPEC: `szego checkpoint %s` reads it as weights, "
                    "`szego logits %s` as logits",
-                   path, path, path);
+                   shown, shown, shown);
     if (strchr(path, '/') || access(path, F_OK) == 0)
         argp_error(state,
                    "'%s' is a file or folder, not a SPEC: `szego help specs` lists the "
                    "encodings",
-                   path);
+                   shown);
 }
 
 error_t specs_parse(specs_options *options, int key, const char *argument,
