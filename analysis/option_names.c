@@ -92,12 +92,17 @@ static szgi_suggestion find_near(const option_table *table, const char *word) {
 }
 
 static _Noreturn void refuse(const char *program, const char *word, const szgi_suggestion *near) {
-    fprintf(stderr,
-            "%s: unrecognized option '%.*s': did you mean --%s?\n"
-            "Try `%s --help' or `%s --usage' for more information.\n",
-            program, (int)(near->text + near->length - word), SHOWN(word), near->word, program,
-            program);
+    int length = near->word ? (int)(near->text + near->length - word) : SZGI_SHOWN;
+    fprintf(stderr, "%s: unrecognized option '%.*s'", program, length, SHOWN(word));
+    if (near->word)
+        fprintf(stderr, ": did you mean --%s?", near->word);
+    fprintf(stderr, "\nTry `%s --help' or `%s --usage' for more information.\n", program, program);
     exit(EXIT_USAGE);
+}
+
+/* getopt prints a word as it stands: one with control characters is refused before. */
+static bool is_plain(const char *word) {
+    return strcmp(SHOWN(word), word) == 0;
 }
 
 void option_names_check(const command *which, int argc, char **argv) {
@@ -107,7 +112,7 @@ void option_names_check(const command *which, int argc, char **argv) {
         memcpy(words, argv, (size_t)argc * sizeof *words);
         const char *refused = find_refused(&table, argc, words);
         szgi_suggestion near = find_near(&table, refused ? refused : "--");
-        if (refused && near.word)
+        if (refused && (near.word || !is_plain(refused)))
             refuse(argv[0], refused, &near);
     }
     free(words);
