@@ -297,7 +297,7 @@ START_TEST(proportional_heads_are_one_panel) {
     }
     finish(&b);
     SAYS("All 15 eigenvalues lie in the certified range [-4, 8]. Left out: 2 heads, 0.25 to 0.5 "
-         "times this one.");
+         "times the one drawn.");
     MARKS("spectrum-1", 5 + 2);
     SAYS("15 eigenvalues from -7 to 7; no certified range bounds them.");
     MARKS("spectrum-2", 15);
@@ -349,6 +349,7 @@ START_TEST(values_that_no_range_bounds) {
     finish(&b);
     SAYS("All 3 eigenvalues lie in the certified range [-1, 3]; no certified range bounds 3 "
          "others.");
+    ck_assert_ptr_null(strstr(page, "<title>certified range</title>")); /* of one head of two */
     remove_folder();
 }
 END_TEST

@@ -81,7 +81,7 @@ START_TEST(proportional_heads_are_one_curve) {
     }
     finish(&b);
     SAYS("Certified ranges, all within -1 to 3;");
-    SAYS("Left out: 3 heads, 0.125 to 0.5 times this one.");
+    SAYS("Left out: 3 heads, 0.125 to 0.5 times the one drawn.");
     MARKS("symbol-1", 1 + 2 + 2);
     MARKS("symbol-2", 2);
     ck_assert_int_eq(occurrences(page, "Left out"), 1);

@@ -303,11 +303,12 @@ static void draw_series(const pen *pen, const plot_series *one) {
     szgi_figure_show_heads(pen->paper, NULL, NULL);
 }
 
-/* The mean of a column's finite values. */
-static double mean_of(rows of, const char *column) {
+/* The mean of a column's finite values, or of its sums with another's. */
+static double mean_of(rows of, const char *column, const char *plus) {
     double mean = NAN, count = 0;
     for (int64_t i = 0; i < of.count; i++) {
         double value = szgi_rows_real(of, i, column);
+        value += plus ? szgi_rows_real(of, i, plus) : 0;
         if (isfinite(value))
             mean = ++count == 1 ? value : mean + (value - mean) / count;
     }
@@ -318,9 +319,7 @@ static void draw_rules(const pen *pen) {
     for (int64_t i = 0; i < pen->figure->rules && pen->figure->run->status == SZG_OK; i++) {
         const plot_rule *rule = &pen->figure->rule[i];
         const plot_axis *axis = rule->vertical ? &pen->figure->x : &pen->figure->y;
-        double mean = rule->column ? mean_of(pen->panel->of, rule->column) : NAN;
-        if (rule->plus)
-            mean += mean_of(pen->panel->of, rule->plus);
+        double mean = rule->column ? mean_of(pen->panel->of, rule->column, rule->plus) : NAN;
         double at = rule->column ? mean * (axis->times != 0 ? axis->times : 1) : rule->at;
         const figure_style style = {.name = rule->name, .colour = FIGURE_MUTED};
         if (isfinite(at))

@@ -136,7 +136,10 @@ static void say_steps(words *words, const plot_figure *figure) {
     say_counted(words, &after);
     fputs(" at step ", words->stream);
     szgi_plot_number(words, last);
-    fprintf(words->stream, ", %" PRId64 " at step ", before.below);
+    fprintf(words->stream, ", %" PRId64, before.below);
+    if (before.known != after.known)
+        fprintf(words->stream, " of %" PRId64, before.known);
+    fputs(" at step ", words->stream);
     szgi_plot_number(words, first);
     szgi_plot_say_outliers(words, figure);
     fputs(".", words->stream);

@@ -127,5 +127,5 @@ void szgi_heads_say(words *words, const heads_left_out *of) {
         fputs(" to ", words->stream);
         szgi_plot_number(words, of->greatest);
     }
-    fputs(" times this one.", words->stream);
+    fputs(" times the one drawn.", words->stream);
 }

@@ -235,10 +235,15 @@ static void prepare_panel(plot_figure *figure, plot_panel *panel, spectrum_facts
 
 /* ---- The figure ---- */
 
+/* Heads without a range share the panels: what bounds some values is drawn for none. */
+static bool bounds_all(const spectrum_facts *facts) {
+    return facts->bounded > 0 && facts->bounded == facts->total;
+}
+
 static void bound_values(plot_figure *figure, const spectrum_facts *facts) {
     figure->x = (plot_axis){.label = "share of the values below", .lo = 0, .hi = 1};
     figure->y = (plot_axis){.label = figure->y.label, .scale = PLOT_CHOSEN};
-    if (facts->bounded == 0)
+    if (!bounds_all(facts))
         return;
     szgi_plot_add_rule(figure, (plot_rule){.name = "certified range", .at = facts->lo});
     szgi_plot_add_rule(figure, (plot_rule){.at = facts->hi});
@@ -279,7 +284,7 @@ static void bound_plane(plot_figure *figure, const spectrum_facts *facts) {
     figure->y = (plot_axis){.label = "imaginary part", .lo = -side, .hi = side};
     if (figure->panels == 1)
         figure->width = figure->height = PLANE_SIZE;
-    for (int64_t p = 0; p < figure->panels && facts->bounded > 0; p++)
+    for (int64_t p = 0; p < figure->panels && bounds_all(facts); p++)
         add_circle(figure, &figure->panel[p], facts->radius);
 }
 
