@@ -264,6 +264,18 @@ LINKS = """(() => {
 })()"""
 
 
+#: [ids, count] of the figures of two panels in a grid: those wider than half of it, or with a panel below the other.
+WIDE_PAIRS = """(() => {
+    const pairs = Array.from(document.querySelectorAll('.grid > .multiples')).filter(figure =>
+        figure.checkVisibility() && figure.querySelectorAll('.panels > *').length === 2);
+    const box = element => element.getBoundingClientRect();
+    return [pairs.filter(figure => {
+        const [first, second] = Array.from(figure.querySelectorAll('.panels > *'), box);
+        return box(figure).width > box(figure.parentElement).width / 2 || first.top !== second.top;
+    }).map(figure => figure.id), pairs.length];
+})()"""
+
+
 def check_layout(chromium, path):
     for width in (PHONE, 700, DESK):
         page = chromium.open(path, width=width)
@@ -275,6 +287,8 @@ def check_layout(chromium, path):
     page = chromium.open(path, width=DESK)
     tap.ok("the navigation has every section and figure, and no other", page.evaluate(LINKS) == [[], []],
            page.evaluate(LINKS))
+    wide, pairs = page.evaluate(WIDE_PAIRS)
+    tap.ok("a figure of two panels takes half a row, its panels side by side", pairs > 0 and wide == [], (wide, pairs))
     page.evaluate("document.getElementById('curves').scrollIntoView()")
     page.settle()
     tap.ok("the navigation stays in view", 0 <= page.evaluate(
