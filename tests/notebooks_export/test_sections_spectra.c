@@ -472,6 +472,43 @@ START_TEST(many_ranges_are_bounded) {
 }
 END_TEST
 
+/* What is not drawn counts too; what lies outside its range and the widest are drawn. */
+START_TEST(ranges_left_out_count) {
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "summary", SUMMARY);
+    for (int n = 1; n <= 50; n++) {
+        add_ends(&b, "kms", 0, n == 45 ? 3 : 1, -1, n == 47 ? 5 : 2, "eigenvalues");
+        whole(&b, "n", n);
+    }
+    add_ends(&b, "t5", 0, 4, -1, 5, "eigenvalues");
+    finish(&b);
+    SAYS("50 of 51 certified ranges hold their spectra. Left out: 11 further rows."); /* of 40 */
+    SAYS("<li>Of 51 certified ranges 50 hold their spectra; the widest is that of t5: eigenvalues "
+         "0 to 4.");
+    SAYS("<td>kms, n = 38</td>");
+    SAYS("<td>kms, n = 45</td>");
+    ck_assert_int_eq(occurrences(page, "<td>kms, n = 39</td>"), 0);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(one_range_is_no_plural) {
+    for (int outside = 0; outside < 2; outside++) {
+        builder b = {0};
+        begin(&b, "spectrum");
+        table(&b, "summary", SUMMARY);
+        add_ends(&b, "kms", 0, outside ? 3 : 1, -1, 2, "eigenvalues");
+        finish(&b);
+        if (outside)
+            SAYS("<li>The certified range does not hold the spectrum of kms: eigenvalues 0 to 3.");
+        else
+            SAYS("<li>The certified range holds the spectrum of kms: eigenvalues 0 to 1.");
+        remove_folder();
+    }
+}
+END_TEST
+
 START_TEST(columns_that_are_missing) {
     builder b = {0};
     begin(&b, "spectrum");
@@ -526,6 +563,8 @@ TEST_FILE("sections_spectra") {
     test_add(suite, "what some heads have alone", what_some_heads_have_alone);
     test_add(suite, "values that no range bounds", values_that_no_range_bounds);
     test_add(suite, "many ranges are bounded", many_ranges_are_bounded);
+    test_add(suite, "ranges left out count", ranges_left_out_count);
+    test_add(suite, "one range is no plural", one_range_is_no_plural);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
     test_add(suite, "refused_memory", refused_memory);
 }

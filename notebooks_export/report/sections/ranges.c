@@ -22,7 +22,7 @@ typedef struct range {
 typedef struct ranges {
     range *one;
     int64_t count, left_out;
-    int64_t bounded, within, unsaid; /* of count: every head is */
+    int64_t bounded, within, unsaid; /* also of those left out: every head is */
 } ranges;
 
 /* ---- Rows ---- */
@@ -74,25 +74,55 @@ static range take_range(rows of) {
     return out;
 }
 
+/* Every head is. */
+static bool is_bounded(const range *one) {
+    return one->bounded == one->of.count;
+}
+
+static bool is_outside(const range *one) {
+    return is_bounded(one) && one->within < one->bounded;
+}
+
+static const range *find_widest(const ranges *all) {
+    const range *found = NULL;
+    for (int64_t i = 0; i < all->count; i++) {
+        const range *one = &all->one[i];
+        if (is_bounded(one) && (!found || one->hi - one->lo > found->hi - found->lo))
+            found = one;
+    }
+    return found;
+}
+
 static bool is_same_source(rows a, rows b) {
     const char *x = szgi_rows_text(a, 0, "source"), *y = szgi_rows_text(b, 0, "source");
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-/* The first of each source before any second, so many in all; they stay in their order. */
-static bool *choose(plot_run *run, const groups *all) {
+typedef enum { RANK_WIDEST, RANK_OUTSIDE, RANK_FIRST, RANK_REST, RANKS } rank;
+
+static rank rank_of(const ranges *all, int64_t i, const range *widest) {
+    const range *one = &all->one[i];
+    if (one == widest)
+        return RANK_WIDEST;
+    if (is_outside(one))
+        return RANK_OUTSIDE;
+    return i == 0 || !is_same_source(one[-1].of, one->of) ? RANK_FIRST : RANK_REST;
+}
+
+/* What the findings speak of, then the first of each source before any second, so many in all; they
+ * stay in their order. */
+static bool *choose(plot_run *run, const ranges *all) {
+    const range *widest = find_widest(all);
     bool *chosen;
     int64_t left = MOST_RANGES;
     if (!szgi_plot_new(run, all->count, &chosen))
         return NULL;
-    for (int first = 1; first >= 0; first--)
-        for (int64_t i = 0; i < all->count && left > 0; i++) {
-            bool begins = i == 0 || !is_same_source(all->group[i - 1], all->group[i]);
-            if (!chosen[i] && begins == first) {
+    for (int now = 0; now < RANKS; now++)
+        for (int64_t i = 0; i < all->count && left > 0; i++)
+            if (rank_of(all, i, widest) == (rank)now) {
                 chosen[i] = true;
                 left--;
             }
-        }
     return chosen;
 }
 
@@ -149,23 +179,28 @@ static void name_ranges(plot_run *run, const ranges *all) {
     }
 }
 
+static void count_range(ranges *to, const range *one) {
+    to->bounded += is_bounded(one);
+    to->within += is_bounded(one) && !is_outside(one);
+    to->unsaid += one->unsaid > 0;
+}
+
+/* All are counted; those that are drawn stay. */
 static void take_ranges(plot_run *run, const groups *all, ranges *out) {
-    const bool *chosen = choose(run, all);
-    if (!chosen ||
-        !szgi_plot_new(run, all->count < MOST_RANGES ? all->count : MOST_RANGES, &out->one))
+    if (!szgi_plot_new(run, all->count, &out->one))
         return;
-    for (int64_t i = 0; i < all->count; i++) {
-        if (!chosen[i]) {
-            out->left_out++;
-            continue;
-        }
-        range one = take_range(all->group[i]);
-        bool bounded = one.bounded == one.of.count;
-        out->bounded += bounded;
-        out->within += bounded && one.within == one.bounded;
-        out->unsaid += one.unsaid > 0;
-        out->one[out->count++] = one;
+    for (out->count = 0; out->count < all->count; out->count++) {
+        out->one[out->count] = take_range(all->group[out->count]);
+        count_range(out, &out->one[out->count]);
     }
+    const bool *chosen = choose(run, out);
+    if (!chosen)
+        return;
+    out->count = 0;
+    for (int64_t i = 0; i < all->count; i++)
+        if (chosen[i])
+            out->one[out->count++] = out->one[i];
+    out->left_out = all->count - out->count;
     name_ranges(run, out);
 }
 
@@ -254,16 +289,6 @@ static void say_caption(words *words, const plot_figure *figure) {
 
 /* ---- Findings ---- */
 
-static const range *find_widest(const ranges *all) {
-    const range *found = NULL;
-    for (int64_t i = 0; i < all->count; i++) {
-        const range *one = &all->one[i];
-        if (one->bounded == one->of.count && (!found || one->hi - one->lo > found->hi - found->lo))
-            found = one;
-    }
-    return found;
-}
-
 /* The first bounded one of rotary encodings, which the paper is about. */
 static const range *find_rope(const ranges *all) {
     for (int64_t i = 0; i < all->count; i++) {
@@ -295,7 +320,10 @@ static void add_findings(const plot_figure *figure) {
     if (!widest)
         return;
     const char *text = szgi_plot_text(run, say_range, widest);
-    if (all->within == all->bounded)
+    if (all->bounded == 1)
+        szgi_page_finding(run->page, NULL, "The certified range %s the spectrum of %s.",
+                          all->within == 1 ? "holds" : "does not hold", text);
+    else if (all->within == all->bounded)
         szgi_page_finding(run->page, NULL,
                           "Each of the %" PRId64 " certified ranges holds its spectrum; the widest "
                           "is that of %s.",
