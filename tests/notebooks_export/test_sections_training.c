@@ -94,6 +94,21 @@ START_TEST(curves_are_told_apart_by_experiment) {
 }
 END_TEST
 
+/* A training that diverged: its rows are there, and have no numbers. */
+START_TEST(curves_without_numbers) {
+    begin_folder();
+    write_csv("rep", "reproduce", "curves",
+              "run:t,encoding:t,task:t,seed:i,epoch:i,step:i,split:t,loss:r,accuracy:r,note:t\n"
+              "a,rope,distance,0,1,10,train,1,0.5,\n"
+              "a,rope,distance,0,1,10,test,nan,nan,\n",
+              NULL, NULL);
+    char *text = section_of(folder, "curves");
+    ck_says(text, "No finite value of the test split.");
+    free(text);
+    end_folder();
+}
+END_TEST
+
 START_TEST(runs_of_a_reproduction_are_drawn_once) {
     begin_folder();
     write_curves();
@@ -313,6 +328,7 @@ END_TEST
 TEST_FILE("sections_training") {
     test_add(suite, "curves are means over seeds", curves_are_means_over_seeds);
     test_add(suite, "curves are told apart by experiment", curves_are_told_apart_by_experiment);
+    test_add(suite, "curves without numbers", curves_without_numbers);
     test_add(suite, "runs of a reproduction are drawn once", runs_of_a_reproduction_are_drawn_once);
     test_add(suite, "many encodings are lines of one figure",
              many_encodings_are_lines_of_one_figure);

@@ -192,7 +192,7 @@ static void say_seeds(words *words, const plot_figure *figure) {
 static void say_ends(words *words, const plot_figure *figure) {
     const plot_series *best = find_end(figure, true), *worst = find_end(figure, false);
     if (!best) {
-        fputs("No rows of the test split.", words->stream);
+        fputs("No finite value of the test split.", words->stream);
         return;
     }
     fprintf(words->stream, "Best at the end: %s, ", best->name ? best->name : "test");
