@@ -50,7 +50,8 @@ bool display_has_unicode(void) {
 /* https://no-color.org: any value but the empty one. */
 static bool wants_colour(void) {
     const char *refusal = getenv("NO_COLOR"), *name = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(refusal && *refusal) && name && strcmp(name, "dumb") != 0;
+    return isatty(STDOUT_FILENO) && !(refusal && *refusal) && name && *name &&
+           strcmp(name, "dumb") != 0;
 }
 
 szg_status display_print(command_call *call, const szg_result *result) {
