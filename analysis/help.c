@@ -411,7 +411,8 @@ int help_main(int count, char **words) {
         count--;
         words++;
     }
-    if (count == 0 || strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0) {
+    if (count == 0 || strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0 ||
+        strcmp(words[0], "-h") == 0) {
         put_overview(&page);
         return EXIT_DONE;
     }
