@@ -86,12 +86,29 @@ bool preset_find(const char *name, char path[PATH_MAX]) {
     return size < PATH_MAX && access(path, R_OK) == 0;
 }
 
+static bool is_preset(const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = preset_names; *at; at += *at == '|') {
+        size_t known = strcspn(at, "|");
+        if (known == length && strncmp(at, name, known) == 0)
+            return true;
+        at += known;
+    }
+    return false;
+}
+
 static szg_status preset_path(command_call *call, const char *name, char path[PATH_MAX]) {
     bool file = strchr(name, '/') || szgi_path_ends(name, ".json");
     if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
         return SZG_OK;
     if (!file && preset_find(name, path))
         return SZG_OK;
+    if (!file && is_preset(name))
+        return szgi_fail(
+            call->context, SZG_EIO,
+            "preset %s: its file is not installed: %s is missing: run `meson install`, "
+            "or name a file (./%s.json)",
+            name, path, name);
     return szgi_fail(call->context, SZG_EINVAL,
                      "there is no preset '%.80s': %s %s, or name a file (./%.80s.json)", name,
                      SZGI_DID_YOU_CHOOSE(name, preset_names, "one of"), preset_names, name);

@@ -46,3 +46,11 @@ for page in szego.1 szego-spectrum.1 szego-completion.1 szego-specs.7 szego-clai
     [ -s "$manual/man${page##*.}/$page" ] || { echo "no man page $page"; exit 1; }
 done
 "$(find "$folder" -name szego -type f -path '*bin*')" --version
+# Without its files the program says which is missing, and suggests no preset of the same name.
+program=$(find "$folder" -name szego -type f -path '*bin*') presets=$(sed -n 's/^prefix=//p' "$pc")/share/szego/presets
+if [ ! -e "$presets" ]; then
+    cp "$program" "$folder/moved"
+    ! "$folder/moved" reproduce --preset quick --list 2>"$folder/err" || exit 1
+    grep -q 'preset quick: its file is not installed: .*/quick\.json is missing' "$folder/err" ||
+        { cat "$folder/err"; exit 1; }
+fi
