@@ -360,8 +360,13 @@ static void put_escaped(const char *text, size_t length, FILE *stream) {
 static void put_element(const formula *from, const node *one, FILE *stream) {
     static const char *const elements[] = {
         [LETTER] = "mi", [NUMBER] = "mn", [WORD] = "mtext", [NAME] = "mi", [SIGN] = "mo"};
+    /* Fences of one line stay as high as the line, and a bar stands close on both of its sides. */
+    char sign = one->kind == SIGN && one->length == 1 ? from->text[one->offset] : 0;
+    const char *look = sign == '|' ? " stretchy=\"false\" lspace=\"0\" rspace=\"0\""
+                       : sign && strchr("()[]{}", sign) ? " stretchy=\"false\""
+                                                        : "";
     fputs(one->bar ? "<mover>" : "", stream);
-    fprintf(stream, "<%s>", elements[one->kind]);
+    fprintf(stream, "<%s%s>", elements[one->kind], look);
     if (one->sign)
         put_escaped(one->sign->unicode, strlen(one->sign->unicode), stream);
     else
@@ -378,14 +383,26 @@ static void put_group(const formula *from, int row, FILE *stream) {
     fputs("</mrow>", stream);
 }
 
+static bool is_upright(const node *one) {
+    return one->kind == NAME || one->kind == WORD;
+}
+
+/* MathML sets no space of its own beside an upright word. */
+static void put_space(const formula *from, int index, FILE *stream) {
+    if (index && is_upright(&from->node[index]))
+        fputs("<mspace width=\"0.2em\"/>", stream);
+}
+
 static void put_mathml(const formula *from, int index, FILE *stream) {
     const node *one = &from->node[index];
     const char *around = one->below && one->above ? "msubsup"
                          : one->below             ? "msub"
                          : one->above             ? "msup"
                                                   : NULL;
-    if (one->kind == SPACE)
+    if (one->kind == SPACE) {
+        put_space(from, one->next, stream);
         return;
+    }
     if (around)
         fprintf(stream, "<%s>", around);
     put_element(from, one, stream);
@@ -395,6 +412,9 @@ static void put_mathml(const formula *from, int index, FILE *stream) {
         put_group(from, one->above, stream);
     if (around)
         fprintf(stream, "</%s>", around);
+    const node *space = &from->node[one->next]; /* before an upright word it is written by itself */
+    if (space->kind == SPACE && !is_upright(&from->node[space->next]))
+        put_space(from, index, stream);
 }
 
 /* ---- TeX ---- */

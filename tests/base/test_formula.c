@@ -30,7 +30,9 @@ START_TEST(each_form_is_written) {
          "$\\theta_{t}$"},
         {"`W o E`", "W ∘ E", "<math><mi>W</mi><mo>∘</mo><mi>E</mi></math>", "$W \\circ  E$"},
         {"`|E_ij| = 1`", "|Eᵢⱼ| = 1",
-         "<math><mo>|</mo><msub><mi>E</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>|</mo>"
+         "<math><mo stretchy=\"false\" lspace=\"0\" "
+         "rspace=\"0\">|</mo><msub><mi>E</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo "
+         "stretchy=\"false\" lspace=\"0\" rspace=\"0\">|</mo>"
          "<mo>=</mo><mn>1</mn></math>",
          "$|E_{ij}| = 1$"},
         {"`sum_{i>=1} w_i`", "∑_{i≥1} wᵢ",
@@ -43,19 +45,22 @@ START_TEST(each_form_is_written) {
         {"`x^theta`", "x^θ", "<math><msup><mi>x</mi><mrow><mi>θ</mi></mrow></msup></math>",
          "$x^{\\theta }$"},
         {"`Ebar <= Re{w_0}`", "E\xCC\x84 ≤ Re{w₀}",
-         "<math><mover><mi>E</mi><mo>¯</mo></mover><mo>≤</mo><mi>Re</mi><mo>{</mo>"
-         "<msub><mi>w</mi><mrow><mn>0</mn></mrow></msub><mo>}</mo></math>",
+         "<math><mover><mi>E</mi><mo>¯</mo></mover><mo>≤</mo><mspace "
+         "width=\"0.2em\"/><mi>Re</mi><mo "
+         "stretchy=\"false\">{</mo>"
+         "<msub><mi>w</mi><mrow><mn>0</mn></mrow></msub><mo stretchy=\"false\">}</mo></math>",
          "$\\bar{E} \\le  \\operatorname{Re}\\{w_{0}\\}$"},
         {"`a < b & odd words`", "a < b & odd words",
-         "<math><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mtext>odd</mtext>"
-         "<mtext>words</mtext></math>",
+         "<math><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mspace width=\"0.2em\"/>"
+         "<mtext>odd</mtext><mspace width=\"0.2em\"/><mtext>words</mtext></math>",
          "$a < b \\& \\text{odd} \\text{words}$"},
         {"`-0.3474 m N^2`", "−0.3474 m N²",
          "<math><mo>−</mo><mn>0.3474</mn><mi>m</mi><msup><mi>N</mi><mrow><mn>2</mn></mrow></msup>"
          "</math>",
          "$-0.3474 m N^{2}$"},
         {"`e^{i(i-j) theta_t}`", "e^{i(i−j) θₜ}",
-         "<math><msup><mi>e</mi><mrow><mi>i</mi><mo>(</mo><mi>i</mi><mo>−</mo><mi>j</mi><mo>)</mo>"
+         "<math><msup><mi>e</mi><mrow><mi>i</mi><mo "
+         "stretchy=\"false\">(</mo><mi>i</mi><mo>−</mo><mi>j</mi><mo stretchy=\"false\">)</mo>"
          "<msub><mi>θ</mi><mrow><mi>t</mi></mrow></msub></mrow></msup></math>",
          "$e^{i(i-j) \\theta_{t}}$"},
     };
@@ -106,8 +111,11 @@ static void check_elements(const char *text) {
     const char *open[64];
     int depth = 0;
     for (const char *at = text; (at = strchr(at, '<')); at++) {
-        size_t length = strcspn(at, ">");
+        size_t end = strcspn(at, ">"), length = strcspn(at, " >");
         ck_assert_msg(strspn(at + 1, "/abcdefghijklmnopqrstuvwxyz") == length - 1, "%s", text);
+        ck_assert_msg(memchr(at + 1, '<', end - 1) == NULL, "%s", text);
+        if (at[end - 1] == '/')
+            continue;
         if (at[1] != '/') {
             ck_assert_int_lt(depth, 64);
             open[depth++] = at + 1;
