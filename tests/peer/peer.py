@@ -29,6 +29,15 @@ class Tap:
         good = got is not None and want is not None and abs(got - want) <= bound
         self.ok(name, bool(good), "" if good else f"got {got!r}, want {want!r} +- {bound:.3g}")
 
+    def refused(self, name, call, *words, kind):
+        """The call raises `kind` with a message that has the words."""
+        try:
+            call()
+            self.ok(f"refused: {name}", False)
+        except kind as caught:
+            missing = [word for word in words if word not in str(caught)]
+            self.ok(f"refused: {name}", not missing, f"{missing} not in: {caught}" if missing else "")
+
     def finish(self):
         print(f"1..{self.count}")
         sys.exit(1 if self.failed else 0)

@@ -5,74 +5,41 @@
         model(**inputs)
     capture.write("dump.safetensors")                # q, k before and after rotation
     capture.write("logits.safetensors", logits=True) # content and coupled logits, N x N
+    capture.logits()                                 # the coupled ones as an array
 
-Then `szego logits dump.safetensors -o report/`. Supported: Llama, Mistral, Qwen2 and GPT-NeoX
-(rotary, whole or partial; grouped queries), GPT-2 and BERT (rows added to the tokens: content comes
-from a second pass, `with capture.zeroed(): model(**inputs)`). docs/how-to/python.md says more.
+Then `szego logits dump.safetensors -o report/`. The table in capture_families.py has the models that
+are supported. Models that add rows to the tokens (GPT-2, BERT, RoBERTa, DistilBERT) give their content
+in a second pass: `with capture.zeroed(): model(**inputs)`. docs/how-to/python.md says more.
 """
 import argparse
 import contextlib
 import functools
 import inspect
-import re
+import operator
 import sys
-from typing import Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from .capture_families import (FAMILIES, CaptureError, Family, attribute, family_of, query_heads,
+                               unknown)
 from .errors import SzegoError
 from .safetensors import Entry, write as write_safetensors
 
 
-class CaptureError(SzegoError):
-    """A model, or a pass through it, that cannot be captured."""
-
-
-# ---- What is known of attention classes ----
-
-_ROTARY = ("LlamaAttention", "MistralAttention", "Qwen2Attention", "GPTNeoXAttention")
-_ADDED = ("GPT2Attention", "BertSelfAttention")
-SUPPORTED = "Llama, Mistral, Qwen2, GPT-NeoX, GPT-2, BERT"
-
 #: Embeddings of positions that zeroed() sets to zero.
 _POSITIONS = ("wpe", "position_embeddings")
+SUPPORTED = ", ".join(family.name for family in FAMILIES)
 
 
-def _kind(module) -> str:
-    """The attention class, whichever kernel it runs on."""
-    return re.sub(r"Sdpa|Flash(?=Attention2)|(?<=Attention)2$", "", type(module).__name__)
-
-
-def _heads(x, count: int, size: int):
-    """[batch, N, count * size] as [batch, count, N, size]."""
-    return x.view(x.shape[0], x.shape[1], count, size).transpose(1, 2)
-
-
-def _attribute(module, names: Sequence[str]):
-    for owner in (module, getattr(module, "config", None)):
-        for name in names:
-            if getattr(owner, name, None) is not None:
-                return getattr(owner, name)
-    raise CaptureError(f"{type(module).__name__} has none of {', '.join(names)}: this version of "
-                       "transformers is not known")
-
-
-def _scale(module, size: int) -> float:
-    """What the model multiplies q . k by."""
-    if getattr(getattr(module, "config", None), "attn_logit_softcapping", None):
-        raise CaptureError(f"{type(module).__name__} caps its logits: they are no product q . k")
-    if _kind(module) == "GPT2Attention":
-        scale = size**-0.5 if module.scale_attn_weights else 1.0
-        return scale / (module.layer_idx + 1) if module.scale_attn_by_inverse_layer_idx else scale
-    return float(getattr(module, "scaling", None) or size**-0.5)
-
-
-def _refuse(module) -> None:
+def _refuse(module, family: Family) -> None:
     if getattr(module, "is_cross_attention", False):
         raise CaptureError(f"{type(module).__name__}: cross-attention is not supported")
     if getattr(module, "position_embedding_type", "absolute") not in ("absolute", None):
         raise CaptureError(f"{type(module).__name__}: position_embedding_type "
                            f"{module.position_embedding_type} adds terms that are no product q . k")
+    if not family.cap and getattr(getattr(module, "config", None), "attn_logit_softcapping", None):
+        raise CaptureError(f"{type(module).__name__} caps its logits: they are no product q . k")
 
 
 # ---- Hooks ----
@@ -88,69 +55,69 @@ class _Hooks:
 
     def __init__(self, module):
         self.module = module
-        self.kind = _kind(module)
+        self.family = family_of(module)
         self.seen: Dict[str, object] = {}
         self.undo: List = []
 
     def install(self) -> None:
-        _refuse(self.module)
-        projections = {"GPT2Attention": ["c_attn"], "BertSelfAttention": ["query", "key"],
-                       "GPTNeoXAttention": ["query_key_value"]}.get(self.kind, [])
-        for name in projections:
-            hook = functools.partial(self._projected, name)
-            self.undo.append(getattr(self.module, name).register_forward_hook(hook).remove)
+        _refuse(self.module, self.family)
+        for name in self.family.outputs + self.family.norms:
+            part = getattr(self.module, name, None)
+            if part is not None:
+                hook = functools.partial(self._let_out, name)
+                self.undo.append(part.register_forward_hook(hook).remove)
 
-    def _projected(self, name, _module, _inputs, output):
+    def _let_out(self, name, _module, _inputs, output):
         self.seen[name] = output.detach()
 
     def rotated(self, before, after) -> None:
-        """One call of apply_rotary_pos_emb."""
-        if "before" in self.seen:
+        """One call of a function that rotates."""
+        if self.family.alone:
+            before, after = ([x.transpose(1, 2)] for x in (before[0], after))
+        if len(self.seen.get("before", ())) + len(before) > 2:
             raise CaptureError(f"{type(self.module).__name__} rotates twice: not supported")
-        self.seen["before"] = [x.detach() for x in before]
-        self.seen["after"] = [x.detach() for x in after]
+        late = [name for name in self.family.norms
+                if getattr(self.module, name, None) is not None and name not in self.seen]
+        if late:
+            raise unknown(self.module, f"rotates before {' and '.join(late)} ran")
+        for role, tensors in (("before", before), ("after", after)):
+            self.seen.setdefault(role, []).extend(x.detach() for x in tensors)
 
     def take(self) -> Dict[str, object]:
         """Tensors by role, of the forward that just ran."""
         seen, self.seen = self.seen, {}
-        if self.kind in _ADDED:
-            q, k = self._added(seen)
+        if not self.family.rotates:
+            q, k = self._whole(seen)
             return {"q_coupled": q, "k_coupled": k}
-        if "before" not in seen:
-            raise CaptureError(f"{type(self.module).__name__} did not call apply_rotary_pos_emb: "
-                               "this version of transformers is not known")
-        (q, k), (q_coupled, k_coupled) = seen["before"], seen["after"]
-        if self.kind == "GPTNeoXAttention":
-            q, k, q_coupled, k_coupled = self._partial(seen, q, k, q_coupled, k_coupled)
+        if self.family.still and not attribute(self.module, self.family.still):
+            before = after = self._whole(seen)
+        elif len(seen.get("before", ())) != 2:
+            raise unknown(self.module, f"did not call {' or '.join(self.family.rotates)}")
+        else:
+            before, after = (seen[role][::-1] if self.family.alone else seen[role]
+                             for role in ("before", "after"))
+            if self.family.whole is not None:
+                whole = self._whole(seen)
+                before, after = whole, [self._joined(*one) for one in zip(whole, before, after)]
+        (q, k), (q_coupled, k_coupled) = before, after
         return {"q": q, "k": k, "q_coupled": q_coupled, "k_coupled": k_coupled}
 
-    def _added(self, seen):
-        count = _attribute(self.module, ["num_heads", "num_attention_heads"])
-        if self.kind == "GPT2Attention":
-            q, k, _ = seen["c_attn"].chunk(3, dim=-1)
-        else:
-            q, k = seen["query"], seen["key"]
-        return [_heads(x, count, x.shape[-1] // count) for x in (q, k)]
+    def _whole(self, seen):
+        try:
+            return self.family.whole(self.module, seen)
+        except KeyError as missing:
+            raise unknown(self.module, f"did not call {missing}") from None
 
-    def _partial(self, seen, q, k, q_coupled, k_coupled):
-        """Of heads that rotate in part, older versions rotate a slice: the rest is put back."""
-        count = _attribute(self.module, ["num_attention_heads", "num_heads"])
-        whole = seen["query_key_value"]
-        size = whole.shape[-1] // (3 * count)
-        q_whole, k_whole, _ = _heads(whole, count, 3 * size).split(size, dim=-1)
-        turned = q.shape[-1]
+    def _joined(self, whole, before, after):
+        """The whole heads with what was rotated in its place."""
+        size, turned = whole.shape[-1], before.shape[-1]
+        place = slice(turned) if self.family.turned == "first" else slice(size - turned, size)
         # What was rotated must be what the projections say, or this is another model.
-        if not (q_whole[..., :turned].equal(q) and k_whole[..., :turned].equal(k)):
-            raise CaptureError(f"{type(self.module).__name__} does not rotate the first dimensions of "
-                               "its projections: this version of transformers is not known")
-        return (q_whole, k_whole, _joined(q_coupled, q_whole, turned),
-                _joined(k_coupled, k_whole, turned))
-
-
-def _joined(turned, whole, count: int):
-    out = whole.clone()
-    out[..., :count] = turned[..., :count]
-    return out
+        if not whole[..., place].equal(before.expand_as(whole[..., place])):
+            raise unknown(self.module, f"does not rotate the {self.family.turned} dimensions of its heads")
+        out = whole.clone()
+        out[..., place] = after
+        return out
 
 
 def _array(x) -> np.ndarray:
@@ -201,24 +168,27 @@ class Capture:
                  heads: Optional[Sequence[int]] = None,
                  positions: Union[None, int, slice] = None):
         self.model = model
-        attention = [module for module in model.modules() if _kind(module) in _ROTARY + _ADDED]
+        attention = [module for module in model.modules() if family_of(module)]
         if not attention:
             others = sorted({type(module).__name__ for module in model.modules()
                              if "attention" in type(module).__name__.lower()})
             raise CaptureError(f"{type(model).__name__} is not supported (attention: "
-                               f"{', '.join(others) or 'none'}); supported are {SUPPORTED}")
+                               f"{', '.join(others) or 'none'}); supported are {SUPPORTED}. Of other "
+                               "models write q and k yourself: docs/how-to/logits.md shows how")
         self.layers = _chosen("layers", layers, len(attention))
         self.hooks = {layer: _Hooks(attention[layer]) for layer in self.layers}
-        self.rotary = _kind(attention[0]) in _ROTARY
-        self.heads = None if heads is None else list(heads)
+        self.rotary = bool(family_of(attention[0]).rotates)
+        self.heads = heads
         for layer in self.layers if heads is not None else ():
-            count = _query_heads(attention[layer])
-            if count is not None:  # else the first pass tells
-                _chosen("heads", self.heads, count)
+            self.heads = _chosen("heads", heads, query_heads(attention[layer]))
         self.positions = slice(positions) if isinstance(positions, int) else positions or slice(None)
         if self.positions.step not in (None, 1):
             raise CaptureError("positions must be consecutive: lags between tokens would change")
         self.scales: Dict[int, float] = {}
+        #: By layer, C of models that turn logits x into C tanh(x / C); None where they do not.
+        self.caps: Dict[int, Optional[float]] = {
+            layer: getattr(attention[layer].config, hooks.family.cap) if hooks.family.cap else None
+            for layer, hooks in self.hooks.items()}
         self.passes: List[_Pass] = []
         self.content: List[_Pass] = []
         self._target = self.passes
@@ -236,8 +206,9 @@ class Capture:
                 self._undo += hooks.undo
                 self._wrap(hooks.module, functools.partial(self._layer_forward, layer))
             if self.rotary:
-                for name in {type(hooks.module).__module__ for hooks in self.hooks.values()}:
-                    self._wrap_rotation(sys.modules[name])
+                for name, functions in {(type(hooks.module).__module__, hooks.family.rotates)
+                                        for hooks in self.hooks.values()}:
+                    self._wrap_rotations(sys.modules[name], functions)
         except BaseException:
             self.__exit__()
             raise
@@ -259,21 +230,26 @@ class Capture:
         self._undo.append((lambda: setattr(module, "forward", original)) if own
                           else (lambda: vars(module).pop("forward")))
 
-    def _wrap_rotation(self, module) -> None:
-        original = getattr(module, "apply_rotary_pos_emb", None)
-        if original is None:
-            raise CaptureError(f"{module.__name__} has no apply_rotary_pos_emb: this version of "
+    def _wrap_rotations(self, module, names: Sequence[str]) -> None:
+        there = [name for name in names if hasattr(module, name)]
+        if not there:
+            raise CaptureError(f"{module.__name__} has no {' or '.join(names)}: this version of "
                                "transformers is not known")
+        for name in there:
+            self._wrap_rotation(module, name)
+
+    def _wrap_rotation(self, module, name: str) -> None:
+        original = getattr(module, name)
 
         @functools.wraps(original)
-        def rotate(q, k, *args, **kwargs):
-            after = original(q, k, *args, **kwargs)
+        def rotate(*args, **kwargs):
+            after = original(*args, **kwargs)
             if self._running is not None:
-                self._running.rotated((q, k), after)
+                self._running.rotated(args[:2], after)
             return after
 
-        module.apply_rotary_pos_emb = rotate
-        self._undo.append(lambda: setattr(module, "apply_rotary_pos_emb", original))
+        setattr(module, name, rotate)
+        self._undo.append(lambda: setattr(module, name, original))
 
     # -- Passes --
 
@@ -304,6 +280,7 @@ class Capture:
         if layer in self._current.layers:
             raise CaptureError("a layer ran twice in one pass (gradient checkpointing?)")
         hooks = self._running = self.hooks[layer]
+        hooks.seen.clear()  # of a pass that failed
         try:
             out = original(*args, **kwargs)
         finally:
@@ -314,7 +291,8 @@ class Capture:
     def _kept(self, layer: int, tensors) -> Dict[str, np.ndarray]:
         """Chosen positions and heads. The layout's scale is 1/sqrt(d): a model's own goes into q."""
         size = next(iter(tensors.values())).shape[-1]
-        scale = self.scales.setdefault(layer, _scale(self.hooks[layer].module, size))
+        hooks = self.hooks[layer]
+        scale = self.scales.setdefault(layer, hooks.family.scale(hooks.module, size))
         factor = scale * size**0.5
         kept = {}
         queries = next(x for role, x in tensors.items() if role[0] == "q").shape[1]
@@ -322,7 +300,6 @@ class Capture:
             which = slice(None)
             if self.heads is not None:
                 group = queries // tensor.shape[1]
-                _chosen("heads", self.heads, queries)
                 which = [head // group for head in self.heads]
             kept[role] = _array(tensor[:, which, self.positions])
             if role[0] == "q" and abs(factor - 1) > 1e-9:
@@ -352,42 +329,75 @@ class Capture:
                 for table, weight in zip(tables, saved):
                     table.weight.copy_(weight)
 
-    # -- Writing --
+    # -- Results --
+
+    def logits(self, probe: int = 0, kind: str = "coupled", capped: bool = False) -> np.ndarray:
+        """Logits of one sequence, [layers, heads, N, N], in the order of `self.layers` and of the
+        chosen heads.
+
+        probe: which sequence, counted over the calls and their batches.
+        kind: "coupled" (with the encoding) or "content" (without it).
+        capped: with the cap of models that have one (Gemma 2). Without it they are the products.
+        """
+        if kind not in _SIDES:
+            raise CaptureError(f"kind {kind!r}: 'coupled' or 'content'")
+        probes = list(self._probes())
+        layers = probes[_chosen("probe", [probe], len(probes))[0]]
+        q, k = _SIDES[kind]
+        if q not in layers[self.layers[0]]:
+            raise CaptureError("content: the model adds rows of positions to the tokens; repeat the "
+                               "calls within capture.zeroed()")
+        found = []
+        for layer, cut in layers.items():
+            product = _product(cut[q], cut[k])
+            cap = self.caps[layer] if capped else None
+            found.append(product if cap is None else (cap * np.tanh(product / cap)).astype(product.dtype))
+        if len({x.shape for x in found}) > 1:
+            raise CaptureError("the layers have different numbers of heads: capture them apart "
+                               "(layers=[...])")
+        return np.stack(found)
 
     def write(self, path, logits: bool = False) -> None:
         """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
         (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
         the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head."""
+        entries = [entry for probe, layers in enumerate(self._probes())
+                   for layer, cut in layers.items()
+                   for entry in self._entries(layer, probe, cut, logits)]
+        cap = next(filter(None, self.caps.values()), None)
+        content = "zeroed" if self.content else "same_qk" if self.rotary else None
+        metadata = {"source": type(self.model).__name__,
+                    **({"content_kind": content} if content else {}),
+                    **({"logit_cap": repr(cap)} if cap else {})}
+        write_safetensors(path, entries, metadata)
+
+    def _probes(self) -> Iterator[Dict[int, Dict[str, np.ndarray]]]:
+        """Of each probe, by layer and role, [heads, n, d]."""
         if not self.passes:
             raise CaptureError("no pass was captured: call the model within the block")
         if self.content and [p.lengths for p in self.content] != [p.lengths for p in self.passes]:
             raise CaptureError("the calls within zeroed() are not those made before: other lengths")
-        entries, probe = [], 0
-        for index, one in enumerate(self.passes):
-            for row, length in enumerate(one.lengths):
-                for layer in self.layers:
-                    roles = dict(one.layers[layer])
-                    if self.content:
-                        zeroed = self.content[index].layers[layer]
-                        roles.update(q=zeroed["q_coupled"], k=zeroed["k_coupled"])
-                    entries += self._entries(layer, probe, roles, row, length, logits)
-                probe += 1
-        content = "zeroed" if self.content else "same_qk" if self.rotary else None
-        metadata = {"source": type(self.model).__name__,
-                    **({"content_kind": content} if content else {})}
-        write_safetensors(path, entries, metadata)
+        probes = [(index, row, length) for index, one in enumerate(self.passes)
+                  for row, length in enumerate(one.lengths)]
+        for probe, (index, row, length) in enumerate(probes):
+            start, stop, _ = self.positions.indices(length)
+            if stop <= start:
+                raise CaptureError(f"probe {probe} has {length} tokens: none at the chosen positions")
+            layers = {}
+            for layer in self.layers:
+                roles = dict(self.passes[index].layers[layer])
+                if self.content:
+                    zeroed = self.content[index].layers[layer]
+                    roles.update(q=zeroed["q_coupled"], k=zeroed["k_coupled"])
+                layers[layer] = {role: x[row, :, :stop - start] for role, x in roles.items()}
+            yield layers
 
-    def _entries(self, layer, probe, roles, row, length, logits) -> List[Entry]:
-        start, stop, _ = self.positions.indices(length)
-        n = stop - start
-        if n < 1:
-            raise CaptureError(f"probe {probe} has {length} tokens: none at the chosen positions")
-        cut = {role: x[row, :, :n] for role, x in roles.items()}
+    def _entries(self, layer: int, probe: int, cut: Dict[str, np.ndarray],
+                 logits: bool) -> List[Entry]:
         arrays = {role: (x.shape, functools.partial(np.asarray, x)) for role, x in cut.items()}
         if logits:
-            arrays = {name: ((cut[q].shape[0], n, n), functools.partial(_product, cut[q], cut[k]))
-                      for name, q, k in (("content", "q", "k"), ("coupled", "q_coupled", "k_coupled"))
-                      if q in cut}
+            arrays = {kind: ((*cut[q].shape[:2], cut[k].shape[1]), functools.partial(_product, cut[q], cut[k]))
+                      for kind, (q, k) in _SIDES.items() if q in cut}
         dtype = next(iter(cut.values())).dtype
         if self.heads is None:
             return [Entry(f"layers.{layer}.probes.{probe}.{role}", dtype, shape, make)
@@ -397,6 +407,10 @@ class Capture:
                 for role, (shape, make) in arrays.items() for at, head in enumerate(self.heads)]
 
 
+#: The sides whose product each kind of logits is.
+_SIDES: Dict[str, Tuple[str, str]] = {"content": ("q", "k"), "coupled": ("q_coupled", "k_coupled")}
+
+
 def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Logits of every head, [heads, N, N], in double precision and then rounded once."""
     groups = q.shape[0] // k.shape[0]
@@ -404,16 +418,11 @@ def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return (q.astype(np.float64) @ keys.transpose(0, 2, 1) / np.sqrt(q.shape[-1])).astype(q.dtype)
 
 
-def _query_heads(module) -> Optional[int]:
-    """How many query heads an attention module says that it has; None where it does not."""
-    try:
-        return _attribute(module, ["num_heads", "num_attention_heads"])
-    except CaptureError:
-        return None
-
-
 def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:
-    chosen = list(range(count)) if numbers is None else [int(number) for number in numbers]
+    try:
+        chosen = list(range(count)) if numbers is None else [operator.index(one) for one in numbers]
+    except TypeError:
+        raise CaptureError(f"{what} {numbers!r}: a list of whole numbers from 0 to {count - 1}") from None
     bad = [number for number in chosen if not 0 <= number < count]
     if bad or len(set(chosen)) != len(chosen) or not chosen:
         raise CaptureError(f"{what} {chosen}: each once, from 0 to {count - 1}")

@@ -1,0 +1,577 @@
+#!/usr/bin/python3
+"""szego.capture_hf: queries, keys and logits that it takes from a model, against an oracle that computes
+them from the weights, against the model's own attention, and through `szego logits`. Stand-ins of
+PyTorch alone always run; models of transformers run where it is installed. usage: test_capture_hf.py
+PROGRAM"""
+import json
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from peer import Tap, scratch, skip
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "notebooks_export", "python"))
+try:
+    import numpy as np
+    import szego
+except ImportError as missing:
+    skip(f"{missing}: Debian's python3-numpy is needed")
+try:
+    import torch
+    import attention_standins as standins
+except ImportError:
+    torch = None
+try:
+    import transformers
+except ImportError:
+    transformers = None
+
+import attention_oracle as oracle
+from attention_oracle import Rule
+from szego.capture_families import FAMILIES
+from szego.capture_hf import SUPPORTED, Capture, CaptureError, main
+
+PROGRAM = os.path.abspath(sys.argv[1])
+os.environ["SZEGO"] = PROGRAM
+SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
+tap = Tap()
+print(f"# SZG_TEST_SEED={SEED}")
+HEADS, TOKENS, SHORT = 4, 17, 11
+
+
+def refused(name, call, *words):
+    tap.refused(name, call, *words, kind=CaptureError)
+
+
+# ---- Models ----
+
+#: What is known of each family: its stand-in has the class of transformers and follows the same rule.
+#: A head's size differs from width / heads, and the scale from the head's, where the family allows it.
+MLA = dict(layout="latent", pairs="interleaved", turned=4)
+RULES = {
+    "Llama": Rule(8, 8**-0.5),
+    "Qwen3": Rule(10, 10**-0.5, norm="head"),
+    "Gemma": Rule(10, 10**-0.5),
+    "Gemma 2": Rule(10, 20**-0.5, window=(4, None)),
+    "Gemma 3": Rule(10, 20**-0.5, norm="head", gain=1.0, bases=(1e4, 1e6), window=(4, None)),
+    "Phi-3": Rule(8, 8**-0.5, layout="fused"),
+    "OLMo 2": Rule(8, 8**-0.5, norm="width"),
+    "DeepSeek V2": Rule(6, 10**-0.5, **MLA),
+    "DeepSeek V2, queries without a latent": Rule(6, 10**-0.5, **MLA),
+    "DeepSeek V3": Rule(6, 10**-0.5, **MLA),
+    "RoBERTa": Rule(8, 8**-0.5, layout="rows", causal=False),
+}
+CAP = 3.0  # of Gemma 2: small, so that it shows
+
+
+def stand_in(family):
+    attention = {cls: getattr(standins, cls) for row in FAMILIES if row.name == family
+                 for cls in row.attention if hasattr(standins, cls)}
+    rule = RULES[family]
+    config = SimpleNamespace(hidden_size=32, num_attention_heads=HEADS, num_key_value_heads=key_heads(family),
+                             head_dim=rule.size, scale=rule.scale, bases=rule.bases, nope=6, rope=4,
+                             v_head_dim=5, q_lora_rank=12, kv_lora_rank=10,
+                             attn_logit_softcapping=cap_of(family), rows=rule.layout == "rows")
+    return standins.StandIn(*attention.values(), config,
+                            lambda layer, n: oracle.seen(rule, layer, n)).double()
+
+
+def key_heads(family):
+    return 4 if RULES[family].layout in ("latent", "rows") else 2
+
+
+def cap_of(family):
+    return CAP if family == "Gemma 2" else None
+
+
+COMMON = dict(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=HEADS,
+              intermediate_size=32, max_position_embeddings=64, attn_implementation="eager")
+GROUPED = dict(num_key_value_heads=2, **COMMON)
+LATENT = dict(num_key_value_heads=4, kv_lora_rank=10, qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=5,
+              first_k_dense_replace=2, n_routed_experts=4, num_experts_per_tok=2, n_group=1, topk_group=1,
+              moe_intermediate_size=16, **COMMON)
+GEMMA = dict(head_dim=10, query_pre_attn_scalar=20, sliding_window=4, **GROUPED)
+
+#: By name: the class without Model and Config, and its configuration.
+MODELS = {
+    "Llama": ("Llama", GROUPED),
+    "Qwen3": ("Qwen3", dict(head_dim=10, **GROUPED)),
+    "Gemma": ("Gemma", dict(head_dim=10, **GROUPED)),
+    "Gemma 2": ("Gemma2", dict(attn_logit_softcapping=CAP, **GEMMA)),
+    "Gemma 3": ("Gemma3Text", dict(layer_types=["sliding_attention", "full_attention"], **GEMMA)),
+    "Phi-3": ("Phi3", dict(pad_token_id=0, **GROUPED)),
+    "OLMo 2": ("Olmo2", dict(rms_norm_eps=oracle.EPS, **GROUPED)),
+    "DeepSeek V2": ("DeepseekV2", dict(q_lora_rank=12, **LATENT)),
+    "DeepSeek V2, queries without a latent": ("DeepseekV2", dict(q_lora_rank=None, **LATENT)),
+    "DeepSeek V3": ("DeepseekV3", dict(q_lora_rank=12, **LATENT)),
+    "RoBERTa": ("Roberta", dict(pad_token_id=1, layer_norm_eps=oracle.EPS, **COMMON)),
+    # Without a rule: against the model's own attention alone.
+    "Mistral": ("Mistral", dict(COMMON, num_key_value_heads=1)),
+    "Mixtral": ("Mixtral", GROUPED),
+    "Qwen2": ("Qwen2", dict(COMMON, num_key_value_heads=4)),
+    "Qwen2 MoE": ("Qwen2Moe", dict(num_experts=2, num_experts_per_tok=1, **GROUPED)),
+    "Qwen3 MoE": ("Qwen3Moe", dict(num_experts=2, num_experts_per_tok=1, head_dim=8, **GROUPED)),
+    "OLMo, clipped": ("Olmo", dict(clip_qkv=0.5, **GROUPED)),
+    "SmolLM3, a layer without rotation": ("SmolLM3", dict(no_rope_layers=[1, 0], pad_token_id=0, **GROUPED)),
+    "StarCoder2": ("Starcoder2", GROUPED),
+    "Granite": ("Granite", dict(attention_multiplier=0.2, **GROUPED)),
+    "Phi": ("Phi", dict(partial_rotary_factor=0.5, **GROUPED)),
+    "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, **GROUPED)),
+    "StableLM": ("StableLm", dict(partial_rotary_factor=0.25, **GROUPED)),
+    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.25, qk_layernorm=True, **GROUPED)),
+    "Nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, **GROUPED)),
+    "Cohere": ("Cohere", GROUPED),
+    "Cohere, normed": ("Cohere", dict(use_qk_norm=True, **GROUPED)),
+    "GLM": ("Glm", dict(head_dim=8, pad_token_id=0, **GROUPED)),
+    "GPT-NeoX, partial": ("GPTNeoX", dict(rotary_pct=0.25, **COMMON)),
+    "GPT-J, partial": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
+                                    rotary_dim=4, attn_implementation="eager")),
+    "GPT-J": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
+                           rotary_dim=8, attn_implementation="eager")),
+    "DeepSeek V3, YaRN": ("DeepseekV3", dict(q_lora_rank=12, rope_scaling={
+        "type": "yarn", "rope_type": "yarn", "factor": 4.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 16, "beta_fast": 32, "beta_slow": 1}, **LATENT)),
+    "GPT-2": ("GPT2", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
+                           scale_attn_by_inverse_layer_idx=True, attn_implementation="eager")),
+    "BERT": ("Bert", COMMON),
+    "XLM-RoBERTa": ("XLMRoberta", dict(pad_token_id=1, **COMMON)),
+    "CamemBERT": ("Camembert", dict(pad_token_id=1, **COMMON)),
+    "DistilBERT": ("DistilBert", dict(vocab_size=50, dim=32, n_layers=2, n_heads=HEADS, hidden_dim=32,
+                                      max_position_embeddings=64, attn_implementation="eager")),
+}
+#: Older versions that were tried fail in code of their own.
+WORKS_SINCE = {"StableLM, normed": (5, 0), "Phi, normed": (4, 57)}
+BIDIRECTIONAL = ("BERT", "RoBERTa", "XLM-RoBERTa", "CamemBERT", "DistilBERT")
+
+
+def transformers_model(name):
+    """None where this version has no such model, or cannot make it."""
+    prefix, settings = MODELS[name]
+    if not hasattr(transformers, prefix + "Model"):
+        return None
+    if tuple(map(int, transformers.__version__.split(".")[:2])) < WORKS_SINCE.get(name, (0, 0)):
+        return None
+    return getattr(transformers, prefix + "Model")(getattr(transformers, prefix + "Config")(**settings))
+
+
+def spread(model):
+    """Weights that matter: gains differ from 1, biases from 0."""
+    for weight in model.parameters():
+        with torch.no_grad():
+            weight.add_(0.3 * torch.randn_like(weight)) if weight.dim() == 1 else weight.normal_(std=0.3)
+    return model.eval()
+
+
+# ---- One model ----
+
+def rows_that_enter(model):
+    """The rows that each attention sees, pass after pass."""
+    entered, undo = [], []
+    for name, part in model.named_modules():
+        if name.rsplit(".", 1)[-1] in ("q_proj", "qkv_proj", "q_a_proj", "query"):
+            hook = lambda _part, inputs, _out: entered.append(inputs[0].detach().double().numpy())
+            undo.append(part.register_forward_hook(hook).remove)
+    return entered, undo
+
+
+def run(model):
+    """A batch of two sequences, one of them padded: what came out, and what was captured."""
+    tokens, mask = torch.randint(2, 50, (2, TOKENS)), torch.ones(2, TOKENS, dtype=torch.long)
+    mask[1, SHORT:] = 0
+    tokens[1, SHORT:] = 1
+    inputs = {"input_ids": tokens, "attention_mask": mask}
+    entered, undo = rows_that_enter(model)
+    with torch.no_grad():
+        plain = model(**inputs)[0]
+        del entered[:]
+        with Capture(model) as capture:
+            out = model(**inputs, output_attentions=True)
+            if not capture.rotary:
+                with capture.zeroed():
+                    model(**inputs)
+        for one in undo:
+            one()
+        same = torch.equal(plain, out[0]) and torch.equal(plain, model(**inputs)[0])
+    return SimpleNamespace(model=model, inputs=inputs, out=out, capture=capture, entered=entered, same=same,
+                           u=2.0**-53 if plain.dtype == torch.float64 else 2.0**-24)
+
+
+def weights_of(module):
+    return {name: value.detach().double().numpy() for name, value in module.named_parameters()}
+
+
+def embedded(model, tokens, u, positions):
+    """RoBERTa's first rows: words, positions counted from the padding's number + 1, the type."""
+    w = weights_of(model.embeddings)
+    parts = [w["word_embeddings.weight"][tokens], w["token_type_embeddings.weight"][0]]
+    if positions:
+        parts.append(w["position_embeddings.weight"][2 + np.arange(len(tokens))])
+    # Two sums, in any order.
+    rows = oracle.Near(sum(parts), 2 * u * sum(map(np.abs, parts)))
+    return oracle.layer_norm(rows, w["LayerNorm.weight"], w["LayerNorm.bias"], oracle.EPS, u)
+
+
+def expected(run, family, layer, probe, coupled):
+    """What the oracle says of the logits."""
+    n = (TOKENS, SHORT)[probe]
+    rule = RULES[family]
+    x = run.entered[layer + (0 if coupled or rule.layout != "rows" else 2)][probe, :n]
+    x = oracle.exact(x)
+    if rule.layout == "rows" and layer == 0:
+        x = embedded(run.model, run.inputs["input_ids"][probe, :n].numpy(), run.u, coupled)
+    return oracle.logits(rule, weights_of(run.capture.hooks[layer].module), x, layer, HEADS,
+                         key_heads(family), run.u, coupled)
+
+
+def check_oracle(name, run, family, folder):
+    """Logits as arrays, and what szego makes of the queries and keys, are what the weights say. A
+    singular value moves by at most the norm of the error (Weyl), and szego's own by N^2 ulps of it."""
+    path = os.path.join(folder, "dump.safetensors")
+    run.capture.write(path)
+    table = szego.run("logits", path)["logits_contraction"]
+    worst, read, sharp = 0.0, 0.0, 0.0
+    for probe, n in enumerate((TOKENS, SHORT)):
+        for kind in ("coupled", "content"):
+            got = run.capture.logits(probe, kind)
+            for layer in range(2):
+                want = expected(run, family, layer, probe, kind == "coupled")
+                # The result is rounded once more, to the model's own precision.
+                bound = want.error + 2 * run.u * np.abs(want.value)
+                worst = max(worst, (np.abs(got[layer] - want.value) / bound).max())
+                sharp = max(sharp, bound.max() / np.abs(want.value).max())
+                for head in range(HEADS):
+                    row = np.flatnonzero((table["layer"] == layer) & (table["head"] == head)
+                                         & (table["probe"] == str(probe)))
+                    values = np.linalg.svd(want.value[head], compute_uv=False)
+                    largest = table[f"sigma_max_{kind}"][row][0]
+                    size = largest * np.sqrt(table[f"stable_rank_{kind}"][row][0])
+                    allowed = np.linalg.norm(bound[head]) + n**2 * 2.0**-52 * np.linalg.norm(values)
+                    read = max(read, abs(largest - values[0]) / allowed,
+                               abs(size - np.linalg.norm(values)) / allowed)
+    # Bounds are far below the logits, so that a wrong rule cannot hide in them.
+    tap.ok(f"{name}: logits are what the weights say", worst <= 1 and 0 < sharp < 1e-3,
+           f"{worst:.2g} of the bound, {sharp:.1g} of the logits")
+    tap.ok(f"{name}: szego logits finds the same matrices", read <= 1 and len(table["n"]) == 16,
+           f"{read:.2g} of the bound")
+
+
+def check_attention(name, run, rule, cap):
+    """A logit is off by at most (d + 2) u sum |q_i k_i| / sqrt(d) (Higham 2002, 3.5) and by the cap's four
+    roundings, a weight by twice that and what sums and exponentials of n terms lose."""
+    worst, u = 0.0, run.u
+    for probe, n in enumerate((TOKENS, SHORT)):
+        logits = run.capture.logits(probe, capped=True).astype(float)
+        for layer in range(2):
+            x = run.capture.passes[0].layers[layer]
+            q, k = (x[role][probe, :, :n].astype(float) for role in ("q_coupled", "k_coupled"))
+            d, k = q.shape[-1], np.repeat(k, len(q) // len(k), axis=0)
+            bound = 2 * (d + 2) * u * (np.abs(q) @ np.abs(k).transpose(0, 2, 1)).max() / np.sqrt(d)
+            bound += 8 * u * (cap or 0) + 2 * (n + 8) * u
+            e = np.where(oracle.seen(rule, layer, n), np.exp(logits[layer] - logits[layer].max(-1, keepdims=True)), 0)
+            want = run.out.attentions[layer][probe, :, :n, :n].double().numpy()
+            worst = max(worst, np.abs(e / e.sum(-1, keepdims=True) - want).max() / bound)
+    tap.ok(f"{name}: softmax of what was captured is the model's attention",
+           0 < worst <= 1 and bound < 1e-3, f"{worst:.2g} of the bound, {bound:.1g}")
+
+
+def check_parts(name, run, folder):
+    """Chosen layers, heads and positions are those of the whole."""
+    with torch.no_grad(), Capture(run.model, layers=[1], heads=[3, 1], positions=9) as part:
+        run.model(**run.inputs)
+    files = [os.path.join(folder, f"{kind}.safetensors") for kind in ("whole", "part")]
+    run.capture.write(files[0])
+    part.write(files[1])
+    sides, got = map(read_safetensors, files)
+    wanted = {f"layers.1.heads.{head}.probes.{probe}.{role}": sides[f"layers.1.probes.{probe}.{role}"]
+              for head in (3, 1) for probe in (0, 1)
+              for role in (("q", "k") if run.capture.rotary else ()) + ("q_coupled", "k_coupled")}
+    tap.ok(f"{name}: chosen layers, heads and positions", got.keys() == wanted.keys() and all(
+        np.array_equal(got[key], whole[int(key.split(".")[3]) // (HEADS // len(whole))][:9])
+        for key, whole in wanted.items())
+           and np.array_equal(part.logits(1), run.capture.logits(1)[1:, [3, 1], :9, :9]))
+
+
+def header(path):
+    with open(path, "rb") as file:
+        return json.loads(file.read(int.from_bytes(file.read(8), "little")))
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    data = data[8 + int.from_bytes(data[:8], "little"):]
+    return {name: np.frombuffer(data[slice(*entry["data_offsets"])],
+                                {"F32": "<f4", "F64": "<f8"}[entry["dtype"]]).reshape(entry["shape"])
+            for name, entry in header(path).items() if name != "__metadata__"}
+
+
+def check_files(name, run, folder):
+    """Queries and keys, and logits, give szego the same matrices: single precision rounds logits once."""
+    files = [os.path.join(folder, f"{kind}.safetensors") for kind in ("qk", "logits")]
+    run.capture.write(files[0])
+    run.capture.write(files[1], logits=True)
+    rows = [szego.run("logits", file)["logits_contraction"] for file in files]
+    written = read_safetensors(files[1])
+    tap.ok(f"{name}: szego logits reads both files", all(len(one["head"]) == 16 for one in rows)
+           and set(rows[0]["content_kind"]) == {"same_qk" if run.capture.rotary else "zeroed"}
+           and np.allclose(rows[0]["norm_ratio"], rows[1]["norm_ratio"], rtol=1e-6, atol=0)
+           and np.isfinite(rows[0]["width_ratio"]).all()
+           and all(np.array_equal(written[f"layers.{layer}.probes.{probe}.{kind}"],
+                                  run.capture.logits(probe, kind)[layer])
+                   for layer in range(2) for probe in range(2) for kind in ("coupled", "content")))
+
+
+def check_model(name, model, family, folder):
+    one = run(spread(model))
+    tap.ok(f"{name}: nothing changes", one.same)
+    rule = RULES.get(family) or Rule(8, 0, causal=family not in BIDIRECTIONAL)
+    check_attention(name, one, rule, cap_of(family))
+    check_files(name, one, folder)
+    check_parts(name, one, folder)
+    if family in RULES:
+        check_oracle(name, one, family, folder)
+
+
+# ---- Refusals ----
+
+class Layers:
+    """A model of those modules."""
+
+    def __init__(self, *modules):
+        self.all = modules
+
+    def modules(self):
+        return self.all
+
+
+def check_choices():
+    """Layers, heads and positions are checked before any pass, without PyTorch."""
+    module = type("LlamaAttention", (), {"num_heads": 4})()
+    for heads in ([4], [0, -1], [2, 2], [], 1, [1.5], ["0"]):
+        refused(f"heads {heads} of 4", lambda heads=heads: Capture(Layers(module), heads=heads),
+                "heads", "from 0 to 3")
+    tap.ok("heads that are there", Capture(Layers(module), heads=[3, 0]).heads == [3, 0])
+    tap.ok("numbers of NumPy are numbers", Capture(Layers(module), heads=np.arange(2)).heads == [0, 1])
+    refused("heads of a module that does not tell", lambda: Capture(
+        Layers(type("Gemma3Attention", (), {})()), heads=[0]), "Gemma3Attention", "num_heads")
+    model = Layers(module, module)
+    for layers in ([2], [-1], [0, 0], [], 0):
+        refused(f"layers {layers} of 2", lambda layers=layers: Capture(model, layers=layers),
+                "layers", "from 0 to 1")
+    refused("every other position", lambda: Capture(model, positions=slice(0, 8, 2)), "consecutive")
+    refused("a model that is not known", lambda: Capture(Layers(type("NewAttention", (), {})())), "Layers",
+            "NewAttention", f"supported are {SUPPORTED}", "docs/how-to/logits.md")
+
+
+def check_logits(folder):
+    """What `logits` refuses, and what it says."""
+    one = run(spread(stand_in("Qwen3"))).capture
+    refused("a probe that is not there", lambda: one.logits(2), "probe", "from 0 to 1")
+    refused("a kind that is not there", lambda: one.logits(kind="q"), "'coupled' or 'content'")
+    refused("logits before any pass", lambda: Capture(stand_in("Qwen3")).logits(), "call the model")
+    model = spread(stand_in("RoBERTa"))
+    inputs = {"input_ids": torch.randint(2, 50, (1, 5)), "attention_mask": torch.ones(1, 5)}
+    with Capture(model) as capture, torch.no_grad():
+        model(**inputs)
+    refused("content without a second pass", lambda: capture.logits(kind="content"), "zeroed()")
+    tap.ok("coupled logits need no second pass", capture.logits().shape == (2, HEADS, 5, 5))
+    capped = run(spread(stand_in("Gemma 2"))).capture
+    plain = capped.logits()
+    tap.ok("a cap acts where it is asked for", capped.caps == {0: CAP, 1: CAP} and one.caps == {0: None, 1: None}
+           and np.abs(plain).max() > np.abs(capped.logits(capped=True)).max() > 0
+           and np.abs(capped.logits(capped=True)).max() <= CAP
+           and np.array_equal(one.logits(capped=True), one.logits()))
+    caps = []
+    for capture in (capped, one):
+        capture.write(os.path.join(folder, "cap.safetensors"))
+        caps.append(header(os.path.join(folder, "cap.safetensors"))["__metadata__"].get("logit_cap"))
+    tap.ok("a file says what the cap is", caps == [str(CAP), None], str(caps))
+
+
+def one_pass(model):
+    with Capture(model), torch.no_grad():
+        model(input_ids=torch.randint(2, 50, (1, 5)), attention_mask=torch.ones(1, 5))
+
+
+def changed(family, **methods):
+    """A stand-in whose attention differs from what the table says, under the same name."""
+    model = spread(stand_in(family))
+    for layer in model.layers:
+        # The same module name too: it is where functions that rotate are looked up.
+        layer.__class__ = type(type(layer).__name__, (type(layer),),
+                               {"__module__": standins.__name__, **methods})
+    return model
+
+
+def norm_late(self, hidden_states, seen=None):
+    q, k, v = (self.split(part(hidden_states)) for part in (self.q_proj, self.k_proj, self.v_proj))
+    q, k = self.turn(q, k, self.angles(hidden_states, q.shape[-1]))
+    return self.attend(self.q_norm(q), self.k_norm(k), v, seen)
+
+
+def turn_twice(self, q, k, angles):
+    return standins.apply_rotary_pos_emb(*standins.apply_rotary_pos_emb(q, k, angles.cos(), angles.sin()),
+                                         angles.cos(), angles.sin())
+
+
+def scale_first(self, q, k, angles):
+    return standins.apply_rotary_pos_emb_interleave(2 * q, k, angles.cos(), angles.sin())
+
+
+def hidden_scale(self, q, k, v, seen):
+    self.scaling = self.config.scale
+    out = standins.Attention.attend(self, q, k, v, seen)
+    self.scaling = None
+    return out
+
+
+def check_interrupted():
+    """What a pass that failed left behind is not taken for a part of the next one."""
+    broken = []
+
+    def fails_once(self, q, k, v, seen):
+        if not broken:
+            broken.append(self)
+            raise RuntimeError("out of memory")
+        return standins.Attention.attend(self, q, k, v, seen)
+
+    model = changed("Qwen3", attend=fails_once)
+    inputs = {"input_ids": torch.randint(2, 50, (1, 5)), "attention_mask": torch.ones(1, 5)}
+    with Capture(model) as capture, torch.no_grad():
+        tap.refused("a pass that fails", lambda: model(**inputs), "out of memory", kind=RuntimeError)
+        model(**inputs)
+    with Capture(model) as again, torch.no_grad():
+        model(**inputs)
+    tap.ok("a pass after one that failed", len(capture.passes) == 1
+           and np.array_equal(capture.logits(), again.logits()))
+
+
+def check_unknown():
+    """Versions that differ from the table are refused, and the model is left as it was."""
+    refused("a norm after the rotation", lambda: one_pass(changed("Qwen3", forward=norm_late)),
+            "Qwen3Attention", "q_norm and k_norm", "not known")
+    refused("two rotations", lambda: one_pass(changed("Llama", turn=turn_twice)), "rotates twice")
+    refused("no rotation", lambda: one_pass(changed("Gemma 2", turn=lambda self, q, k, _: (q, k))),
+            "did not call apply_rotary_pos_emb")
+    refused("a rotation of something else", lambda: one_pass(changed("DeepSeek V3", turn=scale_first)),
+            "does not rotate the last dimensions")
+    refused("a scale that is not there", lambda: one_pass(changed("Gemma 3", attend=hidden_scale)),
+            "Gemma3Attention", "scaling")
+    model = changed("Qwen3", forward=norm_late)
+    try:
+        one_pass(model)
+    except CaptureError:
+        pass
+    tap.ok("a refusal leaves the model as it was", "forward" not in vars(model)
+           and standins.apply_rotary_pos_emb.__module__ == standins.__name__
+           and not hasattr(standins.apply_rotary_pos_emb, "__wrapped__"))
+
+
+def check_table():
+    """Each class is in one row, and each family of the rules is in the table."""
+    classes = [cls for family in FAMILIES for cls in family.attention]
+    tap.ok("each class is in one row", len(classes) == len(set(classes)))
+    names = {family.name for family in FAMILIES}
+    tap.ok("each rule is of a family", all(rule.split(",")[0] in names for rule in RULES))
+    guide = os.path.join(HERE, "..", "..", "docs", "how-to", "python.md")
+    with open(guide, encoding="utf-8") as file:
+        told = {name for line in file if line.startswith("| ") for name in line.split("|")[1].strip().split(", ")}
+    untold = sorted(names - told)
+    tap.ok("the guide names each family", not untold, str(untold) if untold else "")
+
+
+# ---- Models of transformers ----
+
+def check_end_to_end(model, folder):
+    model = model.float()
+    tokens = torch.randint(1, 50, (1, 12))
+    with Capture(model.bfloat16()) as capture, torch.no_grad():
+        model(tokens)
+    path = os.path.join(folder, "half.safetensors")
+    capture.write(path)
+    halves = read_safetensors(path)["layers.0.probes.0.q"]
+    tap.ok("bfloat16 becomes single precision, exactly", halves.dtype == np.float32 and
+           not (halves.view(np.uint32) & 0xffff).any() and halves.any())
+    model.float().save_pretrained(os.path.join(folder, "model"))
+    path = os.path.join(folder, "dump.safetensors")
+    tap.ok("the command line", main([os.path.join(folder, "model"), "--tokens", "1,2,3,4,5", "-o", path])
+           == 0 and szego.run("logits", path)["logits_contraction"]["n"].tolist() == [5] * 8)
+    out = os.path.join(folder, "report")
+    subprocess.run([PROGRAM, "logits", path, "-o", out + "/", "--quiet"], check=True)
+    page = os.path.join(folder, "report.html")
+    done = subprocess.run([PROGRAM, "report", out, "-o", page, "--quiet"], check=False,
+                          capture_output=True, text=True)
+    tap.ok("dump, logits, report", done.returncode == 0 and os.path.getsize(page) > 1000, done.stderr)
+    with Capture(model) as capture, torch.no_grad():
+        first = model(tokens, use_cache=True)
+        refused("a pass that continues a cache", lambda: model(tokens, past_key_values=first.past_key_values,
+                attention_mask=torch.ones(1, 24)), "cache")
+        left = torch.ones(1, 12, dtype=torch.long)
+        left[0, :3] = 0
+        refused("padding on the left", lambda: model(tokens, attention_mask=left), "right")
+        refused("a part of the model", lambda: model.layers[0].self_attn(
+            torch.zeros(1, 3, 32), position_ids=torch.arange(3)[None]), "part")
+        refused("zeroed rows of a rotary model", lambda: capture.zeroed().__enter__(), "no rows")
+    tap.ok("the model is as before", "forward" not in vars(model)
+           and model.layers[0].self_attn.forward.__qualname__.startswith("Llama"))
+
+
+def check_families():
+    """Each model_type that `szego checkpoint` knows has a model here."""
+    with open(os.path.join(HERE, "..", "..", "lib", "checkpoint", "family.c"), encoding="utf-8") as file:
+        types = re.findall(r'(?:BERT|LLAMA)\("([^"]+)"|\.model_type = "([^"]+)"', file.read())
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+    tried = {prefix + "Model" for prefix, _ in MODELS.values()}
+    known = [a or b for a, b in types if (a or b) in MODEL_MAPPING_NAMES]
+    missing = [name for name in known if MODEL_MAPPING_NAMES[name] not in tried]
+    tap.ok("models that checkpoint knows are captured", len(types) > 25 and len(known) > 10 and not missing,
+           f"{len(known)} of {len(types)}; not: {missing}")
+
+
+def check_transformers(folder):
+    print(f"# transformers {transformers.__version__}, torch {torch.__version__}")
+    check_families()
+    for name in MODELS:
+        model = transformers_model(name)
+        if model is None:
+            tap.ok(f"{name} # SKIP not in transformers {transformers.__version__}", True)
+        else:
+            check_model(f"{name} of transformers", model, name, folder)
+    check_end_to_end(transformers_model("Llama"), folder)
+    t5 = transformers.T5EncoderModel(transformers.T5Config(vocab_size=50, d_model=32, d_kv=8, d_ff=32,
+                                                           num_layers=1, num_heads=4))
+    refused("T5", lambda: Capture(t5), "T5Attention", "supported are Llama", "docs/how-to/logits.md")
+    bert = transformers.BertModel(transformers.BertConfig(
+        vocab_size=50, hidden_size=32, num_hidden_layers=1, num_attention_heads=4,
+        intermediate_size=32, position_embedding_type="relative_key"))
+    if any(hasattr(part, "distance_embedding") for part in bert.modules()):
+        refused("BERT with relative keys", lambda: Capture(bert).__enter__(), "relative_key")
+        tap.ok("that refusal leaves the model as it was", "forward" not in vars(bert))
+
+
+def check_stand_ins(folder):
+    check_unknown()
+    check_interrupted()
+    check_logits(folder)
+    for name in RULES:
+        if "," not in name:
+            check_model(f"{name}, a stand-in", stand_in(name), name, folder)
+
+
+check_choices()
+check_table()
+# Below, TAP's own words for cases that cannot run here.
+with scratch() as place:
+    if torch is None:
+        tap.ok("stand-ins # SKIP Debian's python3-torch is needed", True)
+    else:
+        torch.manual_seed(SEED)
+        check_stand_ins(place)
+    if torch is None or transformers is None:
+        tap.ok("models of transformers # SKIP pip install torch transformers", True)
+    else:
+        check_transformers(place)
+tap.finish()
