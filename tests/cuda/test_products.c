@@ -400,7 +400,7 @@ START_TEST(what_begins_knows_nothing_of_what_was) {
     for (int i = 0; i < 2; i++)
         ck_assert(first.facts[i].candidates == 0 && algorithm_of(&first.facts[i]) == 0);
     ck_same_results(&first, &second);
-    ck_szg_fails(SZG_EINVAL, "nothing is timed",
+    ck_szg_fails(SZG_EINVAL, "none is kept unless they are timed",
                  szgi_network_products_begin(test_context(), false, 1, first.facts));
 }
 END_TEST
