@@ -43,6 +43,12 @@ class Tap:
         sys.exit(1 if self.failed else 0)
 
 
+def eigenvalue_bound(n, norm):
+    """Of the difference of two solvers' eigenvalues of a normal matrix, or of singular values: both are backward
+    stable, each value moves by c n eps ||T||."""
+    return 20 * n * EPS * max(norm, 1e-300)
+
+
 def scratch():
     """A new folder that goes when its block ends, in memory where there is such a place: results are
     synced, and a disk makes a test wait."""

@@ -4,7 +4,7 @@ definition. usage: test_spectrum.py PROGRAM"""
 import os
 import sys
 
-from peer import EPS, Tap, scratch, skip, szego
+from peer import Tap, eigenvalue_bound, scratch, skip, szego
 
 try:
     import numpy as np
@@ -25,8 +25,7 @@ def values(result, kind):
 
 
 def bound(matrix):
-    # Both solvers are backward stable: each value moves by c n eps ||T||.
-    return 20 * len(matrix) * EPS * max(np.linalg.norm(matrix, 2), 1e-300)
+    return eigenvalue_bound(len(matrix), np.linalg.norm(matrix, 2))
 
 
 def compare_hermitian(name, matrix, *arguments):

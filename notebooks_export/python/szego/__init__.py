@@ -3,15 +3,20 @@
     import szego
     results = szego.load("out/")                       # every result below the folder
     results["spectrum_eigenvalues"]["re"]              # a NumPy array
-    szego.spectrum("rope:dim=64", 512)                 # the same, of a new run
+    szego.spectrum("rope:dim=64", 512).expanded()      # all 512 eigenvalues, computed in this process
+    szego.run("spectrum", "--pe", "rope:dim=64")       # tables of a new run of the program
 
 docs/how-to/python.md of szego describes the package; `szego.capture_hf` (which needs PyTorch) dumps queries
 and keys of Hugging Face models for `szego logits`.
 """
-from .errors import DataError, ProgramError, SzegoError
+from .compute import compare, contraction, logits, spectrum, symbol
+from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
 from .folders import load
-from .program import run, spectrum
+from .program import run
+from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .tables import Results
 
-__all__ = ["DataError", "ProgramError", "Results", "SzegoError", "load", "run", "spectrum"]
+__all__ = ["ArgumentError", "Contraction", "DataError", "LibraryError", "ProgramError", "Range", "Results",
+           "Spectrum", "Symbol", "SzegoError", "Theorem", "compare", "contraction", "load", "logits", "run",
+           "spectrum", "symbol"]
 __version__ = "0.1.0"

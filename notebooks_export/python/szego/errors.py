@@ -19,3 +19,19 @@ class ProgramError(SzegoError, RuntimeError):
         super().__init__(message)
         self.code = code
         self.stderr = stderr
+
+
+class LibraryError(SzegoError):
+    """The library libszego could not be loaded, or refused a call; the message is the library's own.
+
+    status: the name of its status (docs/reference/c-api.md): "SZG_EDOMAIN", "SZG_ENOMEM", ...; None where no
+    call was made.
+    """
+
+    def __init__(self, message: str, status=None):
+        super().__init__(message)
+        self.status = status
+
+
+class ArgumentError(LibraryError, ValueError):
+    """An argument of the wrong type, shape or range, or an array that holds NaN or infinity."""

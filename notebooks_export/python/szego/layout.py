@@ -1,0 +1,256 @@
+"""Structs, enumerators and functions of the headers in include/szego, as ctypes has them.
+
+What stands here says again what the headers say. tests/peer/test_native.py compiles it against them, so that
+neither drifts.
+"""
+import ctypes
+import re
+
+#: SZG_VERSION_NUMBER of the headers that this file repeats: MAJOR 10^6 + MINOR 10^3 + PATCH.
+VERSION_NUMBER = 1000
+SONAME = "libszego.so.0"
+
+_I64, _F64, _INT, _PTR, _STR = (ctypes.c_int64, ctypes.c_double, ctypes.c_int, ctypes.c_void_p,
+                                ctypes.c_char_p)
+
+
+# ---- Structs: fields in the headers' order ------------------------------------------------------
+
+
+class Struct(ctypes.Structure):
+    """A struct of the headers; `c_name` is its name there. One with the field `size` is made with it set."""
+    c_name = ""
+
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        if self._fields_[0][0] == "size":
+            self.size = ctypes.sizeof(self)
+
+
+class Interval(Struct):
+    c_name = "szg_interval"
+    _fields_ = [("lo", _F64), ("hi", _F64)]
+
+
+class Range(Struct):
+    c_name = "szg_range"
+    _fields_ = [("min", Interval), ("max", Interval), ("theta_min", _F64), ("theta_max", _F64),
+                ("method", _STR)]
+
+
+class ContextOptions(Struct):
+    c_name = "szg_context_options"
+    _fields_ = [("size", ctypes.c_size_t), ("threads", _INT), ("message", _PTR), ("progress", _PTR),
+                ("clock", _PTR), ("user", _PTR)]
+
+
+class Factored(Struct):
+    c_name = "szg_factored"
+    _fields_ = [("n", _I64), ("d", _I64), ("a", _PTR), ("lda", _I64), ("b", _PTR), ("ldb", _I64),
+                ("bias", _PTR), ("causal", ctypes.c_bool)]
+
+
+class _Dense(ctypes.Structure):
+    _fields_ = [("a", _PTR), ("lda", _I64)]
+
+
+class _Cosines(ctypes.Structure):
+    _fields_ = [("count", _I64), ("weight", _PTR), ("theta", _PTR), ("equal", _F64), ("constant", _F64)]
+
+
+class _Of(ctypes.Union):
+    _fields_ = [("dense", _Dense), ("complex_dense", _Dense), ("toeplitz", _PTR), ("factored", Factored),
+                ("cosines", _Cosines), ("parameter", _F64), ("numbers", _PTR)]
+
+
+class Matrix(Struct):
+    c_name = "szg_matrix"
+    _fields_ = [("kind", _INT), ("rows", _I64), ("columns", _I64), ("name", _STR), ("encoding", _PTR),
+                ("head", _I64), ("index", _I64), ("of", _Of), ("own", _PTR)]
+
+
+class SpectraOptions(Struct):
+    c_name = "szg_spectra_options"
+    _fields_ = [("size", ctypes.c_size_t), ("want", _INT), ("dense", ctypes.c_bool)]
+
+
+class Spectrum(Struct):
+    c_name = "szg_spectrum"
+    _fields_ = [("n", _I64), ("count", _I64), ("zeros", _I64), ("rank", _I64), ("kind", _INT),
+                ("re", ctypes.POINTER(_F64)), ("im", ctypes.POINTER(_F64)), ("normal", ctypes.c_bool),
+                ("trace", _F64), ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR),
+                ("method", _INT), ("note", _STR)]
+
+
+class KernelFacts(Struct):
+    c_name = "szg_kernel_facts"
+    _fields_ = [("matrix", _STR), ("form", _INT), ("definiteness", _INT), ("structure", _INT),
+                ("kind", _INT), ("parameter", _F64), ("pairs", _I64), ("theta", ctypes.POINTER(_F64)),
+                ("unrotated", _I64), ("rank_bound", _I64), ("rank_exact", ctypes.c_bool),
+                ("summable", ctypes.c_bool), ("degree", _I64), ("tail_plus", _F64),
+                ("tail_minus", _F64), ("line", _STR)]
+
+
+class Hypotheses(Struct):
+    c_name = "szg_hypotheses"
+    _fields_ = [(name, ctypes.c_bool) for name in (
+        "toeplitz", "zero", "hermitian", "finite_degree", "summable", "bounded", "integrable",
+        "rank_one")]
+
+
+class TheoremAnswer(Struct):
+    c_name = "szg_theorem_answer"
+    _fields_ = [("theorem", _INT), ("name", _STR), ("hypotheses", Hypotheses),
+                ("sentence", ctypes.c_char * 512)]
+
+
+class Tau(Struct):
+    c_name = "szg_tau"
+    _fields_ = [("value", _F64), ("error", _F64), ("sampled", ctypes.c_bool)]
+
+
+class Summary(Struct):
+    c_name = "szg_summary"
+    _fields_ = [("n", _I64), ("rank", _I64), ("zeros", _I64), ("lambda_min", _F64), ("lambda_max", _F64),
+                ("width", _F64), ("radius", _F64), ("sigma_min", _F64), ("sigma_max", _F64),
+                ("condition", _F64), ("stable_rank", _F64), ("effective_rank", _F64), ("nuclear", _F64),
+                ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR), ("method", _INT),
+                ("note", _STR)]
+
+
+class ReportOptions(Struct):
+    c_name = "szg_report_options"
+    _fields_ = [("size", ctypes.c_size_t), ("all", ctypes.c_bool), ("dense", ctypes.c_bool),
+                ("no_symbol", ctypes.c_bool), ("quick_symbol", ctypes.c_bool),
+                ("hermitian_part", ctypes.c_bool), ("precision", _F64), ("samples", _I64),
+                ("convention", _INT)]
+
+
+class MatrixReport(Struct):
+    c_name = "szg_matrix_report"
+    _fields_ = [("matrix", _STR), ("eigenvalues", Spectrum), ("singular", Spectrum),
+                ("hermitian_part", ctypes.c_bool), ("summary", Summary), ("toeplitzness", Tau),
+                ("convention", _INT), ("symbol", Range), ("modulus", ctypes.c_bool),
+                ("toeplitz_part", ctypes.c_bool), ("samples", _I64), ("sample", ctypes.POINTER(_F64)),
+                ("atoms", _I64), ("atom_theta", ctypes.POINTER(_F64)),
+                ("atom_mass", ctypes.POINTER(_F64)), ("theorem", TheoremAnswer),
+                ("note", ctypes.c_char * 2048), ("noise", ctypes.c_char * 192)]
+
+
+class Majorisation(Struct):
+    c_name = "szg_majorisation"
+    _fields_ = [("order", _INT), ("strict", ctypes.c_bool), ("first_violation", _I64), ("margin", _F64),
+                ("margin_at", _I64), ("rounding", _F64)]
+
+
+class ContractionRatios(Struct):
+    c_name = "szg_contraction_ratios"
+    _fields_ = [("width", _F64), ("norm", _F64), ("nuclear", _F64), ("ordered", ctypes.c_bool),
+                ("eigenvalues", Majorisation)]
+
+
+class Contraction(Struct):
+    c_name = "szg_contraction"
+    _fields_ = [("n", _I64), ("ratios", ContractionRatios), ("content", MatrixReport),
+                ("coupled", MatrixReport)]
+
+
+class LogitsOptions(Struct):
+    c_name = "szg_logits_options"
+    _fields_ = [("size", ctypes.c_size_t), ("causal", ctypes.c_bool), ("unscaled", ctypes.c_bool)]
+
+
+#: Every struct above: what the test of layouts compares with the headers.
+STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
+           Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
+           ContractionRatios, Contraction, LogitsOptions)
+
+#: Enumerators by the words that Python's callers use; the test compares them too.
+QUESTIONS = {"eigenvalues": ("SZG_QUESTION_EIGENVALUES", 0), "singular": ("SZG_QUESTION_SINGULAR", 1),
+             "hermitian_part": ("SZG_QUESTION_HERMITIAN_PART", 2)}
+WANTS = {"all": ("SZG_WANT_ALL", 0), "range": ("SZG_WANT_RANGE", 1)}
+CONVENTIONS = {"truncated": ("SZG_SYMBOL_TRUNCATED", 0), "fejer": ("SZG_SYMBOL_FEJER", 1),
+               "closed_form": ("SZG_SYMBOL_CLOSED_FORM", 2)}
+PARTS = {"content": ("SZG_LOGITS_CONTENT", 0), "coupled": ("SZG_LOGITS_COUPLED", 1)}
+FORMS = {"not_toeplitz": ("SZG_FORM_NOT_TOEPLITZ", 6)}
+KINDS = {"singular": ("SZG_SPECTRUM_SINGULAR", 2)}
+ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
+STATUSES = {name: (name, value) for value, name in enumerate((
+    "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
+    "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, STATUSES)
+
+# ---- Functions: the headers' own declarations ---------------------------------------------------
+
+FUNCTIONS = """
+int szg_version_number(void);
+szg_status szg_context_open(const szg_context_options *options, szg_context **out);
+void szg_context_close(szg_context **context);
+const char *szg_context_message(const szg_context *context);
+void szg_context_cancel(szg_context *context);
+szg_status szg_encoding_parse(szg_context *context, const char *spec, szg_encoding **out);
+void szg_encoding_close(szg_encoding **encoding);
+int64_t szg_encoding_heads(const szg_encoding *encoding);
+szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
+    matrix, szg_kernel_facts *out);
+szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
+    matrix, int64_t n, szg_matrix *out);
+szg_status szg_toeplitz_open_symmetric(szg_context *context, int64_t n, int64_t count, const double *a,
+    szg_toeplitz **out);
+szg_status szg_toeplitz_open_hermitian(szg_context *context, int64_t n, int64_t count, const szg_c64 *a,
+    szg_toeplitz **out);
+szg_status szg_toeplitz_open_real(szg_context *context, int64_t n, int64_t count, const double *a,
+    szg_toeplitz **out);
+szg_status szg_toeplitz_open_complex(szg_context *context, int64_t n, int64_t count, const szg_c64 *a,
+    szg_toeplitz **out);
+void szg_toeplitz_close(szg_toeplitz **toeplitz);
+szg_matrix szg_matrix_dense(int64_t m, int64_t n, const double *a, int64_t lda);
+szg_matrix szg_matrix_symmetric(int64_t n, const double *a, int64_t lda);
+szg_matrix szg_matrix_complex(int64_t m, int64_t n, const szg_c64 *a, int64_t lda);
+szg_matrix szg_matrix_hermitian(int64_t n, const szg_c64 *a, int64_t lda);
+szg_matrix szg_matrix_toeplitz(const szg_toeplitz *toeplitz);
+void szg_matrix_close(szg_matrix *matrix);
+szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix, szg_question question,
+    const szg_spectra_options *options, szg_spectrum *out);
+void szg_spectrum_close(szg_spectrum *spectrum);
+const char *szg_method_name(szg_method method);
+const char *szg_method_solver(szg_method method);
+szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix, const szg_report_options
+    *options, szg_matrix_report *out);
+void szg_matrix_report_close(szg_matrix_report *report);
+szg_status szg_theorem_of_encoding(szg_context *context, const struct szg_kernel_facts *facts,
+    szg_theorem_answer *answer);
+szg_status szg_theorem_of_toeplitz(szg_context *context, const struct szg_toeplitz *toeplitz,
+    szg_theorem_answer *answer);
+szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed, szg_content **out);
+void szg_content_close(szg_content **content);
+szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, int64_t head, const
+    szg_content *content, int64_t n, const szg_logits_options *options, szg_logits **out);
+void szg_logits_close(szg_logits **logits);
+szg_matrix szg_logits_matrix(const szg_logits *logits, szg_logits_part part);
+szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content, const szg_matrix
+    *coupled, const szg_report_options *options, szg_contraction *out);
+void szg_contraction_close(szg_contraction *contraction);
+const char *szg_contraction_content_kind(const szg_encoding *encoding);
+"""
+
+_VALUES = {"void": None, "int": _INT, "int64_t": _I64, "uint64_t": ctypes.c_uint64, "double": _F64,
+           "szg_matrix": Matrix, "szg_status": _INT, "szg_question": _INT, "szg_method": _INT,
+           "szg_logits_part": _INT}
+
+
+def _type(text: str):
+    """The ctypes type of a C type: pointers are addresses, but for texts."""
+    if "*" in text:
+        return _STR if text.replace(" ", "") == "constchar*" else _PTR
+    return _VALUES[text.strip()]
+
+
+def declare(library: ctypes.CDLL) -> None:
+    """Gives each function its types."""
+    for text in FUNCTIONS.split(";")[:-1]:
+        result, name, arguments = re.fullmatch(r"(.*?)(szg_\w+)\((.*)\)", " ".join(text.split())).groups()
+        function = getattr(library, name)
+        function.restype = _type(result)
+        function.argtypes = [_type(re.sub(r"\w+$", "", argument)) for argument in arguments.split(",")
+                             if argument != "void"]

@@ -1,0 +1,219 @@
+"""What calls of the library answer: arrays of their own, copied from the library, and the words with them."""
+from dataclasses import dataclass, field
+from typing import Callable, Dict, Optional
+
+import numpy as np
+
+from .errors import LibraryError
+from .tables import Results
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a symbol's minimum and maximum lie, certified by ball arithmetic (Arb), rounded outwards.
+
+    min_lo <= min a <= min_hi and max_lo <= max a <= max_hi; theta_min, theta_max: where a takes min_hi and
+    max_lo. bounds: what lies within lo .. hi: "eigenvalues"; "singular values" (the symbol is complex, the
+    range that of |a|, and hi bounds them); "nothing" (the range of a Fejer mean). method: the theorems.
+    """
+    min_lo: float
+    min_hi: float
+    max_lo: float
+    max_hi: float
+    theta_min: float
+    theta_max: float
+    bounds: str
+    method: str
+
+    @property
+    def lo(self) -> float:
+        """The certified lower end, min_lo."""
+        return self.min_lo
+
+    @property
+    def hi(self) -> float:
+        """The certified upper end, max_hi."""
+        return self.max_hi
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """The strongest limit theorem whose hypotheses hold for the family N = 1, 2, ...
+
+    name: none, szego, szego+rank-one, avram-parter, avram-parter+rank-one, tyrtyshnikov-zamarashkin;
+    sentence: what follows from it, or why no theorem applies.
+    """
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum:
+    """Eigenvalues or singular values of an n x n matrix, with their multiplicities.
+
+    values: the listed values, ascending (singular values descend); float64, or complex128 where some are
+        not real, ascending by real, then imaginary part.
+    multiplicity: int64, how often each one stands. It is 1 but for the eigenvalue 0, which counts the zeros
+        that the matrix has by structure (a rank argument, no threshold).
+    complete: the multiplicities sum to n. A spectrum of want="range" may be the two ends alone; an end that
+        could not be established is NaN, and `note` says so.
+    kind: "eigenvalue" or "singular". zeros: how many values are 0 by structure. rank: the exact rank, None
+        where the structure does not tell it.
+    residual: how well the values were confirmed; residual_meaning says what it measures.
+    trace, frobenius: of the matrix, computed apart from the values (NaN: they were not).
+    method: the algorithm in words; solver: its lasting name (docs/explanation/methods.md).
+    range: the certified range of the symbol (None: not Toeplitz, or not asked for); theorem: which limit
+        theorem applies (None likewise).
+
+    A spectrum is an array for NumPy: np.asarray(spectrum) is spectrum.expanded(). Of a SPEC,
+    spectrum["spectrum_eigenvalues"] is the program's table (`tables`).
+    """
+    source: str
+    n: int
+    kind: str
+    values: np.ndarray
+    multiplicity: np.ndarray
+    zeros: int
+    rank: Optional[int]
+    normal: bool
+    trace: float
+    frobenius: float
+    residual: float
+    residual_meaning: str
+    method: str
+    solver: str
+    note: Optional[str]
+    range: Optional[Range] = None
+    theorem: Optional[Theorem] = None
+    _program: Optional[Callable[[], Results]] = None
+    _made: Dict[str, Results] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every value is listed."""
+        return int(self.multiplicity.sum()) == self.n
+
+    def expanded(self) -> np.ndarray:
+        """All n values, each as often as it stands: shape (n,), in the order of `values`. LibraryError where
+        the spectrum is not complete."""
+        if not self.complete:
+            raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
+        return np.repeat(self.values, self.multiplicity)
+
+    @property
+    def array(self) -> np.ndarray:
+        """expanded()"""
+        return self.expanded()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.expanded() if dtype is None else self.expanded().astype(dtype)
+
+    @property
+    def tables(self) -> Results:
+        """The tables of `szego spectrum` for the same SPEC and n: every head, the values that the program
+        lists. The program runs when they are first asked for."""
+        if self._program is None:
+            raise LibraryError(f"{self!r} has no tables of the program: those are of a SPEC; the array is in "
+                               "`values`")
+        if "tables" not in self._made:
+            self._made["tables"] = self._program()
+        return self._made["tables"]
+
+    def __getitem__(self, table: str):
+        if not isinstance(table, str):
+            raise TypeError("a spectrum's items are tables, by name; its numbers are in `values` and "
+                            "`expanded()`")
+        return self.tables[table]
+
+    def __contains__(self, table) -> bool:
+        return table in self.tables
+
+    def __iter__(self):
+        return iter(self.tables)
+
+    def keys(self):
+        """Names of the tables."""
+        return self.tables.keys()
+
+    def __repr__(self) -> str:
+        of = f"{len(self.values)} {'listed ' if self.complete else 'of the '}"
+        shown = "no values"
+        if len(self.values):
+            shown = f"{self.values[0]:.6g} .. {self.values[-1]:.6g}"
+        zeros = f", {self.zeros} zeros" if self.zeros else ""
+        kind = "singular values" if self.kind == "singular" else "eigenvalues"
+        return (f"<szego.Spectrum of {self.source}, n={self.n}: {of}{kind} {shown}"
+                f"{zeros}, residual {self.residual:.2g}>")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Symbol:
+    """The symbol a(theta) = sum_k a_k e^{ik theta} on a grid, and its certified range.
+
+    theta: 2 pi j / samples, shape (samples,); values: a there, float64, complex128 where the symbol is complex.
+    convention: what stands for a symbol of infinitely many lags: "truncated" (the lags |k| < n of the matrix),
+        "fejer" or "closed_form".
+    atom_theta, atom_mass: of almost periodic kernels, a_k = sum_j mass_j cos(k theta_j); else of length 0.
+    """
+    source: str
+    n: int
+    convention: str
+    theta: np.ndarray
+    values: np.ndarray
+    range: Optional[Range]
+    theorem: Theorem
+    atom_theta: np.ndarray
+    atom_mass: np.ndarray
+    note: Optional[str]
+
+    def __repr__(self) -> str:
+        ends = f"[{self.range.lo:.6g}, {self.range.hi:.6g}]" if self.range else "none"
+        return (f"<szego.Symbol of {self.source}, n={self.n}: {len(self.values)} samples, {self.convention}, "
+                f"certified range {ends}>")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared:
+    """One of the two matrices of a contraction.
+
+    eigenvalues: those of the Hermitian part (L + L^T)/2 where `hermitian_part`, else of L, which is symmetric;
+    singular: singular values of L (None where the eigenvalues give them). summary: the numbers of the table
+    `summary` by column; NaN: it does not exist, and `note` says why.
+    """
+    eigenvalues: Spectrum
+    singular: Optional[Spectrum]
+    hermitian_part: bool
+    summary: Dict[str, float]
+    toeplitzness: float
+    range: Optional[Range]
+    note: str
+
+    def __repr__(self) -> str:
+        return f"<szego.Compared: {self.eigenvalues!r}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contraction:
+    """Coupled against content logits (claim B3c).
+
+    width: (largest - least eigenvalue of the Hermitian part), coupled over content; norm: largest singular
+    values; nuclear: sums of singular values. Each is NaN where it does not exist.
+    majorised: whether the coupled eigenvalues are majorised by the content's, within rounding; None where a
+    spectrum is not complete. margin: the least slack of its partial sums.
+    content_kind: what `content` is: "same_qk", "zeroed"; None of two given matrices.
+    """
+    source: str
+    n: int
+    width: float
+    norm: float
+    nuclear: float
+    majorised: Optional[bool]
+    margin: float
+    content_kind: Optional[str]
+    content: Compared
+    coupled: Compared
+
+    def __repr__(self) -> str:
+        words = {True: "majorised", False: "not majorised", None: "majorisation unknown"}[self.majorised]
+        return (f"<szego.Contraction of {self.source}, n={self.n}: width {self.width:.6g}, norm {self.norm:.6g}, "
+                f"nuclear {self.nuclear:.6g}, {words}>")

@@ -1,0 +1,515 @@
+#!/usr/bin/python3
+"""The Python package's calls of the library: structs and functions against the headers, spectra against NumPy,
+closed forms, refusals, Ctrl-C, threads. usage: test_native.py PROGRAM COMPILER INCLUDE..."""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+from peer import EPS, Tap, eigenvalue_bound, scratch, skip
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.abspath(os.path.join(HERE, "..", "..", "notebooks_export", "python"))
+sys.path.insert(0, PACKAGE)
+try:
+    import numpy as np
+    import szego
+    from szego import compute, layout, native
+except ImportError as error:
+    skip(f"{error}: Debian's python3-numpy is needed")
+
+PROGRAM, COMPILER, INCLUDES = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+LIBRARY = os.environ["SZEGO_LIBRARY"]
+os.environ["SZEGO"] = PROGRAM
+SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
+rng = np.random.default_rng(SEED)
+tap = Tap()
+print(f"# SZG_TEST_SEED={SEED}")
+
+
+def refused(name, call, *words, kind=szego.SzegoError):
+    tap.refused(name, call, *words, kind=kind)
+
+
+# ---- The headers --------------------------------------------------------------------------------
+
+TYPES = {ctypes.c_int64: "int64", ctypes.c_double: "double", ctypes.c_bool: "bool", ctypes.c_size_t: "size"}
+
+
+def fields(kind, prefix=""):
+    """(C expression, offset, size, type's name) of each field; unions and structs without a name from within."""
+    for name, of in kind._fields_:
+        at = getattr(kind, name).offset
+        if isinstance(of, type) and issubclass(of, (ctypes.Structure, ctypes.Union)) and not issubclass(
+                of, layout.Struct):
+            yield from ((text, at + offset, size, word) for text, offset, size, word in
+                        fields(of, f"{prefix}{name}."))
+        else:
+            yield prefix + name, at, ctypes.sizeof(of), TYPES.get(of, "other")
+
+
+def expected():
+    lines = []
+    for kind in layout.STRUCTS:
+        lines.append(f"{kind.c_name} {ctypes.sizeof(kind)}")
+        lines += [f"{kind.c_name}.{name} {at} {size} {word}" for name, at, size, word in fields(kind)]
+    return lines + [f"{name} {value}" for enum in layout.ENUMS for name, value in enum.values()]
+
+
+def program_text():
+    """Prints the same of the headers. The functions are declared again: other types do not compile."""
+    text = ["#include <stdio.h>", "#include <szego/szego.h>", layout.FUNCTIONS,
+            f"_Static_assert(SZG_VERSION_NUMBER == {layout.VERSION_NUMBER}, \"VERSION_NUMBER\");",
+            # size_t and int64_t differ in sign, a bool and a char are told apart by _Generic alone.
+            "#define WORD(x) _Generic((x), int64_t: \"int64\", double: \"double\", bool: \"bool\", "
+            "size_t: \"size\", default: \"other\")", "int main(void) {"]
+    for kind in layout.STRUCTS:
+        c = kind.c_name
+        text.append(f'printf("{c} %zu\\n", sizeof({c})); static {c} x_{c};')
+        text += [f'printf("{c}.{name} %zu %zu %s\\n", offsetof({c}, {name}), sizeof x_{c}.{name}, '
+                 f"WORD(x_{c}.{name}));" for name, *_ in fields(kind)]
+    text += [f'printf("{name} %d\\n", (int){name});' for enum in layout.ENUMS for name, _ in enum.values()]
+    return "\n".join(text + ["return 0; }"])
+
+
+def check_headers(folder):
+    source, made = os.path.join(folder, "layout.c"), os.path.join(folder, "layout")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(program_text())
+    done = subprocess.run([COMPILER, "-std=c11", "-Werror", source, "-o", made,
+                           *(f"-I{include}" for include in INCLUDES)], capture_output=True, text=True, check=False)
+    tap.ok("functions are declared as in the headers", done.returncode == 0, done.stderr)
+    if done.returncode:
+        return
+    said = subprocess.run([made], capture_output=True, text=True, check=True).stdout.splitlines()
+    wrong = [f"{got}, here {want}" for got, want in zip(said, expected()) if got != want]
+    tap.ok("structs and enumerators are those of the headers", len(said) == len(expected()) > 150 and not wrong,
+           "; ".join(wrong))
+
+
+# ---- Loading ------------------------------------------------------------------------------------
+
+def python(code, *arguments, **environment):
+    """A Python of its own, with the package in `environment["path"]` or the source's."""
+    path = environment.pop("path", PACKAGE)
+    known = {name: value for name, value in os.environ.items() if name != "SZEGO_LIBRARY"}
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+                          timeout=240, env={**known, "PYTHONPATH": path, **environment})
+
+
+def check_loading(folder):
+    say = "import szego\ntry: print(szego.spectrum([2, -1], 9).n)\nexcept szego.LibraryError as e: print('ERR', e)"
+    said = python(say, SZEGO_LIBRARY="/nowhere/libszego.so.0").stdout
+    tap.ok("SZEGO_LIBRARY that is not there", said.startswith("ERR /nowhere/libszego.so.0") and
+           "SZEGO_LIBRARY" in said, said)
+    for name, body, words in (("of a later series", "int szg_version_number(void) { return 2000; }",
+                               ("is version 0.2.0", "needs 0.1.0")),
+                              ("that is older", "int szg_version_number(void) { return 999; }",
+                               ("is version 0.0.999",)),
+                              ("of another kind", "int other;", ("is no libszego",))):
+        source, made = os.path.join(folder, "a.c"), os.path.join(folder, "a.so")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(body)
+        subprocess.run([COMPILER, "-shared", "-fPIC", source, "-o", made], check=True)
+        said = python(say, SZEGO_LIBRARY=made).stdout
+        tap.ok(f"a library {name}", said.startswith("ERR") and all(word in said for word in words), said)
+    away = os.path.join(folder, "site")
+    shutil.copytree(os.path.join(PACKAGE, "szego"), os.path.join(away, "szego"))
+    said = python("from szego import native\nnative.SONAME = 'libszego-none.so.0'\n" + say, path=away).stdout
+    tap.ok("a library that is nowhere", all(word in said for word in (
+        "ERR", "beside the package (" + away, "the system's libraries", "SZEGO_LIBRARY", "meson install"))
+        and "build tree" not in said, said)
+    os.symlink(LIBRARY, os.path.join(away, "szego", layout.SONAME))
+    said = python(say + "\nfrom szego import native; print(native.library()._name)", path=away).stdout.split()
+    tap.ok("beside the package", said == ["9", os.path.join(away, "szego", layout.SONAME)], str(said))
+
+
+# ---- Values -------------------------------------------------------------------------------------
+
+def same(name, got, matrix, want=None):
+    """All n eigenvalues against LAPACK's through NumPy."""
+    want = np.linalg.eigvalsh(matrix) if want is None else want
+    got = np.asarray(got)
+    tap.ok(f"{name}: all n values", got.shape == want.shape)
+    tap.close(f"{name}: values", float(np.abs(got - want).max()) if got.shape == want.shape else None, 0,
+              eigenvalue_bound(len(matrix), np.linalg.norm(matrix, 2)))
+
+
+def toeplitz(column):
+    lag = np.subtract.outer(np.arange(len(column)), np.arange(len(column)))
+    return np.where(lag >= 0, column[np.abs(lag)], np.conj(column)[np.abs(lag)])
+
+
+def check_arrays():
+    for count, n in [(1, 1), (3, 40), (64, 64), (90, 50), (200, 513)]:
+        for imaginary in (0, 1j):
+            column = rng.standard_normal(count) + imaginary * rng.standard_normal(count)
+            column[0] = column[0].real
+            padded = np.zeros(n, column.dtype)
+            padded[:min(count, n)] = column[:n]
+            matrix, found = toeplitz(padded), szego.spectrum(column, n)
+            name = f"{column.dtype} coefficients, {count}, n = {n}"
+            same(name, found, matrix)
+            slack = eigenvalue_bound(n, np.linalg.norm(matrix, 2))
+            tap.ok(f"{name}: within the certified range", found.range.bounds == "eigenvalues" and
+                   found.range.lo <= found.values[0] + slack and found.values[-1] <= found.range.hi + slack)
+            tap.ok(f"{name}: theorem", found.theorem.name == "szego" and bool(found.theorem.sentence))
+            same(f"{name}: dense", szego.spectrum(matrix), matrix)
+            same(f"{name}: promised", szego.spectrum(matrix, hermitian=True), matrix)
+    # Eigenvalues 2 - 2 cos(k pi / (n + 1)), k = 1 .. n; the matrix's norm is below 4.
+    n = 300
+    want = 2 - 2 * np.cos(np.arange(1, n + 1) * np.pi / (n + 1))
+    got = szego.spectrum([2, -1], n).values
+    tap.close("second difference: closed form", float(np.abs(got - want).max()), 0, eigenvalue_bound(n, 4))
+    # A pair i, -i: no rounding can move them by more, the matrix is normal.
+    got = szego.spectrum(np.array([[0.0, -1], [1, 0]]))
+    tap.close("a complex pair", float(np.abs(got.expanded() - [-1j, 1j]).max()), 0, eigenvalue_bound(2, 1))
+    general = rng.standard_normal((30, 30))
+    for name, matrix in (("real", general), ("complex", general + 1j * rng.standard_normal((30, 30)))):
+        want = np.linalg.svd(matrix, compute_uv=False)
+        got = szego.spectrum(matrix, question="singular")
+        tap.ok(f"{name}: kind", got.kind == "singular" and got.complete)
+        tap.close(f"{name}: singular values", float(np.abs(got.values - want).max()), 0,
+                  eigenvalue_bound(30, want[0]))
+    same("hermitian part", szego.spectrum(general, question="hermitian_part"), (general + general.T) / 2)
+    lags = rng.standard_normal(9)
+    matrix = np.array([[lags[i - j + 4] if abs(i - j) <= 4 else 0.0 for j in range(20)] for i in range(20)])
+    want = np.linalg.svd(matrix, compute_uv=False)
+    got = szego.spectrum(lags, 20, lags="full", question="singular")
+    tap.close("full lags: singular values", float(np.abs(got.values - want).max()), 0, eigenvalue_bound(20, want[0]))
+    tap.ok("full lags: |a| bounds them", got.range.bounds == "singular values" and want[0] <= got.range.hi)
+
+
+def kernels(n):
+    k = np.arange(n)
+    yield "rope:dim=64", toeplitz(np.cos(np.outer(k, 10000.0 ** (-np.arange(32) / 32))).mean(1))
+    yield "alibi:heads=1", toeplitz(-0.00390625 * k)
+    yield "kms:rho=-0.7", toeplitz((-0.7) ** k)
+    yield "nope", np.zeros((n, n))
+
+
+def check_kernels():
+    for n in (2, 17, 512):
+        for spec, matrix in kernels(n):
+            found = szego.spectrum(spec, n)
+            same(f"{spec}, n = {n}", found, matrix)
+            tap.ok(f"{spec}, n = {n}: multiplicities", found.complete and found.multiplicity.sum() == n and
+                   found.multiplicity.dtype == np.int64 and len(found.values) == len(found.multiplicity) and
+                   found.multiplicity.max() == max(found.zeros, 1) and
+                   (found.zeros == 0 or found.values[found.multiplicity.argmax()] == 0))
+            # Each value is off by no more than that, and so is their mean.
+            tap.close(f"{spec}, n = {n}: the mean is the diagonal's", float(found.array.mean()), matrix[0, 0],
+                      eigenvalue_bound(n, np.linalg.norm(matrix, 2)))
+    found = szego.spectrum("rope:dim=64", 512)
+    tap.ok("rope: 448 zeros by structure", found.zeros == 448 and found.rank == 64 and len(found.values) == 65
+           and found.solver == "reduced" and "trace" in found.residual_meaning and found.theorem.name == "none")
+    ends = szego.spectrum("kms:rho=0.9", 3000, want="range")
+    every = szego.spectrum("kms:rho=0.9", 3000).values
+    # The closed form's bracket of the symbol (1 - rho) / (1 + rho) .. (1 + rho) / (1 - rho).
+    tap.ok("the range alone", 0.1 / 1.9 <= every[0] and every[-1] <= 19
+           and np.abs(ends.values[[0, -1]] - every[[0, -1]]).max() <= eigenvalue_bound(3000, 19))
+    tap.ok("a spectrum's tables are the program's", "spectrum_summary" in found and set(found) == set(found.keys())
+           and found["spectrum_summary"]["n"].tolist() == [512]
+           and len(szego.spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]) == 64)
+    other = szego.spectrum("rope:dim=8", 16, part="ratio", content="gaussian:dim=8")
+    tap.ok("options of the program", isinstance(other, szego.Results) and len(other["spectrum_contraction"]["n"]) == 1)
+    both = szego.spectrum("rope:dim=8", "16,32")
+    tap.ok("two lengths are the program's", both["spectrum_summary"]["n"].tolist() == [16, 32])
+    for one in (found, szego.symbol("rope:dim=64", 512)):
+        tap.ok(f"a short repr {one!r}", len(repr(one)) < 200 and "rope:dim=64" in repr(one))
+
+
+def check_symbol():
+    a = rng.standard_normal(40)
+    for n in (40, 25):
+        found = szego.symbol(a, n, samples=101)
+        t = 2 * np.pi * np.arange(101) / 101
+        want = a[0] + 2 * np.cos(np.outer(t, np.arange(1, n))) @ a[1:n]
+        # Sums of 2 n terms, each of a rounded angle below 2 pi n: (2 n + 2 pi n) eps sum |a|, and the FFT's.
+        slack = 10 * n * EPS * 2 * np.abs(a).sum()
+        tap.close(f"samples, n = {n}", float(np.abs(found.values - want).max()), 0, slack)
+        tap.ok(f"samples within the range, n = {n}", found.range.lo <= want.min() + slack
+               and want.max() - slack <= found.range.hi and found.values.dtype == np.float64)
+    edges = szego.symbol([2.0, -1.0], 9).range
+    tap.ok("2 - 2 cos t: 0 and 4 are enclosed", edges.min_lo <= 0 <= edges.min_hi and edges.max_lo <= 4 <= edges.max_hi
+           and edges.max_hi - edges.max_lo < 1e-12)
+    rope = szego.symbol("rope:dim=8", 33)
+    # Frequencies of four pairs; powers of 10000^(1/4) = 10 within a few roundings.
+    tap.ok("atoms", np.allclose(rope.atom_theta, [1, 0.1, 0.01, 0.001], rtol=8 * EPS, atol=0)
+           and np.allclose(rope.atom_mass, 0.25, rtol=EPS, atol=0))
+    closed = szego.symbol("kms:rho=0.5", 8, convention="closed_form")
+    tap.ok("closed form", closed.convention == "closed_form" and abs(closed.range.hi - 3) <= 8 * EPS
+           and abs(closed.values[0] - 3) <= 8 * EPS)
+    tap.ok("the Fejer mean bounds nothing", szego.symbol(a, convention="fejer").range.bounds == "nothing")
+    refused("a symbol of a matrix", lambda: szego.symbol(np.eye(3)), "2-D", kind=szego.ArgumentError)
+    refused("no closed form", lambda: szego.symbol(a, convention="closed_form"), "closed form")
+
+
+def coupled(spec, q, k):
+    """Logits from their definition."""
+    n, d = q.shape
+    lag = np.subtract.outer(np.arange(n), np.arange(n))
+    if spec.startswith("alibi"):
+        return q @ k.T / np.sqrt(d) - 0.00390625 * np.abs(lag)
+    pairs = [(x[:, 0::2] + 1j * x[:, 1::2]) for x in (q, k)]
+    theta = 10000.0 ** (-np.arange(d // 2) / (d // 2))
+    return sum(np.outer(pairs[0][:, t], pairs[1][:, t].conj()) * np.exp(1j * lag * theta[t])
+               for t in range(d // 2)).real / np.sqrt(d)
+
+
+def check_logits():
+    n, d = 48, 16
+    q, k = rng.standard_normal((2, 3, n, d))
+    for spec in ("rope:dim=16", "alibi:heads=1"):
+        for causal in (False, True):
+            name = f"{spec}{', causal' if causal else ''}"
+            mask = np.tril if causal else lambda x: x
+            want, content = mask(coupled(spec, q[0], k[0])), mask(q[0] @ k[0].T / np.sqrt(d))
+            # The entries here and there differ by rounded angles: n theta eps each; and the solvers.
+            slack = eigenvalue_bound(n, np.linalg.norm(want, 2))
+            slack += 2 * n * EPS * np.linalg.norm(np.abs(q[0]) @ np.abs(k[0]).T)
+            singular = np.linalg.svd(want, compute_uv=False)
+            got = szego.logits(q, k, spec, question="singular", causal=causal)
+            tap.close(f"{name}: singular values", float(np.abs(got.array - singular).max()), 0, slack)
+            part = np.linalg.eigvalsh((want + want.T) / 2)
+            got = szego.logits(q[0], k[0], spec, question="hermitian_part", causal=causal)
+            tap.close(f"{name}: Hermitian part", float(np.abs(got.array - part).max()), 0, slack)
+            found = szego.contraction(q, k, spec, causal=causal)
+            without = np.linalg.svd(content, compute_uv=False)
+            plain = np.linalg.eigvalsh((content + content.T) / 2)
+            # Quotients of numbers off by `slack` above and below.
+            for word, top, bottom, count in (("norm", singular[0], without[0], 1),
+                                             ("nuclear", singular.sum(), without.sum(), n),
+                                             ("width", part[-1] - part[0], plain[-1] - plain[0], 2)):
+                tap.close(f"{name}: {word}", getattr(found, word), top / bottom,
+                          2 * count * slack * (1 + top / bottom) / bottom)
+            order = (np.cumsum(plain[::-1]) - np.cumsum(part[::-1]))[:-1].min()
+            tap.ok(f"{name}: majorisation", found.majorised is bool(order > -n * slack) or abs(order) < n * slack)
+            tap.ok(f"{name}: both spectra", found.content.eigenvalues.complete
+                   and np.abs(found.coupled.eigenvalues.array - part).max() <= slack and found.content_kind == "same_qk")
+    head = szego.logits(q, k, "nope", head=2, question="singular", part="content").array
+    want = np.linalg.svd(q[2] @ k[2].T / np.sqrt(d), compute_uv=False)
+    tap.close("head 2", float(np.abs(head - want).max()), 0, eigenvalue_bound(n, want[0]))
+    lag = np.subtract.outer(np.arange(96), np.arange(96))
+    found = szego.compare(np.ones((96, 96)), np.cos(lag / 4))
+    # Correlation matrix of positive cosines: Bapat and Sunder 1985.
+    tap.ok("two matrices", found.majorised is True and found.width < 1 and found.content_kind is None
+           and len(repr(found)) < 200)
+    for word, call in {"head": lambda: szego.logits(q, k, "nope", head=3),
+                       "shape": lambda: szego.logits(q[0], k, "nope"),
+                       "real": lambda: szego.logits(q[0] + 0j, k[0], "nope"),
+                       "order": lambda: szego.compare(np.eye(3), np.eye(4)),
+                       "square": lambda: szego.compare(np.ones((3, 4)), np.eye(3)),
+                       "dimension": lambda: szego.logits(q[0], k[0], "rope:dim=64")}.items():
+        refused(f"logits: {word}", call, word if word != "shape" else "q has shape", kind=szego.ArgumentError)
+
+
+# ---- Refusals -----------------------------------------------------------------------------------
+
+class Counted:
+    """The library, counting what successful calls open and what is closed."""
+    OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",
+               "szg_content_parse", "szg_logits_open", "szg_contraction_compute", "szg_context_open"}
+
+    def __init__(self, library):
+        self.library, self.open = library, 0
+
+    def __getattr__(self, name):
+        function = getattr(self.library, name)
+        step = name in self.OPENERS or "_toeplitz_open_" in name
+
+        def call(*arguments):
+            answer = function(*arguments)
+            if name.endswith("_close"):
+                self.open -= 1
+            self.open += step and answer == 0
+            return answer
+        return call
+
+
+REFUSED = {
+    "nan": (lambda: szego.spectrum([1.0, np.nan], 4), "lag", "finite"),
+    "infinity in a matrix": (lambda: szego.spectrum(np.array([[1, np.inf], [0, 1]])), "(0, 1)"),
+    "a complex NaN": (lambda: szego.spectrum(np.array([[1, np.nan], [0, 1]], complex)), "entry", "nan"),
+    "a complex a_0": (lambda: szego.spectrum(np.array([1j, 1])), "lag 0"),
+    "negative n": (lambda: szego.spectrum([2.0, 1.0], -3), "-3"),
+    "negative n of a SPEC": (lambda: szego.spectrum("rope:dim=64", -3), "-3"),
+    "n of a matrix": (lambda: szego.spectrum(np.eye(3), 4), "order 3"),
+    "n that is none": (lambda: szego.spectrum("nope", 3.0), "3.0"),
+    "n beyond 2^63": (lambda: szego.spectrum("nope", 2**63), "2^63"),
+    "no n": (lambda: szego.spectrum("rope:dim=64"), "give n"),
+    "a head that is not there": (lambda: szego.spectrum("rope:dim=64", 8, head=7), "7"),
+    "float32": (lambda: szego.spectrum(np.eye(3, dtype=np.float32)), "float32"),
+    "a byte-swapped array": (lambda: szego.spectrum(np.eye(3).astype(">f8")), ">f8"),
+    "bool": (lambda: szego.spectrum(np.eye(3, dtype=bool)), "bool"),
+    "texts": (lambda: szego.spectrum(["a", "b"]), "float64"),
+    "ragged": (lambda: szego.spectrum([[1, 2], [3]]), "array"),
+    "non-contiguous": (lambda: szego.spectrum(np.ones((6, 6))[::2, ::2]), "ascontiguousarray"),
+    "a column": (lambda: szego.spectrum(np.ones((6, 6))[:, 0]), "ascontiguousarray"),
+    "masked": (lambda: szego.spectrum(np.ma.masked_less([1.0, 0.0], 0.5)), "masked"),
+    "not square": (lambda: szego.spectrum(np.ones((3, 4))), "(3, 4)"),
+    "3-D": (lambda: szego.spectrum(np.ones((2, 2, 2))), "(2, 2, 2)"),
+    "empty": (lambda: szego.spectrum(np.ones(0)), "nothing"),
+    "integers that are no doubles": (lambda: szego.spectrum(np.array([2**53 + 1, 1])), "2^53"),
+    "an even number of full lags": (lambda: szego.spectrum([1.0, 2.0], lags="full"), "odd"),
+    "an unknown question": (lambda: szego.spectrum("nope", 4, question="eigen"), "hermitian_part"),
+    "an unknown SPEC": (lambda: szego.spectrum("ropey", 4), "did you mean rope"),
+    "a NUL": (lambda: szego.spectrum("rope\0x", 4), "NUL"),
+    "a surrogate": (lambda: szego.spectrum("rope\udcff", 4), "UTF-8"),
+    "no array": (lambda: szego.spectrum(None, 4), "shape ()"),
+    "threads": (lambda: szego.spectrum("nope", 4, threads=0), "1024"),
+    "a promise that is not kept": (lambda: szego.spectrum(np.array([[1.0, 2], [3, 4]]), hermitian=True), "symmetric"),
+}
+
+
+def check_refusals():
+    library = native.library()
+    native._library = counted = Counted(library)
+    open_files = len(os.listdir("/proc/self/fd"))
+    with threads_forgotten():
+        for name, (call, *words) in REFUSED.items():
+            refused(name, call, *words, kind=szego.ArgumentError)
+        refused("no memory", lambda: szego.spectrum([2.0, 1.0], 2**20, dense=True), "TiB")
+        refused("a part of a spectrum", lambda: szego.spectrum("kms:rho=0.5", 10**6, want="range").expanded(), "want")
+        q = rng.standard_normal((8, 4))
+        refused("queries that are not finite", lambda: szego.contraction(q, np.full((8, 4), np.nan), "nope"), "finite")
+        szego.contraction(q, q, "alibi:heads=2")
+        szego.symbol("t5:heads=2,seed=1", 9)
+        idle = sum(map(len, native._idle.values()))
+        tap.ok("nothing stays open but contexts that wait", counted.open == idle > 0, f"{counted.open} {idle}")
+        tap.ok("no file stays open", len(os.listdir("/proc/self/fd")) == open_files)
+        before = counted.open
+        szego.spectrum("rope:dim=8", 9)
+        tap.ok("a context waits for the next call", counted.open == before)
+    native._library = library
+    given = rng.standard_normal((5, 5))
+    kept = given.copy()
+    szego.spectrum(given, question="hermitian_part")
+    tap.ok("the caller's array is not changed", np.array_equal(given, kept))
+    refused("a table by number", lambda: szego.spectrum("nope", 4)[0], "expanded", kind=TypeError)
+    refused("tables of an array", lambda: szego.spectrum(given).tables, "SPEC")
+
+
+class threads_forgotten:
+    """Contexts that wait are closed before and after the block."""
+
+    def __enter__(self):
+        native._forget()
+
+    def __exit__(self, *_):
+        native._forget()
+
+
+# ---- Contexts, threads, Ctrl-C ------------------------------------------------------------------
+
+def check_contexts():
+    context = native.Context(2)
+    with context._busy:
+        refused("a context in use by another thread", lambda: context.call("szg_encoding_parse", b"nope", None),
+                "another thread")
+        refused("closing it meanwhile", context.close, "another thread")
+    context.cancel()
+    opened = ctypes.c_void_p()
+    context.call("szg_toeplitz_open_symmetric", 200, 2, np.array([2.0, 1]).ctypes.data, ctypes.byref(opened))
+    view, made = native.library().szg_matrix_toeplitz(opened), layout.Spectrum()
+    try:
+        context.call("szg_spectrum_compute", ctypes.byref(view), 0, None, ctypes.byref(made))
+        tap.ok("a cancelled context refuses", False)
+    except szego.LibraryError as error:
+        tap.ok("a cancelled context refuses", error.status == "SZG_ECANCEL" and "interrupted" in str(error), str(error))
+    native.library().szg_toeplitz_close(ctypes.byref(opened))
+    context.close()
+    context.close()
+    context.cancel()
+    refused("a closed context", lambda: context.call("szg_encoding_parse", b"nope", None), "closed")
+    answers, errors = {}, []
+    wanted = {n: szego.spectrum("t5:heads=2,seed=3", n).values for n in range(20, 28)}
+
+    def work(n):
+        try:
+            answers[n] = [szego.spectrum("t5:heads=2,seed=3", n).values for _ in range(20)]
+        except BaseException as error:  # pylint: disable=broad-except
+            errors.append(error)
+    running = [threading.Thread(target=work, args=(n,)) for n in wanted]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    tap.ok("eight threads", not errors and all(np.array_equal(one, wanted[n]) for n in wanted for one in answers[n]),
+           str(errors))
+    tap.ok("few contexts wait", max(map(len, native._idle.values())) <= native._IDLE_CONTEXTS)
+    child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(szego.spectrum("t5:heads=2,seed=3", 20).values, wanted[20]) else 1)
+    tap.ok("a child after a fork", os.waitpid(child, 0)[1] == 0)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np, szego
+from szego import native
+began, ended, said = threading.Event(), threading.Event(), []
+start = time.process_time()
+call = native.Context.call
+
+def watched(context, name, *arguments):
+    if name != "szg_spectrum_compute" or ended.is_set():
+        return call(context, name, *arguments)
+    global start
+    start = time.process_time()
+    began.set()
+    try:
+        call(context, name, *arguments)
+        said.append("it went on")
+    except szego.LibraryError as error:
+        said.append(error.status)
+        raise
+    finally:
+        ended.set()
+
+def interrupt():
+    began.wait()
+    # LAPACK runs after copies and checks, O(n^2): a second of the processor's time.
+    while sys.argv[1] == "dense" and time.process_time() < 1 + start and not said:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+native.Context.call = watched
+threading.Thread(target=interrupt).start()
+draw = np.random.default_rng(1).standard_normal
+try:
+    szego.spectrum(draw(20000) if sys.argv[1] == "lags" else draw((2500, 2500)), threads=1)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted", "before the end" if not said else said[0])
+if sys.argv[1] == "lags":
+    ended.wait()
+    print(*said)
+else:
+    ended.set()
+print(szego.spectrum([2, -1], 3).n, flush=True)
+os._exit(0)
+"""
+
+
+def check_interrupt():
+    """A signal once the library runs. LAPACK's general eigenvalues cannot stop: the call is left alone. The
+    divide and conquer stops: its status is that of a cancelled call."""
+    done = python(INTERRUPTED, "dense", SZEGO_LIBRARY=LIBRARY)
+    tap.ok("Ctrl-C in LAPACK is raised at once, and the next call works",
+           done.stdout.split("\n") == ["interrupted before the end", "3", ""], done.stdout + done.stderr)
+    done = python(INTERRUPTED, "lags", SZEGO_LIBRARY=LIBRARY)
+    tap.ok("Ctrl-C cancels the call", done.stdout.split("\n")[1:] == ["SZG_ECANCEL", "3", ""]
+           and done.stdout.startswith("interrupted "), done.stdout + done.stderr)
+
+
+for check in (check_headers, check_loading):
+    with scratch() as place:
+        check(place)
+for check in (check_arrays, check_kernels, check_symbol, check_logits, check_refusals, check_contexts,
+              check_interrupt):
+    check()
+tap.finish()
