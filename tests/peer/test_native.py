@@ -123,7 +123,19 @@ def check_loading(folder):
         "ERR", "beside the package (" + away, "the system's libraries", "SZEGO_LIBRARY", "meson install"))
         and "build tree" not in said, said)
     os.symlink(LIBRARY, os.path.join(away, "szego", layout.SONAME))
-    said = python(say + "\nfrom szego import native; print(native.library()._name)", path=away).stdout.split()
+    name = say + "\nfrom szego import native; print(native.library()._name)"
+    said = python(name, path=away).stdout.split()
+    # A source tree: include/szego/szego.h is there, and what was built.
+    tree = os.path.join(folder, "tree")
+    shutil.copytree(PACKAGE, os.path.join(tree, "notebooks_export", "python"))
+    for part in ("include/szego", "build/plain"):
+        os.makedirs(os.path.join(tree, part))
+    with open(os.path.join(tree, "include", "szego", "szego.h"), "w", encoding="utf-8"):
+        pass
+    built = os.path.join(tree, "build", "plain", layout.SONAME)
+    os.symlink(LIBRARY, built)
+    found = python(name, path=os.path.join(tree, "notebooks_export", "python")).stdout.split()
+    tap.ok("the build tree", found == ["9", built], str(found))
     tap.ok("beside the package", said == ["9", os.path.join(away, "szego", layout.SONAME)], str(said))
 
 
@@ -141,6 +153,12 @@ def same(name, got, matrix, want=None):
 def toeplitz(column):
     lag = np.subtract.outer(np.arange(len(column)), np.arange(len(column)))
     return np.where(lag >= 0, column[np.abs(lag)], np.conj(column)[np.abs(lag)])
+
+
+def toeplitz_of(lags):
+    """Of lags -(n - 1) .. n - 1."""
+    n = (len(lags) + 1) // 2
+    return lags[np.subtract.outer(np.arange(n), np.arange(n)) + n - 1]
 
 
 def check_arrays():
@@ -167,6 +185,13 @@ def check_arrays():
     # A pair i, -i: no rounding can move them by more, the matrix is normal.
     got = szego.spectrum(np.array([[0.0, -1], [1, 0]]))
     tap.close("a complex pair", float(np.abs(got.expanded() - [-1j, 1j]).max()), 0, eigenvalue_bound(2, 1))
+    # A circulant matrix is normal; its eigenvalues are the DFT of its first column.
+    column = rng.standard_normal(24) + 1j * rng.standard_normal(24)
+    got, want = szego.spectrum(toeplitz_of(np.concatenate([column[1:], column]))), np.fft.fft(column)
+    away = np.abs(np.subtract.outer(got.values, want))
+    tap.close("a complex matrix that is not Hermitian", float(max(away.min(0).max(), away.min(1).max())), 0,
+              eigenvalue_bound(24, np.abs(want).max()))
+    tap.ok("complex eigenvalues ascend", got.values.dtype == np.complex128 and (np.diff(got.values.real) >= 0).all())
     general = rng.standard_normal((30, 30))
     for name, matrix in (("real", general), ("complex", general + 1j * rng.standard_normal((30, 30)))):
         want = np.linalg.svd(matrix, compute_uv=False)
@@ -176,7 +201,7 @@ def check_arrays():
                   eigenvalue_bound(30, want[0]))
     same("hermitian part", szego.spectrum(general, question="hermitian_part"), (general + general.T) / 2)
     lags = rng.standard_normal(9)
-    matrix = np.array([[lags[i - j + 4] if abs(i - j) <= 4 else 0.0 for j in range(20)] for i in range(20)])
+    matrix = toeplitz_of(np.pad(lags, 15))
     want = np.linalg.svd(matrix, compute_uv=False)
     got = szego.spectrum(lags, 20, lags="full", question="singular")
     tap.close("full lags: singular values", float(np.abs(got.values - want).max()), 0, eigenvalue_bound(20, want[0]))
@@ -211,7 +236,8 @@ def check_kernels():
     # The closed form's bracket of the symbol (1 - rho) / (1 + rho) .. (1 + rho) / (1 - rho).
     tap.ok("the range alone", 0.1 / 1.9 <= every[0] and every[-1] <= 19
            and np.abs(ends.values[[0, -1]] - every[[0, -1]]).max() <= eigenvalue_bound(3000, 19))
-    tap.ok("a spectrum's tables are the program's", "spectrum_summary" in found and set(found) == set(found.keys())
+    tap.ok("a spectrum's tables are the program's", "spectrum_summary" in found and set(found) == {*dict(found.items())}
+           and found.provenance["."]["command"] == "spectrum"
            and found["spectrum_summary"]["n"].tolist() == [512]
            and len(szego.spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]) == 64)
     other = szego.spectrum("rope:dim=8", 16, part="ratio", content="gaussian:dim=8")
@@ -447,6 +473,15 @@ def check_contexts():
     tap.ok("a child after a fork", os.waitpid(child, 0)[1] == 0)
 
 
+def check_bench():
+    run = "import sys; from szego.bench import main; sys.exit(main(sys.argv[1:]))"
+    done = python(run, "1", SZEGO_LIBRARY=LIBRARY)
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    tap.ok("the timing script", done.returncode == 0 and len(rows) == 5 and all(float(row[-1]) > 0 for row in rows),
+           done.stdout + done.stderr)
+    tap.ok("its usage", python(run, "0", SZEGO_LIBRARY=LIBRARY).returncode == 2)
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, szego
@@ -510,6 +545,6 @@ for check in (check_headers, check_loading):
     with scratch() as place:
         check(place)
 for check in (check_arrays, check_kernels, check_symbol, check_logits, check_refusals, check_contexts,
-              check_interrupt):
+              check_bench, check_interrupt):
     check()
 tap.finish()

@@ -135,6 +135,15 @@ class Spectrum:
         """Names of the tables."""
         return self.tables.keys()
 
+    def items(self):
+        """Names and tables."""
+        return self.tables.items()
+
+    @property
+    def provenance(self) -> Dict[str, dict]:
+        """How the tables were made."""
+        return self.tables.provenance
+
     def __repr__(self) -> str:
         of = f"{len(self.values)} {'listed ' if self.complete else 'of the '}"
         shown = "no values"
