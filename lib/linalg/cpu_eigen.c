@@ -84,21 +84,23 @@ static szg_status conjugate(szg_context *context, int64_t n, szg_c64 *a, int64_t
 }
 
 typedef struct hermitian_work {
-    szg_c64 *matrix; /* n + 1 columns */
-    szg_c64 *complex;
+    szg_c64 *matrix;  /* n + 1 columns */
+    szg_c64 *complex; /* complex_count and a column */
     double *real;
     lapack_int *integer;
     int64_t complex_count, real_count, integer_count;
 } hermitian_work;
 
 /* OpenBLAS 0.3.21's AVX-512 zgemv reads up to a column beyond the matrix, which ends the process
- * where the next page is not mapped: it gets a copy with a column to spare. */
+ * where the next page is not mapped: it gets a copy with a column to spare. The reduction to
+ * tridiagonal form multiplies by a panel in the workspace too, which has one as well. */
 static szg_status open_hermitian_work(szg_context *context, int64_t n, hermitian_work *work) {
     szg_status status;
     int64_t padded;
     SZG_TRY(szgi_memory_product(context, n + 1, n, &padded));
+    int64_t complex_count = work->complex_count + n; /* both fit LAPACK's 32 bits */
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, padded, &work->matrix), end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->complex_count, &work->complex), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, complex_count, &work->complex), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->real_count, &work->real), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, work->integer_count, &work->integer), end);
 end:
