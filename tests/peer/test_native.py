@@ -231,6 +231,13 @@ def check_kernels():
     found = szego.spectrum("rope:dim=64", 512)
     tap.ok("rope: 448 zeros by structure", found.zeros == 448 and found.rank == 64 and len(found.values) == 65
            and found.solver == "reduced" and "trace" in found.residual_meaning and found.theorem.name == "none")
+    # Rows of a table: P P^T is not Toeplitz, but its family has a sentence.
+    drawn = szego.spectrum("random:dim=16,seed=1", 40)
+    tap.ok("no Toeplitz matrix: no range", drawn.range is None and drawn.theorem.name == "none" and drawn.zeros == 24
+           and drawn.complete)
+    angle = np.outer(np.arange(40), 10000.0 ** (-np.arange(8) / 8))
+    rows = np.concatenate([np.sin(angle), np.cos(angle)], 1)
+    same("P P^T of rope+absolute", szego.spectrum("rope+absolute:dim=16", 40, matrix=1), rows @ rows.T)
     ends = szego.spectrum("kms:rho=0.9", 3000, want="range")
     every = szego.spectrum("kms:rho=0.9", 3000).values
     # The closed form's bracket of the symbol (1 - rho) / (1 + rho) .. (1 + rho) / (1 - rho).
@@ -386,6 +393,10 @@ REFUSED = {
     "a NUL": (lambda: szego.spectrum("rope\0x", 4), "NUL"),
     "a surrogate": (lambda: szego.spectrum("rope\udcff", 4), "UTF-8"),
     "no array": (lambda: szego.spectrum(None, 4), "shape ()"),
+    "full lags of a SPEC": (lambda: szego.spectrum("nope", 4, lags="full"), "lags="),
+    "full lags of a matrix": (lambda: szego.spectrum(np.eye(3), lags="full"), "lags="),
+    "a head of an array": (lambda: szego.spectrum(np.eye(3), head=1), "head="),
+    "Hermitian coefficients": (lambda: szego.spectrum([1.0, 2.0], 9, hermitian=True), "hermitian="),
     "threads": (lambda: szego.spectrum("nope", 4, threads=0), "1024"),
     "a promise that is not kept": (lambda: szego.spectrum(np.array([[1.0, 2], [3, 4]]), hermitian=True), "symmetric"),
 }

@@ -246,8 +246,15 @@ class _Given:
         else:
             self._take_array(_array(source, "source", (1, 2)))
 
+    def _only(self, what: str, **idle):
+        """Refuses a keyword that would change nothing."""
+        for name, given in idle.items():
+            if given:
+                raise ArgumentError(f"{name}= says nothing about {what}: leave it out", "SZG_EINVAL")
+
     def _take_spec(self, spec: str):
         _spec(spec)
+        self._only("a SPEC", lags=self.full, hermitian=self.hermitian is not None)
         if self.n is None:
             raise ArgumentError(f"{spec}: its matrices have any order; give n", "SZG_EINVAL")
         self.spec = self.name = spec
@@ -256,13 +263,16 @@ class _Given:
     def _take_array(self, array: np.ndarray):
         self.array, self.dense = array, array.ndim == 2
         kind = "complex" if array.dtype.kind == "c" else "real"
+        self._only("an array", head=self.head, matrix=self.matrix)
         if self.dense:
+            self._only("a square matrix", lags=self.full)
             _square(array, "source")
             if self.n not in (None, len(array)):
                 raise ArgumentError(f"n={self.n} beside a matrix of order {len(array)}", "SZG_EINVAL")
             self.n = len(array)
             self.name = f"a {kind} matrix"
             return
+        self._only("coefficients", hermitian=self.hermitian is not None)
         if self.full and len(array) % 2 == 0:
             raise ArgumentError(f"lags=\"full\": {len(array)} coefficients; from lag -c to lag c they are an odd "
                                 "number", "SZG_EINVAL")

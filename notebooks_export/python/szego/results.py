@@ -66,7 +66,7 @@ class Spectrum:
         theorem applies (None likewise).
 
     A spectrum is an array for NumPy: np.asarray(spectrum) is spectrum.expanded(). Of a SPEC,
-    spectrum["spectrum_eigenvalues"] is the program's table (`tables`).
+    spectrum["spectrum_summary"] is the program's table (`tables`; with all=True "spectrum_eigenvalues" too).
     """
     source: str
     n: int
