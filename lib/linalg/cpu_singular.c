@@ -1,6 +1,8 @@
 /* Singular values and QR by LAPACK. A row-major m x n array read column-major is the n x m
  * transpose, A^T = conj(V) S U^T: LAPACK's left factor is our vt and its right factor our u, in
  * place. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "cpu.h"
 #include "lapack.h"
@@ -49,6 +51,18 @@ static int64_t real_work(int64_t m, int64_t n) {
     return (square > wide ? square : wide) + 7 * small;
 }
 
+/* A copy with a column to spare: OpenBLAS 0.3.21's AVX-512 zgemv reads one beyond the matrix
+ * (cpu_eigen.c). */
+static szg_status copy_padded(szg_context *context, int64_t m, int64_t n, const szg_c64 *a,
+                              int64_t lda, szg_c64 **out) {
+    int64_t padded;
+    SZG_TRY(szgi_memory_product(context, m + 1, n, &padded));
+    SZG_TRY(szgi_memory_alloc(context, padded, out));
+    for (int64_t i = 0; i < m; i++)
+        memcpy(*out + i * n, a + i * lda, (size_t)n * sizeof *a);
+    return SZG_OK;
+}
+
 szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
                                      int64_t lda, double *s, szg_c64 *u, int64_t ldu, szg_c64 *vt,
                                      int64_t ldvt) {
@@ -64,20 +78,22 @@ szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n,
                             s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL, NULL),
         LOOSE_SINGULAR));
     int64_t count = szgi_lapack_work(query.re);
-    szg_c64 *work = NULL;
+    szg_c64 *work = NULL, *copy = NULL;
     double *real = NULL;
     lapack_int *integer = NULL;
     szg_status status;
+    SZG_TRY_GOTO(status, copy_padded(context, m, n, a, lda, &copy), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &work), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, u ? real_work(m, n) : 7 * k, &real), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, 8 * k, &integer), end);
     szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
-    lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a,
-                                          (lapack_int)lda, s, vt, (lapack_int)ldvt, u,
+    lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, copy,
+                                          (lapack_int)n, s, vt, (lapack_int)ldvt, u,
                                           (lapack_int)ldu, work, (lapack_int)count, real, integer);
     szgi_blas_end(call);
     status = szgi_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
 end:
+    szgi_memory_free(copy);
     szgi_memory_free(work);
     szgi_memory_free(real);
     szgi_memory_free(integer);
