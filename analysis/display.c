@@ -14,15 +14,17 @@
 enum { ROWS_SHOWN = 100 };
 
 #define NAMED(table, priority, name, heading, symbols)                                             \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, heading, symbols, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_CELL, priority, heading, symbols, NULL, NULL, NULL, NULL},
 #define CELL(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL},
 #define WORD(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_WORD, priority, #name, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_WORD, priority, #name, NULL, NULL, NULL, NULL, NULL},
 #define PROSE(table, priority, name)                                                               \
-    {#table, #name, SZGI_DISPLAY_PROSE, priority, #name, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_PROSE, priority, #name, NULL, NULL, NULL, NULL, NULL},
 #define RANGE(table, priority, name, lower, upper)                                                 \
-    {#table, #name, SZGI_DISPLAY_RANGE, priority, #name, NULL, #lower, #upper},
+    {#table, #name, SZGI_DISPLAY_RANGE, priority, #name, NULL, #lower, #upper, NULL, NULL},
+#define BOUND(table, priority, name, heading, symbols, lower, upper, where, is)                    \
+    {#table, #name, SZGI_DISPLAY_RANGE, priority, heading, symbols, #lower, #upper, #where, #is},
 static const szgi_display_column list[] = {
 #include "display.def"
 };

@@ -71,6 +71,7 @@ static void print_columns(FILE *stream) {
 #define PROSE(table, priority, column) #column,
 #define NAMED(table, priority, column, heading, unicode) #column,
 #define RANGE(table, priority, name, lower, upper) #name,
+#define BOUND(table, priority, name, heading, unicode, lower, upper, where, is) #name,
     static const char *const columns[] = {
 #include "display.def"
     };
@@ -79,6 +80,7 @@ static void print_columns(FILE *stream) {
 #undef PROSE
 #undef NAMED
 #undef RANGE
+#undef BOUND
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         size_t first = 0;
         while (strcmp(columns[first], columns[i]) != 0)

@@ -29,6 +29,7 @@ typedef struct szgi_display_column {
     const char *heading;       /* ASCII */
     const char *symbols;       /* the heading in Unicode; NULL: the same */
     const char *lower, *upper; /* of a range */
+    const char *where, *is; /* shown in rows whose column `where` says `is` alone; NULL: in all */
 } szgi_display_column;
 
 typedef struct szgi_display_colour {

@@ -65,11 +65,21 @@ static void show_prose(const szgi_display *how, const char *text, char out[DISPL
     fclose(stream);
 }
 
+static bool has_cell(const display_sheet *s, const display_column *column, int64_t row) {
+    if (szg_table_is_empty(s->table, row, column->at[0]) ||
+        szg_table_is_empty(s->table, row, column->at[1]))
+        return false;
+    if (!column->is)
+        return true;
+    const char *said = szg_table_get_text(s->table, row, column->where);
+    return said && strcmp(said, column->is) == 0;
+}
+
 void szgi_display_cell(const display_sheet *s, const display_column *column, int64_t row,
                        char out[DISPLAY_CELL]) {
     int64_t at = column->at[0];
     out[0] = 0;
-    if (szg_table_is_empty(s->table, row, at) || szg_table_is_empty(s->table, row, column->at[1]))
+    if (!has_cell(s, column, row))
         return;
     if (column->kind == SZGI_DISPLAY_RANGE)
         show_range(s, column, row, out);
@@ -85,9 +95,9 @@ void szgi_display_cell(const display_sheet *s, const display_column *column, int
 
 /* ---- Candidates ---- */
 
-static bool has_value(const display_sheet *s, int64_t column) {
+static bool has_value(const display_sheet *s, const display_column *column) {
     for (int64_t row = 0; row < s->rows; row++)
-        if (!szg_table_is_empty(s->table, row, column))
+        if (has_cell(s, column, row))
             return true;
     return s->rows == 0;
 }
@@ -102,7 +112,9 @@ static bool resolve(const display_sheet *s, const szgi_display_column *record,
                                                                           : record->heading};
     out->at[0] = szg_table_find(s->table, range ? record->lower : record->name);
     out->at[1] = range ? szg_table_find(s->table, record->upper) : out->at[0];
-    return out->at[0] >= 0 && out->at[1] >= 0;
+    out->is = record->is;
+    out->where = record->is ? szg_table_find(s->table, record->where) : -1;
+    return out->at[0] >= 0 && out->at[1] >= 0 && (!out->is || out->where >= 0);
 }
 
 static bool is_of(const szgi_display_column *record, const szg_table *table) {
@@ -110,7 +122,7 @@ static bool is_of(const szgi_display_column *record, const szg_table *table) {
 }
 
 static void add(display_sheet *s, const display_column *column) {
-    if (has_value(s, column->at[0]) && has_value(s, column->at[1]))
+    if (has_value(s, column))
         s->column[s->count++] = *column;
 }
 
@@ -385,7 +397,8 @@ static void take_all(display_sheet *s) {
 static int64_t count_left(const display_sheet *s) {
     int64_t left = 0;
     for (int64_t at = 0; at < szg_table_columns(s->table); at++) {
-        bool shown = at == s->note || !has_value(s, at);
+        const display_column own = own_column(s->table, at, 0);
+        bool shown = at == s->note || !has_value(s, &own);
         for (int64_t i = 0; i < s->count && !shown; i++)
             shown = s->column[i].taken && (s->column[i].at[0] == at || s->column[i].at[1] == at);
         left += !shown;

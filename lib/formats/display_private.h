@@ -17,10 +17,12 @@ typedef struct display_column {
     szgi_display_kind kind;
     int priority;
     const char *heading;
-    int64_t at[2]; /* the table's column; of a range both ends */
-    int natural;   /* the widest cell, or the heading */
-    int width;     /* as shown */
-    bool right;    /* numbers */
+    int64_t at[2];
+    int64_t where;  /* of the column that says whether a row has it; -1: all have it */
+    const char *is; /* the table's column; of a range both ends */
+    int natural;    /* the widest cell, or the heading */
+    int width;      /* as shown */
+    bool right;     /* numbers */
     bool taken;
 } display_column;
 

@@ -16,16 +16,17 @@ static const szg_column columns[] = {{"source", SZG_TEXT, ""},    {"n", SZG_INTE
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static const szgi_display_column list[] = {
-    {"t", "source", SZGI_DISPLAY_CELL, 1, "source", NULL, NULL, NULL},
-    {"t", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL},
-    {"t", "rank", SZGI_DISPLAY_CELL, 2, "rank", NULL, NULL, NULL},
-    {"t", "least", SZGI_DISPLAY_CELL, 1, "least", "λ", NULL, NULL},
-    {"t", "certified", SZGI_DISPLAY_RANGE, 1, "certified", NULL, "lo", "hi"},
-    {"t", "empty", SZGI_DISPLAY_CELL, 1, "empty", NULL, NULL, NULL},
-    {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL},
-    {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL},
-    {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL},
-    {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL},
+    {"t", "source", SZGI_DISPLAY_CELL, 1, "source", NULL, NULL, NULL, NULL, NULL},
+    {"t", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
+    {"t", "rank", SZGI_DISPLAY_CELL, 2, "rank", NULL, NULL, NULL, NULL, NULL},
+    {"t", "least", SZGI_DISPLAY_CELL, 1, "least", "λ", NULL, NULL, NULL, NULL},
+    {"t", "certified", SZGI_DISPLAY_RANGE, 1, "certified", NULL, "lo", "hi", NULL, NULL},
+    {"t", "empty", SZGI_DISPLAY_CELL, 1, "empty", NULL, NULL, NULL, NULL, NULL},
+    {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL, NULL, NULL},
+    {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL, NULL, NULL},
+    {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
+    {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL, NULL, NULL},
+    {"t", "some", SZGI_DISPLAY_RANGE, 9, "some", NULL, "lo", "hi", "verdict", "holds"},
 };
 enum { LISTED = sizeof list / sizeof *list };
 
@@ -96,6 +97,22 @@ static void check_shown(const line *lines, int64_t count, szgi_display how, cons
     free(text);
     szg_result_close(&result);
 }
+
+/* A range that is a bound in some rows alone is not shown in others, nor where no row has it. */
+START_TEST(ranges_are_shown_where_they_bound) {
+    check_shown(two, 2, (szgi_display){.width = 70, .columns = "source,some"},
+                "t\n"
+                "  source                      some\n"
+                "  rope:dim=64  [-2.98438, 2.98438]\n"
+                "  kms\n"
+                "1 note\n");
+    szg_result *result = make(two + 1, 1);
+    char *text = show(result, (szgi_display){.wide = true});
+    ck_assert_ptr_null(strstr(text, "some"));
+    free(text);
+    szg_result_close(&result);
+}
+END_TEST
 
 START_TEST(columns_go_by_priority) {
     check_shown(two, 2, (szgi_display){.width = 70},
@@ -287,10 +304,11 @@ START_TEST(columns_that_are_asked_for) {
     char *text =
         show_status(result, (szgi_display){.width = 80, .columns = "n,certifide"}, &status);
     ck_assert_str_eq(text, plain); /* what was computed is not lost */
-    ck_szg_fails(SZG_EINVAL,
-                 "there is no column 'certifide': did you mean certified? t has certified, source, "
-                 "n, least, lo, hi, empty, rank, verdict, statement, note",
-                 status);
+    ck_szg_fails(
+        SZG_EINVAL,
+        "there is no column 'certifide': did you mean certified? t has certified, some, source, "
+        "n, least, lo, hi, empty, rank, verdict, statement, note",
+        status);
     free(text);
     text = show_status(result, (szgi_display){.columns = "n,"}, &status);
     ck_szg_fails(SZG_EINVAL, "there is no column ''; t has", status);
@@ -412,6 +430,7 @@ START_TEST(display_survives_failed_allocations) {
 END_TEST
 
 TEST_FILE("display") {
+    test_add(suite, "bounds", ranges_are_shown_where_they_bound);
     test_add(suite, "columns_go_by_priority", columns_go_by_priority);
     test_add(suite, "digits_go_before_columns", digits_go_before_columns);
     test_add(suite, "ranges_enclose_at_any_width", ranges_enclose_at_any_width);
