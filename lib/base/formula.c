@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/formula.h"
+#include "base/text.h"
 
 /* ---- Pieces of a text ---- */
 
@@ -334,27 +335,15 @@ static void put_unicode(const formula *from, int index, FILE *stream) {
 
 /* ---- MathML ---- */
 
+/* Signs have bytes beyond ASCII, which stand for themselves. */
 static void put_escaped(const char *text, size_t length, FILE *stream) {
-    for (size_t i = 0; i < length; i++)
-        switch (text[i]) {
-        case '&':
-            fputs("&amp;", stream);
-            break;
-        case '<':
-            fputs("&lt;", stream);
-            break;
-        case '>':
-            fputs("&gt;", stream);
-            break;
-        case '"':
-            fputs("&quot;", stream);
-            break;
-        case '\'':
-            fputs("&#39;", stream);
-            break;
-        default:
+    for (size_t i = 0; i < length; i++) {
+        const char *entity = szgi_html_entity(text[i]);
+        if (entity)
+            fputs(entity, stream);
+        else
             putc(text[i], stream);
-        }
+    }
 }
 
 static void put_element(const formula *from, const node *one, FILE *stream) {

@@ -82,6 +82,10 @@ const char *szgi_show(const char *text, char *out, size_t size);
 /* szgi_show into a buffer that lives as long as the enclosing block: for arguments of szgi_fail. */
 #define SHOWN(text) szgi_show((text), (char[SZGI_SHOWN]){0}, SZGI_SHOWN)
 
+/* What stands for a character in the text and the attributes of HTML; NULL: the character itself.
+ */
+const char *szgi_html_entity(int32_t code);
+
 /* ---- Endings ---- */
 
 /* Whether `text` ends in `ending`; of a path, letter case ignored. */

@@ -36,23 +36,6 @@ static bool is_forbidden(int32_t code) {
     return code < 0 || (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
 }
 
-static const char *entity(int32_t code) {
-    switch (code) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
 /* The characters before `end`, until none of *left is left; false: there are more. */
 static bool put_characters(FILE *stream, const char *text, const char *end, int64_t *left) {
     int bytes;
@@ -64,8 +47,8 @@ static bool put_characters(FILE *stream, const char *text, const char *end, int6
             fputs("\xEF\xBF\xBD", stream);
         else if (is_hidden(code))
             fprintf(stream, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
-        else if (entity(code))
-            fputs(entity(code), stream);
+        else if (szgi_html_entity(code))
+            fputs(szgi_html_entity(code), stream);
         else
             fwrite(at, 1, (size_t)bytes, stream);
     }
