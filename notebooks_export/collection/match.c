@@ -18,16 +18,12 @@ static bool both_have(const szg_table *a, const szg_table *b, const char *column
     return szg_table_find(a, column) >= 0 && szg_table_find(b, column) >= 0;
 }
 
-/* 0 where the first rows' cells agree, NaN and an empty cell too. */
-static int compare_cells(rows a, rows b, const char *column) {
-    int64_t at = szg_table_find(a.table, column);
-    if (szg_table_column(a.table, at)->type == SZG_TEXT) {
-        const char *left = szgi_rows_text(a, 0, column), *right = szgi_rows_text(b, 0, column);
-        return left && right ? strcmp(left, right) : (left != NULL) - (right != NULL);
-    }
-    double left = szgi_rows_real(a, 0, column), right = szgi_rows_real(b, 0, column);
-    return isnan(left) || isnan(right) ? isnan(right) - isnan(left)
-                                       : (left > right) - (left < right);
+bool szgi_match_cells(rows a, int64_t i, rows b, int64_t j, const char *column) {
+    const char *one = szgi_rows_text(a, i, column), *other = szgi_rows_text(b, j, column);
+    if (one || other)
+        return one && other && strcmp(one, other) == 0;
+    double left = szgi_rows_real(a, i, column), right = szgi_rows_real(b, j, column);
+    return left == right || (isnan(left) && isnan(right));
 }
 
 const rows *szgi_match_find(const groups *in, rows like, const char *const *columns) {
@@ -37,7 +33,7 @@ const rows *szgi_match_find(const groups *in, rows like, const char *const *colu
         for (int64_t c = 0; columns[c] && agree; c++)
             if (both_have(one.table, like.table, columns[c]))
                 agree = !differ_in_type(one.table, like.table, columns[c]) &&
-                        compare_cells(one, like, columns[c]) == 0;
+                        szgi_match_cells(one, 0, like, 0, columns[c]);
         if (agree)
             return &in->group[i];
     }

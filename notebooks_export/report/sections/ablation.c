@@ -2,10 +2,10 @@
  * the deposit index beside the accuracy that it is a share of. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 
+#include "match.h"
 #include "numbered.h"
 #include "plot.h"
 
@@ -13,13 +13,9 @@ enum { NAME = 48 };
 
 /* ---- What of ---- */
 
-static bool is_same(const char *one, const char *other) {
-    return one == other || (one && other && strcmp(one, other) == 0);
-}
-
 static bool has_several(rows of, const char *column) {
     for (int64_t i = 1; i < of.count; i++)
-        if (!is_same(szgi_rows_text(of, i, column), szgi_rows_text(of, 0, column)))
+        if (!szgi_match_cells(of, i, of, 0, column))
             return true;
     return false;
 }

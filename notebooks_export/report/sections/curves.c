@@ -54,9 +54,9 @@ static bool one_line(FILE *stream, rows of, int64_t index, const void *user) {
 
 /* ---- The label ceiling ---- */
 
+/* One that neither says is not shared. */
 static bool share_text(rows a, int64_t i, rows b, const char *column) {
-    const char *one = szgi_rows_text(a, i, column), *other = szgi_rows_text(b, 0, column);
-    return one && other && strcmp(one, other) == 0;
+    return szgi_rows_text(a, i, column) && szgi_match_cells(a, i, b, 0, column);
 }
 
 /* Of the figure's runs, in the table of runs beside them. */
@@ -114,8 +114,7 @@ static bool is_repeated(const plot_panel *panel, const plot_series *line) {
     for (int64_t i = 0; i < panel->count; i++) {
         const plot_series *other = &panel->series[i];
         if (other != line && is_training(other) == is_training(line) &&
-            is_same(szgi_rows_text(other->of, 0, "encoding"),
-                    szgi_rows_text(line->of, 0, "encoding")))
+            share_text(other->of, 0, line->of, "encoding"))
             return true;
     }
     return false;

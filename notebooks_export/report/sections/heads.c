@@ -2,24 +2,15 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+
+#include "match.h"
 
 enum { FEW = 4, CONVENTION = 24 };
 /* Of the greatest value: above what eigenvalue solvers leave, below what a figure shows. */
 static const double rounding = 1e-9;
 
-static bool is_same_number(const plot_series *a, const plot_series *b, const char *column) {
-    double x = szgi_rows_real(a->of, 0, column), y = szgi_rows_real(b->of, 0, column);
-    return x == y || (isnan(x) && isnan(y));
-}
-
-static bool is_same_text(const plot_series *a, const plot_series *b, const char *column) {
-    const char *x = szgi_rows_text(a->of, 0, column), *y = szgi_rows_text(b->of, 0, column);
-    return x && y ? strcmp(x, y) == 0 : x == y;
-}
-
 static bool is_same(const plot_series *a, const plot_series *b, const char *column) {
-    return is_same_number(a, b, column) && is_same_text(a, b, column);
+    return szgi_match_cells(a->of, 0, b->of, 0, column);
 }
 
 static int64_t greatest_place(const plot_series *of) {

@@ -94,8 +94,7 @@ static const range *find_widest(const ranges *all) {
 }
 
 static bool is_same_source(rows a, rows b) {
-    const char *x = szgi_rows_text(a, 0, "source"), *y = szgi_rows_text(b, 0, "source");
-    return x && y ? strcmp(x, y) == 0 : x == y;
+    return szgi_match_cells(a, 0, b, 0, "source");
 }
 
 typedef enum { RANK_WIDEST, RANK_OUTSIDE, RANK_FIRST, RANK_REST, RANKS } rank;
@@ -133,14 +132,6 @@ typedef struct labelled {
     bool matrix, layer, n; /* what tells it from others of the same source */
 } labelled;
 
-static bool differ(rows a, rows b, const char *column) {
-    const char *x = szgi_rows_text(a, 0, column), *y = szgi_rows_text(b, 0, column);
-    if (x || y)
-        return !x || !y || strcmp(x, y) != 0;
-    double p = szgi_rows_real(a, 0, column), q = szgi_rows_real(b, 0, column);
-    return p != q && !(isnan(p) && isnan(q));
-}
-
 static void say_label(words *words, const void *of) {
     const labelled *self = of;
     rows from = self->one->of;
@@ -170,9 +161,9 @@ static void name_ranges(plot_run *run, const ranges *all) {
         labelled self = {.one = &all->one[i]};
         for (int64_t k = 0; k < all->count; k++)
             if (is_same_source(all->one[k].of, self.one->of)) {
-                self.matrix |= differ(all->one[k].of, self.one->of, "matrix");
-                self.layer |= differ(all->one[k].of, self.one->of, "layer");
-                self.n |= differ(all->one[k].of, self.one->of, "n");
+                self.matrix |= !szgi_match_cells(all->one[k].of, 0, self.one->of, 0, "matrix");
+                self.layer |= !szgi_match_cells(all->one[k].of, 0, self.one->of, 0, "layer");
+                self.n |= !szgi_match_cells(all->one[k].of, 0, self.one->of, 0, "n");
             }
         all->one[i].name = szgi_plot_text(run, say_label, &self);
         all->one[i].label = szgi_plot_text(run, say_heads, &all->one[i]);

@@ -7,6 +7,7 @@
 
 #include "formats/csv.h"
 
+#include "match.h"
 #include "same_result.h"
 
 enum { LISTED = 12, MISSING = 20, VALUE = 32, CHARACTERS = 48 };
@@ -55,15 +56,10 @@ static bool differs(rows settings, int64_t i) {
 
 /* Table 4 repeats Table 3's settings: a setting is listed once. */
 static bool is_repeated(rows settings, int64_t i) {
-    const char *key = szgi_rows_text(settings, i, "key"),
-               *task = szgi_rows_text(settings, i, "task");
-    for (int64_t j = 0; j < i && key; j++) {
-        const char *other = szgi_rows_text(settings, j, "key"),
-                   *its = szgi_rows_text(settings, j, "task");
-        if (other && strcmp(key, other) == 0 &&
-            (task == its || (task && its && !strcmp(task, its))))
+    for (int64_t j = 0; j < i && szgi_rows_text(settings, i, "key"); j++)
+        if (szgi_match_cells(settings, i, settings, j, "key") &&
+            szgi_match_cells(settings, i, settings, j, "task"))
             return true;
-    }
     return false;
 }
 
