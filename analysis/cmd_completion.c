@@ -123,8 +123,8 @@ static void put_operand_cases(const command *which) {
         printf("_szego_words %s '' - ;;\n", which->name);
 }
 
-static void put_knowledge(void) {
-    put_lists();
+/* Words with parts: SPECs, and lists with commas. */
+static void put_parts(void) {
     puts("# SPECs of the list $1 that complete the word $2: names, then keys, then choices.\n"
          "_szego_specs() {\n"
          "    local word=$2 name=${2%%:*} before last line\n"
@@ -147,8 +147,11 @@ static void put_knowledge(void) {
          "    local line before=\n"
          "    case $2 in *,*) before=${2%,*}, ;; esac\n"
          "    _szego_$1 | while IFS= read -r line; do printf '%s\\n' \"$before$line\"; done\n"
-         "}\n"
-         "# Words that may follow the word $2 in the command $1 and begin as $3 does.\n"
+         "}");
+}
+
+static void put_words(void) {
+    puts("# Words that may follow the word $2 in the command $1 and begin as $3 does.\n"
          "_szego_words() {\n"
          "    local word=$3\n"
          "    case $1:$2 in");
@@ -166,8 +169,11 @@ static void put_knowledge(void) {
          "        help:*) _szego_topics ;;\n"
          "        esac ;;\n"
          "    esac\n"
-         "}\n"
-         "# The same for the word at place $1 of the line, and values of --option=value.\n"
+         "}");
+}
+
+static void put_candidates(void) {
+    puts("# The same for the word at place $1 of the line, and values of --option=value.\n"
          "_szego_candidates() {\n"
          "    local line\n"
          "    if [ \"$1\" -eq 1 ]; then");
@@ -184,6 +190,13 @@ static void put_knowledge(void) {
          "    *) _szego_words \"$2\" \"$3\" \"$4\" ;;\n"
          "    esac\n"
          "}");
+}
+
+static void put_knowledge(void) {
+    put_lists();
+    put_parts();
+    put_words();
+    put_candidates();
 }
 
 /* ---- The shells ---- */
