@@ -33,6 +33,11 @@ SZG_CHECK_RESULT szg_status szgi_lapack_status(szg_context *context, const char 
 /* Work space sizes come back as doubles, rounded to nearest: never below the true size here. */
 int64_t szgi_lapack_work(double query);
 
+/* Copies rows; SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szgi_lapack_copy(szg_context *context, int64_t rows, int64_t columns,
+                                             const szg_c64 *from, int64_t ldfrom, szg_c64 *to,
+                                             int64_t ldto);
+
 /* c = op(a) op(b) + beta c in single precision, on the calling thread. Sizes are checked. */
 void szgi_cpu_sgemm(szg_context *context, char op_a, char op_b, int64_t m, int64_t n, int64_t k,
                     const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c,

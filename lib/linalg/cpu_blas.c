@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/pool.h"
 #include "cpu.h"
@@ -63,6 +64,15 @@ szg_status szgi_lapack_status(szg_context *context, const char *routine, int64_t
 
 int64_t szgi_lapack_work(double query) {
     return query < 1 ? 1 : (int64_t)ceil(query);
+}
+
+szg_status szgi_lapack_copy(szg_context *context, int64_t rows, int64_t columns,
+                            const szg_c64 *from, int64_t ldfrom, szg_c64 *to, int64_t ldto) {
+    for (int64_t i = 0; i < rows; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        memcpy(to + i * ldto, from + i * ldfrom, (size_t)columns * sizeof *to);
+    }
+    return SZG_OK;
 }
 
 static CBLAS_TRANSPOSE transpose_of(char op) {

@@ -1,7 +1,6 @@
 /* Eigenvalues by LAPACK. A row-major array read column-major is the transpose: a symmetric matrix
  * is itself (its lower triangle called upper), a Hermitian one its conjugate, a general one its
  * transpose, with the same eigenvalues. So nothing is ever transposed here. */
-#include <string.h>
 
 #include "base/memory.h"
 #include "cpu.h"
@@ -64,15 +63,6 @@ szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, 
     return status;
 }
 
-static szg_status copy_rows(szg_context *context, int64_t n, const szg_c64 *from, int64_t ldfrom,
-                            szg_c64 *to, int64_t ldto) {
-    for (int64_t i = 0; i < n; i++) {
-        SZG_TRY(szgi_context_check_cancel(context));
-        memcpy(to + i * ldto, from + i * ldfrom, (size_t)n * sizeof *to);
-    }
-    return SZG_OK;
-}
-
 /* LAPACK's vectors are those of the conjugate matrix. */
 static szg_status conjugate(szg_context *context, int64_t n, szg_c64 *a, int64_t lda) {
     for (int64_t i = 0; i < n; i++) {
@@ -133,7 +123,7 @@ szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a,
                            .integer_count = query_int};
     szg_status status = open_hermitian_work(context, n, &work);
     if (status == SZG_OK)
-        status = copy_rows(context, n, a, lda, work.matrix, n);
+        status = szgi_lapack_copy(context, n, n, a, lda, work.matrix, n);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
         lapack_int info = LAPACKE_zheevd_work(
@@ -144,7 +134,7 @@ szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a,
         status = szgi_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
     }
     if (status == SZG_OK && vectors)
-        status = copy_rows(context, n, work.matrix, n, a, lda);
+        status = szgi_lapack_copy(context, n, n, work.matrix, n, a, lda);
     if (status == SZG_OK && vectors)
         status = conjugate(context, n, a, lda);
     close_hermitian_work(&work);

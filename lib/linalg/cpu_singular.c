@@ -1,8 +1,6 @@
 /* Singular values and QR by LAPACK. A row-major m x n array read column-major is the n x m
  * transpose, A^T = conj(V) S U^T: LAPACK's left factor is our vt and its right factor our u, in
  * place. */
-#include <string.h>
-
 #include "base/memory.h"
 #include "cpu.h"
 #include "lapack.h"
@@ -51,16 +49,39 @@ static int64_t real_work(int64_t m, int64_t n) {
     return (square > wide ? square : wide) + 7 * small;
 }
 
-/* A copy with a column to spare: OpenBLAS 0.3.21's AVX-512 zgemv reads one beyond the matrix
- * (cpu_eigen.c). */
-static szg_status copy_padded(szg_context *context, int64_t m, int64_t n, const szg_c64 *a,
-                              int64_t lda, szg_c64 **out) {
-    int64_t padded;
-    SZG_TRY(szgi_memory_product(context, m + 1, n, &padded));
-    SZG_TRY(szgi_memory_alloc(context, padded, out));
-    for (int64_t i = 0; i < m; i++)
-        memcpy(*out + i * n, a + i * lda, (size_t)n * sizeof *a);
-    return SZG_OK;
+/* zgesdd's arrays, each with a column of LAPACK's to spare, which OpenBLAS 0.3.21's AVX-512 zgemv
+ * reads (cpu_eigen.c). */
+typedef struct complex_work {
+    szg_c64 *matrix; /* m + 1 rows of n */
+    szg_c64 *u, *vt; /* m + 1 rows of k, k + 1 rows of n; NULL without vectors */
+    szg_c64 *complex;
+    double *real;
+    lapack_int *integer;
+} complex_work;
+
+static szg_status open_complex_work(szg_context *context, int64_t m, int64_t n, int64_t count,
+                                    bool vectors, complex_work *work) {
+    int64_t k = m < n ? m : n, matrix, u, vt;
+    SZG_TRY(szgi_memory_product(context, m + 1, n, &matrix));
+    SZG_TRY(szgi_memory_product(context, m + 1, k, &u));
+    SZG_TRY(szgi_memory_product(context, k + 1, n, &vt));
+    SZG_TRY(szgi_memory_alloc(context, matrix, &work->matrix));
+    if (vectors) {
+        SZG_TRY(szgi_memory_alloc(context, u, &work->u));
+        SZG_TRY(szgi_memory_alloc(context, vt, &work->vt));
+    }
+    SZG_TRY(szgi_memory_alloc(context, count + (m < n ? n : m), &work->complex));
+    SZG_TRY(szgi_memory_alloc(context, vectors ? real_work(m, n) : 7 * k, &work->real));
+    return szgi_memory_alloc(context, 8 * k, &work->integer);
+}
+
+static void close_complex_work(complex_work *work) {
+    szgi_memory_free(work->matrix);
+    szgi_memory_free(work->u);
+    szgi_memory_free(work->vt);
+    szgi_memory_free(work->complex);
+    szgi_memory_free(work->real);
+    szgi_memory_free(work->integer);
 }
 
 szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n, szg_c64 *a,
@@ -74,29 +95,28 @@ szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n,
     szg_c64 query;
     SZG_TRY(szgi_lapack_status(
         context, "zgesdd",
-        LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)lda,
-                            s, vt, (lapack_int)ldvt, u, (lapack_int)ldu, &query, -1, NULL, NULL),
+        LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, a, (lapack_int)n,
+                            s, vt, (lapack_int)n, u, (lapack_int)k, &query, -1, NULL, NULL),
         LOOSE_SINGULAR));
     int64_t count = szgi_lapack_work(query.re);
-    szg_c64 *work = NULL, *copy = NULL;
-    double *real = NULL;
-    lapack_int *integer = NULL;
-    szg_status status;
-    SZG_TRY_GOTO(status, copy_padded(context, m, n, a, lda, &copy), end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &work), end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, u ? real_work(m, n) : 7 * k, &real), end);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 8 * k, &integer), end);
-    szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
-    lapack_int info = LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, copy,
-                                          (lapack_int)n, s, vt, (lapack_int)ldvt, u,
-                                          (lapack_int)ldu, work, (lapack_int)count, real, integer);
-    szgi_blas_end(call);
-    status = szgi_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
-end:
-    szgi_memory_free(copy);
-    szgi_memory_free(work);
-    szgi_memory_free(real);
-    szgi_memory_free(integer);
+    complex_work work = {0};
+    szg_status status = open_complex_work(context, m, n, count, u != NULL, &work);
+    if (status == SZG_OK)
+        status = szgi_lapack_copy(context, m, n, a, lda, work.matrix, n);
+    if (status == SZG_OK) {
+        szgi_blas_call call = szgi_blas_begin(context, k >= LARGE_SINGULAR);
+        lapack_int info =
+            LAPACKE_zgesdd_work(LAPACK_COL_MAJOR, job, (lapack_int)n, (lapack_int)m, work.matrix,
+                                (lapack_int)n, s, work.vt, (lapack_int)n, work.u, (lapack_int)k,
+                                work.complex, (lapack_int)count, work.real, work.integer);
+        szgi_blas_end(call);
+        status = szgi_lapack_status(context, "zgesdd", info, LOOSE_SINGULAR);
+    }
+    if (status == SZG_OK && u)
+        status = szgi_lapack_copy(context, m, k, work.u, k, u, ldu);
+    if (status == SZG_OK && u)
+        status = szgi_lapack_copy(context, k, n, work.vt, n, vt, ldvt);
+    close_complex_work(&work);
     return status;
 }
 
