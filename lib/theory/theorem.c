@@ -81,7 +81,7 @@ szg_status szg_theorem_select(szg_context *context, const szg_hypotheses *hypoth
 static bool coefficients_hermitian(const szg_toeplitz *t, bool *zero) {
     bool hermitian = szg_toeplitz_at(t, 0).im == 0.0;
     *zero = true;
-    for (int64_t k = 0; k < szg_toeplitz_size(t); k++) {
+    for (int64_t k = 0; k <= szgi_toeplitz_degree(t); k++) {
         szg_c64 plus = szg_toeplitz_at(t, k), minus = szg_toeplitz_at(t, -k);
         if (plus.re != minus.re || plus.im != -minus.im)
             hermitian = false;

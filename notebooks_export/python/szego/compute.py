@@ -57,8 +57,9 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     if options or isinstance(n, str):
         return program.spectrum(source, n, threads=threads, dense=dense, **shape, **options)
     chosen = (_enum(layout.QUESTIONS, "question", question),
-              layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=bool(dense)))
+              layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=_flag(dense, "dense")))
     given = _Given(source, n, head, matrix, lags, hermitian)
+    certify = _flag(certify, "certify")
     tables = None
     if given.spec is not None:
         def tables():
@@ -165,8 +166,16 @@ def _enum(words, name: str, word: str) -> int:
     return words[word][1]
 
 
+def _flag(value, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{name}={value!r}: True or False is needed", "SZG_EINVAL")
+    return bool(value)
+
+
 def _integer(value, name: str, least: int = -2**63) -> int:
     try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
         value = operator.index(value)
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: an integer is needed", "SZG_EINVAL") from None
@@ -231,6 +240,9 @@ class _Kernel:
         return Theorem(_text(answer.name), _text(answer.sentence))
 
 
+_LAGS = {"half": ("", 0), "full": ("", 1)}
+
+
 class _Given:
     """The matrix that a caller gave, checked as far as Python can."""
 
@@ -238,9 +250,8 @@ class _Given:
         self.spec = self.array = None
         self.n = None if n is None else _integer(n, "n")
         self.head, self.matrix = _integer(head, "head"), _integer(matrix, "matrix")
-        self.hermitian, self.full = hermitian, lags == "full"
-        if lags not in ("half", "full"):
-            raise ArgumentError(f"lags={lags!r}: half, full are possible", "SZG_EINVAL")
+        self.hermitian = None if hermitian is None else _flag(hermitian, "hermitian")
+        self.full = bool(_enum(_LAGS, "lags", lags))
         if isinstance(source, str):
             self._take_spec(source)
         else:
@@ -352,7 +363,7 @@ def _logits(context, q, k, spec, head, causal, unscaled):
         raise ArgumentError(f"q has shape {q.shape}, k {k.shape}", "SZG_EINVAL")
     stacked = q.ndim == 3
     q, k = _one_head(q, "q", head), _one_head(k, "k", head)
-    options = layout.LogitsOptions(causal=bool(causal), unscaled=bool(unscaled))
+    options = layout.LogitsOptions(causal=_flag(causal, "causal"), unscaled=_flag(unscaled, "unscaled"))
     with contextlib.ExitStack() as stack:
         def opened(opener, closer, *arguments):
             return stack.enter_context(handle(context, opener, closer, *arguments))

@@ -171,6 +171,7 @@ T = TypeVar("T")
 
 
 def _take(threads: Optional[int]) -> Context:
+    _count(threads)
     with _idle_lock:
         if _idle.get(threads):
             return _idle[threads].pop()
