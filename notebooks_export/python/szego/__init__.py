@@ -14,9 +14,9 @@ from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoE
 from .folders import load
 from .program import run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
-from .tables import Results
+from .tables import Results, Table
 
 __all__ = ["ArgumentError", "Contraction", "DataError", "LibraryError", "ProgramError", "Range", "Results",
-           "Spectrum", "Symbol", "SzegoError", "Theorem", "compare", "contraction", "load", "logits", "run",
+           "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "compare", "contraction", "load", "logits", "run",
            "spectrum", "symbol"]
 __version__ = "0.1.0"

@@ -4,12 +4,13 @@ from typing import Callable, Dict, Optional
 
 import numpy as np
 
+from .display import Shown
 from .errors import LibraryError
-from .tables import Results
+from .tables import Results, Table
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Shown):
     """Where a symbol's minimum and maximum lie, certified by ball arithmetic (Arb), rounded outwards.
 
     min_lo <= min a <= min_hi and max_lo <= max a <= max_hi; theta_min, theta_max: where a takes min_hi and
@@ -24,6 +25,10 @@ class Range:
     theta_max: float
     bounds: str
     method: str
+    _exact = True
+
+    def _brief(self) -> str:
+        return f"[{self.min_lo!r}, {self.max_hi!r}], bounds {self.bounds}"
 
     @property
     def lo(self) -> float:
@@ -37,7 +42,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Theorem:
+class Theorem(Shown):
     """The strongest limit theorem whose hypotheses hold for the family N = 1, 2, ...
 
     name: none, szego, szego+rank-one, avram-parter, avram-parter+rank-one, tyrtyshnikov-zamarashkin;
@@ -46,9 +51,12 @@ class Theorem:
     name: str
     sentence: str
 
+    def _brief(self) -> str:
+        return f"{self.name}: {self.sentence}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum:
+class Spectrum(Shown):
     """Eigenvalues or singular values of an n x n matrix, with their multiplicities.
 
     values: the listed values, ascending (singular values descend); float64, or complex128 where some are
@@ -99,6 +107,10 @@ class Spectrum:
         if not self.complete:
             raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
         return np.repeat(self.values, self.multiplicity)
+
+    def frame(self):
+        """A pandas DataFrame: value, multiplicity."""
+        return Table(value=self.values, multiplicity=self.multiplicity).frame()
 
     @property
     def array(self) -> np.ndarray:
@@ -156,7 +168,7 @@ class Spectrum:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Symbol:
+class Symbol(Shown):
     """The symbol a(theta) = sum_k a_k e^{ik theta} on a grid, and its certified range.
 
     theta: 2 pi j / samples, shape (samples,); values: a there, float64, complex128 where the symbol is complex.
@@ -175,6 +187,10 @@ class Symbol:
     atom_mass: np.ndarray
     note: Optional[str]
 
+    def frame(self):
+        """A pandas DataFrame: theta, value."""
+        return Table(theta=self.theta, value=self.values).frame()
+
     def __repr__(self) -> str:
         ends = f"[{self.range.lo:.6g}, {self.range.hi:.6g}]" if self.range else "none"
         return (f"<szego.Symbol of {self.source}, n={self.n}: {len(self.values)} samples, {self.convention}, "
@@ -182,7 +198,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Compared:
+class Compared(Shown):
     """One of the two matrices of a contraction.
 
     eigenvalues: those of the Hermitian part (L + L^T)/2 where `hermitian_part`, else of L, which is symmetric;
@@ -202,7 +218,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contraction:
+class Contraction(Shown):
     """Coupled against content logits (claim B3c).
 
     width: (largest - least eigenvalue of the Hermitian part), coupled over content; norm: largest singular

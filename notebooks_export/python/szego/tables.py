@@ -1,9 +1,11 @@
 """Tables of cells, joined over results and turned into arrays or frames."""
+import difflib
 import re
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from . import display
 from .errors import DataError, SzegoError
 
 #: What each type of a manifest is widened to, in this order.
@@ -16,9 +18,28 @@ _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
 
 
+class Table(dict):
+    """A dict of arrays by column, which shows itself in a few lines."""
+
+    def frame(self):
+        """The table as a pandas DataFrame: integers are Int64, empty cells <NA>, NaN and None."""
+        pandas = _pandas("Table.frame")
+        return pandas.DataFrame({name: _series(pandas, column) for name, column in self.items()})
+
+    def copy(self) -> "Table":
+        """Another dict of the same arrays."""
+        return Table(self)
+
+    def __repr__(self) -> str:
+        return display.table_repr(self)
+
+    def _repr_html_(self) -> str:
+        return display.table_html(self)
+
+
 class Results(dict):
-    """A dict of tables by COMMAND_TABLE ("spectrum_eigenvalues"): each a dict of arrays by column,
-    or a DataFrame. Beside it:
+    """A dict of tables by COMMAND_TABLE ("spectrum_eigenvalues"): each a Table, which is a dict of arrays
+    by column, or a DataFrame. Beside it:
 
     docs: {table: {column: what it means}};
     provenance: {path of a result: how it was made};
@@ -30,6 +51,20 @@ class Results(dict):
         self.docs: Dict[str, Dict[str, str]] = {}
         self.provenance: Dict[str, dict] = {}
         self.skipped: List[str] = []
+
+    def frame(self, table: str):
+        """One of the tables as a pandas DataFrame."""
+        if table not in self:
+            close = difflib.get_close_matches(str(table), map(str, self), 1) or sorted(map(str, self))[:8]
+            raise SzegoError(f"no table {table!r}: there is {', '.join(close) or 'none'}")
+        found = self[table]
+        return found if hasattr(found, "iloc") else Table(found).frame()
+
+    def __repr__(self) -> str:
+        return display.results_repr(self)
+
+    def _repr_html_(self) -> str:
+        return display.results_html(self)
 
 
 class Column:
@@ -102,27 +137,13 @@ class Joined:
             cells.extend(columns[name].cells if name in columns else [None] * rows)
         return cells
 
-    def arrays(self) -> Dict[str, np.ndarray]:
-        return {name: array(kind, cells) for name, kind, cells in self.columns()}
+    def arrays(self) -> Table:
+        return Table((name, array(kind, cells)) for name, kind, cells in self.columns())
 
     def described(self) -> Dict[str, str]:
         """What each column means."""
         return {"result": "the result's folder",
                 **{shown: self.docs[name] for name, shown in self.names().items()}}
-
-    def frame(self):
-        pandas = _pandas()
-        made = {}
-        for name, kind, cells in self.columns():
-            values = array(kind, cells)
-            if kind == "integer":
-                made[name] = pandas.array(np.ma.getdata(values), dtype="Int64")
-                made[name][np.ma.getmaskarray(values)] = pandas.NA
-            elif kind == "real":
-                made[name] = np.ma.getdata(values)
-            else:
-                made[name] = np.array(cells, dtype=object)
-        return pandas.DataFrame(made)
 
 
 class Exported(Joined):
@@ -136,13 +157,24 @@ class Exported(Joined):
         return dict(self.docs)
 
 
-def _pandas():
+def _pandas(what: str):
     try:
         import pandas  # pylint: disable=import-outside-toplevel
     except ImportError as error:
-        raise SzegoError("frames=True needs pandas (pip install pandas); without it the tables are "
+        raise SzegoError(f"{what} needs pandas (pip install pandas); without it the tables are "
                          "dicts of arrays") from error
     return pandas
+
+
+def _series(pandas, column):
+    """What a frame has for a column: integers keep all their digits, whether cells are empty or not."""
+    data, empty = np.ma.getdata(column), np.ma.getmaskarray(column)
+    if data.dtype == np.int64:
+        return pandas.arrays.IntegerArray(data.copy(), empty.copy())
+    if data.dtype == object:
+        data = data.copy()
+        data[empty] = None
+    return data
 
 
 def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
@@ -163,8 +195,8 @@ def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
 def collect(found: Dict[str, Joined], results: Results, frames: bool) -> Results:
     """Fills `results` with the tables, in the order in which they were found."""
     if frames:
-        _pandas()
+        _pandas("frames=True")
     for name, joined in found.items():
-        results[name] = joined.frame() if frames else joined.arrays()
+        results[name] = joined.arrays().frame() if frames else joined.arrays()
         results.docs[name] = joined.described()
     return results
