@@ -11,12 +11,15 @@
     X(ablation)                                                                                    \
     X(sweep)                                                                                       \
     X(claims)                                                                                      \
+    X(lemma)                                                                                       \
     X(counterexamples)                                                                             \
+    X(ranges)                                                                                      \
     X(spectrum)                                                                                    \
     X(symbol)                                                                                      \
     X(contraction)                                                                                 \
     X(contraction_map)                                                                             \
     X(toeplitzness)                                                                                \
+    X(heads)                                                                                       \
     X(rotary)
 
 #define DECLARE(name) extern const char szgi_cell_##name[];

@@ -30,8 +30,8 @@ matplotlib.use("Agg")
 PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 ROUNDS = int(os.environ.get("SZG_TEST_MULTIPLIER", "1")) * 2
-TABLES = {"table1", "curves", "ablation", "sweep", "claims", "counterexamples", "spectrum", "symbol",
-          "contraction", "contraction_map", "toeplitzness", "rotary"}
+TABLES = {"table1", "curves", "ablation", "sweep", "claims", "lemma", "counterexamples", "ranges", "spectrum",
+          "symbol", "contraction", "contraction_map", "toeplitzness", "heads", "rotary"}
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
 
@@ -160,9 +160,9 @@ def check_methods(notebook, arrays):
     other = heads.copy()
     other["method"] = b"cumul"
     for name, rows, wanted in (
-            ("two methods", np.concatenate([heads, other]), ["drop of accuracy, method output",
-                                                             "drop of accuracy, method cumul"]),
-            ("no method", heads[[n for n in heads.dtype.names if n != "method"]], ["drop of accuracy"])):
+            ("two methods", np.concatenate([heads, other]), ["accuracy, method output",
+                                                             "accuracy, method cumul"]),
+            ("no method", heads[[n for n in heads.dtype.names if n != "method"]], ["accuracy"])):
         np.savez("export.npz", manifest=arrays["manifest"], reproduce_ablation=rows)
         axes = axes_of(notebook, "ablation")
         points = [sum(len(line.get_xdata()) for line in axis.lines if line.get_marker() == ".")

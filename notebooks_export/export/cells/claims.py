@@ -7,14 +7,20 @@ not hold as it stands.
 """
 import textwrap
 
-rows = table("verify_claims")
+
+#@ claims
+
+
+rows = table(archive, "verify_claims")
 fields = [texts(rows, column)
           for column in ("id", "verdict", "basis", "statement", "true_statement", "note")]
 for (verdict,), part in split(rows, "verdict"):
-    print(f"{len(part):4d} {show(verdict)}")
+    print(f"{size(part):4d} {show(verdict)}")
 for name, verdict, basis, statement, truth, note in some(list(zip(*fields)), "claims", 200):
     print(f"\n{show(name):8s} {show(verdict).upper()}  ({show(basis)})")
     for mark, text in (("  ", statement), ("->", truth), ("  note:", note)):
         if text:
             print(textwrap.fill(show(text, most=2000).replace(r"\$", "$").replace("`", ""), 100,
                                 initial_indent=f"  {mark} ", subsequent_indent="     "))
+claims(archive)
+plt.show()

@@ -6,9 +6,12 @@
     szego.spectrum("rope:dim=64", 512).expanded()      # all 512 eigenvalues, computed in this process
     szego.run("spectrum", "--pe", "rope:dim=64")       # tables of a new run of the program
 
-docs/how-to/python.md of szego describes the package; `szego.capture_hf` (which needs PyTorch) dumps queries
-and keys of Hugging Face models for `szego logits`.
+docs/how-to/python.md of szego describes the package; `szego.plot` (which needs Matplotlib) draws the figures of
+the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys of Hugging Face models for
+`szego logits`.
 """
+import importlib
+
 from .compute import compare, contraction, logits, spectrum, symbol
 from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
 from .folders import load
@@ -20,3 +23,10 @@ __all__ = ["ArgumentError", "Contraction", "DataError", "LibraryError", "Program
            "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "compare", "contraction", "load", "logits", "run",
            "spectrum", "symbol"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str):
+    """szego.plot is imported when it is first used: it needs Matplotlib."""
+    if name == "plot":
+        return importlib.import_module(".plot", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,744 @@
+"""Figures of tables with Matplotlib: what `szego.plot` draws, and the cells of exported notebooks.
+
+A function takes tables by name, each a dict of arrays by column or a structured array of an export, and axes to
+draw into (None: a new figure). It returns the list of its axes. The build copies each section below into a cell
+of a notebook (tools/embed), which has NumPy and Matplotlib alone: a section uses those and `base`.
+"""
+# ---- base ----
+import matplotlib.colors
+import matplotlib.pyplot as plt
+import matplotlib.ticker
+import numpy as np
+
+SOME = 8  # plots, lines or panels that one figure has at most
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7F3C8D", "#000000"]
+DASHES = ["-", "--", "-.", ":"]
+GREY = "0.45"
+# What axes call a column, as in szego's HTML report.
+LABELS = {
+    "accuracy": "accuracy", "ceiling": "label ceiling", "drop": "loss of accuracy", "effective_rank": "effective rank",
+    "encoding": "encoding", "energy": "energy", "epoch": "epoch", "head": "head", "layer": "layer",
+    "loss": "cross-entropy (nats)", "majorised": "share of heads and probes majorised",
+    "margin": "slack of the majorisation", "n": "order n", "norm_ratio": "ratio of the largest singular values",
+    "nuclear_ratio": "ratio of the sums of singular values", "rotated_heads": "heads that RoPE turns",
+    "sigma_max": "largest singular value", "stable_rank": "stable rank", "step": "training step",
+    "theta": "angle (radians a position)", "toeplitzness": "toeplitzness",
+    "toeplitzness_content": "toeplitzness of the content",
+    "toeplitzness_coupled": "toeplitzness with the encoding", "width_ratio": "ratio of widths"}
+
+
+class FigureError(ValueError):
+    """Axes or words that a figure cannot take."""
+
+
+def table(tables, *names):
+    """The first of these tables that has rows, else a table without rows or columns."""
+    for name in names:
+        if name in tables and size(tables[name]):
+            return tables[name]
+    return {}
+
+
+def columns(rows):
+    """Names of the columns."""
+    return rows.dtype.names if isinstance(rows, np.ndarray) else rows.keys()
+
+
+def size(rows):
+    """How many rows there are."""
+    return len(rows) if isinstance(rows, np.ndarray) else max(map(len, rows.values()), default=0)
+
+
+def pick(rows, index):
+    """The rows that an index or a mask chooses."""
+    return rows[index] if isinstance(rows, np.ndarray) else {name: cells[index] for name, cells in rows.items()}
+
+
+def numbers(rows, column):
+    """A column as real numbers; NaN where it is missing, empty or nothing that Matplotlib can draw."""
+    if column in columns(rows) and rows[column].dtype.kind in "fi":
+        values = np.ma.filled(rows[column].astype(float), np.nan)
+        return np.where(np.abs(values) < 1e100, values, np.nan)
+    return np.full(size(rows), np.nan)
+
+
+def texts(rows, column):
+    """A column as a list of str; "" where it is missing or empty."""
+    if column not in columns(rows):
+        return [""] * size(rows)
+    cells = np.ma.getdata(rows[column])
+    if cells.dtype.kind in "fi":
+        return ["" if np.isnan(x) else f"{x:.0f}" if x == np.rint(x) else f"{x:.12g}" for x in numbers(rows, column)]
+    return [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell) for cell in cells]
+
+
+def where(rows, column, *values):
+    """The rows whose text is one of these; every row where the column is missing."""
+    return pick(rows, np.isin(texts(rows, column), values)) if column in columns(rows) else rows
+
+
+def known(rows, column):
+    """The rows that have a number there."""
+    return pick(rows, np.isfinite(numbers(rows, column)))
+
+
+def ordered(rows, column):
+    """The rows by a column's numbers, ascending."""
+    return pick(rows, np.argsort(numbers(rows, column), kind="stable"))
+
+
+def split(rows, *names):
+    """[(values, rows), ...]: the rows by what stands in these columns, in the order of the file."""
+    groups = {}
+    for i, key in enumerate(zip(*(texts(rows, name) for name in names))):
+        groups.setdefault(key, []).append(i)
+    return [(key, pick(rows, np.array(index))) for key, index in groups.items()]
+
+
+tell = print
+
+
+def some(items, what, most=SOME):
+    """The first of many, and a word about the rest."""
+    if len(items) > most:
+        tell(f"{len(items) - most} more {what} are there and not drawn.")
+    return items[:most]
+
+
+def show(*parts, most=60):
+    """Names for a label: nothing in them is mathematics, a line break or too long."""
+    text = ", ".join(dict.fromkeys(part for part in parts if part))
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return text.replace("$", r"\$") or "all"
+
+
+def last_name(path):
+    """The model's own folder, of a path."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def word(name, value):
+    """"head 3" of a number; nothing of an empty cell."""
+    return f"{name} {value}" if value else ""
+
+
+def wide(values):
+    """Whether values span so much that only a logarithmic scale shows them apart."""
+    found = np.abs(values[np.isfinite(values) & (values != 0)])
+    return len(found) > 0 and found.max() > 100 * np.median(found)
+
+
+def bent(axis, values, which="y"):
+    """A logarithmic scale, on both sides of zero where there are two, if the values span much."""
+    if not wide(values):
+        return
+    scale = axis.set_yscale if which == "y" else axis.set_xscale
+    if (values[np.isfinite(values)] > 0).all():
+        scale("log")
+    else:
+        found = np.abs(values[np.isfinite(values) & (values != 0)])
+        scale("symlog", linthresh=10.0 ** np.floor(np.log10(np.median(found))))
+
+
+def style(i):
+    """Colour and dash of the i-th line, apart for every kind of colour vision."""
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // 2 % len(DASHES)]}
+
+
+def panels(count, ax=None, width=5.2, height=3.4):
+    """So many axes: those of the caller, or of a new figure."""
+    if ax is not None:
+        given = list(np.ravel(np.asarray(ax, dtype=object)))
+        if len(given) != count:
+            raise FigureError(f"the figure has {count} panels and ax= {len(given)}: choose rows with "
+                              "COLUMN=VALUE, or leave ax out")
+        return given
+    if count == 0:
+        return []
+    across = min(count, 2)
+    down = -(-count // across)
+    _, axes = plt.subplots(down, across, squeeze=False, constrained_layout=True,
+                           figsize=(width * across, height * down))
+    for axis in axes.flat[count:]:
+        axis.remove()
+    return list(axes.flat[:count])
+
+
+def describe(axis, title, x, y):
+    """Title and labels of a panel."""
+    axis.set(xlabel=x, ylabel=y)
+    axis.set_title(title, fontsize="medium")
+
+
+def counted(axis):
+    """Ticks of x at whole numbers: steps, epochs, heads."""
+    axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
+
+
+def places(axis, names, **options):
+    """A place of x for each name."""
+    axis.set_xticks(range(len(names)), names, **options)
+    axis.set_xlim(-0.5, max(len(names), 1) - 0.5)
+
+
+def beside(count):
+    """Small shifts of points that stand at one place."""
+    return (np.arange(count) % 5 - (min(count, 5) - 1) / 2) * 0.05
+
+
+def legend(axis):
+    """A legend beside the axes where something has a name."""
+    if axis.get_legend_handles_labels()[1]:
+        axis.legend(fontsize="small", frameon=False, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0.3)
+
+
+def means(rows, x, y):
+    """For every x with a value: (x, the mean of y, the least, the greatest)."""
+    at, values = numbers(rows, x), numbers(rows, y)
+    keep = np.isfinite(at) & np.isfinite(values)
+    at, place = np.unique(at[keep], return_inverse=True)
+    least, most = np.full(len(at), np.inf), np.full(len(at), -np.inf)
+    np.minimum.at(least, place, values[keep])
+    np.maximum.at(most, place, values[keep])
+    mean = np.bincount(place, values[keep], len(at)) / np.maximum(np.bincount(place, minlength=len(at)), 1)
+    return at, mean, least, most
+
+
+def mean_line(axis, of, i, **options):
+    """A line through the means, and an area from the least to the greatest where they differ."""
+    at, mean, least, most = of
+    axis.plot(at, mean, **{**style(i), **options})
+    if (least < most).any():
+        axis.fill_between(at, least, most, color=style(i)["color"], alpha=0.15, linewidth=0)
+
+
+def rule(axis, at, text):
+    """A line across the panel, with a name."""
+    if np.isfinite(at):
+        axis.axhline(at, color=GREY, linewidth=0.9, linestyle="--", label=text)
+
+
+def bars(axis, x, y, half, i, **options):
+    """Points, with error bars where there is an interval."""
+    axis.errorbar(x, y, np.where(np.isfinite(half), half, 0) if np.isfinite(half).any() else None,
+                  capsize=3, **{**style(i), **options})
+
+
+def over_seeds(rows, spread, seeds):
+    """The standard deviation over seeds; NaN of a single one."""
+    return np.where(numbers(rows, seeds) > 1, np.abs(numbers(rows, spread)), np.nan)
+
+
+def grid(rows, row, column, value):
+    """The mean of a value for every pair of whole numbers: (rows, columns, matrix)."""
+    x, y, z = numbers(rows, column), numbers(rows, row), numbers(rows, value)
+    keep = np.isfinite(x) & np.isfinite(y)
+    xs, i = np.unique(x[keep], return_inverse=True)
+    ys, j = np.unique(y[keep], return_inverse=True)
+    if len(xs) * len(ys) > 10**6:
+        xs, ys, i, j = xs[:0], ys[:0], i[:0], j[:0]
+    total, count = np.zeros((len(ys), len(xs))), np.zeros((len(ys), len(xs)))
+    good = np.isfinite(z[keep]) if len(i) else np.zeros(0, bool)
+    np.add.at(total, (j[good], i[good]), z[keep][good] if len(i) else [])
+    np.add.at(count, (j[good], i[good]), 1)
+    with np.errstate(invalid="ignore"):
+        return ys, xs, total / np.where(count > 0, count, np.nan)
+
+
+def heat(axis, matrix, rows, across, label, **options):
+    """A heat map with the values' names as ticks; cells without a value stay grey."""
+    axis.set_facecolor("0.85")
+    image = axis.imshow(np.ma.masked_invalid(matrix), aspect="auto", interpolation="nearest", **options)
+    for set_ticks, names in ((axis.set_yticks, rows), (axis.set_xticks, across)):
+        at = np.unique(np.linspace(0, len(names) - 1, min(len(names), 12)).astype(int))
+        set_ticks(at, [n if isinstance(n, str) else f"{n:g}" for n in (names[i] for i in at)])
+    scale = axis.figure.colorbar(image, ax=axis, label=label)
+    if isinstance(image.norm, matplotlib.colors.LogNorm):
+        scale.set_ticks(np.geomspace(image.norm.vmin, image.norm.vmax, 5))
+        scale.ax.yaxis.set_major_formatter("{x:.3g}")
+        scale.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def around_one(matrix):
+    """Two hues that meet at 1; a half is as far from it as 2."""
+    found = matrix[np.isfinite(matrix) & (matrix > 0)]
+    reach = min(np.exp(np.abs(np.log(found)).max(initial=1e-6)), 1e50)
+    return {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / reach, reach)}
+
+
+def bounds(rows, prefix, singular):
+    """(lo, hi) that the symbol certifies for eigenvalues, or singular values; NaN where it bounds none."""
+    lo, hi = numbers(rows, prefix + "min_lo")[0], numbers(rows, prefix + "max_hi")[0]
+    of = texts(rows, "bound_of")[0]
+    if not lo <= hi or of not in ("eigenvalues", "singular_values"):
+        return np.nan, np.nan
+    radius = max(abs(lo), abs(hi))
+    if singular:
+        return 0.0, radius
+    return (lo, hi) if of == "eigenvalues" else (-radius, radius)
+
+
+# ---- spectrum ----
+def values_of(part):
+    """The values of one matrix, each as often as it stands, and how many of its order are missing."""
+    values, times = numbers(part, "re") + 1j * np.nan_to_num(numbers(part, "im")), numbers(part, "multiplicity")
+    order, zeros = numbers(part, "n")[0], numbers(part, "zeros")[0]
+    if (times >= 1).all() and times.sum() <= 1e7:
+        values = np.repeat(values, times.astype(int))
+    missing = order - len(values) if np.isfinite(order) else 0
+    if 0 < missing <= 1e7 and missing == zeros:
+        values, missing = np.append(values, np.zeros(int(missing))), 0
+    return values, missing
+
+
+def draw_plane(axis, values, radius):
+    """Complex values, within the certified circle."""
+    axis.plot(values.real, values.imag, ".", color=COLOURS[0], markersize=4, label="eigenvalues")
+    if np.isfinite(radius):
+        turn = np.linspace(0, 2 * np.pi, 361)
+        axis.plot(radius * np.cos(turn), radius * np.sin(turn), color=GREY, linewidth=0.9,
+                  label="certified maximum of |a|")
+    axis.set_aspect("equal", adjustable="datalim")
+
+
+def draw_values(axis, values, curve, ends, form, singular):
+    """Sorted values over the share below them, their distribution or their density, beside the symbol's."""
+    names = ("singular values", "quantiles of |a|") if singular else ("eigenvalues", "quantiles of the symbol")
+    for end, text in zip(ends, ("certified range", None)):
+        if np.isfinite(end):
+            (axis.axhline if form == "quantiles" else axis.axvline)(end, color=GREY, linewidth=0.9, label=text)
+    if np.isfinite(ends).all():
+        (axis.axhspan if form == "quantiles" else axis.axvspan)(*ends, color=GREY, alpha=0.12, linewidth=0)
+    if form == "density":
+        edges = np.histogram_bin_edges(values, "auto" if len(values) < 10**5 else 400)
+        axis.hist(values, edges, density=True, color=COLOURS[0], alpha=0.6, label=names[0])
+        if len(curve):
+            axis.hist(curve, edges, density=True, histtype="step", color=COLOURS[1], label=names[1])
+        return
+    if form == "steps":
+        for of, text, i in ((values, names[0], 0), (curve, names[1], 1)):
+            if len(of):
+                axis.step(of, np.arange(1, len(of) + 1) / len(of), where="post", color=COLOURS[i], label=text,
+                          linewidth=1 if i else 3)
+        return
+    if len(curve):
+        axis.plot((np.arange(len(curve)) + 0.5) / len(curve), curve, color=COLOURS[1], linewidth=1, label=names[1],
+                  zorder=3)
+    at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 4000)).astype(int))
+    axis.plot((at + 0.5) / len(values), values[at], ".", color=COLOURS[0], markersize=4, label=names[0])
+    bent(axis, np.append(values, curve))
+
+
+def spectrum(tables, ax=None, form="quantiles"):
+    """Sorted values of each matrix beside the quantiles of its symbol and its certified range."""
+    key = "result", "source", "layer", "head", "matrix", "n"
+    if form not in ("quantiles", "steps", "density"):
+        raise FigureError(f"form={form!r}: quantiles, steps, density are possible")
+    rows = known(table(tables, "spectrum_eigenvalues"), "re")
+    if "eigenvalue" in texts(rows, "kind"):
+        rows = where(rows, "kind", "eigenvalue")
+    symbols = {of: part for of, part in split(table(tables, "spectrum_samples"), *key)}
+    certified = {of: part for of, part in split(table(tables, "spectrum_range"), *key)}
+    turn, matrices = {}, []
+    for of, part in split(rows, *key):  # the first head of every source before the second of any
+        turn[of[:2]] = turn.get(of[:2], 0) + 1
+        matrices.append((turn[of[:2]], of, part))
+    matrices = some([item[1:] for item in sorted(matrices, key=lambda item: item[0])], "spectra", 12)
+    axes = panels(len(matrices), ax)
+    for axis, (of, part) in zip(axes, matrices):
+        singular = texts(part, "kind")[0] == "singular"
+        (values, missing), curve = values_of(part), np.zeros(0)
+        title = show(of[1], word("head", of[3]), of[4], word("n =", of[5]))
+        label = "singular value" if singular else "eigenvalue"
+        ends = bounds(certified[of], "", singular) if of in certified else (np.nan, np.nan)
+        if values.imag.any():
+            draw_plane(axis, values, ends[1])
+            describe(axis, title, "real part", "imaginary part")
+        elif missing:
+            axis.text(0.5, 0.5, "a part of the values:\nno quantiles", ha="center", transform=axis.transAxes)
+            describe(axis, title, "", label)
+        else:
+            if of in symbols:
+                samples = numbers(symbols[of], "re") + 1j * np.nan_to_num(numbers(symbols[of], "im"))
+                samples = samples[np.isfinite(samples)]
+                if singular or not samples.imag.any():
+                    curve = np.sort(np.abs(samples) if singular else samples.real)
+            draw_values(axis, np.sort(values.real), curve, ends, form, singular)
+            share = {"quantiles": ("share of the values below", label), "density": (label, "density"),
+                     "steps": (label, "share of the values below")}[form]
+            describe(axis, title, *share)
+        legend(axis)
+    return axes
+
+
+# ---- symbol ----
+def draw_ends(axis, part, modulus):
+    """The certified range as a band, and dots where its ends are taken."""
+    for end, at, text in (("min_lo", "theta_min", "certified range"), ("max_hi", "theta_max", None)):
+        value, theta = numbers(part, end)[0], numbers(part, at)[0]
+        if not np.isfinite(value):
+            return
+        axis.axhline(value, color=GREY, linewidth=0.9, label=text and text + (" of |a|" if modulus else ""))
+        axis.plot([theta], [value], "o", color=COLOURS[0], markersize=5)
+    axis.axhspan(numbers(part, "min_lo")[0], numbers(part, "max_hi")[0], color=GREY, alpha=0.12, linewidth=0)
+
+
+def symbol(tables, ax=None):
+    """The symbol over the angle, with its certified range; of a complex one its modulus and both parts."""
+    key = "result", "source", "layer", "head", "matrix", "n", "convention"
+    found = [prefix for prefix in ("symbol", "spectrum", "checkpoint") if size(table(tables, prefix + "_samples"))]
+    prefix = found[0] if found else "symbol"
+    ranges = {of: part for of, part in split(table(tables, prefix + "_range"), *key)}
+    curves = some(split(table(tables, prefix + "_samples"), *key), "symbols", 12)
+    axes = panels(len(curves), ax)
+    for axis, (of, part) in zip(axes, curves):
+        part = ordered(part, "theta")
+        theta, real, imaginary = (numbers(part, column) for column in ("theta", "re", "im"))
+        modulus = bool(np.nan_to_num(imaginary).any())
+        axis.plot(theta, np.hypot(real, imaginary) if modulus else real, color=COLOURS[0],
+                  label="modulus |a|" if modulus else "symbol a")
+        if modulus:
+            axis.plot(theta, real, "--", color=COLOURS[1], label="real part")
+            axis.plot(theta, imaginary, "-.", color=COLOURS[2], label="imaginary part")
+        if of in ranges:
+            draw_ends(axis, ranges[of], modulus)
+        describe(axis, show(of[1], word("layer", of[2]), word("head", of[3]), of[4], word("n =", of[5]), of[6]),
+                 "angle, radians", "symbol a")
+        axis.set_xlim(0, 2 * np.pi)
+        bent(axis, real)
+        legend(axis)
+    return axes
+
+
+# ---- ranges ----
+def range_of(rows):
+    """Over the heads of one matrix: (lo, hi, certified lo, certified hi, whether of singular values)."""
+    singular = ("singular_values" in texts(rows, "bound_of") or "toeplitz_part" in texts(rows, "bound_of")
+                or bool(np.isnan(numbers(rows, "lambda_max")).any()))
+    lo, hi = (numbers(rows, ("sigma_" if singular else "lambda_") + end) for end in ("min", "max"))
+    certified = np.array([bounds(pick(rows, np.array([i])), "symbol_", singular) for i in range(size(rows))])
+    if np.isnan(certified).any():  # what bounds some heads does not bound them all
+        certified[:] = np.nan
+    keep = lo <= hi
+    ends = (lo[keep].min(), hi[keep].max()) if keep.any() else (np.nan, np.nan)
+    return (*ends, certified[:, 0].min(), certified[:, 1].max(), singular)
+
+
+def ranges(tables, ax=None):
+    """The range of every encoding's eigenvalues, beside the certified range of its symbol."""
+    groups = some(split(table(tables, "spectrum_summary"), "result", "source", "layer", "matrix", "n"), "ranges", 40)
+    (axis,) = panels(1, ax, 8.0, 1.3 + 0.35 * len(groups))
+    found = np.array([range_of(part) for _, part in groups]).reshape(-1, 5)
+    at = np.arange(len(groups))
+    for k, (text, width, colour) in enumerate((("computed values", 5, COLOURS[0]),
+                                               ("certified range of the symbol", 2, GREY))):
+        lo, hi = found[:, 2 * k], found[:, 2 * k + 1]
+        keep = np.isfinite(lo) & np.isfinite(hi)
+        place = at + (0.14 if k else -0.14)
+        axis.hlines(place[keep], lo[keep], hi[keep], color=colour, linewidth=width,
+                    label=text if keep.any() else None)
+        axis.plot(np.append(lo[keep], hi[keep]), np.tile(place[keep], 2), "|", color=colour, markersize=7)
+    orders = {of[4] for of, _ in groups}
+    axis.set_yticks(at, [show(of[1], of[3] if len({o[3] for o, _ in groups if o[1] == of[1]}) > 1 else "",
+                              word("layer", of[2]), word("n =", of[4]) if len(orders) > 1 else "",
+                              f"{size(part)} heads" if size(part) > 1 else "",
+                              "singular values" if one[4] else "", most=48)
+                         for (of, part), one in zip(groups, found)])
+    axis.set_ylim(len(groups) - 0.5, -0.5)
+    bent(axis, found[:, :4].ravel(), "x")
+    axis.margins(x=0.05)
+    describe(axis, "ranges of eigenvalues", "eigenvalue", "")
+    if len(orders) == 1:
+        axis.set_title(show("ranges of eigenvalues", word("n =", *orders)), fontsize="medium")
+    legend(axis)
+    return [axis]
+
+
+# ---- contraction ----
+CONTRACTIONS = ("train_contraction", "capture_contraction", "logits_contraction", "reproduce_contraction",
+                "spectrum_contraction")
+
+
+def contraction(tables, ax=None, column="width_ratio"):
+    """A column of the contraction, by default the ratio of widths, over training steps (heads, orders where
+    there is one step): a panel a layer, a line a head, means over probes with the area that they cover."""
+    rows = known(table(tables, *CONTRACTIONS), column)
+    runs = some(split(rows, "result", "run", "source", "layer"), "layers")
+    axes = panels(len(runs), ax)
+    for axis, (of, part) in zip(axes, runs):
+        x = next((x for x in ("step", "head", "n") if len(set(texts(part, x)) - {""}) > 1), "step")
+        lines = split(part, "head") if x == "step" else [(("",), part)]
+        for i, ((head,), line) in enumerate(some(lines, "heads", 16)):
+            mean_line(axis, means(line, x, column), i, marker=".", label=show(word("head", head)) if head else None)
+        if column.endswith("_ratio"):
+            rule(axis, 1, "1: as the content")
+        if x == "n":
+            axis.set_xscale("log")
+        else:
+            counted(axis)
+        describe(axis, show(of[1] or of[0], of[2], word("layer", of[3])), LABELS[x], LABELS.get(column, column))
+        bent(axis, numbers(part, column))
+        legend(axis)
+    return axes
+
+
+# ---- contraction_map ----
+def contraction_map(tables, ax=None, over="head"):
+    """The ratio of widths of every head: layer by head at the last step, or layer.head over the steps
+    (over="step"); means over probes."""
+    rows = table(tables, "train_contraction", "capture_contraction", "logits_contraction", "reproduce_contraction")
+    if over not in ("head", "step"):
+        raise FigureError(f"over={over!r}: head, step are possible")
+    for column in ("layer", "head", "width_ratio"):
+        rows = known(rows, column)
+    maps = some(split(rows, "result", "run", "source"), "runs", 4)
+    axes = panels(len(maps), ax)
+    for axis, (of, part) in zip(axes, maps):
+        steps = numbers(part, "step")
+        last = np.nanmax(steps) if np.isfinite(steps).any() else np.nan
+        if over == "head":
+            part = pick(part, steps == last) if np.isfinite(last) else part
+            names, across, matrix = grid(part, "layer", "head", "width_ratio")
+        else:
+            heads = sorted(split(part, "layer", "head"), key=lambda item: tuple(map(float, item[0])))
+            heads, across = some(heads, "heads", 256), np.unique(steps[np.isfinite(steps)])
+            names, matrix = [".".join(head) for head, _ in heads], np.full((len(heads), len(across)), np.nan)
+            for i, (_, line) in enumerate(heads):
+                at, mean, _, _ = means(line, "step", "width_ratio")
+                matrix[i, np.searchsorted(across, at)] = mean
+        if matrix.size:
+            heat(axis, matrix, names, across, LABELS["width_ratio"], **around_one(matrix))
+        at_last = word("training step", f"{last:g}") if over == "head" and np.isfinite(last) else ""
+        describe(axis, show(of[1] or of[0], of[2], at_last), LABELS[over],
+                 LABELS["layer"] if over == "head" else "layer.head")
+    return axes
+
+
+# ---- curves ----
+def ceiling_of(tables, part, reproduced):
+    """The mean label ceiling of the runs of a panel; NaN where it is not known."""
+    runs = table(tables, "reproduce_runs" if reproduced else "train_runs")
+    ceilings, results = numbers(runs, "ceiling" if reproduced else "label_ceiling"), texts(runs, "result")
+    task, own = texts(part, "task")[0], set(texts(part, "result"))
+    alike = np.array(texts(runs, "task")) == task
+    if reproduced:
+        alike &= np.array(texts(runs, "experiment")) == texts(part, "experiment")[0]
+    below = [any(result in (".", path) or path.startswith(result + "/") for path in own) for result in results]
+    ceilings = ceilings[alike & np.array(below, bool) & np.isfinite(ceilings)] if size(runs) else ceilings[:0]
+    return ceilings.mean() if len(ceilings) else np.nan
+
+
+def curves(tables, ax=None, column="accuracy"):
+    """Accuracy (column="loss": cross-entropy) by epoch, a colour an encoding: thick lines are the test split, thin
+    ones training. Of several seeds the mean, and the area from the least to the greatest."""
+    rows = known(table(tables, "reproduce_curves", "train_metrics"), column)
+    reproduced = bool(size(table(tables, "reproduce_curves")))
+    tasks = some(split(rows, "experiment", "task"), "tasks")
+    axes = panels(len(tasks), ax)
+    for axis, (of, part) in zip(axes, tasks):
+        for i, ((encoding,), group) in enumerate(some(split(part, "encoding"), "encodings", 12)):
+            test, train = (means(where(group, "split", kind), "epoch", column) for kind in ("test", "train"))
+            mean_line(axis, test, i, linewidth=2, marker=".", label=show(encoding))
+            axis.plot(train[0], train[1], **{**style(i), "linewidth": 0.7})
+        if column == "accuracy":
+            rule(axis, ceiling_of(tables, part, reproduced), "label ceiling")
+            axis.set_ylim(-0.03, 1.03)
+        counted(axis)
+        describe(axis, show(*of), LABELS["epoch"], LABELS.get(column, column))
+        legend(axis)
+    return axes
+
+
+# ---- table1 ----
+def table1(tables, ax=None):
+    """Test accuracy of each encoding beside the paper's, the label ceiling and what the length alone tells;
+    whiskers are one standard deviation over seeds."""
+    rows = table(tables, "reproduce_table1")
+    plots = some([(part, task) for _, part in split(rows, "result", "experiment") for task in "12"
+                  if np.isfinite(numbers(part, "task" + task)).any()], "experiments")
+    axes = panels(len(plots), ax)
+    for axis, (part, task) in zip(axes, plots):
+        part = pick(part, slice(24))
+        at = np.arange(size(part))
+        bars(axis, at, numbers(part, "task" + task), over_seeds(part, "spread" + task, "seeds" + task), 0,
+             linestyle="", marker="o", label="here")
+        for i, (column, text, marker) in enumerate((("paper", "paper", "s"), ("ceiling", "label ceiling", "_"),
+                                                    ("length", "by length alone", "x")), 1):
+            axis.plot(at, numbers(part, column + task), marker, color=COLOURS[i], label=text,
+                      fillstyle="none", markersize=14 if marker == "_" else 6)
+        places(axis, [show(encoding, most=24) for encoding in texts(part, "encoding")], rotation=30, ha="right")
+        axis.set_ylim(-3, 105)
+        describe(axis, show(texts(part, "experiment")[0], word("task", task)), LABELS["encoding"], "test accuracy (%)")
+        legend(axis)
+    return axes
+
+
+# ---- ablation ----
+def ablation(tables, ax=None, column="accuracy"):
+    """Test accuracy without one head (column="drop": its loss), layer by layer: a point a head, with the density
+    of many; crosses are without the whole layer. Each way of taking heads away has panels of its own."""
+    rows = known(table(tables, "reproduce_ablation", "ablate_ablation"), column)
+    models = some(split(rows, "result", "experiment", "task", "encoding", "method"), "models")
+    axes = panels(len(models), ax)
+    for axis, ((_, *of, method), part) in zip(axes, models):
+        layers = some(split(known(part, "layer"), "layer"), "layers", 32)
+        for k, (_, group) in enumerate(layers):
+            heads = np.isfinite(numbers(group, "head"))
+            values = numbers(group, column)[heads]
+            if len(values) > 9 and np.ptp(values) > 0:
+                violin = axis.violinplot(values, [k], widths=0.8, showextrema=False)
+                violin["bodies"][0].set_facecolor(COLOURS[0])
+            axis.plot(k + beside(len(values)), values, ".", color=COLOURS[0], markersize=6,
+                      label="one head" if k == 0 else None)
+            whole = numbers(group, column)[~heads]
+            if len(whole):
+                axis.plot(np.full(len(whole), k), whole, "x", color=COLOURS[1],
+                          label="the whole layer" if k == 0 else None)
+        every = np.array(numbers(part, "accuracy") + numbers(part, "drop"))
+        rule(axis, 0 if column == "drop" else every[np.isfinite(every)].mean() if np.isfinite(every).any() else np.nan,
+             "every head there")
+        places(axis, [show(layer) for (layer,), _ in layers])
+        describe(axis, show(*of), LABELS["layer"], show(LABELS.get(column, column), word("method", method)))
+        legend(axis)
+    return axes
+
+
+# ---- sweep ----
+def sweep(tables, ax=None):
+    """Test accuracy against the number of heads that RoPE turns; whiskers are one standard deviation."""
+    groups = some(split(table(tables, "reproduce_sweep"), "result", "experiment"), "experiments")
+    axes = panels(len(groups), ax)
+    for axis, (of, group) in zip(axes, groups):
+        for i, ((task,), part) in enumerate(some(split(group, "task"), "tasks")):
+            part = ordered(known(part, "rotated_heads"), "rotated_heads")
+            bars(axis, numbers(part, "rotated_heads"), 100 * numbers(part, "accuracy"),
+                 100 * over_seeds(part, "spread", "seeds"), 2 * i, marker="o", label=show(word("task", task)))
+        counted(axis)
+        describe(axis, show(of[1]), LABELS["rotated_heads"], "test accuracy (%)")
+        legend(axis)
+    return axes
+
+
+# ---- claims ----
+def claims(tables, ax=None):
+    """The verdict on each claim, a row a claim, and how many have each verdict."""
+    rows = pick(table(tables, "verify_claims"), slice(100))
+    verdicts, names = texts(rows, "verdict"), texts(rows, "id")
+    (axis,) = panels(1, ax, 5.2, 1.2 + 0.19 * len(names))
+    kinds = sorted(set(verdicts), key=lambda kind: (-verdicts.count(kind), kind))[:SOME]
+    for k, kind in enumerate(kinds):
+        at = [i for i, verdict in enumerate(verdicts) if verdict == kind]
+        axis.plot([k] * len(at), at, "o", color=COLOURS[k])
+    places(axis, [f"{show(kind, most=16)}\n{verdicts.count(kind)}" for kind in kinds])
+    axis.set_yticks(range(len(names)), [show(text, most=24) for text in names], fontsize="small")
+    axis.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    axis.grid(axis="y", linewidth=0.4, alpha=0.6)
+    describe(axis, f"{len(names)} claims", "verdict", "claim")
+    return [axis]
+
+
+# ---- lemma ----
+def lemma(tables, ax=None):
+    """Lemma B.1 over random and adversarial trials: max|f| against max|g|, and the widths; error bars are the
+    certified enclosures. Sizes that lie far apart are drawn as quotients."""
+    rows = table(tables, "verify_lemma")
+    axes = panels(2 if size(rows) else 0, ax, 4.6, 4.2)
+    for axis, (of, f, g) in zip(axes, (("max", "max|f|", "max|g|"), ("width", "width of f", "width of g"))):
+        f_lo, f_hi, g_lo, g_hi = (numbers(rows, f"{of}_{end}") for end in ("f_lo", "f_hi", "g_lo", "g_hi"))
+        x, y = (g_lo + g_hi) / 2, (f_lo + f_hi) / 2
+        keep = (f_lo <= f_hi) & (g_lo <= g_hi) & np.isfinite(x + y)
+        far = keep.any() and x[keep].min() > 0 and x[keep].max() > 100 * x[keep].min()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = (f_lo / g_hi, f_hi / g_lo) if far else (f_lo, f_hi)
+            y = y / x if far else y
+        for i, (equal, text) in enumerate(((False, "other trials"), (True, "max|f| = max|g| exactly"))):
+            mine = keep & ((np.array(texts(rows, "equality")) == "yes") == equal)
+            axis.errorbar(x[mine], y[mine], [np.maximum(y - low, 0)[mine], np.maximum(high - y, 0)[mine]],
+                          None if far else (g_hi - g_lo)[mine] / 2, fmt=".", color=COLOURS[i], label=text)
+        if far:
+            axis.set_xscale("log")
+            rule(axis, 1, "equal")
+        elif keep.any():
+            ends = [min(x[keep].min(), y[keep].min()), max(x[keep].max(), y[keep].max())]
+            axis.plot(ends, ends, color=GREY, linewidth=0.9, label="equal")
+        describe(axis, "Lemma B.1", g, f"{f} / {g}" if far else f)
+    if axes:
+        legend(axes[-1])
+    return axes
+
+
+# ---- counterexamples ----
+def counterexamples(tables, ax=None):
+    """f and g of each counterexample to Lemma B.1; g is f with every phase 0. Dotted lines stand at the ends of
+    f's range among these samples."""
+    found = []
+    for (_, claim, _), part in split(table(tables, "verify_samples"), "result", "id", "certificate"):
+        again = np.flatnonzero(np.diff(numbers(part, "theta")) < 0) + 1  # older results do not number them
+        for one in np.split(np.arange(size(part)), again):
+            found.append(((claim, texts(part, "note")[one[0]]), pick(part, one)))
+    found = some(found, "counterexamples", 24)
+    axes = panels(len(found), ax)
+    for axis, (of, part) in zip(axes, found):
+        for i, column in enumerate(("f", "g")):
+            axis.plot(numbers(part, "theta"), numbers(part, column), **style(2 * i), label=column)
+        f = numbers(part, "f")
+        if np.isfinite(f).any():
+            for end in (np.nanmin(f), np.nanmax(f)):
+                axis.axhline(end, color=COLOURS[0], linestyle=":", linewidth=1)
+        describe(axis, show(*of), "t in radians", "f(t), g(t)")
+        legend(axis)
+    return axes
+
+
+# ---- toeplitzness ----
+def toeplitzness(tables, ax=None, column="toeplitzness"):
+    """Toeplitzness of each head of a checkpoint, layer by head; column: sigma_max, effective_rank or stable_rank
+    in its place."""
+    rows = known(known(known(table(tables, "checkpoint_summary"), column), "layer"), "head")
+    maps = some(split(rows, "result", "source", "matrix"), "matrices", 4)
+    axes = panels(len(maps), ax)
+    for axis, (of, part) in zip(axes, maps):
+        layers, heads, matrix = grid(part, "layer", "head", column)
+        if matrix.size:
+            scale = {"vmin": 0, "vmax": 1} if column == "toeplitzness" else {}
+            heat(axis, matrix, layers, heads, LABELS.get(column, column), cmap="viridis", **scale)
+        describe(axis, show(last_name(of[1]), of[2]), LABELS["head"], LABELS["layer"])
+    return axes
+
+
+# ---- heads ----
+def heads(tables, ax=None):
+    """Singular values of each head of a checkpoint, the largest first: a panel a layer, a line a head."""
+    rows = known(where(table(tables, "checkpoint_spectra"), "kind", "singular"), "re")
+    layers = some(split(rows, "result", "source", "matrix", "layer"), "layers")
+    axes = panels(len(layers), ax)
+    for axis, (of, part) in zip(axes, layers):
+        for i, ((head,), line) in enumerate(some(split(part, "head"), "heads", 32)):
+            values = np.sort(numbers(line, "re"))[::-1]
+            axis.plot(np.arange(1, len(values) + 1), values, marker=".", **style(i),
+                      label=show(word("head", head)) if i < 16 else None)
+        if (numbers(part, "re") > 0).any():
+            axis.set_yscale("log")
+        counted(axis)
+        describe(axis, show(last_name(of[1]), of[2], word("layer", of[3])), "place, from the largest on",
+                 "singular value")
+        legend(axis)
+    return axes
+
+
+# ---- rotary ----
+def rotary(tables, ax=None):
+    """Rotary energy by frequency, a line a layer: the mean over heads, and the area from the least to the
+    greatest."""
+    rows = table(tables, "checkpoint_frequencies")
+    rows = pick(rows, (numbers(rows, "theta") > 0) & (numbers(rows, "energy") > 0))
+    models = some(split(rows, "result", "source"), "checkpoints", 4)
+    axes = panels(len(models), ax)
+    for axis, (of, part) in zip(axes, models):
+        for i, ((layer,), group) in enumerate(some(split(part, "layer"), "layers", 16)):
+            mean_line(axis, means(group, "theta", "energy"), i, marker=".", label=show(word("layer", layer)))
+        axis.set(xscale="log", yscale="log")
+        describe(axis, show(last_name(of[1])), LABELS["theta"], LABELS["energy"])
+        legend(axis)
+    return axes

@@ -1,0 +1,291 @@
+"""The figures of szego's HTML report with Matplotlib.
+
+    szego.plot.spectrum(szego.spectrum("kms:rho=0.5", 256), symbol=szego.symbol("kms:rho=0.5", 256))
+    szego.plot.contraction(szego.load("out/"), layer=0)
+
+A function takes what `load` or `run` returned, or results of calls in this process where it says so, one or a
+list of them. `ax`: axes to draw into, as many as there are panels; None: a new figure. COLUMN=VALUE (or a list of
+values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of one panel, or an array
+of Axes. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig` do that.
+
+SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: words, rows or axes that do not fit.
+Where a figure leaves lines or panels out, a warning says how many.
+"""
+import warnings
+from typing import Dict, List, Optional, Sequence
+
+import numpy as np
+
+from .errors import ArgumentError, SzegoError
+from .results import Contraction, Range, Spectrum, Symbol
+
+try:
+    from . import figures
+except ImportError as _error:
+    raise SzegoError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
+
+__all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "heads", "lemma",
+           "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
+
+figures.tell = lambda text: warnings.warn(text, stacklevel=2)
+
+
+def spectrum(results, ax=None, *, form: str = "quantiles", symbol: Optional[Symbol] = None, **where):
+    """Values of each matrix beside the quantiles of its symbol, and the certified range.
+
+    results: a Spectrum, a list of them, or tables with `spectrum_eigenvalues` (`szego spectrum --all -o DIR/`).
+    form: "quantiles" (sorted values over the share below), "steps" (the distribution), "density" (a histogram).
+    symbol: of a Spectrum, the Symbol to set beside it. Complex eigenvalues are drawn in the plane.
+    """
+    if symbol is not None and not isinstance(results, Spectrum):
+        raise ArgumentError("symbol= goes with one Spectrum; tables hold their samples", "SZG_EINVAL")
+    return _draw(figures.spectrum, _tables(results, Spectrum, _of_spectrum, symbol), ax, where,
+                 ("spectrum_eigenvalues",), ("spectrum_samples", "spectrum_range"), form=form)
+
+
+def symbol(results, ax=None, **where):
+    """The symbol over the angle, with the band of its certified range; of a complex one modulus and both parts.
+
+    results: a Symbol, a list of them, or tables with `symbol_samples`, `spectrum_samples` or `checkpoint_samples`.
+    """
+    names = [f"{of}_samples" for of in ("symbol", "spectrum", "checkpoint")]
+    return _draw(figures.symbol, _tables(results, Symbol, _of_symbol), ax, where, names,
+                 [of.replace("samples", "range") for of in names])
+
+
+def ranges(results, ax=None, **where):
+    """The range of each encoding's values over its heads, beside the certified range of the symbol.
+
+    results: a Spectrum, a list of them, or tables with `spectrum_summary`.
+    """
+    return _draw(figures.ranges, _tables(results, Spectrum, _of_range), ax, where, ("spectrum_summary",))
+
+
+def contraction(results, ax=None, *, column: str = "width_ratio", **where):
+    """A column of the contraction over training steps (heads or orders where there is one step): a panel a layer,
+    a line a head, the mean over probes and the area from the least to the greatest.
+
+    results: tables of `train --capture`, `capture`, `logits`, `reproduce` or `spectrum --part ratio`; or a
+    Contraction, whose eigenvalues are drawn with the encoding and without.
+    column: width_ratio, norm_ratio, nuclear_ratio, margin, majorised, toeplitzness_content, toeplitzness_coupled.
+    """
+    if isinstance(results, Contraction):
+        return _two_spectra(results, ax, column, where)
+    return _draw(figures.contraction, results, ax, where, figures.CONTRACTIONS, column=column)
+
+
+def contraction_map(results, ax=None, *, over: str = "head", **where):
+    """The ratio of widths of every head, layer by head at the last step; over="step": a line a head, over steps.
+    Blue: the encoding narrows the spectrum."""
+    return _draw(figures.contraction_map, results, ax, where, figures.CONTRACTIONS, over=over)
+
+
+def curves(results, ax=None, *, column: str = "accuracy", **where):
+    """Accuracy (or column="loss") by epoch, a colour an encoding: thick the test split, thin training; of several
+    seeds the mean, and the area from the least to the greatest. Tables of `train` or `reproduce`."""
+    return _draw(figures.curves, results, ax, where, ("reproduce_curves", "train_metrics"),
+                 ("reproduce_runs", "train_runs"), column=column)
+
+
+def table1(results, ax=None, **where):
+    """Test accuracy of each encoding with one standard deviation over seeds, the paper's, the label ceiling, and
+    what the length alone tells. A panel a task. Tables of `reproduce`."""
+    return _draw(figures.table1, results, ax, where, ("reproduce_table1",))
+
+
+def ablation(results, ax=None, *, column: str = "accuracy", **where):
+    """Test accuracy without each head (column="drop": its loss), layer by layer. Tables of `ablate` or
+    `reproduce`."""
+    return _draw(figures.ablation, results, ax, where, ("reproduce_ablation", "ablate_ablation"), column=column)
+
+
+def sweep(results, ax=None, **where):
+    """Test accuracy against the number of heads that RoPE turns; error bars: one standard deviation over seeds."""
+    return _draw(figures.sweep, results, ax, where, ("reproduce_sweep",))
+
+
+def claims(results, ax=None, **where):
+    """The verdict on each claim. Tables of `verify`."""
+    return _draw(figures.claims, results, ax, where, ("verify_claims",))
+
+
+def lemma(results, ax=None, **where):
+    """Lemma B.1 over trials, in two panels: max|f| against max|g|, and the widths. Error bars: the certified
+    enclosures. Tables of `verify`."""
+    return _draw(figures.lemma, results, ax, where, ("verify_lemma",))
+
+
+def counterexamples(results, ax=None, **where):
+    """f and g of each counterexample to Lemma B.1. Tables of `verify`."""
+    return _draw(figures.counterexamples, results, ax, where, ("verify_samples",))
+
+
+def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
+    """Toeplitzness of each head (or sigma_max, effective_rank, stable_rank), layer by head. Tables of
+    `checkpoint`."""
+    return _draw(figures.toeplitzness, results, ax, where, ("checkpoint_summary",), column=column)
+
+
+def heads(results, ax=None, **where):
+    """Singular values of each head of a checkpoint, the largest first: a panel a layer. Tables of `checkpoint`."""
+    return _draw(figures.heads, results, ax, where, ("checkpoint_spectra",))
+
+
+def rotary(results, ax=None, **where):
+    """Rotary energy by frequency, a line a layer: mean over heads, with the area from the least to the greatest.
+    Tables of `checkpoint`."""
+    return _draw(figures.rotary, results, ax, where, ("checkpoint_frequencies",))
+
+
+# ---- Tables, chosen and checked -----------------------------------------------------------------
+
+
+def _columns(table) -> dict:
+    """A dict of arrays; of a DataFrame as load() would have it."""
+    if not hasattr(table, "iloc"):
+        return table
+    made = {}
+    for name in table.columns:
+        empty = table[name].isna().to_numpy(bool)
+        if table[name].dtype.kind in "iu":
+            made[name] = np.ma.MaskedArray(table[name].fillna(0).to_numpy(np.int64), empty)
+        elif table[name].dtype.kind == "f":
+            made[name] = table[name].to_numpy(float)
+        else:
+            made[name] = np.ma.MaskedArray(table[name].where(~empty, "").to_numpy(object), empty)
+    return made
+
+
+def _chosen(tables: dict, where: dict) -> dict:
+    """The rows that COLUMN=VALUE chooses, of every table that has the column."""
+    for name, wanted in where.items():
+        having = [of for of, rows in tables.items() if name in rows]
+        if not having:
+            there = sorted({column for rows in tables.values() for column in rows})
+            raise ArgumentError(f"{name}=: no column of {', '.join(tables)}; there are {', '.join(there)}",
+                                "SZG_EINVAL")
+        words = [str(one) for one in (wanted if isinstance(wanted, (list, tuple, range, np.ndarray)) else [wanted])]
+        tables = {of: figures.where(rows, name, *words) if of in having else rows for of, rows in tables.items()}
+    return tables
+
+
+def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequence[str] = (), **options):
+    """The figure's Axes, or an array of them."""
+    if not hasattr(results, "keys"):
+        raise ArgumentError(f"{figure.__name__}: {type(results).__name__} cannot be drawn; tables with "
+                            f"{' or '.join(needs)} can", "SZG_EINVAL")
+    tables = {name: _columns(results[name]) for name in (*needs, *beside) if name in results}
+    if not any(figures.size(tables[name]) for name in needs if name in tables):
+        raise SzegoError(f"{figure.__name__}: nothing to draw: no rows of {' or '.join(needs)}")
+    options.update({"column": _column(tables, needs, options["column"])} if "column" in options else {})
+    try:
+        axes = figure(_chosen(tables, where), ax, **options)
+    except figures.FigureError as error:
+        raise ArgumentError(f"{figure.__name__}: {error}", "SZG_EINVAL") from None
+    if not axes:
+        said = f" with {', '.join(f'{name}={value!r}' for name, value in where.items())}" if where else ""
+        raise SzegoError(f"{figure.__name__}: nothing to draw: {' or '.join(needs)} has no numbers{said}")
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+
+def _column(tables: dict, needs: Sequence[str], column: str) -> str:
+    """A column of numbers, which one of the tables has."""
+    having = {name for of in needs if of in tables for name in tables[of] if tables[of][name].dtype.kind in "fi"}
+    if column not in having:
+        raise ArgumentError(f"column={column!r}: no column of numbers; there are {', '.join(sorted(having))}",
+                            "SZG_EINVAL")
+    return column
+
+
+# ---- Results of this process as tables ----------------------------------------------------------
+
+
+def _tables(results, kind, table_of, *more):
+    """Tables as they are; tables of one or more results of this process."""
+    if isinstance(results, kind):
+        results = [results]
+    if not isinstance(results, (list, tuple)):
+        return results
+    others = [type(one).__name__ for one in results if not isinstance(one, kind)]
+    if others or not results:
+        raise ArgumentError(f"a list of {kind.__name__} is needed, not of {', '.join(others) or 'nothing'}",
+                            "SZG_EINVAL")
+    return _joined([table_of(one, str(index), *more) for index, one in enumerate(results)])
+
+
+def _joined(parts: List[Dict[str, dict]]) -> Dict[str, dict]:
+    tables: Dict[str, dict] = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
+        having = [part[name] for part in parts if name in part]
+        tables[name] = {column: np.concatenate([rows[column] for rows in having]) for column in having[0]}
+    return tables
+
+
+def _rows(count: int, **columns) -> dict:
+    """Columns of one length; a single value stands in every row."""
+    made = {}
+    for name, value in columns.items():
+        array = np.asarray(value)
+        made[name] = array if array.ndim else np.full(count, value, object if isinstance(value, str) else array.dtype)
+    return made
+
+
+def _end_columns(found: Optional[Range], prefix: str = "") -> dict:
+    if found is None:
+        return {**{prefix + name: np.nan for name in ("min_lo", "min_hi", "max_lo", "max_hi")}, "bound_of": ""}
+    return {**{prefix + name: getattr(found, name) for name in ("min_lo", "min_hi", "max_lo", "max_hi")},
+            "bound_of": found.bounds.replace(" ", "_")}
+
+
+def _key(one, index: str) -> dict:
+    return {"result": index, "source": one.source, "n": one.n}
+
+
+def _of_spectrum(one: Spectrum, index: str, symbol: Optional[Symbol] = None) -> Dict[str, dict]:
+    values = one.values
+    tables = {"spectrum_eigenvalues": _rows(
+        len(values), **_key(one, index), kind=one.kind, re=values.real, im=values.imag,
+        multiplicity=one.multiplicity)}
+    if one.range is not None:
+        tables["spectrum_range"] = _rows(1, **_key(one, index), **_end_columns(one.range))
+    if symbol is not None:
+        tables["spectrum_samples"] = _rows(len(symbol.values), **_key(one, index), re=symbol.values.real,
+                                           im=symbol.values.imag)
+    return tables
+
+
+def _of_symbol(one: Symbol, index: str) -> Dict[str, dict]:
+    key = {**_key(one, index), "convention": one.convention}
+    tables = {"symbol_samples": _rows(len(one.values), **key, theta=one.theta, re=one.values.real,
+                                      im=one.values.imag)}
+    if one.range is not None:
+        tables["symbol_range"] = _rows(1, **key, **_end_columns(one.range), theta_min=one.range.theta_min,
+                                       theta_max=one.range.theta_max)
+    return tables
+
+
+def _of_range(one: Spectrum, index: str) -> Dict[str, dict]:
+    values = one.values[np.isfinite(one.values)]
+    ends = (values.real.min(), values.real.max()) if len(values) and not values.imag.any() else (np.nan, np.nan)
+    of = "sigma" if one.kind == "singular" else "lambda"
+    return {"spectrum_summary": _rows(1, **_key(one, index), **{
+        **{f"{name}_{end}": np.nan for name in ("sigma", "lambda") for end in ("min", "max")},
+        f"{of}_min": ends[0], f"{of}_max": ends[1]}, **_end_columns(one.range, "symbol_"))}
+
+
+def _two_spectra(found: Contraction, ax, column: str, where: dict):
+    """Eigenvalues of the logits with the encoding and without, over the share below."""
+    if column != "width_ratio" or where:
+        raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
+    try:
+        (axis,) = figures.panels(1, ax)
+    except figures.FigureError as error:
+        raise ArgumentError(f"contraction: {error}", "SZG_EINVAL") from None
+    for i, (one, text) in enumerate(((found.content, "content alone"), (found.coupled, "with the encoding"))):
+        values = np.sort(np.real(one.eigenvalues.expanded()))
+        axis.plot((np.arange(len(values)) + 0.5) / len(values), values, marker=".", **figures.style(i), label=text,
+                  markersize=4)
+    figures.describe(axis, figures.show(found.source, f"{figures.LABELS['width_ratio']} {found.width:.4g}"),
+                     "share of the values below", "eigenvalue")
+    figures.legend(axis)
+    return axis
