@@ -171,9 +171,9 @@ def _series(pandas, column):
     data, empty = np.ma.getdata(column), np.ma.getmaskarray(column)
     if data.dtype == np.int64:
         return pandas.arrays.IntegerArray(data.copy(), empty.copy())
-    if data.dtype == object:
+    if empty.any() and data.dtype.kind in "fcO":
         data = data.copy()
-        data[empty] = None
+        data[empty] = None if data.dtype == object else np.nan
     return data
 
 

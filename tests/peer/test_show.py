@@ -1,0 +1,653 @@
+#!/usr/bin/python3
+"""How results of the Python package show themselves: texts, HTML, frames, and the artists of every figure against
+the arrays. usage: test_show.py PROGRAM"""
+import copy
+import glob
+import html.parser
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+
+from peer import Tap, scratch, skip
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+PACKAGE = os.path.join(ROOT, "notebooks_export", "python")
+sys.path[:0] = [PACKAGE, os.path.join(HERE, "..", "browser")]
+# pylint: disable=wrong-import-position
+import results as made
+try:
+    import numpy as np
+    import szego
+    from szego import display
+except ImportError as error:
+    skip(f"{error}: Debian's python3-numpy is needed")
+UNNEEDED = {"matplotlib", "pandas"} & set(sys.modules)
+try:
+    import pandas
+except ImportError:
+    pandas = None
+try:
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+except ImportError:
+    matplotlib = None
+
+PROGRAM = os.path.abspath(sys.argv[1])
+os.environ["SZEGO"] = PROGRAM
+SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
+rng = np.random.default_rng(SEED)
+tap = Tap()
+print(f"# SZG_TEST_SEED={SEED}")
+HOSTILE = ["<script>alert(1)</script>", '"onmouseover="alert(1)', "</td></table><img src=x onerror=alert(1)>", "&lt;",
+           "a\nb", "\u202egnp", "\x1b[31m", "x" * 5000]
+
+
+def refused(name, call, *words, kind=szego.SzegoError):
+    tap.refused(name, call, *words, kind=kind)
+
+
+def table(**columns):
+    return szego.Table((name, np.ma.asanyarray(cells) if not isinstance(cells, list) else
+                        np.array(cells, object if isinstance(cells[0], str) else None))
+                       for name, cells in columns.items())
+
+
+# ---- Texts and HTML -----------------------------------------------------------------------------
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a piece of HTML."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.text, self.open = set(), set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {f"{name}={value}" for name, value in attrs}
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.open.append("/" + tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+TAGS = {"div", "strong", "small", "table", "thead", "tbody", "tr", "th", "td"}
+STYLES = {"style=max-width:100%;overflow-x:auto", "style=text-align:left", "style=text-align:right"}
+
+
+def harmless(name, shown):
+    """No tag, attribute or colour but those of display.py; one line a text; closed."""
+    page = Page(shown)
+    tap.ok(f"{name}: tags and attributes", page.tags <= TAGS and page.attributes <= STYLES and not page.open,
+           f"{page.tags - TAGS} {page.attributes - STYLES} {page.open}")
+    cells = [text for text in page.text if text != "\n"]
+    tap.ok(f"{name}: what is printed is printable", all(text.isprintable() for text in cells))
+    tap.ok(f"{name}: no link, colour or font", not re.search(r"http|color|font|url|src=[^x]", shown))
+    return "".join(page.text)
+
+
+def check_results(loaded):
+    text = repr(loaded)
+    lines = text.splitlines()
+    tap.ok("a short repr of many tables", len(loaded) > 30 and len(lines) <= 30 and len(text) < 3000,
+           f"{len(loaded)} {len(lines)} {len(text)}")
+    right = 0
+    for line in lines[1:]:
+        name, rows, _, columns, _, results, _ = (line.split() + [""] * 7)[:7]
+        if name in loaded:
+            one = loaded[name]
+            wanted = len(one["result"]), len(one), len(set(one["result"]))
+            right += (int(rows), int(columns), int(results)) == wanted
+    tap.ok("a line a table, its counts", right == display.LINES, str(right))
+    tap.ok("the rest is counted", lines[-1].strip() == f"and {len(loaded) - display.LINES} more tables", lines[-1])
+    page = harmless("results as HTML", loaded._repr_html_())
+    tap.ok("results as HTML: every shown table", all(name in page for name in list(loaded)[:display.LINES]))
+    for name, one in loaded.items():
+        tap.ok(f"{name}: a short repr", len(repr(one).splitlines()) <= 30 and len(repr(one)) < 6000,
+               f"{len(repr(one).splitlines())} {len(repr(one))}")
+    many = szego.Results()
+    many.update({f"t{index}": table(a=np.arange(3)) for index in range(1000)}, other=3, none=None)
+    many.skipped.append("<b>")
+    tap.ok("a thousand tables", len(repr(many).splitlines()) <= 30 and "and 978 more tables" in repr(many)
+           and "1 result was left out" in repr(many))
+    harmless("a thousand tables as HTML", many._repr_html_())
+    odd = szego.Results()
+    odd.update({"<script>": 3, "b": None, "c": {}, "d": [1]})
+    harmless("values that are no tables", odd._repr_html_())
+    tap.ok("values that are no tables: repr", len(repr(odd).splitlines()) == 5)
+
+
+def check_tables():
+    hostile = table(**{name: HOSTILE for name in HOSTILE}, note=HOSTILE)
+    page = harmless("hostile names and notes", hostile._repr_html_())
+    tap.ok("hostile texts are shown as texts", HOSTILE[0] in page and HOSTILE[3] in page)
+    lines = repr(hostile).splitlines()
+    tap.ok("hostile texts: a line a column", len(lines) == len(hostile) + 1
+           and all(line_.isprintable() for line_ in lines)
+           and len(repr(hostile)) < 4000, f"{len(lines)}")
+    results = szego.Results()
+    results.update({name: hostile for name in HOSTILE})
+    harmless("hostile names of tables", results._repr_html_())
+    for one in (szego.Theorem(*HOSTILE[:2]), szego.Range(0.1, 0.2, 1 / 3, 1, 0, 1, HOSTILE[0], HOSTILE[2])):
+        harmless(type(one).__name__, one._repr_html_())
+    tap.ok("a range has every digit", "0.3333333333333333" in szego.Range(0, 0, 1 / 3, 1, 0, 0, "", "")._repr_html_())
+    large = table(**{f"c{k}": np.arange(10**5) for k in range(40)}, note=np.zeros(10**5))
+    page = harmless("a large table", large._repr_html_())
+    tap.ok("a large table is cut, with a count", "and 99990 more rows; and 29 more columns" in page and "note" in page
+           and len(large._repr_html_()) < 20000, page[-60:])
+    gaps = table(i=np.ma.array([1, 2, 3], mask=[0, 1, 0]), x=np.array([np.nan, 1, 2.5]), t=["", "b", "c"])
+    tap.ok("empty cells are told from NaN", "int64, 1 empty  1, empty, 3" in repr(gaps) and "nan, 1, 2.5" in repr(gaps),
+           repr(gaps))
+    tap.ok("no rows", "0 rows" in repr(table(a=np.zeros(0))) and "0 rows" in szego.Table()._repr_html_())
+
+
+def check_objects():
+    q, k = rng.standard_normal((2, 24, 8))
+    both = szego.contraction(q, k, "rope:dim=8")
+    found = szego.spectrum("rope:dim=8", 32)
+    for one in (found, found.range, found.theorem, szego.symbol("kms:rho=0.5", 16), both, both.content):
+        page = harmless(type(one).__name__, one._repr_html_())
+        tap.ok(f"{type(one).__name__}: a few lines", len(page) < 4000 and len(one._repr_html_()) < 8000, str(len(page)))
+    page = found._repr_html_()
+    tap.ok("a spectrum shows its certified ends whole", repr(found.range.lo) in page and repr(found.range.hi) in page)
+
+
+def check_dicts(loaded):
+    """Results and tables are the dicts that they were."""
+    for name, again in (("pickle", pickle.loads(pickle.dumps(loaded))), ("copy", copy.copy(loaded)),
+                        ("deepcopy", copy.deepcopy(loaded))):
+        same = all(np.array_equal(np.ma.filled(again[of][c], again[of][c].dtype.type()), np.ma.filled(
+            loaded[of][c], loaded[of][c].dtype.type()), equal_nan=loaded[of][c].dtype.kind == "f")
+            for of in loaded for c in loaded[of])
+        tap.ok(f"{name}: types, docs, provenance", type(again) is szego.Results and [*again] == [*loaded] and
+               (again.docs, again.provenance, again.skipped) == (loaded.docs, loaded.provenance, loaded.skipped) and
+               all(type(one) is szego.Table for one in again.values()))
+        tap.ok(f"{name}: arrays", same)
+    tap.ok("equality", szego.Results() == {} and szego.Table(a=1) == {"a": 1} and szego.Table(a=1) != {"a": 2}
+           and copy.copy(loaded) == loaded)
+    one = loaded["spectrum_summary"]
+    tap.ok("a table is a dict of arrays", isinstance(one, dict) and type(one["n"]) is np.ndarray
+           and isinstance(one.copy(), szego.Table) and {**one}.keys() == one.keys())
+
+
+# ---- Frames -------------------------------------------------------------------------------------
+
+
+def check_frames(folder, loaded):
+    if pandas is None:
+        tap.ok("frames # SKIP pandas is missing: Debian's python3-pandas is needed", True)
+        return
+    whole = szego.load(folder, frames=True)
+    for name, one in loaded.items():
+        kinds = {column: "Int64" if cells.dtype == np.int64 else str(cells.dtype) for column, cells in one.items()}
+        tap.ok(f"{name}: a frame, its types", {c: str(t) for c, t in loaded.frame(name).dtypes.items()} == kinds
+               and len(loaded.frame(name)) == len(one["result"]))
+        pandas.testing.assert_frame_equal(loaded.frame(name), whole[name])
+        pandas.testing.assert_frame_equal(one.frame(), whole[name])
+        tap.ok(f"{name}: whole frames are what frames=True gives", whole.frame(name) is whole[name])
+    tap.ok("a repr of frames", len(repr(whole).splitlines()) <= 30 and
+           repr(whole).splitlines()[1:] == repr(loaded).splitlines()[1:])
+    exact = table(i=np.ma.array([2**63 - 1, -2**63, 2**53 + 1], mask=[0, 1, 0]), j=np.array([2**53 + 1, 0, 1]),
+                  x=np.ma.array([0.1, 1, np.nan], mask=[0, 1, 0]),
+                  t=np.ma.array(np.array(["a", "", ""], object), mask=[0, 0, 1]))
+    frame = exact.frame()
+    tap.ok("integers keep their digits", frame["i"].iloc[0] == 2**63 - 1 and frame["i"].iloc[2] == 2**53 + 1
+           and frame["i"].isna().tolist() == [False, True, False] and frame["j"].iloc[0] == 2**53 + 1)
+    tap.ok("empty reals and texts", frame["x"].isna().tolist() == [False, True, True]
+           and frame["t"].tolist() == ["a", "", None])
+    frame.loc[0, "x"] = 7
+    frame.loc[0, "j"] = 7
+    tap.ok("a frame of integers is a copy", exact["j"][0] == 2**53 + 1)
+    found, symbol = szego.spectrum("rope:dim=64", 512), szego.symbol("kms:rho=0.5", 16)
+    frame = found.frame()
+    tap.ok("a spectrum as a frame", [*frame] == ["value", "multiplicity"] and frame["multiplicity"].sum() == 512
+           and np.array_equal(frame["value"], found.values) and str(frame["multiplicity"].dtype) == "Int64")
+    tap.ok("a symbol as a frame", [*symbol.frame()] == ["theta", "value"]
+           and np.array_equal(symbol.frame()["value"], symbol.values))
+    refused("a table that is not there", lambda: loaded.frame("spectrum_sumary"), "spectrum_summary")
+
+
+def check_missing(folder):
+    """Without pandas and Matplotlib the package is imported, and says what is needed."""
+    for name in ("pandas", "matplotlib"):
+        with open(os.path.join(folder, name + ".py"), "w", encoding="utf-8") as file:
+            file.write("raise ImportError('none here')\n")
+    code = """import szego, numpy
+def said(call):
+    try: call()
+    except szego.SzegoError as error: print(error)
+found = szego.spectrum([2.0, -1.0], 9)
+said(found.frame)
+said(lambda: szego.Table(a=numpy.zeros(1)).frame())
+said(lambda: szego.plot)
+print(hasattr(szego, "other"))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, PACKAGE])})
+    said = done.stdout.splitlines()
+    tap.ok("pandas is missing: it is named", len(said) == 4 and
+           all("needs pandas (pip install pandas)" in line for line in said[:2]), done.stdout + done.stderr)
+    tap.ok("Matplotlib is missing: it is named", len(said) == 4 and said[3] == "False" and
+           "szego.plot needs Matplotlib (pip install matplotlib)" in said[2], done.stdout + done.stderr)
+    tap.ok("neither is imported before it is used", not UNNEEDED, str(UNNEEDED))
+
+
+# ---- Figures ------------------------------------------------------------------------------------
+
+SEEN = set()  # words on axes and in legends
+
+
+def drawn(name, call):
+    """The figure's axes, closed, after a look at what every figure must have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", "warn_", UserWarning)  # Matplotlib's parser with another pyparsing
+        axes = [*np.ravel(np.array(call(), dtype=object))]
+        figure = axes[0].figure
+        figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = [axis.get_tightbbox(renderer) for axis in figure.axes]
+    # A pixel: what rounding to pixels moves.
+    inside = all(box.x0 >= -1 and box.y0 >= -1 and box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+                 for box in boxes)
+    tap.ok(f"{name}: nothing is cut off", inside, str([box.extents.round().tolist() for box in boxes]))
+    tap.ok(f"{name}: titles and labels", all(a.get_title() and (a.get_xlabel() or a.texts) for a in axes))
+    for axis in axes:
+        legend = axis.get_legend()
+        if legend:
+            box, data = legend.get_window_extent(renderer), axis.get_window_extent(renderer)
+            tap.ok(f"{name}: the legend stands beside the data", box.x0 >= data.x1)
+            SEEN.update(text.get_text() for text in legend.get_texts())
+        SEEN.update(label for label in (axis.get_xlabel(), axis.get_ylabel()) if label)
+    plt.close(figure)
+    return axes
+
+
+def line(axis, label):
+    """The only line of this name: (x, y)."""
+    (found,) = [one for one in axis.lines if one.get_label() == label]
+    return found.get_xdata(), found.get_ydata()
+
+
+def equal(name, got, want):
+    got, want = np.asarray(got, float), np.asarray(want, float)
+    good = got.shape == want.shape and np.array_equal(got, want, equal_nan=True)
+    tap.ok(name, good, "" if good else f"{got!r}, want {want!r}")
+
+
+def near(name, got, want):
+    """Up to the rounding of a sum and a quotient: 4 eps of the size."""
+    got, want = np.asarray(got, float), np.asarray(want, float)
+    good = got.shape == want.shape and (np.abs(got - want) <= 4 * np.finfo(float).eps * np.abs(want)).all()
+    tap.ok(name, good, "" if good else f"{got!r}, want {want!r}")
+
+
+def of(rows, **wanted):
+    """Rows of a table, by hand."""
+    keep = np.ones(len(rows["result"]), bool)
+    for name, value in wanted.items():
+        keep &= np.ma.filled(rows[name] == value, False).astype(bool)
+    return {name: np.ma.getdata(cells)[keep] for name, cells in rows.items()}
+
+
+def rules(axis):
+    """Heights of the lines across the panel."""
+    return [one.get_ydata()[0] for one in axis.lines if list(one.get_xdata()) == [0, 1]]
+
+
+def errors(axis, label):
+    """[(lo, hi)] of the vertical error bars of one series."""
+    (found,) = [one for one in axis.containers if one.get_label() == label]
+    return [(segment[0][1], segment[1][1]) for segment in found[2][-1].get_segments()]
+
+
+def check_spectrum(loaded):
+    axes = drawn("spectrum", lambda: szego.plot.spectrum(loaded))
+    tap.ok("spectrum: a panel a matrix", len(axes) == 5)
+    (axis,) = drawn("spectrum of one source", lambda: szego.plot.spectrum(loaded, source="kms:rho=0.9"))
+    values = np.sort(of(loaded["spectrum_eigenvalues"], source="kms:rho=0.9")["re"])
+    equal("spectrum: values", line(axis, "eigenvalues")[1], values)
+    equal("spectrum: shares", line(axis, "eigenvalues")[0], (np.arange(64) + 0.5) / 64)
+    samples = of(loaded["spectrum_samples"], source="kms:rho=0.9")["re"]
+    equal("spectrum: quantiles", line(axis, "quantiles of the symbol")[1], np.sort(samples))
+    stated = of(loaded["spectrum_range"], source="kms:rho=0.9")
+    equal("spectrum: certified range", rules(axis), [stated["min_lo"][0], stated["max_hi"][0]])
+    (axis,) = drawn("spectrum with zeros", lambda: szego.plot.spectrum(loaded, source="rope:dim=8"))
+    listed = of(loaded["spectrum_eigenvalues"], source="rope:dim=8")["re"]
+    equal("spectrum: zeros by structure", line(axis, "eigenvalues")[1],
+          np.sort(np.append(listed[listed != 0], np.zeros(64 - np.count_nonzero(listed)))))
+    (axis,) = drawn("complex values", lambda: szego.plot.spectrum(loaded, source="relative:seed=3"))
+    wanted = of(loaded["spectrum_eigenvalues"], source="relative:seed=3", kind="eigenvalue")
+    equal("complex values: the plane", line(axis, "eigenvalues"), (wanted["re"], wanted["im"]))
+    stated = of(loaded["spectrum_range"], source="relative:seed=3")
+    near("complex values: the certified circle", np.hypot(*line(axis, "certified maximum of |a|")),
+         np.full(361, stated["max_hi"][0]))
+
+
+def check_spectrum_objects():
+    found, symbol = szego.spectrum("kms:rho=0.5", 100), szego.symbol("kms:rho=0.5", 100)
+    (axis,) = drawn("a Spectrum", lambda: szego.plot.spectrum(found, symbol=symbol))
+    equal("a Spectrum: values", line(axis, "eigenvalues")[1], found.expanded())
+    equal("a Spectrum: quantiles", line(axis, "quantiles of the symbol")[1], np.sort(symbol.values))
+    equal("a Spectrum: certified range", rules(axis), [found.range.lo, found.range.hi])
+    (axis,) = drawn("multiplicities", lambda: szego.plot.spectrum(szego.spectrum("rope:dim=64", 512)))
+    equal("multiplicities: all 512 values", line(axis, "eigenvalues")[1],
+          szego.spectrum("rope:dim=64", 512).expanded())
+    (axis,) = drawn("steps", lambda: szego.plot.spectrum(found, symbol=symbol, form="steps"))
+    equal("steps", line(axis, "eigenvalues"), (found.expanded(), np.arange(1, 101) / 100))
+    tap.ok("steps: labels", (axis.get_xlabel(), axis.get_ylabel()) == ("eigenvalue", "share of the values below"))
+    (axis,) = drawn("density", lambda: szego.plot.spectrum(found, form="density"))
+    bars = axis.patches[1:]  # the first is the certified band
+    edges = [bar.get_x() for bar in bars] + [bars[-1].get_x() + bars[-1].get_width()]
+    counts = [np.sum((found.values >= lo) & (found.values < hi)) for lo, hi in zip(edges, edges[1:])]
+    counts[-1] += np.sum(found.values == edges[-1])
+    # Edges are sums of a start and a width: a value at one may fall on either side, none does here.
+    near("density", [bar.get_height() * bar.get_width() for bar in bars], np.array(counts) / 100)
+    lags = rng.standard_normal(9)
+    one = szego.spectrum(lags, 20, lags="full", question="singular")
+    (axis,) = drawn("singular values", lambda: szego.plot.spectrum(one, symbol=szego.symbol(lags, 20, lags="full")))
+    equal("singular values", line(axis, "singular values")[1], np.sort(one.values))
+    equal("singular values: 0 to max|a|", rules(axis), [0, one.range.hi])
+    tap.ok("singular values: label", axis.get_ylabel() == "singular value" and line(axis, "quantiles of |a|"))
+    (axis,) = drawn("the ends alone", lambda: szego.plot.spectrum(szego.spectrum("kms:rho=0.9", 300, want="range")))
+    tap.ok("the ends alone are no quantiles", "a part of the values" in axis.texts[0].get_text() and not axis.lines)
+    axes = drawn("several spectra", lambda: szego.plot.spectrum([found, szego.spectrum([2.0, -1.0], 5)]))
+    tap.ok("several spectra: a panel each", len(axes) == 2 and len(line(axes[1], "eigenvalues")[0]) == 5)
+    (axis,) = drawn("ranges of Spectrums", lambda: szego.plot.ranges([found, szego.spectrum("alibi:heads=1", 64)]))
+    equal("ranges of Spectrums", axis.collections[0].get_segments()[0][:, 0], found.values[[0, -1]])
+
+
+def check_symbol(loaded):
+    axes = drawn("symbol", lambda: szego.plot.symbol(loaded))
+    tap.ok("symbol: a panel a head", len(axes) == 3)
+    lags = rng.standard_normal(7)
+    real, other = szego.symbol(lags, 30, samples=64), szego.symbol(lags, 30, lags="full")
+    (axis,) = drawn("a Symbol", lambda: szego.plot.symbol(real))
+    equal("a Symbol: samples", line(axis, "symbol a"), (real.theta, real.values))
+    equal("a Symbol: certified range", rules(axis), [real.range.lo, real.range.hi])
+    dots = [(one.get_xdata()[0], one.get_ydata()[0]) for one in axis.lines if one.get_marker() == "o"]
+    equal("a Symbol: where its ends are", dots, [(real.range.theta_min, real.range.lo), (real.range.theta_max,
+                                                                                         real.range.hi)])
+    (axis,) = drawn("a complex Symbol", lambda: szego.plot.symbol(other))
+    equal("a complex Symbol: its parts", [line(axis, name)[1] for name in ("real part", "imaginary part")],
+          [other.values.real, other.values.imag])
+    near("a complex Symbol: modulus", line(axis, "modulus |a|")[1], np.abs(other.values))
+    tap.ok("a Symbol: labels", (axis.get_xlabel(), axis.get_ylabel()) == ("angle, radians", "symbol a"))
+
+
+def check_ranges(loaded):
+    (axis,) = drawn("ranges", lambda: szego.plot.ranges(loaded))
+    rows, sources = loaded["spectrum_summary"], ["alibi:heads=2", "kms:rho=0.9", "relative:seed=3", "rope:dim=8"]
+    wanted = {"computed values": [], "certified range of the symbol": []}
+    for source in sources:
+        one = of(rows, source=source)
+        kind = "sigma" if source.startswith("relative") else "lambda"
+        wanted["computed values"].append((one[f"{kind}_min"].min(), one[f"{kind}_max"].max()))
+        ends = one["symbol_min_lo"].min(), one["symbol_max_hi"].max()
+        wanted["certified range of the symbol"].append((0, max(map(abs, ends))) if kind == "sigma" else ends)
+    for one in axis.collections:
+        equal(f"ranges: {one.get_label()}", [segment[:, 0] for segment in one.get_segments()], wanted[one.get_label()])
+    tap.ok("ranges: a row a source", [text.get_text() for text in axis.get_yticklabels()] ==
+           ["alibi:heads=2, 2 heads", "kms:rho=0.9", "relative:seed=3, singular values", "rope:dim=8"])
+
+
+def check_contraction(loaded):
+    axes = drawn("contraction", lambda: szego.plot.contraction(loaded))
+    rows = loaded["train_contraction"]
+    for layer, axis in enumerate(axes):
+        for head in range(2):
+            one = of(rows, layer=layer, head=head)
+            equal(f"contraction: layer {layer}, head {head}", line(axis, f"head {head}"),
+                  (one["step"], one["width_ratio"]))
+        equal("contraction: 1", rules(axis), [1])
+    axis, = drawn("contraction of one layer", lambda: szego.plot.contraction(loaded, layer=1, column="margin"))
+    equal("contraction: another column", line(axis, "head 0")[1], of(rows, layer=1, head=0)["margin"])
+    tap.ok("contraction: its label", axis.get_ylabel() == "slack of the majorisation")
+    ratio = rng.uniform(0.5, 2, (3, 2, 3))  # step, head, probe
+    step, head, probe = (axis.ravel() for axis in np.indices(ratio.shape))
+    probes = {"train_contraction": table(result=["."] * 18, step=step * 10, layer=np.zeros(18, int), head=head,
+                                         probe=[str(p) for p in probe], width_ratio=ratio.ravel())}
+    axis, = drawn("contraction of probes", lambda: szego.plot.contraction(probes))
+    near("contraction: the mean over probes", line(axis, "head 1")[1], ratio[:, 1].mean(-1))
+    (area, *_) = [one.get_paths()[0].vertices for one in axis.collections]
+    equal("contraction: the area of the probes", [[area[area[:, 0] == x, 1].min(), area[area[:, 0] == x, 1].max()]
+                                                  for x in (0, 10, 20)],
+          np.stack([ratio[:, 0].min(-1), ratio[:, 0].max(-1)], 1))
+    last = rows["step"].max()
+    (axis,) = drawn("contraction_map", lambda: szego.plot.contraction_map(loaded))
+    image = axis.images[0]
+    near("contraction_map: the last step", image.get_array(),
+         [[of(rows, layer=layer, head=h, step=last)["width_ratio"][0] for h in range(2)] for layer in range(2)])
+    near("contraction_map: the hues meet at 1", [image.norm.vmin * image.norm.vmax], [1])
+    (axis,) = drawn("contraction_map over steps", lambda: szego.plot.contraction_map(loaded, over="step"))
+    near("contraction_map: over steps", axis.images[0].get_array(),
+         [of(rows, layer=layer, head=h)["width_ratio"] for layer in range(2) for h in range(2)])
+    q, k = rng.standard_normal((2, 20, 8))
+    both = szego.contraction(q, k, "rope:dim=8")
+    (axis,) = drawn("a Contraction", lambda: szego.plot.contraction(both))
+    for name, one in (("content alone", both.content), ("with the encoding", both.coupled)):
+        equal(f"a Contraction: {name}", line(axis, name)[1], np.sort(one.eigenvalues.expanded()))
+
+
+def check_training(loaded):
+    axes = drawn("curves", lambda: szego.plot.curves(loaded))
+    rows = loaded["reproduce_curves"]
+    one = of(rows, experiment="text", task="distance", encoding="rope", split="test")
+    equal("curves", line(axes[0], "rope"), (one["epoch"], one["accuracy"]))
+    runs = of(loaded["reproduce_runs"], experiment="text", task="distance")
+    near("curves: the label ceiling", rules(axes[0]), [runs["ceiling"].mean()])
+    own = {name: loaded[name] for name in ("train_metrics", "train_runs")}
+    (axis,) = drawn("curves of train", lambda: szego.plot.curves(own))
+    near("curves of train: the label ceiling", rules(axis), loaded["train_runs"]["label_ceiling"])
+    (axis,) = drawn("loss of train", lambda: szego.plot.curves(own, column="loss"))
+    tap.ok("loss: label and no ceiling", axis.get_ylabel() == "cross-entropy (nats)" and not rules(axis))
+    one = of(loaded["train_metrics"], split="train")
+    equal("loss: training is the thin line", [line_.get_ydata() for line_ in axis.lines if line_.get_linewidth() < 1],
+          [one["loss"]])
+    drawn("sweep", lambda: szego.plot.sweep(loaded))
+    heads, mean, spread = np.arange(3), rng.uniform(0, 1, 3), rng.uniform(0, 0.1, 3)
+    three = {"reproduce_sweep": table(result=["."] * 3, experiment=["e"] * 3, task=["count"] * 3, rotated_heads=heads,
+                                      accuracy=mean, spread=spread, seeds=np.array([3, 3, 1]))}
+    (axis,) = drawn("sweep of seeds", lambda: szego.plot.sweep(three))
+    equal("sweep", [axis.containers[0][0].get_xdata(), axis.containers[0][0].get_ydata()], [heads, 100 * mean])
+    half = 100 * np.where([True, True, False], spread, 0)  # one seed has no deviation
+    equal("sweep: a standard deviation to both sides", errors(axis, "task count"),
+          np.stack([100 * mean - half, 100 * mean + half], 1))
+    check_table1(loaded)
+    check_ablation(loaded)
+
+
+def check_table1(loaded):
+    axes = drawn("table1", lambda: szego.plot.table1(loaded))
+    one = of(loaded["reproduce_table1"], experiment="text")
+    for task, axis in zip("12", axes):
+        equal(f"table1: here, task {task}", axis.containers[0][0].get_ydata(), one["task" + task])
+        for column, name in (("paper", "paper"), ("ceiling", "label ceiling"), ("length", "by length alone")):
+            equal(f"table1: {name}, task {task}", line(axis, name)[1], one[column + task])
+        tap.ok("table1: names", [text.get_text() for text in axis.get_xticklabels()] == list(one["encoding"]))
+    seeds = {"reproduce_table1": table(result=[".", "."], experiment=["e", "e"], encoding=["rope", "nope"],
+                                       task1=np.array([90.0, 50.0]), spread1=np.array([2.0, 3.0]),
+                                       seeds1=np.array([3, 1]))}
+    (axis,) = drawn("table1 of seeds", lambda: szego.plot.table1(seeds))
+    equal("table1: a standard deviation to both sides", errors(axis, "here"), [(88, 92), (50, 50)])
+
+
+def check_ablation(loaded):
+    axes = drawn("ablation", lambda: szego.plot.ablation(loaded, encoding="rope", task="distance"))
+    rows = of(loaded["reproduce_ablation"], encoding="rope", task="distance", experiment="text")
+    whole = np.ma.getmaskarray(loaded["reproduce_ablation"]["head"])[
+        (loaded["reproduce_ablation"]["encoding"] == "rope") & (loaded["reproduce_ablation"]["task"] == "distance")]
+    equal("ablation: one head", line(axes[0], "one head")[1], rows["accuracy"][~whole])
+    tap.ok("ablation: at its layer", (np.abs(line(axes[0], "one head")[0] - rows["layer"][~whole]) < 0.5).all())
+    equal("ablation: the whole layer", line(axes[0], "the whole layer")[1], rows["accuracy"][whole])
+    near("ablation: every head there", rules(axes[0]), [(rows["accuracy"] + rows["drop"]).mean()])
+    (axis,) = drawn("ablation: drop", lambda: szego.plot.ablation(
+        {"ablate_ablation": loaded["ablate_ablation"]}, column="drop"))
+    tap.ok("ablation: its loss", axis.get_ylabel() == "loss of accuracy, method output" and rules(axis) == [0])
+
+
+def check_claims(loaded):
+    rows = loaded["verify_claims"]
+    (axis,) = drawn("claims", lambda: szego.plot.claims(loaded))
+    verdicts = [text.get_text().split("\n") for text in axis.get_xticklabels()]
+    for k, (verdict, count) in enumerate(verdicts):
+        at = np.flatnonzero(rows["verdict"] == verdict)
+        equal(f"claims: {verdict}", [axis.lines[k].get_xdata(), axis.lines[k].get_ydata()], [np.full(len(at), k), at])
+        tap.ok(f"claims: {verdict}: how many", int(count) == len(at))
+    tap.ok("claims: every verdict", {verdict for verdict, _ in verdicts} == set(rows["verdict"])
+           and [text.get_text() for text in axis.get_yticklabels()] == list(rows["id"]))
+    rows = loaded["verify_lemma"]
+    axes = drawn("lemma", lambda: szego.plot.lemma(loaded))
+    near_ones = {"verify_lemma": {name: cells[rows["max_g_lo"] < 50] for name, cells in rows.items()}}
+    plain = drawn("lemma of like sizes", lambda: szego.plot.lemma(near_ones))
+    for what, axis, ratio in (("max", axes[0], True), ("max", plain[0], False), ("width", plain[1], False)):
+        some = rows if ratio else near_ones["verify_lemma"]
+        mine = {name: cells[some["equality"] == "yes"] for name, cells in some.items()}
+        f, g = ((mine[f"{what}_{of_}_lo"], mine[f"{what}_{of_}_hi"]) for of_ in "fg")
+        x, y = (g[0] + g[1]) / 2, (f[0] + f[1]) / 2
+        (bars,) = [one for one in axis.containers if one.get_label() == "max|f| = max|g| exactly"]
+        near(f"lemma, {what}: middles", [bars[0].get_xdata(), bars[0].get_ydata()], [x, y / x if ratio else y])
+        near(f"lemma, {what}: enclosures", errors(axis, "max|f| = max|g| exactly"),
+             np.stack([f[0] / g[1], f[1] / g[0]] if ratio else f, 1))
+    drawn("counterexamples", lambda: szego.plot.counterexamples(loaded))
+    one = of(loaded["verify_samples"], id=loaded["verify_samples"]["id"][0],
+             certificate=loaded["verify_samples"]["certificate"][0])
+    (axis,) = drawn("one counterexample", lambda: szego.plot.counterexamples(loaded, id=one["id"][0],
+                                                                            certificate=one["certificate"][0]))
+    for name in "fg":
+        equal(f"counterexamples: {name}", line(axis, name), (one["theta"], one[name]))
+
+
+def check_checkpoint(loaded):
+    rows = loaded["checkpoint_summary"]
+    (axis,) = drawn("toeplitzness", lambda: szego.plot.toeplitzness(loaded, column="sigma_max"))
+    equal("toeplitzness: layer by head", axis.images[0].get_array(),
+          [[of(rows, layer=layer, head=head)["sigma_max"][0] for head in range(2)] for layer in range(2)])
+    refused("no toeplitzness in a rotary model", lambda: szego.plot.toeplitzness(loaded), "no numbers")
+    axes = drawn("heads", lambda: szego.plot.heads(loaded))
+    for layer, axis in enumerate(axes):
+        for head in range(2):
+            values = of(loaded["checkpoint_spectra"], layer=layer, head=head, kind="singular")["re"]
+            equal(f"heads: layer {layer}, head {head}", line(axis, f"head {head}"),
+                  (np.arange(1, 9), np.sort(values)[::-1]))
+    (axis,) = drawn("rotary", lambda: szego.plot.rotary(loaded))
+    for layer in range(2):
+        one = of(loaded["checkpoint_frequencies"], layer=layer)
+        theta = np.unique(one["theta"])
+        near(f"rotary: layer {layer}", line(axis, f"layer {layer}")[1],
+             [one["energy"][one["theta"] == t].mean() for t in theta])
+
+
+def check_arguments(folder, loaded):
+    figure, axis = plt.subplots()
+    tap.ok("ax: the caller's", szego.plot.sweep(loaded, axis) is axis and plt.get_fignums() == [figure.number]
+           and axis.has_data())
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 2)
+    tap.ok("ax: as many as panels", [*szego.plot.contraction(loaded, axes)] == [*axes])
+    refused("ax: too few", lambda: szego.plot.contraction(loaded, axes[0]), "2 panels", "ax= 1",
+            kind=szego.ArgumentError)
+    plt.close(figure)
+    refused("a column that no table has", lambda: szego.plot.sweep(loaded, sauce=1), "sauce", "rotated_heads",
+            kind=szego.ArgumentError)
+    refused("rows that are not there", lambda: szego.plot.sweep(loaded, experiment="none"), "nothing to draw", "none")
+    refused("a column without numbers", lambda: szego.plot.curves(loaded, column="note"), "note", "accuracy",
+            kind=szego.ArgumentError)
+    refused("a form", lambda: szego.plot.spectrum(loaded, form="pie"), "quantiles, steps, density",
+            kind=szego.ArgumentError)
+    refused("tables of another command", lambda: szego.plot.sweep({"a": {}}), "reproduce_sweep")
+    refused("no tables", lambda: szego.plot.symbol(3), "int", kind=szego.ArgumentError)
+    refused("a list of others", lambda: szego.plot.symbol([szego.spectrum([2.0, -1.0], 5)]), "Spectrum",
+            kind=szego.ArgumentError)
+    refused("a symbol beside tables", lambda: szego.plot.spectrum(loaded, symbol=szego.symbol("nope", 4)), "symbol=",
+            kind=szego.ArgumentError)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        szego.plot.spectrum([szego.spectrum([2.0, -1.0], n) for n in range(3, 18)])
+    tap.ok("what is left out is counted", any("3 more spectra" in str(one.message) for one in caught))
+    plt.close("all")
+    if pandas is not None:
+        frames = szego.load(folder, frames=True)
+        for name in ("contraction", "ablation", "table1", "curves", "ranges"):
+            got, want = (drawn(f"{name} of {kind}", lambda one=one: getattr(szego.plot, name)(one))
+                         for kind, one in (("frames", frames), ("arrays", loaded)))
+            tap.ok(f"{name}: frames are drawn as arrays", len(got) == len(want) and all(
+                np.array_equal(g.get_xydata(), w.get_xydata(), equal_nan=True)
+                for a, b in zip(got, want) for g, w in zip(a.lines, b.lines)))
+
+
+# ---- One source, the page's words ---------------------------------------------------------------
+
+
+def check_words():
+    """Labels are those of the report: label.def, or a text of its sections."""
+    with open(os.path.join(ROOT, "notebooks_export/report/plot/label.def"), encoding="utf-8") as file:
+        rows = re.findall(r'^LABEL\("(\w+)", "([^"]+)", (?:NULL|"([^"]+)")\)', file.read(), re.M)
+    report = {column: f"{words} ({unit})" if unit else words for column, words, unit in rows}
+    wrong = {column: label for column, label in szego.plot.figures.LABELS.items() if report.get(column) != label}
+    tap.ok("labels are the report's", len(report) > 40 and not wrong, str(wrong))
+    texts = set()
+    for path in glob.glob(os.path.join(ROOT, "notebooks_export/report/sections/*.c")):
+        with open(path, encoding="utf-8") as file:
+            texts.update(re.findall(r'"((?:[^"\\\n]|\\.)*)"', file.read()))
+    # Words that no axis or legend of the report has.
+    own = {"layer.head", "density", "verdict", "claim", "certified range of |a|"}
+    names = re.compile(r"(head|layer|task) \S+|rope\S*|nope")
+    words = {re.sub(", method .*", "", word) for word in SEEN}
+    other = {word for word in words - texts - set(report.values()) - own if not names.fullmatch(word)}
+    tap.ok("axes and legends say what the report says", len(words) > 40 and not other, str(sorted(other)))
+
+
+def check_source(folder):
+    """The cells of a notebook hold the functions that szego.plot calls."""
+    path = os.path.join(folder, "book.ipynb")
+    subprocess.run([PROGRAM, "export", folder, "--to", "ipynb", "-o", path, "--quiet"], check=True)
+    with open(path, encoding="utf-8") as file:
+        cells = {cell["id"]: "".join(cell["source"]) for cell in json.load(file)["cells"]}
+    with open(szego.plot.figures.__file__, encoding="utf-8") as file:
+        _, *parts = re.split(r"^# ---- (\w+) ----\n", file.read(), flags=re.M)
+    sections = dict(zip(parts[::2], parts[1::2]))
+    sections["load"] = sections.pop("base")
+    missing = [name for name, text in sections.items() if text.strip() not in cells.get(name, "")]
+    tap.ok("a notebook draws with the same functions", len(sections) == 16 and not missing
+           and set(szego.plot.__all__) == set(sections) - {"load"}, str(missing))
+
+
+def check_figures(folder, loaded):
+    if matplotlib is None:
+        tap.ok("figures # SKIP Matplotlib is missing: Debian's python3-matplotlib is needed", True)
+        return
+    plt.show = lambda *_, **__: tap.ok("nothing is shown", False)
+    for check in (check_spectrum, check_symbol, check_ranges, check_contraction, check_training, check_claims,
+                  check_checkpoint):
+        check(loaded)
+    check_spectrum_objects()
+    check_arguments(folder, loaded)
+    check_words()
+    check_source(folder)
+
+
+with scratch() as place:
+    results_folder = os.path.join(place, "results")
+    made.make(PROGRAM, results_folder)
+    everything = szego.load(results_folder)
+    check_results(everything)
+    check_tables()
+    check_objects()
+    check_dicts(everything)
+    check_frames(results_folder, everything)
+    check_missing(place)
+    check_figures(results_folder, everything)
+tap.finish()
