@@ -42,7 +42,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def _and_more(left: int, one: str) -> str:
-    return f"and {left} more {one if left == 1 else one + 's'}"
+    return f"and {count(left, 'more ' + one)}"
 
 
 def number(value, exact: bool = False) -> str:
@@ -74,12 +74,14 @@ def _value(value, exact: bool = False) -> str:
 
 # ---- HTML ---------------------------------------------------------------------------------------
 
-_LEFT, _RIGHT = ' style="text-align:left"', ' style="text-align:right"'
+_LEFT = ' style="text-align:left"'
+_LINE = ' style="text-align:{};white-space:nowrap"'
 
 
 def html_rows(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
-    """A table of texts, which are escaped here. right: whether a column's cells stand at the right."""
-    style = [_RIGHT if side else _LEFT for side in right] or [_LEFT] * len(heads)
+    """A table of texts, which are escaped here. right: whether a column's cells stand at the right;
+    then none of them is broken into lines."""
+    style = [_LINE.format("right" if side else "left") for side in right] or [_LEFT] * len(heads)
     lines = ["<table>"]
     if any(heads):
         lines.append("<thead><tr>" + "".join(f"<th{of}>{escape(head)}</th>" for of, head in zip(style, heads))
@@ -196,14 +198,15 @@ def _kind(column) -> str:
     return f"{kind}, {empty} empty" if empty else kind
 
 
-def _cell(column, row: int) -> str:
-    """"" of an empty cell."""
+def _cell(name, column, row: int) -> str:
+    """"" of an empty cell. Ends of enclosures have every digit."""
     one = column[row]
-    return "" if one is np.ma.masked else number(one)
+    exact = str(name).endswith(("_lo", "_hi")) or name in ("lo", "hi")
+    return "" if one is np.ma.masked else number(one, exact)
 
 
-def _example(column) -> str:
-    some = [_cell(column, row) for row in range(min(3, len(column)))]
+def _example(name, column) -> str:
+    some = [_cell(name, column, row) for row in range(min(3, len(column)))]
     shown = ", ".join(plain(text, 24) if text else "empty" for text in some)
     return shown + (", \N{HORIZONTAL ELLIPSIS}" if len(column) > 3 else "")
 
@@ -214,7 +217,7 @@ def _table_title(table) -> str:
 
 def table_repr(table) -> str:
     """A line a column: its type, and its first cells."""
-    shown = [(plain(name, 40), _kind(column), _example(column)) for name, column in list(table.items())[:LINES]]
+    shown = [(plain(name, 40), _kind(column), _example(name, column)) for name, column in list(table.items())[:LINES]]
     widths = [max((len(row[k]) for row in shown), default=0) for k in range(2)]
     lines = [f"  {name.ljust(widths[0])}  {kind.ljust(widths[1])}  {some}".rstrip() for name, kind, some in shown]
     if len(table) > LINES:
@@ -223,12 +226,14 @@ def table_repr(table) -> str:
 
 
 def table_html(table) -> str:
-    """The first rows and columns, and how many are left out."""
-    names, rows = list(table)[:COLUMNS], rows_of(table)
-    if len(table) > COLUMNS and "note" in table and "note" not in names:
-        names[-1] = "note"
-    cells = [[_cell(table[name], row) for name in names] for row in range(min(rows, ROWS))]
+    """The first rows, of many columns those in which they differ, and how many are left out."""
+    rows = rows_of(table)
+    first = {name: [plain(_cell(name, column, row), 40) for row in range(min(rows, ROWS))] for name, column in table.items()}
+    telling = sorted(table, key=lambda name: len(set(first[name])) < 2)[:COLUMNS]
+    names = [name for name in table if name in telling]
+    cells = list(zip(*(first[name] for name in names)))
     right = [np.ma.getdata(table[name]).dtype != object for name in names]
-    left = [_and_more(most, what) for most, what in ((rows - ROWS, "row"), (len(table) - COLUMNS, "column"))
+    left = [count(most, "more " + what) for most, what in ((rows - ROWS, "row"), (len(table) - COLUMNS, "column"))
             if most > 0]
-    return html_box(_table_title(table), html_rows(names, cells, right), html_note("; ".join(left)))
+    return html_box(_table_title(table), html_rows(names, cells, right),
+                    html_note("and " + ", ".join(left) if left else ""))

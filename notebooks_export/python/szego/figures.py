@@ -251,7 +251,7 @@ def heat(axis, matrix, rows, across, label, **options):
     axis.set_facecolor("0.85")
     image = axis.imshow(np.ma.masked_invalid(matrix), aspect="auto", interpolation="nearest", **options)
     for set_ticks, names in ((axis.set_yticks, rows), (axis.set_xticks, across)):
-        at = np.unique(np.linspace(0, len(names) - 1, min(len(names), 12)).astype(int))
+        at = range(0, len(names), max(1, -(-len(names) // 12)))
         set_ticks(at, [n if isinstance(n, str) else f"{n:g}" for n in (names[i] for i in at)])
     scale = axis.figure.colorbar(image, ax=axis, label=label)
     if isinstance(image.norm, matplotlib.colors.LogNorm):

@@ -170,7 +170,7 @@ def _series(pandas, column):
     """What a frame has for a column: integers keep all their digits, whether cells are empty or not."""
     data, empty = np.ma.getdata(column), np.ma.getmaskarray(column)
     if data.dtype == np.int64:
-        return pandas.arrays.IntegerArray(data.copy(), empty.copy())
+        return pandas.arrays.IntegerArray(data, empty)  # a DataFrame of a dict copies
     if empty.any() and data.dtype.kind in "fcO":
         data = data.copy()
         data[empty] = None if data.dtype == object else np.nan
