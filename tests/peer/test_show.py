@@ -155,6 +155,9 @@ def check_tables():
     gaps = table(i=np.ma.array([1, 2, 3], mask=[0, 1, 0]), x=np.array([np.nan, 1, 2.5]), t=["", "b", "c"])
     tap.ok("empty cells are told from NaN", "int64, 1 empty  1, empty, 3" in repr(gaps) and "nan, 1, 2.5" in repr(gaps),
            repr(gaps))
+    odd = szego.Table(a=1, b="<b>", c=[1, 2], d=np.zeros((2, 2)), e=None, f=np.zeros(3), g={"a": 1})
+    harmless("a dict of anything", odd._repr_html_())
+    tap.ok("a dict of anything: repr", len(repr(odd).splitlines()) == 8, repr(odd))
     tap.ok("no rows", "0 rows" in repr(table(a=np.zeros(0))) and "0 rows" in szego.Table()._repr_html_())
 
 

@@ -135,7 +135,7 @@ class Shown:
 def rows_of(table) -> int:
     """Rows of a dict of columns or of a DataFrame."""
     if isinstance(table, Mapping):
-        return max((len(column) for column in table.values() if hasattr(column, "__len__")), default=0)
+        return max((len(_array(column)) for column in table.values()), default=0)
     return len(table) if hasattr(table, "__len__") else 0
 
 
@@ -190,6 +190,16 @@ def results_html(tables) -> str:
                     html_note("; ".join(_left_out(tables))))
 
 
+def _array(column) -> np.ndarray:
+    """The column; whatever else a caller put into the dict is one cell, or as many as it has."""
+    if isinstance(column, np.ndarray) and column.ndim == 1:
+        return column
+    cells = [plain(one) for one in column] if isinstance(column, (list, tuple)) else [_value(column)]
+    made = np.empty(len(cells), object)
+    made[:] = cells
+    return made
+
+
 def _kind(column) -> str:
     """"text", "int64", ..., and how many cells are empty."""
     data = np.ma.getdata(column)
@@ -199,8 +209,8 @@ def _kind(column) -> str:
 
 
 def _cell(name, column, row: int) -> str:
-    """"" of an empty cell. Ends of enclosures have every digit."""
-    one = column[row]
+    """"" of an empty cell, or of none. Ends of enclosures have every digit."""
+    one = column[row] if row < len(column) else ""
     exact = str(name).endswith(("_lo", "_hi")) or name in ("lo", "hi")
     return "" if one is np.ma.masked else number(one, exact)
 
@@ -217,7 +227,8 @@ def _table_title(table) -> str:
 
 def table_repr(table) -> str:
     """A line a column: its type, and its first cells."""
-    shown = [(plain(name, 40), _kind(column), _example(name, column)) for name, column in list(table.items())[:LINES]]
+    columns = [(name, _array(column)) for name, column in list(table.items())[:LINES]]
+    shown = [(plain(name, 40), _kind(column), _example(name, column)) for name, column in columns]
     widths = [max((len(row[k]) for row in shown), default=0) for k in range(2)]
     lines = [f"  {name.ljust(widths[0])}  {kind.ljust(widths[1])}  {some}".rstrip() for name, kind, some in shown]
     if len(table) > LINES:
@@ -227,12 +238,13 @@ def table_repr(table) -> str:
 
 def table_html(table) -> str:
     """The first rows, of many columns those in which they differ, and how many are left out."""
-    rows = rows_of(table)
-    first = {name: [plain(_cell(name, column, row), 40) for row in range(min(rows, ROWS))] for name, column in table.items()}
+    rows, arrays = rows_of(table), {name: _array(column) for name, column in table.items()}
+    first = {name: [plain(_cell(name, column, row), 40) for row in range(min(rows, ROWS))]
+             for name, column in arrays.items()}
     telling = sorted(table, key=lambda name: len(set(first[name])) < 2)[:COLUMNS]
     names = [name for name in table if name in telling]
     cells = list(zip(*(first[name] for name in names)))
-    right = [np.ma.getdata(table[name]).dtype != object for name in names]
+    right = [arrays[name].dtype != object for name in names]
     left = [count(most, "more " + what) for most, what in ((rows - ROWS, "row"), (len(table) - COLUMNS, "column"))
             if most > 0]
     return html_box(_table_title(table), html_rows(names, cells, right),
