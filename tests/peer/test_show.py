@@ -240,13 +240,13 @@ found = szego.spectrum([2.0, -1.0], 9)
 said(found.frame)
 said(lambda: szego.Table(a=numpy.zeros(1)).frame())
 said(lambda: szego.plot)
-print(hasattr(szego, "other"))"""
+print(hasattr(szego, "other"), "plot" in dir(szego))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, PACKAGE])})
     said = done.stdout.splitlines()
     tap.ok("pandas is missing: it is named", len(said) == 4 and
            all("needs pandas (pip install pandas)" in line for line in said[:2]), done.stdout + done.stderr)
-    tap.ok("Matplotlib is missing: it is named", len(said) == 4 and said[3] == "False" and
+    tap.ok("Matplotlib is missing: it is named", len(said) == 4 and said[3] == "False True" and
            "szego.plot needs Matplotlib (pip install matplotlib)" in said[2], done.stdout + done.stderr)
     tap.ok("neither is imported before it is used", not UNNEEDED, str(UNNEEDED))
 
@@ -576,6 +576,8 @@ def check_arguments(folder, loaded):
     refused("a form", lambda: szego.plot.spectrum(loaded, form="pie"), "quantiles, steps, density",
             kind=szego.ArgumentError)
     refused("tables of another command", lambda: szego.plot.sweep({"a": {}}), "reproduce_sweep")
+    refused("a Spectrum has no claims", lambda: szego.plot.claims(szego.spectrum("nope", 4)), "Spectrum",
+            kind=szego.ArgumentError)
     refused("no tables", lambda: szego.plot.symbol(3), "int", kind=szego.ArgumentError)
     refused("a list of others", lambda: szego.plot.symbol([szego.spectrum([2.0, -1.0], 5)]), "Spectrum",
             kind=szego.ArgumentError)
@@ -584,7 +586,8 @@ def check_arguments(folder, loaded):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         szego.plot.spectrum([szego.spectrum([2.0, -1.0], n) for n in range(3, 18)])
-    tap.ok("what is left out is counted", any("3 more spectra" in str(one.message) for one in caught))
+    tap.ok("what is left out is counted, at the caller's line",
+           any("3 more spectra" in str(one.message) and one.filename == __file__ for one in caught))
     plt.close("all")
     if pandas is not None:
         frames = szego.load(folder, frames=True)

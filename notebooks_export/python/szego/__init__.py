@@ -30,3 +30,7 @@ def __getattr__(name: str):
     if name == "plot":
         return importlib.import_module(".plot", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), "plot"})

@@ -27,7 +27,8 @@ except ImportError as _error:
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "heads", "lemma",
            "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
 
-figures.tell = lambda text: warnings.warn(text, stacklevel=2)
+# The caller's line: above it are a function of this module, _draw, the figure, figures.some and this.
+figures.tell = lambda text: warnings.warn(text, stacklevel=6)
 
 
 def spectrum(results, ax=None, *, form: str = "quantiles", symbol: Optional[Symbol] = None, **where):
@@ -171,7 +172,7 @@ def _chosen(tables: dict, where: dict) -> dict:
 
 def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequence[str] = (), **options):
     """The figure's Axes, or an array of them."""
-    if not hasattr(results, "keys"):
+    if isinstance(results, (Spectrum, Symbol, Contraction)) or not hasattr(results, "keys"):
         raise ArgumentError(f"{figure.__name__}: {type(results).__name__} cannot be drawn; tables with "
                             f"{' or '.join(needs)} can", "SZG_EINVAL")
     tables = {name: _columns(results[name]) for name in (*needs, *beside) if name in results}
