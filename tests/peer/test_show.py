@@ -344,6 +344,21 @@ def check_spectrum(loaded):
          np.full(361, stated["max_hi"][0]))
 
 
+def check_zeros():
+    """Of 6 values 3 are 0 by structure: a row that says so, or, in older results, a count beside the others."""
+    same = {"result": ["."] * 4, "source": ["x"] * 4, "kind": ["eigenvalue"] * 4}
+    row = table(**same, re=np.array([-1.0, 0, 2, 3]), n=np.full(4, 6), zeros=np.full(4, 3),
+                multiplicity=np.array([1, 3, 1, 1]))
+    older = {name: cells[[0, 2, 3]] for name, cells in row.items() if name != "multiplicity"}
+    for name, rows in (("a row", row), ("a count", older)):
+        (axis,) = drawn(f"zeros: {name}", lambda rows=rows: szego.plot.spectrum({"spectrum_eigenvalues": rows}))
+        equal(f"zeros: {name}", line(axis, "eigenvalues")[1], [-1, 0, 0, 0, 2, 3])
+    # Three of nine values are not listed, as many as there are zeros in a row.
+    part = {**row, "n": np.full(4, 9)}
+    (axis,) = drawn("zeros: a part", lambda: szego.plot.spectrum({"spectrum_eigenvalues": part}))
+    tap.ok("zeros are not added twice", not axis.lines and "a part of the values" in axis.texts[0].get_text())
+
+
 def check_spectrum_objects():
     found, symbol = szego.spectrum("kms:rho=0.5", 100), szego.symbol("kms:rho=0.5", 100)
     (axis,) = drawn("a Spectrum", lambda: szego.plot.spectrum(found, symbol=symbol))
@@ -644,6 +659,7 @@ def check_figures(folder, loaded):
     for check in (check_spectrum, check_symbol, check_ranges, check_contraction, check_training, check_claims,
                   check_checkpoint):
         check(loaded)
+    check_zeros()
     check_spectrum_objects()
     check_arguments(folder, loaded)
     check_words()

@@ -286,10 +286,9 @@ def values_of(part):
     order, zeros = numbers(part, "n")[0], numbers(part, "zeros")[0]
     if (times >= 1).all() and times.sum() <= 1e7:
         values = np.repeat(values, times.astype(int))
-    missing = order - len(values) if np.isfinite(order) else 0
-    if 0 < missing <= 1e7 and missing == zeros:
-        values, missing = np.append(values, np.zeros(int(missing))), 0
-    return values, missing
+    elif 0 < zeros <= 1e7 and zeros == order - len(values):  # older results list none of the zeros
+        values = np.append(values, np.zeros(int(zeros)))
+    return values, order - len(values) if np.isfinite(order) else 0
 
 
 def draw_plane(axis, values, radius):

@@ -137,8 +137,8 @@ class Joined:
             cells.extend(columns[name].cells if name in columns else [None] * rows)
         return cells
 
-    def arrays(self) -> Table:
-        return Table((name, array(kind, cells)) for name, kind, cells in self.columns())
+    def arrays(self) -> Dict[str, np.ndarray]:
+        return {name: array(kind, cells) for name, kind, cells in self.columns()}
 
     def described(self) -> Dict[str, str]:
         """What each column means."""
@@ -197,6 +197,7 @@ def collect(found: Dict[str, Joined], results: Results, frames: bool) -> Results
     if frames:
         _pandas("frames=True")
     for name, joined in found.items():
-        results[name] = joined.arrays().frame() if frames else joined.arrays()
+        table = Table(joined.arrays())
+        results[name] = table.frame() if frames else table
         results.docs[name] = joined.described()
     return results
