@@ -10,8 +10,6 @@ docs/how-to/python.md of szego describes the package; `szego.plot` (which needs 
 the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys of Hugging Face models for
 `szego logits`.
 """
-import importlib
-
 from .compute import compare, contraction, logits, spectrum, symbol
 from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
 from .folders import load
@@ -28,7 +26,8 @@ __version__ = "0.1.0"
 def __getattr__(name: str):
     """szego.plot is imported when it is first used: it needs Matplotlib."""
     if name == "plot":
-        return importlib.import_module(".plot", __name__)
+        from importlib import import_module  # pylint: disable=import-outside-toplevel
+        return import_module(".plot", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
