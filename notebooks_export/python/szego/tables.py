@@ -174,7 +174,7 @@ def _series(pandas, column):
     if empty.any() and data.dtype.kind in "fcO":
         data = data.copy()
         data[empty] = None if data.dtype == object else np.nan
-    return data
+    return pandas.Series(data, dtype=data.dtype)  # texts stay what they are, whatever pandas would infer
 
 
 def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
