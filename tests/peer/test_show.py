@@ -558,6 +558,15 @@ def check_checkpoint(loaded):
     (axis,) = drawn("toeplitzness", lambda: szego.plot.toeplitzness(loaded, column="sigma_max"))
     equal("toeplitzness: layer by head", axis.images[0].get_array(),
           [[of(rows, layer=layer, head=head)["sigma_max"][0] for head in range(2)] for layer in range(2)])
+    share = rng.uniform(0, 1, (3, 2))
+    layer, head = (axis.ravel() for axis in np.indices(share.shape))
+    (axis,) = drawn("toeplitzness of a position term", lambda: szego.plot.toeplitzness({"checkpoint_summary": table(
+        result=["."] * 6, source=["models/gpt"] * 6, matrix=["position"] * 6, layer=layer, head=head,
+        toeplitzness=share.ravel())}))
+    equal("toeplitzness: layer by head, from 0 to 1", [*axis.images[0].get_array().ravel(), *axis.images[0].get_clim()],
+          [*share.ravel(), 0, 1])
+    tap.ok("toeplitzness: labels", (axis.get_title(), axis.get_xlabel(), axis.get_ylabel()) ==
+           ("gpt, position", "head", "layer"))
     refused("no toeplitzness in a rotary model", lambda: szego.plot.toeplitzness(loaded), "no numbers")
     axes = drawn("heads", lambda: szego.plot.heads(loaded))
     for layer, axis in enumerate(axes):
