@@ -84,6 +84,8 @@ def check_headers(folder):
     tap.ok("functions are declared as in the headers", done.returncode == 0, done.stderr)
     if done.returncode:
         return
+    tap.ok("the package's version is the headers'", szego.__version__ == native._version(layout.VERSION_NUMBER),
+           szego.__version__)
     said = subprocess.run([made], capture_output=True, text=True, check=True).stdout.splitlines()
     wrong = [f"{got}, here {want}" for got, want in zip(said, expected()) if got != want]
     tap.ok("structs and enumerators are those of the headers", len(said) == len(expected()) > 150 and not wrong,

@@ -127,6 +127,37 @@ def check_program():
            and table["i"].tolist() == [3, 4, None] and table["i"].dtype == np.int64)
 
 
+def check_bundled(folder):
+    """The program in the package's folder, where pip puts it, stands before that of PATH, and after SZEGO."""
+    site, path = os.path.join(folder, "site"), os.path.join(folder, "path")
+    shutil.copytree(os.path.dirname(szego.__file__), os.path.join(site, "szego"))
+    os.mkdir(path)
+    for name, says in (("path/szego", "path"), ("other", "other"), ("bundled", "bundled")):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\necho {says} "$@"\nexit 4\n')
+        os.chmod(os.path.join(folder, name), 0o755)
+
+    def said(**environment):
+        known = {name: value for name, value in os.environ.items() if name != "SZEGO"}
+        done = subprocess.run([sys.executable, "-m", "szego", "a", "b c"], capture_output=True, text=True, check=False,
+                              env={**known, "PYTHONPATH": site, "PATH": path + ":/usr/bin:/bin", **environment})
+        return done.returncode, done.stdout + done.stderr
+
+    tap.ok("python -m szego becomes the program of PATH", said() == (4, "path a b c\n"), said())
+    code, message = said(PATH="/nowhere")
+    tap.ok("it says that there is none", code == 1 and message.startswith("szego: ") and "PATH" in message
+           and "Traceback" not in message, message)
+    os.mkdir(os.path.join(site, "szego", "bin"))
+    os.rename(os.path.join(folder, "bundled"), os.path.join(site, "szego", "bin", "szego"))
+    tap.ok("the program in the package's folder stands before it", said() == (4, "bundled a b c\n"), said())
+    other = os.path.join(folder, "other")
+    tap.ok("the environment variable SZEGO stands before both", said(SZEGO=other) == (4, "other a b c\n"),
+           said(SZEGO=other))
+    code, message = said(SZEGO="/nowhere/szego")
+    tap.ok("it names a program that cannot be run", code == 1 and "/nowhere/szego: No such file" in message
+           and "Traceback" not in message, message)
+
+
 # ---- Texts, numbers, joins ----
 
 def check_cells(folder):
@@ -269,7 +300,7 @@ def check_limits(folder):
     refused("1025 kinds of tables", lambda: szego.load(folder), "other", "1024 kinds", kind=szego.DataError)
 
 
-CHECKS = (check_written, check_cells, check_join, check_export, check_hostile)
+CHECKS = (check_written, check_cells, check_join, check_export, check_hostile, check_bundled)
 for check in CHECKS:
     with scratch() as place:
         check(os.path.join(place, "results"))

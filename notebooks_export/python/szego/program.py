@@ -10,8 +10,10 @@ from .tables import TYPES, Column, Joined, Results, collect
 
 
 def program() -> str:
-    """Path of szego: the environment variable SZEGO, or what PATH finds."""
-    found = os.environ.get("SZEGO") or shutil.which("szego")
+    """Path of szego: the environment variable SZEGO, the program in the package's folder, which is of the
+    same version (pip installs it there), or what PATH finds."""
+    bundled = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "szego")
+    found = os.environ.get("SZEGO") or (bundled if os.path.exists(bundled) else shutil.which("szego"))
     if not found:
         raise ProgramError("the program szego is not in PATH: install it (meson install), or set the "
                            "environment variable SZEGO to its path")
