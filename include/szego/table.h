@@ -57,6 +57,12 @@ const char *szg_table_get_text(const szg_table *table, int64_t row, int64_t colu
 int64_t szg_table_get_integer(const szg_table *table, int64_t row, int64_t column);
 double szg_table_get_real(const szg_table *table, int64_t row, int64_t column);
 
+/* A whole column at once: values[row] as the getters above give it, [rows], and empty[row] unless
+ * it is NULL. Texts are borrowed from the table; equal texts have one address. */
+void szg_table_get_texts(const szg_table *table, int64_t column, const char **values, bool *empty);
+void szg_table_get_integers(const szg_table *table, int64_t column, int64_t *values, bool *empty);
+void szg_table_get_reals(const szg_table *table, int64_t column, double *values, bool *empty);
+
 SZG_END_DECLS
 
 #endif

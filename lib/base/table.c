@@ -374,3 +374,26 @@ double szg_table_get_real(const szg_table *table, int64_t row, int64_t column) {
         return (double)table->cell[at].integer;
     return table->column[column].type == SZG_REAL ? table->cell[at].real : NAN;
 }
+
+static void get_empty(const szg_table *table, int64_t column, bool *empty) {
+    for (int64_t row = 0; empty && row < table->rows; row++)
+        empty[row] = szg_table_is_empty(table, row, column);
+}
+
+void szg_table_get_texts(const szg_table *table, int64_t column, const char **values, bool *empty) {
+    for (int64_t row = 0; row < table->rows; row++)
+        values[row] = szg_table_get_text(table, row, column);
+    get_empty(table, column, empty);
+}
+
+void szg_table_get_integers(const szg_table *table, int64_t column, int64_t *values, bool *empty) {
+    for (int64_t row = 0; row < table->rows; row++)
+        values[row] = szg_table_get_integer(table, row, column);
+    get_empty(table, column, empty);
+}
+
+void szg_table_get_reals(const szg_table *table, int64_t column, double *values, bool *empty) {
+    for (int64_t row = 0; row < table->rows; row++)
+        values[row] = szg_table_get_real(table, row, column);
+    get_empty(table, column, empty);
+}

@@ -129,6 +129,39 @@ START_TEST(table_keeps_cells) {
 }
 END_TEST
 
+/* Whole columns are what the cells are, one by one; equal texts have one address. */
+START_TEST(columns_are_read_whole) {
+    enum { ROWS = 1000 };
+    szg_context *context = test_context();
+    szg_table *table;
+    ck_szg_ok(szg_table_open(context, "t", columns, 4, &table));
+    szg_table_get_reals(table, 2, NULL, NULL); /* no rows: nothing is written */
+    ck_szg_ok(fill_table(context, table, ROWS));
+    static const char *texts[ROWS];
+    static int64_t integers[ROWS];
+    static double reals[ROWS], indices[ROWS];
+    static bool empty[4][ROWS];
+    memset(empty, 2, sizeof empty);
+    szg_table_get_texts(table, 0, texts, empty[0]);
+    szg_table_get_integers(table, 1, integers, empty[1]);
+    szg_table_get_reals(table, 2, reals, empty[2]);
+    szg_table_get_reals(table, 1, indices, NULL);
+    for (int64_t i = 0; i < ROWS; i++) {
+        ck_assert_ptr_eq(texts[i], szg_table_get_text(table, i, 0));
+        ck_assert_ptr_eq(texts[i], texts[i % 200]);
+        ck_assert(integers[i] == i && indices[i] == (double)i);
+        ck_assert(i % 2 ? reals[i] == (double)i / 3 : isnan(reals[i]));
+        ck_assert(!empty[0][i] && !empty[1][i] && empty[2][i] == (i % 2 == 0));
+    }
+    szg_table_get_texts(table, 3, texts, empty[3]);
+    szg_table_get_integers(table, 2, integers,
+                           NULL); /* of another type: as the getters of a cell */
+    for (int64_t i = 0; i < ROWS; i++)
+        ck_assert(!texts[i] && empty[3][i] && integers[i] == 0);
+    szg_table_close(&table);
+}
+END_TEST
+
 /* By index or by name, with room made before or not: the same table. */
 START_TEST(table_takes_cells_by_index) {
     szg_context *context = test_context();
@@ -306,6 +339,7 @@ TEST_FILE("table") {
     test_add(suite, "memory_checks_sizes", memory_checks_sizes);
     test_add(suite, "memory_products_and_limits", memory_products_and_limits);
     test_add(suite, "table_keeps_cells", table_keeps_cells);
+    test_add(suite, "columns_are_read_whole", columns_are_read_whole);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
     test_add(suite, "rows_fill_what_has_a_value", rows_fill_what_has_a_value);

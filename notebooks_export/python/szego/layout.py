@@ -38,6 +38,11 @@ class Range(Struct):
                 ("method", _STR)]
 
 
+class TableColumn(Struct):
+    c_name = "szg_column"
+    _fields_ = [("name", _STR), ("type", _INT), ("doc", _STR)]
+
+
 class ContextOptions(Struct):
     c_name = "szg_context_options"
     _fields_ = [("size", ctypes.c_size_t), ("threads", _INT), ("message", _PTR), ("progress", _PTR),
@@ -163,7 +168,7 @@ class LogitsOptions(Struct):
 #: Every struct above: what the test of layouts compares with the headers.
 STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
            Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
-           ContractionRatios, Contraction, LogitsOptions)
+           ContractionRatios, Contraction, LogitsOptions, TableColumn)
 
 #: Enumerators by the words that Python's callers use; the test compares them too.
 QUESTIONS = {"eigenvalues": ("SZG_QUESTION_EIGENVALUES", 0), "singular": ("SZG_QUESTION_SINGULAR", 1),
@@ -175,10 +180,11 @@ PARTS = {"content": ("SZG_LOGITS_CONTENT", 0), "coupled": ("SZG_LOGITS_COUPLED",
 FORMS = {"not_toeplitz": ("SZG_FORM_NOT_TOEPLITZ", 6)}
 KINDS = {"singular": ("SZG_SPECTRUM_SINGULAR", 2)}
 ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
+COLUMN_TYPES = {"text": ("SZG_TEXT", 0), "integer": ("SZG_INTEGER", 1), "real": ("SZG_REAL", 2)}
 STATUSES = {name: (name, value) for value, name in enumerate((
     "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
     "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
-ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, STATUSES)
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, COLUMN_TYPES, STATUSES)
 
 # ---- Functions: the headers' own declarations ---------------------------------------------------
 
@@ -232,6 +238,15 @@ szg_status szg_contraction_compute(szg_context *context, const szg_matrix *conte
     *coupled, const szg_report_options *options, szg_contraction *out);
 void szg_contraction_close(szg_contraction *contraction);
 const char *szg_contraction_content_kind(const szg_encoding *encoding);
+const char *szg_version(void);
+const char *szg_commit(void);
+const char *szg_table_name(const szg_table *table);
+int64_t szg_table_rows(const szg_table *table);
+int64_t szg_table_columns(const szg_table *table);
+const szg_column *szg_table_column(const szg_table *table, int64_t index);
+void szg_table_get_texts(const szg_table *table, int64_t column, const char **values, bool *empty);
+void szg_table_get_integers(const szg_table *table, int64_t column, int64_t *values, bool *empty);
+void szg_table_get_reals(const szg_table *table, int64_t column, double *values, bool *empty);
 """
 
 _VALUES = {"void": None, "int": _INT, "int64_t": _I64, "uint64_t": ctypes.c_uint64, "double": _F64,
