@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/formula.h"
+#include "base/memory.h"
 #include "suite.h"
 #include "claims/claim.h"
 
@@ -327,6 +328,20 @@ START_TEST(bad_requests) {
 }
 END_TEST
 
+/* 10^6 trials of 4096 terms are 300 GB: refused, not begun. A machine that has them is left alone.
+ */
+START_TEST(trials_beyond_memory) {
+    szg_context *context = test_context();
+    szg_claims_report report = {0};
+    szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 4096, .trials = 1000000};
+    const char *ids[] = {"L1"};
+    if (szgi_memory_available() > (int64_t)4096 * 1000000 * 40)
+        return;
+    ck_szg_fails(SZG_ENOMEM, "fewer trials", szg_claims_verify(context, &options, 1, ids, &report));
+    szg_claims_report_close(&report);
+}
+END_TEST
+
 START_TEST(cancel) {
     szg_context *context;
     szg_claims_report report;
@@ -394,6 +409,7 @@ TEST_FILE("claims") {
     test_add(suite, "probabilities_against_integrals", probabilities_against_integrals);
     test_add(suite, "same_seed_same_report", same_seed_same_report);
     test_add(suite, "bad_requests", bad_requests);
+    test_add(suite, "trials_beyond_memory", trials_beyond_memory);
     test_add(suite, "cancel", cancel);
     test_add(suite, "allocation_failures", allocation_failures);
 }

@@ -187,19 +187,37 @@ done:
     return status;
 }
 
+/* A weight and a phase of a trial, and the two numbers as the table `lemma` writes them: 0x1.<13
+ * digits>p-<2 digits> and a blank each, 20 bytes. */
+enum { TERM_BYTES = sizeof(double) + sizeof(szgi_phase) + 2 * 20 };
+
+/* Each trial asks for a little. Together they are asked for at once: the system would grant them
+ * one by one until it kills the process. */
+static szg_status open_trials(claims_run *run) {
+    szg_context *context = run->context;
+    int64_t trials = run->options.trials, n = run->options.terms;
+    SZG_TRY(szgi_memory_require(context, trials, n, TERM_BYTES, "the trials of Lemma B.1",
+                                "ask for fewer trials or terms"));
+    SZG_TRY(szgi_memory_alloc(context, trials, &run->lemma));
+    for (int64_t i = 0; i < trials; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].w));
+        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].theta));
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_lemma_trials(claims_run *run) {
     if (run->lemma)
         return SZG_OK;
     szg_context *context = run->context;
-    int64_t trials = run->options.trials, n = run->options.terms;
-    SZG_TRY(szgi_memory_alloc(context, trials, &run->lemma));
-    for (int64_t i = 0; i < trials; i++) {
-        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].w));
-        SZG_TRY(szgi_memory_alloc(context, n, &run->lemma[i].theta));
-    }
+    int64_t trials = run->options.trials;
+    SZG_TRY(open_trials(run));
     SZG_TRY(szgi_pool_run(context, trials, run_trial, run));
     szgi_progress(context, "verify: Lemma B.1", trials, trials);
-    for (int64_t i = 0; i < trials; i++)
+    for (int64_t i = 0; i < trials; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(tabulate(run, i));
+    }
     return SZG_OK;
 }
