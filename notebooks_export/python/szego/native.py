@@ -165,6 +165,7 @@ def filled(context: Context, name: str, closer: str, made: layout.Struct, *argum
 
 _IDLE_CONTEXTS = 4  # of one number of threads
 _GRACE = 0.5  # seconds that an interrupted call is waited for: LAPACK does not stop half-way
+_POLL = 0.1  # seconds after which Ctrl-C is heard at the latest: any thread may have taken the signal
 _idle: Dict[Optional[int], List[Context]] = {}
 _idle_lock = threading.Lock()
 T = TypeVar("T")
@@ -244,7 +245,8 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None) -> T:
         except RuntimeError as error:
             job.done.set()
             raise LibraryError(f"the call has no thread: {error}") from None
-        job.done.wait()
+        while not job.done.wait(_POLL):
+            pass
     except BaseException:
         context.cancel()
         try:
