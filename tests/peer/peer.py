@@ -7,6 +7,9 @@ import sys
 import tempfile
 
 EPS = 2.0**-52
+#: Where the Python package is imported from.
+PACKAGE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "notebooks_export",
+                                       "python"))
 
 
 def skip(reason):
@@ -76,3 +79,34 @@ def tables(program, *arguments):
                 with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
                     found[name[:-4]] = list(csv.DictReader(file))
         return found
+
+
+def python(code, *arguments, **environment):
+    """A Python of its own, with the package in `environment["path"]` or the source's."""
+    path = environment.pop("path", PACKAGE)
+    known = {name: value for name, value in os.environ.items() if name != "SZEGO_LIBRARY"}
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
+                          timeout=240, env={**known, "PYTHONPATH": path, **environment})
+
+
+class Counted:
+    """The library of the Python package, counting calls, and what successful ones open less what is closed."""
+    OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",
+               "szg_content_parse", "szg_logits_open", "szg_contraction_compute", "szg_context_open",
+               "szg_claims_verify", "szg_certificates_check", "szg_checkpoint_open", "szg_checkpoint_analyse"}
+
+    def __init__(self, library):
+        self.library, self.open, self.calls = library, 0, 0
+
+    def __getattr__(self, name):
+        function = getattr(self.library, name)
+        step = name in self.OPENERS or "_toeplitz_open_" in name
+
+        def call(*arguments):
+            self.calls += 1
+            answer = function(*arguments)
+            if name.endswith("_close"):
+                self.open -= 1
+            self.open += step and answer == 0
+            return answer
+        return call

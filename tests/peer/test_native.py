@@ -9,10 +9,8 @@ import subprocess
 import sys
 import threading
 
-from peer import EPS, Tap, eigenvalue_bound, scratch, skip
+from peer import EPS, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.abspath(os.path.join(HERE, "..", "..", "notebooks_export", "python"))
 sys.path.insert(0, PACKAGE)
 try:
     import numpy as np
@@ -93,14 +91,6 @@ def check_headers(folder):
 
 
 # ---- Loading ------------------------------------------------------------------------------------
-
-def python(code, *arguments, **environment):
-    """A Python of its own, with the package in `environment["path"]` or the source's."""
-    path = environment.pop("path", PACKAGE)
-    known = {name: value for name, value in os.environ.items() if name != "SZEGO_LIBRARY"}
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False,
-                          timeout=240, env={**known, "PYTHONPATH": path, **environment})
-
 
 def check_loading(folder):
     say = "import szego\ntry: print(szego.spectrum([2, -1], 9).n)\nexcept szego.LibraryError as e: print('ERR', e)"
@@ -343,27 +333,6 @@ def check_logits():
 
 
 # ---- Refusals -----------------------------------------------------------------------------------
-
-class Counted:
-    """The library, counting what successful calls open and what is closed."""
-    OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",
-               "szg_content_parse", "szg_logits_open", "szg_contraction_compute", "szg_context_open"}
-
-    def __init__(self, library):
-        self.library, self.open = library, 0
-
-    def __getattr__(self, name):
-        function = getattr(self.library, name)
-        step = name in self.OPENERS or "_toeplitz_open_" in name
-
-        def call(*arguments):
-            answer = function(*arguments)
-            if name.endswith("_close"):
-                self.open -= 1
-            self.open += step and answer == 0
-            return answer
-        return call
-
 
 REFUSED = {
     "nan": (lambda: szego.spectrum([1.0, np.nan], 4), "lag", "finite"),

@@ -2,17 +2,18 @@
 """The Python package's calls that answer tables: the tables themselves against the folders that the library writes.
 usage: test_native_tables.py PROGRAM"""
 import ctypes
+import json
 import os
+import subprocess
 import sys
 
-from peer import Tap, scratch, skip
+from peer import EPS, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.abspath(os.path.join(HERE, "..", "..", "notebooks_export", "python")))
+sys.path.insert(0, PACKAGE)
 try:
     import numpy as np
     import szego
-    from szego import layout, native, native_tables
+    from szego import layout, native, native_tables, safetensors
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
@@ -94,32 +95,291 @@ def check_tables():
            == szego.__version__)
 
 
-class Calls:
-    """The library, counting what is called."""
-
-    def __init__(self, library):
-        self.library, self.count = library, 0
-
-    def __getattr__(self, name):
-        self.count += 1
-        return getattr(self.library, name)
-
-
 def check_calls():
     """A column is one call of the library, however many rows it has."""
     context, library, counts = native.Context(1), native.library(), []
     for rows in (1, 3000):
         table = szg_table(context, "t", {"x": "real", "name": "text"}, rows)
-        native._library = calls = Calls(library)
+        native._library = calls = Counted(library)
         made = native_tables.results("t", {"t": table.value})
         native._library = library
         tap.ok(f"{rows} rows", len(made["t_t"]["x"]) == rows)
-        counts.append(calls.count)
+        counts.append(calls.calls)
         library.szg_table_close(ctypes.byref(table))
     tap.ok("rows cost no calls", counts[0] == counts[1], str(counts))
     context.close()
 
 
+# ---- Claims -------------------------------------------------------------------------------------
+
+
+def check_claims(folder):
+    ids, said = ("L1", "L3", "B1"), os.path.join(folder, "claims")
+    found = szego.verify(*ids, terms=8, trials=16, seed=5, threads=1)
+    subprocess.run([PROGRAM, "verify", *ids, "-n", "8", "--trials", "16", "--seed", "5", "--threads", "1", "--quiet",
+                    "-o", said + "/"], check=True)
+    same_results("claims", found.tables, szego.load(said))
+    tap.ok("verdicts are the ledger's", found.verdicts == {"B1": "fails", "L1": "holds", "L3": "fails"}
+           and found.differing == 0, str(found.verdicts))
+    tap.ok("tables are items", set(found) == set(found.keys()) == {*dict(found.items())} and "verify_lemma" in found
+           and found["verify_claims"] is found.tables["verify_claims"]
+           and found.provenance["."]["command"] == "verify")
+    tap.ok("tables without rows are left out", "verify_lemma" not in szego.verify("B1"))
+    tap.ok("a short repr", len(repr(found)) < 200 and "2 fails" in repr(found), repr(found))
+    every = szego.verify()
+    tap.ok("every claim", len(every.verdicts) > 20 and every.differing == 0)
+    certificates = os.path.join(said, "certificates.csv")
+    checked = szego.recheck(certificates)
+    rows = len(found["verify_certificates"]["id"])
+    tap.ok("certificates are confirmed", checked.refused == 0 and rows > 0
+           and checked["verify_checks"]["verdict"].tolist() == ["confirmed"] * rows and str(rows) in repr(checked))
+    with open(certificates, encoding="utf-8") as file:
+        text = file.read()
+    # The relation of the first certificate the other way round: it cannot be confirmed.
+    first, relation = text.splitlines()[1], found["verify_certificates"]["relation"][0]
+    forged = first.replace(f",{relation},", f",{'<' if '>' in relation else '>'},", 1)
+    with open(os.path.join(folder, "forged.csv"), "w", encoding="utf-8") as file:
+        file.write(text.replace(first, forged, 1))
+    checked = szego.recheck(os.path.join(folder, "forged.csv"))
+    tap.ok("a forged certificate is refused", forged != first and checked.refused == 1
+           and checked["verify_checks"]["verdict"].tolist().count("refused") == 1 and "note" in checked["verify_checks"])
+    for name, call, *words in (
+            ("an unknown claim", lambda: szego.verify("L99"), "L99", "A3.2"),
+            ("a list of claims", lambda: szego.verify(["L1"]), "several arguments"),
+            ("a NUL in a claim", lambda: szego.verify("L1\0"), "claim"),
+            ("terms", lambda: szego.verify(terms=1), "at least 2"),
+            ("more terms than possible", lambda: szego.verify("L1", terms=5000), "4096"),
+            ("trials", lambda: szego.verify(trials=0), "at least 1"),
+            ("more trials than possible", lambda: szego.verify("L1", trials=10**6 + 1), "1000000"),
+            ("trials that are no integer", lambda: szego.verify(trials=2.0), "2.0"),
+            ("a negative seed", lambda: szego.verify(seed=-1), "2^64"),
+            ("a seed beyond 64 bits", lambda: szego.verify(seed=2**64), "2^64"),
+            ("a path that is none", lambda: szego.recheck(3.5), "path"),
+            ("a NUL in a path", lambda: szego.recheck("a\0b"), "NUL"),
+            ("a file without certificates", lambda: szego.recheck(os.path.join(said, "manifest.json")), "certificate")):
+        tap.refused(name, call, *words, kind=szego.ArgumentError)
+    tap.refused("a file that is not there", lambda: szego.recheck("/nowhere.csv"), "/nowhere.csv",
+                kind=szego.LibraryError)
+    tap.refused("a table by number", lambda: found[0], "verdicts", kind=TypeError)
+
+
+# ---- Checkpoints --------------------------------------------------------------------------------
+
+
+def write_model(folder, config, tensors):
+    """A model folder; tensors: arrays by name."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    safetensors.write(os.path.join(folder, "model.safetensors"),
+                      [safetensors.Entry(name, value.dtype, value.shape, lambda value=value: value)
+                       for name, value in tensors.items()], {})
+    return folder
+
+
+def llama(folder, layers=2, heads=4, key_heads=2, size=8, width=24):
+    config = {"model_type": "llama", "num_hidden_layers": layers, "num_attention_heads": heads,
+              "num_key_value_heads": key_heads, "hidden_size": width, "head_dim": size, "rope_theta": 10000.0,
+              "max_position_embeddings": 64}
+    tensors = {f"model.layers.{layer}.self_attn.{word}_proj.weight":
+               rng.standard_normal((count * size, width)).astype(np.float32)
+               for layer in range(layers) for word, count in (("q", heads), ("k", key_heads))}
+    return write_model(folder, config, tensors), tensors
+
+
+def gpt2(folder, layers, heads, width, rows):
+    config = {"model_type": "gpt2", "n_layer": layers, "n_head": heads, "n_embd": width, "n_positions": rows}
+    tensors = {f"h.{layer}.attn.c_attn.weight": rng.standard_normal((width, 3 * width)) for layer in range(layers)}
+    tensors["wpe.weight"] = rng.standard_normal((rows, width))
+    return write_model(folder, config, tensors), tensors
+
+
+def check_checkpoint(folder):
+    model, tensors = llama(os.path.join(folder, "llama"))
+    found = szego.checkpoint(model, threads=1)
+    tap.ok("facts", (found.source, found.model_type, found.layers, found.heads, found.key_heads, found.head_size,
+                     found.model_size, found.positions, found.rotary, found.bad, found.unconverged, found.unknown)
+           == (model, "llama", 2, 4, 2, 8, 24, "none", True, 0, 0, None) and found.problems == ()
+           and found.matrices == ("qk",), str(found))
+    subprocess.run([PROGRAM, "checkpoint", model, "--threads", "1", "--quiet", "-o", folder + "/said/"], check=True)
+    same_results("checkpoint", found.tables, szego.load(folder + "/said"))
+    values, eigenvalues = found.singular_values(), found.eigenvalues()
+    tap.ok("shapes", values.shape == eigenvalues.shape == (2, 4, 8) and values.dtype == np.float64
+           and eigenvalues.dtype == np.complex128)
+    for layer in range(2):
+        q, k = (tensors[f"model.layers.{layer}.self_attn.{word}_proj.weight"].astype(float) for word in "qk")
+        for head in range(4):
+            dense = q[8 * head:8 * head + 8].T @ k[8 * (head // 2):8 * (head // 2) + 8] / np.sqrt(8)
+            want = np.linalg.svd(dense, compute_uv=False)
+            name, bound = f"layer {layer}, head {head}", eigenvalue_bound(24, want[0])
+            tap.close(f"{name}: singular values", float(np.abs(values[layer, head] - want[:8]).max()), 0, bound)
+            # They are those of an 8 x 8 matrix near B^T A: their sum moves as the trace, by 8 entries.
+            factors = [np.linalg.norm(one[8 * at:8 * at + 8], 2) for one, at in ((q, head), (k, head // 2))]
+            tap.close(f"{name}: eigenvalues sum to the trace", complex(eigenvalues[layer, head].sum()),
+                      np.trace(dense), 8 * eigenvalue_bound(24, factors[0] * factors[1] / np.sqrt(8)))
+            tap.ok(f"{name}: one head", np.array_equal(found.singular_values(layer, head), values[layer, head])
+                   and np.array_equal(found.eigenvalues(layer, head), eigenvalues[layer, head])
+                   and np.array_equal(found.singular_values(layer)[head], values[layer, head]))
+    tap.ok("a column by head", np.array_equal(found.per_head("sigma_max"), values[:, :, 0])
+           and np.isnan(found.per_head("toeplitzness")).all() and (found.per_head("rank") == 8).all())
+    theta = found.per_pair("theta")
+    # Powers of 10000^(1/4) = 10, within a few roundings.
+    tap.ok("rotary pairs", theta.shape == (2, 4, 4) and np.allclose(theta, 10.0 ** -np.arange(4), rtol=8 * EPS, atol=0))
+    parts = 2 * (np.abs(found.per_pair("rotation")) ** 2 + np.abs(found.per_pair("reflection")) ** 2)
+    # Sums of a few products on either side.
+    tap.ok("their parts have the energy", np.allclose(parts, found.per_pair("energy"), rtol=64 * EPS, atol=0))
+    values[:] = 0
+    tap.ok("arrays are the caller's", found.singular_values(0, 0)[0] > 0)
+    tap.ok("a short repr", len(repr(found)) < 200 + len(model) and "2 layers of 4 heads" in repr(found))
+    for name, call, *words in (
+            ("a layer that is not there", lambda: found.singular_values(2), "layer=2", "0 to 1"),
+            ("a negative head", lambda: found.eigenvalues(0, -1), "head=-1", "0 to 3"),
+            ("a head without its layer", lambda: found.singular_values(head=1), "layer"),
+            ("another matrix", lambda: found.singular_values(matrix="position"), "position", "qk"),
+            ("a column that is not there", lambda: found.per_head("sigma"), "sigma_max"),
+            ("a column of texts", lambda: found.per_head("method"), "texts"),
+            ("a column of pairs that is not there", lambda: found.per_pair("phi"), "theta"),
+            ("positions", lambda: szego.checkpoint(model, positions=0), "at least 1"),
+            ("samples", lambda: szego.checkpoint(model, samples=-1), "at least 0"),
+            ("a path that is none", lambda: szego.checkpoint(None), "path"),
+            ("a NUL", lambda: szego.checkpoint("a\0b"), "NUL"),
+            ("a configuration that is not there", lambda: szego.checkpoint(model, "/nowhere.json"), "/nowhere.json"),
+            ("threads", lambda: szego.checkpoint(model, threads=0), "1024")):
+        tap.refused(name, call, *words, kind=szego.LibraryError)
+    tap.refused("a folder that is not there", lambda: szego.checkpoint("/nowhere"), "/nowhere", kind=szego.LibraryError)
+    tap.refused("positions that nothing adds", lambda: szego.checkpoint(model, positions=3), "positions",
+                kind=szego.LibraryError)
+
+
+def check_positions(folder):
+    model, tensors = gpt2(folder, 2, 2, 12, 30)
+    found = szego.checkpoint(model, positions=20, samples=16)
+    tap.ok("positions", found.positions == "learned" and found.position_rows == 30 and not found.rotary
+           and found.matrices == ("qk", "position") and len(found["checkpoint_samples"]["re"]) == 2 * 2 * 16)
+    p = tensors["wpe.weight"][:20]
+    for layer, head in ((0, 1), (1, 0)):
+        w = tensors[f"h.{layer}.attn.c_attn.weight"]
+        q, k = (w[:, part * 12 + 6 * head:part * 12 + 6 * head + 6] for part in (0, 1))
+        dense = p @ q @ k.T @ p.T / np.sqrt(6)
+        want = np.linalg.svd(dense, compute_uv=False)[:6]
+        got = found.singular_values(layer, head, matrix="position")
+        tap.close(f"layer {layer}, head {head}: position-position term", float(np.abs(got - want).max()), 0,
+                  eigenvalue_bound(20, want[0]))
+        means = np.array([np.diagonal(dense, -lag).mean() for lag in range(-19, 20)])
+        share = ((20 - np.abs(np.arange(-19, 20))) * means**2).sum() / (dense**2).sum()
+        # Both sides are sums of 400 squares of entries that are sums of some 100 products.
+        tap.close("toeplitzness", found.per_head("toeplitzness", matrix="position")[layer, head], share, 1000 * EPS)
+    tap.ok("no samples", "checkpoint_samples" not in szego.checkpoint(model, samples=0))
+    tap.refused("no rotary pairs", lambda: found.per_pair("theta"), "rotary", kind=szego.LibraryError)
+    tap.refused("more positions than rows", lambda: szego.checkpoint(model, positions=31), "31", kind=szego.LibraryError)
+
+
+def check_damaged(folder):
+    """A NaN costs its layer, a configuration that is not known the heads."""
+    model, tensors = llama(os.path.join(folder, "damaged"))
+    broken = tensors["model.layers.1.self_attn.q_proj.weight"]
+    broken[3, 5] = np.nan
+    write_model(model, json.loads(open(os.path.join(model, "config.json"), encoding="utf-8").read()), tensors)
+    found = szego.checkpoint(model)
+    values = found.singular_values()
+    tap.ok("what is bad is skipped", found.bad == len(found.problems) == 1 and not np.isnan(values[0]).any()
+           and np.isnan(values[1]).all() and np.isnan(found.per_head("sigma_max")[1]).all()
+           and not np.isnan(found.per_head("sigma_max")[0]).any() and "1 skipped" in repr(found))
+    problem = found.problems[0]
+    tap.ok("and named", problem.layer == 1 and problem.head is None and "q_proj" in problem.why, str(problem))
+    tap.refused("a head that was skipped", lambda: found.singular_values(1, 2), "layer 1, head 2", "q_proj",
+                kind=szego.LibraryError)
+    whole = szego.checkpoint(os.path.join(model, "model.safetensors"), "none")
+    names = [name for name in tensors if tensors[name] is not broken]
+    tap.ok("no architecture", whole.unknown and whole.layers == whole.heads == 0 and set(whole.matrices) == set(names)
+           and whole.bad == 1 and whole.problems[0].matrix == "model.layers.1.self_attn.q_proj.weight"
+           and whole.problems[0].layer is None)
+    for name in names:
+        want = np.linalg.svd(tensors[name].astype(float), compute_uv=False)
+        tap.close(f"{name}: singular values", float(np.abs(whole.singular_values(matrix=name) - want).max()), 0,
+                  eigenvalue_bound(32, want[0]))
+    for name, call in {"qk": lambda: whole.singular_values(), "a head": lambda: whole.singular_values(0, 0),
+                       "eigenvalues": lambda: whole.eigenvalues(matrix=names[0]),
+                       "a column": lambda: whole.per_head("sigma_max")}.items():
+        tap.refused(f"{name} without an architecture", call, "no heads are known", kind=szego.LibraryError)
+    with open(os.path.join(folder, "cut.safetensors"), "wb") as file:
+        file.write(b"\x08\0\0\0\0\0\0\0{}")
+    tap.refused("a damaged file", lambda: szego.checkpoint(os.path.join(folder, "cut.safetensors")), "cut.safetensors",
+                kind=szego.ArgumentError)
+
+
+# ---- Leaks, Ctrl-C ------------------------------------------------------------------------------
+
+
+def check_leaks(folder):
+    """Calls that answer and calls that are refused close what they opened."""
+    library, open_files = native.library(), len(os.listdir("/proc/self/fd"))
+    native._forget()
+    native._library = counted = Counted(library)
+    for check in (check_claims, check_checkpoint, check_positions, check_damaged):
+        place = os.path.join(folder, check.__name__)
+        os.mkdir(place)
+        check(place)
+    idle = sum(map(len, native._idle.values()))
+    tap.ok("nothing stays open but contexts that wait", counted.open == idle > 0, f"{counted.open} {idle}")
+    native._forget()
+    native._library = library
+    tap.ok("no file stays open", len(os.listdir("/proc/self/fd")) == open_files)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import szego
+from szego import native
+began, ended, said = threading.Event(), threading.Event(), []
+call = native.Context.call
+
+def watched(context, name, *arguments):
+    if name != sys.argv[1] or ended.is_set():
+        return call(context, name, *arguments)
+    began.set()
+    try:
+        call(context, name, *arguments)
+        said.append("it went on")
+    except szego.LibraryError as error:
+        said.append(error.status)
+        raise
+    finally:
+        ended.set()
+
+def interrupt():
+    began.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+
+native.Context.call = watched
+threading.Thread(target=interrupt).start()
+try:
+    if sys.argv[1] == "szg_claims_verify":
+        szego.verify("L1", terms=256, trials=20000, threads=1)
+    else:
+        szego.checkpoint(sys.argv[2], threads=1)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+ended.wait()
+print(*said)
+print(len(szego.verify("B1").verdicts), flush=True)
+os._exit(0)
+"""
+
+
+def check_interrupt(folder):
+    """Each would run for minutes: the signal comes once the library runs, and the call says that it stopped."""
+    model, _ = gpt2(folder, 6, 8, 64, 4096)
+    for name in ("szg_claims_verify", "szg_checkpoint_analyse"):
+        done = python(INTERRUPTED, name, model, SZEGO_LIBRARY=os.environ["SZEGO_LIBRARY"])
+        tap.ok(f"Ctrl-C cancels {name}, and the next call works",
+               done.stdout.split("\n") == ["interrupted", "SZG_ECANCEL", "1", ""], done.stdout + done.stderr)
+
+
 for check in (check_tables, check_calls):
     check()
+for check in (check_leaks, check_interrupt):
+    with scratch() as place:
+        check(place)
 tap.finish()

@@ -12,7 +12,6 @@ a number has fewer digits than its type. Lists and arrays of integers are conver
 """
 import contextlib
 import math
-import operator
 import os
 from ctypes import byref as _ref
 from typing import Optional, Union
@@ -20,6 +19,7 @@ from typing import Optional, Union
 import numpy as np
 
 from . import layout, native, program
+from .arguments import enum as _enum, flag as _flag, integer as _integer, spec as _spec, text as _text
 from .errors import ArgumentError, LibraryError
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
@@ -160,31 +160,6 @@ def compare(content, coupled, *, threads: Optional[int] = None) -> Contraction:
 # ---- Arguments ----------------------------------------------------------------------------------
 
 
-def _enum(words, name: str, word: str) -> int:
-    if not isinstance(word, str) or word not in words:
-        raise ArgumentError(f"{name}={word!r}: {', '.join(words)} are possible", "SZG_EINVAL")
-    return words[word][1]
-
-
-def _flag(value, name: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{name}={value!r}: True or False is needed", "SZG_EINVAL")
-    return bool(value)
-
-
-def _integer(value, name: str, least: int = -2**63) -> int:
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        value = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"{name}={value!r}: an integer is needed", "SZG_EINVAL") from None
-    if not least <= value < 2**63:
-        raise ArgumentError(f"{name}={value}: {'at least ' + str(least) if value < least else 'below 2^63'} is "
-                            "needed", "SZG_EINVAL")
-    return value
-
-
 def _array(value, name: str, dimensions) -> np.ndarray:
     """The array itself where it serves, a new one of a list or of integers."""
     if isinstance(value, np.ma.MaskedArray):
@@ -213,17 +188,6 @@ def _array(value, name: str, dimensions) -> np.ndarray:
 def _square(array: np.ndarray, name: str) -> None:
     if array.shape[0] != array.shape[1]:
         raise ArgumentError(f"{name}: shape {array.shape} is not square", "SZG_EINVAL")
-
-
-def _spec(spec) -> bytes:
-    if not isinstance(spec, str):
-        raise ArgumentError(f"a SPEC is a text such as \"rope:dim=64\", not {type(spec).__name__}", "SZG_EINVAL")
-    if "\0" in spec:
-        raise ArgumentError(f"the SPEC {spec!r} holds a NUL", "SZG_EINVAL")
-    try:
-        return spec.encode()
-    except UnicodeEncodeError:
-        raise ArgumentError(f"the SPEC {spec!r} is no UTF-8", "SZG_EINVAL") from None
 
 
 class _Kernel:
@@ -378,10 +342,6 @@ def _logits(context, q, k, spec, head, causal, unscaled):
 
 
 # ---- Results ------------------------------------------------------------------------------------
-
-
-def _text(value: Optional[bytes]) -> Optional[str]:
-    return value.decode("utf-8", "replace") if value else None
 
 
 def _numbers(pointer, count: int) -> np.ndarray:

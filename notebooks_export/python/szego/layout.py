@@ -165,10 +165,40 @@ class LogitsOptions(Struct):
     _fields_ = [("size", ctypes.c_size_t), ("causal", ctypes.c_bool), ("unscaled", ctypes.c_bool)]
 
 
+class ClaimsOptions(Struct):
+    c_name = "szg_claims_options"
+    _fields_ = [("size", ctypes.c_size_t), ("terms", _I64), ("trials", _I64), ("seed", ctypes.c_uint64)]
+
+
+class ClaimsReport(Struct):
+    c_name = "szg_claims_report"
+    _fields_ = [(name, _PTR) for name in ("claims", "certificates", "lemma", "samples", "evidence")] + [
+        ("differing", _I64)]
+
+
+class CheckpointFacts(Struct):
+    c_name = "szg_checkpoint_facts"
+    _fields_ = [("source", _STR), ("unknown", _STR), ("model_type", _STR), ("layers", _I64), ("heads", _I64),
+                ("key_heads", _I64), ("head_size", _I64), ("model_size", _I64), ("positions", _INT),
+                ("position_rows", _I64), ("rotary", ctypes.c_bool), ("note", _STR)]
+
+
+class CheckpointOptions(Struct):
+    c_name = "szg_checkpoint_options"
+    _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64)]
+
+
+class CheckpointTables(Struct):
+    c_name = "szg_checkpoint_tables"
+    _fields_ = [(name, _PTR) for name in ("summary", "spectra", "frequencies", "range", "samples", "tensors",
+                                          "architecture")] + [("bad", _I64), ("unconverged", _I64)]
+
+
 #: Every struct above: what the test of layouts compares with the headers.
 STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
            Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
-           ContractionRatios, Contraction, LogitsOptions, TableColumn)
+           ContractionRatios, Contraction, LogitsOptions, TableColumn, ClaimsOptions,
+           ClaimsReport, CheckpointFacts, CheckpointOptions, CheckpointTables)
 
 #: Enumerators by the words that Python's callers use; the test compares them too.
 QUESTIONS = {"eigenvalues": ("SZG_QUESTION_EIGENVALUES", 0), "singular": ("SZG_QUESTION_SINGULAR", 1),
@@ -180,11 +210,13 @@ PARTS = {"content": ("SZG_LOGITS_CONTENT", 0), "coupled": ("SZG_LOGITS_COUPLED",
 FORMS = {"not_toeplitz": ("SZG_FORM_NOT_TOEPLITZ", 6)}
 KINDS = {"singular": ("SZG_SPECTRUM_SINGULAR", 2)}
 ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
+POSITIONS = {"none": ("SZG_POSITIONS_NONE", 0), "learned": ("SZG_POSITIONS_LEARNED", 1),
+             "sinusoidal": ("SZG_POSITIONS_SINUSOIDAL", 2)}
 COLUMN_TYPES = {"text": ("SZG_TEXT", 0), "integer": ("SZG_INTEGER", 1), "real": ("SZG_REAL", 2)}
 STATUSES = {name: (name, value) for value, name in enumerate((
     "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
     "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
-ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, COLUMN_TYPES, STATUSES)
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, POSITIONS, COLUMN_TYPES, STATUSES)
 
 # ---- Functions: the headers' own declarations ---------------------------------------------------
 
@@ -238,6 +270,18 @@ szg_status szg_contraction_compute(szg_context *context, const szg_matrix *conte
     *coupled, const szg_report_options *options, szg_contraction *out);
 void szg_contraction_close(szg_contraction *contraction);
 const char *szg_contraction_content_kind(const szg_encoding *encoding);
+szg_status szg_claims_verify(szg_context *context, const szg_claims_options *options, int64_t count, const
+    char *const *ids, szg_claims_report *report);
+void szg_claims_report_close(szg_claims_report *report);
+szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results, int64_t
+    *refused);
+szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config, szg_checkpoint
+    **out);
+void szg_checkpoint_close(szg_checkpoint **checkpoint);
+szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
+szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint, const
+    szg_checkpoint_options *options, szg_checkpoint_tables *out);
+void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);
 const char *szg_version(void);
 const char *szg_commit(void);
 const char *szg_table_name(const szg_table *table);
@@ -247,11 +291,12 @@ const szg_column *szg_table_column(const szg_table *table, int64_t index);
 void szg_table_get_texts(const szg_table *table, int64_t column, const char **values, bool *empty);
 void szg_table_get_integers(const szg_table *table, int64_t column, int64_t *values, bool *empty);
 void szg_table_get_reals(const szg_table *table, int64_t column, double *values, bool *empty);
+void szg_table_close(szg_table **table);
 """
 
 _VALUES = {"void": None, "int": _INT, "int64_t": _I64, "uint64_t": ctypes.c_uint64, "double": _F64,
            "szg_matrix": Matrix, "szg_status": _INT, "szg_question": _INT, "szg_method": _INT,
-           "szg_logits_part": _INT}
+           "szg_logits_part": _INT, "szg_checkpoint_facts": CheckpointFacts}
 
 
 def _type(text: str):

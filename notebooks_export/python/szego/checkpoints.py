@@ -1,0 +1,243 @@
+"""Trained checkpoints in this process: spectra of every head, as tables and as arrays by layer and head."""
+from ctypes import byref as _ref
+from dataclasses import dataclass, field
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import layout, native
+from .arguments import integer, path as as_path, text
+from .errors import ArgumentError, LibraryError
+from .native_tables import results
+from .tabled import Tabled
+from .tables import Results
+
+_TABLES = tuple(name for name, _ in layout.CheckpointTables._fields_ if name not in ("bad", "unconverged"))
+_POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
+_SAMPLES = 256  # of the command
+
+
+class Problem(NamedTuple):
+    """What was skipped. layer, head: None where it concerns all of them; matrix: "qk", "position", or a tensor."""
+    layer: Optional[int]
+    head: Optional[int]
+    matrix: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Checkpoint(Tabled):
+    """Spectra of a trained checkpoint: W_Q^T W_K of every head, and what positions add.
+
+    unknown: None, or why the architecture is not known; then there are no layers and heads, and every 2-D weight
+        has its singular values.
+    layers, heads, key_heads, head_size, model_size: of the model; model_type: as in its configuration (None:
+        there is none). positions: "none", "learned" or "sinusoidal", with position_rows rows; rotary: queries
+        and keys of a layer at least rotate. note: what W_Q^T W_K leaves out (biases, normalised queries).
+    bad, unconverged: tensors and heads that were skipped: damaged, or without a spectrum that converged;
+        `problems` says each. The rest is complete.
+    tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_spectra, checkpoint_frequencies,
+        checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_architecture;
+        found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
+
+    matrix: "qk" is s W_Q^T W_K (model_size x model_size, rank at most head_size, s the logits' scale), "position"
+    is s P W_Q^T W_K P^T (n x n, P the table of positions); of an unknown architecture a tensor's name
+    (`matrices` lists them). Source: docs/reference/checkpoints.md.
+    """
+    source: str
+    unknown: Optional[str]
+    model_type: Optional[str]
+    layers: int
+    heads: int
+    key_heads: int
+    head_size: int
+    model_size: int
+    positions: str
+    position_rows: int
+    rotary: bool
+    note: str
+    bad: int
+    unconverged: int
+    tables: Results
+    _made: Dict[tuple, np.ndarray] = field(default_factory=dict)
+    _numbers = "`singular_values()`, `eigenvalues()` and `per_head()`"
+
+    # ---- Arrays -------------------------------------------------------------------------------------
+
+    def singular_values(self, layer: Optional[int] = None, head: Optional[int] = None, *,
+                        matrix: str = "qk") -> np.ndarray:
+        """Singular values, descending: shape (layers, heads, count), or (heads, count) of one layer, or (count,)
+        of one head or tensor. count: head_size, or less where the matrix is smaller; the other singular values
+        of the matrix are exactly 0. NaN where a head was skipped or lists fewer. LibraryError: that head was
+        skipped (`problems`)."""
+        return self._values("singular", layer, head, matrix)
+
+    def eigenvalues(self, layer: Optional[int] = None, head: Optional[int] = None, *,
+                    matrix: str = "qk") -> np.ndarray:
+        """Eigenvalues, complex128, ascending by real, then imaginary part; shapes as of `singular_values`. The
+        other eigenvalues of the matrix are exactly 0. An unknown architecture has none."""
+        return self._values("eigenvalue", layer, head, matrix)
+
+    def per_head(self, column: str, *, matrix: str = "qk") -> np.ndarray:
+        """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "toeplitzness") as float64 of
+        shape (layers, heads); NaN where the cell is empty or the head was skipped."""
+        self._need_heads("per_head")
+        table = self.tables["checkpoint_summary"]
+        cells = self._reals(table, column, "checkpoint_summary")
+        rows = self._rows(table, matrix) & ~np.ma.getmaskarray(table["head"])
+        made = np.full((self.layers, self.heads), np.nan)
+        made[_data(table, "layer", rows), _data(table, "head", rows)] = cells[rows]
+        return made
+
+    def per_pair(self, column: str) -> np.ndarray:
+        """A column of the table checkpoint_frequencies ("theta", "energy", "rotation_re") as float64 of shape
+        (layers, heads, pairs); "rotation" and "reflection" are complex128. Rotary pair t of a head turns by
+        theta[t] a position. NaN: the layer does not rotate, has fewer pairs, or the head was skipped.
+        LibraryError: nothing rotates."""
+        if "checkpoint_frequencies" not in self.tables:
+            raise LibraryError(f"{self!r} has no rotary pairs: no layer of a known architecture rotates")
+        table = self.tables["checkpoint_frequencies"]
+        if column in ("rotation", "reflection"):
+            cells = np.ma.getdata(table[column + "_re"]) + 1j * np.ma.getdata(table[column + "_im"])
+        else:
+            cells = self._reals(table, column, "checkpoint_frequencies")
+        every = np.ones(len(cells), bool)
+        return self._placed(table, every, "pair", cells)
+
+    @property
+    def matrices(self) -> Tuple[str, ...]:
+        """Matrices with a spectrum: "qk", "position", or names of tensors."""
+        return tuple(dict.fromkeys(np.ma.getdata(self.tables["checkpoint_spectra"]["matrix"]).tolist()))
+
+    @property
+    def problems(self) -> Tuple[Problem, ...]:
+        """What was skipped, and why; bad + unconverged of them."""
+        table, found = self.tables["checkpoint_summary"], []
+        skipped = np.ma.getmaskarray(table["n"])
+        for row in np.flatnonzero(skipped):
+            layer, head = (None if np.ma.getmaskarray(table[name])[row] else int(table[name][row])
+                           for name in ("layer", "head"))
+            found.append(Problem(layer, head, str(table["matrix"][row]), str(table["note"][row])))
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        what = "unknown architecture" if self.unknown else (
+            f"{self.model_type}, {self.layers} layers of {self.heads} heads of size {self.head_size}")
+        skipped = self.bad + self.unconverged
+        return f"<szego.Checkpoint of {self.source}: {what}{f', {skipped} skipped' if skipped else ''}>"
+
+    # ---- From tables --------------------------------------------------------------------------------
+
+    def _need_heads(self, what: str) -> None:
+        if self.unknown:
+            raise LibraryError(f"{self.source}: {self.unknown}: no heads are known, so that {what} has no answer; "
+                               "singular_values(matrix=NAME) has those of a tensor")
+
+    def _reals(self, table, column: str, name: str) -> np.ndarray:
+        """Numbers as float64, NaN where a cell is empty."""
+        if not isinstance(column, str) or column not in table:
+            raise ArgumentError(f"{column!r} is no column of {name}: {', '.join(table)}", "SZG_EINVAL")
+        cells = table[column]
+        if cells.dtype == object:
+            raise ArgumentError(f"the column {column} of {name} holds texts", "SZG_EINVAL")
+        return np.where(np.ma.getmaskarray(cells), np.nan, np.ma.getdata(cells).astype(float))
+
+    def _rows(self, table, matrix: str) -> np.ndarray:
+        if matrix not in self.matrices:
+            raise ArgumentError(f"matrix={matrix!r}: spectra are there of {_some(self.matrices)}", "SZG_EINVAL")
+        return np.ma.getdata(table["matrix"]) == matrix
+
+    def _placed(self, table, rows: np.ndarray, last: str, cells: np.ndarray) -> np.ndarray:
+        """[layers, heads, 1 + largest `last`] of cells of rows; NaN elsewhere."""
+        place = [_data(table, name, rows) for name in ("layer", "head", last)]
+        made = np.full((self.layers, self.heads, 1 + max(place[2], default=-1)), np.nan, cells.dtype)
+        made[tuple(place)] = cells[rows]
+        return made
+
+    def _every(self, kind: str, matrix: str) -> np.ndarray:
+        """Values of all heads, or of one tensor."""
+        if (kind, matrix) not in self._made:
+            table = self.tables["checkpoint_spectra"]
+            rows = self._rows(table, matrix) & (np.ma.getdata(table["kind"]) == kind)
+            cells = np.ma.getdata(table["re"])
+            if kind == "eigenvalue":
+                cells = cells + 1j * np.ma.getdata(table["im"])
+            self._made[kind, matrix] = cells[rows] if self.unknown else self._placed(table, rows, "index", cells)
+        return self._made[kind, matrix]
+
+    def _values(self, kind: str, layer, head, matrix: str) -> np.ndarray:
+        if self.unknown:
+            if matrix == "qk" or layer is not None or head is not None or kind != "singular":
+                self._need_heads("layer, head, qk and eigenvalues")
+            return self._every(kind, matrix).copy()
+        if layer is None and head is not None:
+            raise ArgumentError(f"head={head} of which layer? Every layer has it: [:, {head}] of the whole array",
+                                "SZG_EINVAL")
+        at: List[int] = [_within(value, name, count) for value, name, count in (
+            (layer, "layer", self.layers), (head, "head", self.heads)) if value is not None]
+        found = self._every(kind, matrix)[tuple(at)].copy()
+        if len(at) < 2:
+            return found
+        found = found[~np.isnan(found)]
+        if not len(found):
+            raise LibraryError(f"{self.source}: layer {layer}, head {head} has no spectrum: {self._why(*at)}")
+        return found
+
+    def _why(self, layer: int, head: int) -> str:
+        return "; ".join(one.why for one in self.problems
+                         if one.layer in (None, layer) and one.head in (None, head)) or "it lists no values"
+
+
+def _data(table, column: str, rows: np.ndarray) -> np.ndarray:
+    return np.ma.getdata(table[column])[rows]
+
+
+def _some(names) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "nothing"
+
+
+def _within(value, name: str, count: int) -> int:
+    value = integer(value, name)
+    if not 0 <= value < count:
+        raise ArgumentError(f"{name}={value}: 0 to {count - 1} are possible", "SZG_EINVAL")
+    return value
+
+
+def checkpoint(path, config=None, *, positions: Optional[int] = None, samples: Optional[int] = None,
+               threads: Optional[int] = None) -> Checkpoint:
+    """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
+
+        found = szego.checkpoint("path/to/model/")
+        found.singular_values().shape                 # (layers, heads, head_size)
+        found.per_head("stable_rank")                 # (layers, heads)
+
+    path: a safetensors file, an index of shards, or a model folder. config: the model's configuration (None:
+    config.json beside the weights, if there is one; "none": assume no architecture). positions: leading positions
+    to use (None: all). samples: of each Toeplitz part's symbol in the table checkpoint_samples (None: 256; 0: none).
+
+    A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
+    checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
+    model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
+    """
+    name = as_path(path, "path")
+    configuration = None if config is None else b"" if config == "none" else as_path(config, "config")
+    options = layout.CheckpointOptions(
+        positions=0 if positions is None else integer(positions, "positions", 1),
+        samples=_SAMPLES if samples is None else integer(samples, "samples", 0))
+
+    def work(context):
+        with native.handle(context, "szg_checkpoint_open", "szg_checkpoint_close", name, configuration) as opened:
+            facts = native.library().szg_checkpoint_describe(opened)
+            with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
+                               layout.CheckpointTables(), opened, _ref(options)) as found:
+                return _checkpoint(facts, found)
+    return native.run(work, threads)
+
+
+def _checkpoint(facts, found) -> Checkpoint:
+    known = {name: getattr(facts, name) for name in (
+        "layers", "heads", "key_heads", "head_size", "model_size", "position_rows", "rotary")}
+    return Checkpoint(source=text(facts.source), unknown=text(facts.unknown), model_type=text(facts.model_type),
+                      positions=_POSITIONS[facts.positions], note=text(facts.note) or "", bad=found.bad,
+                      unconverged=found.unconverged, **known,
+                      tables=results("checkpoint", {name: getattr(found, name) for name in _TABLES}))
