@@ -7,6 +7,7 @@
 #define SZEGO_ENCODING_H
 
 #include <szego/matrix.h>
+#include <szego/table.h>
 
 SZG_BEGIN_DECLS
 
@@ -23,6 +24,11 @@ void szg_encoding_close(szg_encoding **encoding);
 
 /* The canonical SPEC: the given keys in the table's order. Valid until the encoding is closed. */
 const char *szg_encoding_spec(const szg_encoding *encoding);
+
+/* Opens a table of all encodings and their keys, in the order of `szego help specs`: encoding,
+ * about, reference, key, type, default, required, min, max, choices, doc; its columns say what each
+ * is. An encoding without keys has one row. SZG_ENOMEM. The caller closes it. */
+SZG_CHECK_RESULT szg_status szg_encoding_keys(szg_context *context, szg_table **out);
 
 /* Number of heads, at least 1: kernels are asked for by head. */
 int64_t szg_encoding_heads(const szg_encoding *encoding);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/memory.h"
 #include "encoding/record.h"
 #include "suite.h"
 
@@ -41,6 +42,44 @@ START_TEST(records_are_whole) {
         const int last = sizeof record->follows / sizeof *record->follows - 1;
         ck_assert_msg(!record->follows[last].key, "%s: follows has no end", name);
         ck_assert_msg(!traits->released.key == !traits->released.value, "%s", name);
+    }
+}
+END_TEST
+
+/* The table of keys has every class and key once, in their order, and nothing else. */
+START_TEST(keys_are_listed) {
+    szg_context *context = test_context();
+    szg_table *table;
+    ck_szg_ok(szg_encoding_keys(context, &table));
+    int64_t row = 0, name = szg_table_find(table, "key"), least = szg_table_find(table, "min");
+    for (int64_t i = 0; i < szgi_encoding_classes(); i++) {
+        const szgi_spec_class *class = szgi_encoding_class_at(i);
+        for (int64_t j = 0; j < class->keys || (j == 0 && !class->keys); j++, row++) {
+            ck_assert_str_eq(szg_table_get_text(table, row, 0), class->name);
+            ck_assert_str_eq(szg_table_get_text(table, row, 1), class->doc);
+            ck_assert_int_eq(szg_table_is_empty(table, row, name), class->keys == 0);
+            if (!class->keys)
+                continue;
+            const szgi_key *key = &class->key[j];
+            ck_assert_str_eq(szg_table_get_text(table, row, name), key->name);
+            ck_assert_str_eq(szg_table_get_text(table, row, szg_table_find(table, "doc")),
+                             key->doc);
+            bool number = key->type != SZGI_KEY_TEXT && key->type != SZGI_KEY_CHOICE;
+            ck_assert_int_eq(szg_table_is_empty(table, row, least), !number);
+            ck_assert(!number || szg_table_get_real(table, row, least) == key->min);
+        }
+    }
+    ck_assert_int_eq(szg_table_rows(table), row);
+    szg_table_close(&table);
+    for (int64_t after = 1;; after++) {
+        szgi_memory_fail_after(context, after);
+        szg_status status = szg_encoding_keys(context, &table);
+        szgi_memory_fail_after(context, 0);
+        szg_table_close(&table);
+        if (status == SZG_OK)
+            break;
+        ck_assert_int_eq(status, SZG_ENOMEM);
+        ck_assert_int_lt(after, 100000);
     }
 }
 END_TEST
@@ -229,6 +268,7 @@ END_TEST
 
 TEST_FILE("records") {
     test_add(suite, "records_are_whole", records_are_whole);
+    test_add(suite, "keys_are_listed", keys_are_listed);
     test_add(suite, "traits_by_name", traits_by_name);
     test_add(suite, "values_are_the_text", values_are_the_text);
     test_add(suite, "numbers_are_kept", numbers_are_kept);

@@ -2,8 +2,11 @@
 """The Python package's calls that answer tables: the tables themselves against the folders that the library writes.
 usage: test_native_tables.py PROGRAM"""
 import ctypes
+import inspect
 import json
 import os
+import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -13,7 +16,8 @@ sys.path.insert(0, PACKAGE)
 try:
     import numpy as np
     import szego
-    from szego import layout, native, native_tables, safetensors
+    from szego import encodings, layout, native, native_tables, safetensors
+    from szego.encodings import rope
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
@@ -110,6 +114,66 @@ def check_calls():
     context.close()
 
 
+# ---- Encodings ----------------------------------------------------------------------------------
+
+
+def check_encodings():
+    """Every encoding and key of the program's own list (`szego help specs`) is a function and a keyword."""
+    said = subprocess.run([PROGRAM, "help", "specs"], capture_output=True, text=True, check=True).stdout
+    part, listed = said.split("\nEncodings:\n")[1].split("\n\n")[0], {}
+    for line in part.splitlines():
+        if line[:2] == "  " and line[2:3].strip():
+            listed[line.split()[0]] = keys = []
+        elif line[:4] == "    " and line[4:5].strip():
+            keys.append(line.split()[0].split("=")[0])
+    names = {name.replace("+", "_"): name for name in listed}
+    tap.ok("functions are the program's encodings", len(names) > 10
+           and dir(encodings) == sorted(["Encoding", *names]), f"{dir(encodings)} {sorted(names)}")
+    for name, spec in names.items():
+        function = getattr(encodings, name)
+        keys = list(inspect.signature(function).parameters)
+        tap.ok(f"{name}: keywords", keys == listed[spec] and function.__name__ == name
+               and all(f"\n{key}: " in function.__doc__ for key in keys), f"{keys} {listed[spec]}")
+    one = rope(base=500000, dim=64)
+    tap.ok("a SPEC", one == "rope:dim=64,base=500000" == str(one) and one == encodings.Encoding("rope:base=500000,dim=64")
+           and isinstance(one, szego.Encoding) and hash(one) == hash(str(one))
+           and repr(one) == "Encoding('rope:dim=64,base=500000')" and f"{one}" == str(one), repr(one))
+    tap.ok("its parts", one.name == "rope" and one.keys == {"dim": "64", "base": "500000"} and one.heads == 1
+           and encodings.nope().keys == {} and encodings.alibi(heads=8).heads == 8
+           and encodings.rope_absolute(dim=8).name == "rope+absolute")
+    tap.ok("a sentence", "cosines" in one.about() and one.about() != encodings.kms(rho=0.5).about())
+    tap.ok("lists, numbers, paths, None", rope(heads=np.int64(4), rotate=[0, 3], base=None) == "rope:heads=4,rotate=0+3"
+           and rope(heads=4, rotate=range(2)) == "rope:heads=4,rotate=0+1" != rope(heads=4, rotate="0+3")
+           and encodings.kms(rho=0.1).keys == {"rho": "0.1"} and encodings.kms(rho=np.float64(0.25)) == "kms:rho=0.25")
+    with scratch() as folder:
+        path = os.path.join(folder, "a.npy")
+        np.save(path, [2.0, -1.0])
+        tap.ok("a file", encodings.file(path=pathlib.Path(path)) == f"file:path={path}")
+    q = rng.standard_normal((16, 8))
+    same = [szego.spectrum(spec, 16).values for spec in (rope(dim=8), "rope:dim=8")]
+    tap.ok("wherever a SPEC is", np.array_equal(*same)
+           and szego.logits(q, q, rope(dim=8), question="singular").complete
+           and szego.symbol(encodings.kms(rho=0.5), 9).source == "kms:rho=0.5"
+           and szego.run("symbol", "--pe", rope(dim=8), "-n", 16)["symbol_range"]["source"].tolist() == ["rope:dim=8"]
+           and pickle.loads(pickle.dumps(one)) == one and isinstance(pickle.loads(pickle.dumps(one)), szego.Encoding))
+    for name, call, *words in (
+            ("an unknown key", lambda: rope(bse=1), "did you mean base"),
+            ("a value outside its range", lambda: rope(dim=1), "dim", "1048576"),
+            ("a dimension that is odd", lambda: rope(dim=63), "odd"),
+            ("a number where a word belongs", lambda: rope(pairing=3), "interleaved"),
+            ("a fraction", lambda: rope(dim=8.5), "whole"), ("NaN", lambda: encodings.kms(rho=np.nan), "rho"),
+            ("a missing key", lambda: encodings.file(), "path"), ("a truth value", lambda: rope(dim=True), "true"),
+            ("a comma", lambda: encodings.file(path="a,lags=full"), "commas"),
+            ("a key that is a text", lambda: rope(**{"dim=8,base": 9}), "dim=8,base"),
+            ("an array", lambda: rope(dim=np.ones(2)), "number"),
+            ("a list of texts", lambda: rope(rotate=["0"]), "rotate"),
+            ("no SPEC", lambda: encodings.Encoding(3), "SPEC"),
+            ("another encoding", lambda: encodings.Encoding("ropey"), "did you mean rope"),
+            ("a head", lambda: one.about(head=3), "3")):
+        tap.refused(name, call, *words, kind=szego.ArgumentError)
+    tap.refused("another function", lambda: encodings.ropey, "rope_absolute", kind=AttributeError)
+
+
 # ---- Claims -------------------------------------------------------------------------------------
 
 
@@ -142,7 +206,7 @@ def check_claims(folder):
         file.write(text.replace(first, forged, 1))
     checked = szego.recheck(os.path.join(folder, "forged.csv"))
     tap.ok("a forged certificate is refused", forged != first and checked.refused == 1
-           and checked["verify_checks"]["verdict"].tolist().count("refused") == 1 and "note" in checked["verify_checks"])
+           and checked["verify_checks"]["verdict"].tolist().count("refused") == 1)
     for name, call, *words in (
             ("an unknown claim", lambda: szego.verify("L99"), "L99", "A3.2"),
             ("a list of claims", lambda: szego.verify(["L1"]), "several arguments"),
@@ -271,7 +335,8 @@ def check_positions(folder):
         tap.close("toeplitzness", found.per_head("toeplitzness", matrix="position")[layer, head], share, 1000 * EPS)
     tap.ok("no samples", "checkpoint_samples" not in szego.checkpoint(model, samples=0))
     tap.refused("no rotary pairs", lambda: found.per_pair("theta"), "rotary", kind=szego.LibraryError)
-    tap.refused("more positions than rows", lambda: szego.checkpoint(model, positions=31), "31", kind=szego.LibraryError)
+    tap.refused("more positions than rows", lambda: szego.checkpoint(model, positions=31), "31",
+                kind=szego.LibraryError)
 
 
 def check_damaged(folder):
@@ -377,7 +442,7 @@ def check_interrupt(folder):
                done.stdout.split("\n") == ["interrupted", "SZG_ECANCEL", "1", ""], done.stdout + done.stderr)
 
 
-for check in (check_tables, check_calls):
+for check in (check_tables, check_calls, check_encodings):
     check()
 for check in (check_leaks, check_interrupt):
     with scratch() as place:

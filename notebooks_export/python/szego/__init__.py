@@ -10,18 +10,21 @@ docs/how-to/python.md of szego describes the package; `szego.plot` (which needs 
 the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys of Hugging Face models for
 `szego logits`.
 """
+from . import encodings
 from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
+from .encodings import Encoding
 from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
 from .folders import load
 from .program import run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .tables import Results, Table
 
-__all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "LibraryError", "ProgramError", "Range",
-           "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification", "checkpoint",
-           "compare", "contraction", "load", "logits", "recheck", "run", "spectrum", "symbol", "verify"]
+__all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding", "LibraryError", "ProgramError",
+           "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification",
+           "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
+           "symbol", "verify"]
 __version__ = "0.1.0"
 
 

@@ -228,6 +228,8 @@ const char *szg_context_message(const szg_context *context);
 void szg_context_cancel(szg_context *context);
 szg_status szg_encoding_parse(szg_context *context, const char *spec, szg_encoding **out);
 void szg_encoding_close(szg_encoding **encoding);
+const char *szg_encoding_spec(const szg_encoding *encoding);
+szg_status szg_encoding_keys(szg_context *context, szg_table **out);
 int64_t szg_encoding_heads(const szg_encoding *encoding);
 szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
     matrix, szg_kernel_facts *out);
