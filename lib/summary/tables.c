@@ -21,11 +21,15 @@
     X(EIGENVALUES_HEAD, "head", SZG_INTEGER, "head, counted from 0")                               \
     X(EIGENVALUES_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                        \
     X(EIGENVALUES_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                \
-    X(EIGENVALUES_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")            \
+    X(EIGENVALUES_INDEX, "index", SZG_INTEGER,                                                     \
+      "place of the first of these values in the spectrum, counted from 0")                        \
     X(EIGENVALUES_RE, "re", SZG_REAL, "real part")                                                 \
     X(EIGENVALUES_IM, "im", SZG_REAL, "imaginary part")                                            \
+    X(EIGENVALUES_MULTIPLICITY, "multiplicity", SZG_INTEGER,                                       \
+      "how often the value stands: 1, but for the row of the zeros by structure")                  \
     X(EIGENVALUES_N, "n", SZG_INTEGER, "order of the matrix")                                      \
-    X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER, SZGI_ZEROS_DOC)                                     \
+    X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER,                                                     \
+      "values of this spectrum that are exactly 0 by structure: they are one row")                 \
     X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                            \
     NOTE(X, EIGENVALUES)
 SZGI_SCHEMA(eigenvalues_columns, EIGENVALUES);
@@ -137,25 +141,63 @@ static szg_status add_summary(szg_context *context, szg_table *table,
     return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
 }
 
+/* One value, `multiplicity` times. */
+typedef struct listed_value {
+    int64_t index, multiplicity;
+    szg_c64 value;
+} listed_value;
+
+static szgi_row add_value(szg_context *context, szg_table *table, const szg_report_labels *labels,
+                          const szg_matrix_report *report, const szg_spectrum *spectrum,
+                          listed_value one) {
+    szgi_values_of whose =
+        spectrum == &report->eigenvalues ? values_of(report) : SZGI_VALUES_OF_MATRIX;
+    szgi_row row = add_row(context, table, LABELS(EIGENVALUES, EIGENVALUES_LAYER), labels, report);
+    szgi_row_text(&row, EIGENVALUES_KIND, szg_spectrum_kind_name(spectrum->kind));
+    szgi_row_integer(&row, EIGENVALUES_INDEX, one.index);
+    szgi_row_real(&row, EIGENVALUES_RE, one.value.re);
+    szgi_row_real(&row, EIGENVALUES_IM, one.value.im);
+    szgi_row_integer(&row, EIGENVALUES_MULTIPLICITY, one.multiplicity);
+    szgi_row_integer(&row, EIGENVALUES_ZEROS, spectrum->zeros);
+    szgi_row_text(&row, EIGENVALUES_VALUES_OF, szgi_values_of_name(whose));
+    if (whose == SZGI_VALUES_OF_HERMITIAN_PART)
+        szgi_row_note(&row, "of the Hermitian part (L + L^T)/2");
+    return row;
+}
+
+static szg_c64 value_at(const szg_spectrum *spectrum, int64_t i) {
+    return (szg_c64){spectrum->re[i], spectrum->im ? spectrum->im[i] : 0};
+}
+
+/* How many of the listed values stand before zeros: singular values descend, eigenvalues ascend. */
+static int64_t place_of_zeros(const szg_spectrum *spectrum) {
+    int64_t before = 0;
+    if (spectrum->kind == SZG_SPECTRUM_SINGULAR)
+        return spectrum->count;
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        szg_c64 value = value_at(spectrum, i);
+        before += value.re < 0 || (value.re == 0 && value.im < 0);
+    }
+    return before;
+}
+
+/* The listed values, and the zeros by structure as one row where they stand. */
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
-    szgi_values_of whose =
-        spectrum == &report->eigenvalues ? values_of(report) : SZGI_VALUES_OF_MATRIX;
-    for (int64_t i = 0; i < spectrum->count; i++) {
-        szgi_row row =
-            add_row(context, table, LABELS(EIGENVALUES, EIGENVALUES_LAYER), labels, report);
-        szgi_row_text(&row, EIGENVALUES_KIND, szg_spectrum_kind_name(spectrum->kind));
-        szgi_row_integer(&row, EIGENVALUES_INDEX, i);
-        szgi_row_real(&row, EIGENVALUES_RE, spectrum->re[i]);
-        szgi_row_real(&row, EIGENVALUES_IM, spectrum->im ? spectrum->im[i] : 0);
-        szgi_row_integer(&row, EIGENVALUES_ZEROS, spectrum->zeros);
-        szgi_row_text(&row, EIGENVALUES_VALUES_OF, szgi_values_of_name(whose));
-        if (whose == SZGI_VALUES_OF_HERMITIAN_PART)
-            szgi_row_note(&row, "of the Hermitian part (L + L^T)/2");
-        if (i + 1 == spectrum->count)
-            szgi_zeros_note(&row, spectrum);
-        SZG_TRY(row.status);
+    int64_t place = spectrum->zeros > 0 ? place_of_zeros(spectrum) : -1;
+    for (int64_t i = 0; i <= spectrum->count; i++) {
+        if (i == place) {
+            listed_value zeros = {i, spectrum->zeros, {0, 0}};
+            szgi_row row = add_value(context, table, labels, report, spectrum, zeros);
+            szgi_row_note(&row, "0 by structure, %lld times", (long long)spectrum->zeros);
+            SZG_TRY(row.status);
+        }
+        if (i == spectrum->count)
+            break;
+        int64_t passed = place >= 0 && i >= place ? spectrum->zeros : 0;
+        listed_value one = {i + passed, 1, value_at(spectrum, i)};
+        SZG_TRY(add_value(context, table, labels, report, spectrum, one).status);
     }
     return SZG_OK;
 }

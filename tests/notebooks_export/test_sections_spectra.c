@@ -129,6 +129,28 @@ START_TEST(zeros_that_are_listed) {
 }
 END_TEST
 
+/* The row of the zeros by structure counts as often as it says; a value that came out as 0 once. */
+START_TEST(zeros_that_are_one_row) {
+    static const double value[] = {-1, 0, 0, 2};
+    static const int64_t times[] = {1, 1, 6, 1};
+    builder b = {0};
+    begin(&b, "spectrum");
+    table(&b, "eigenvalues", VALUES " i:multiplicity");
+    for (int64_t i = 0; i < 4; i++) {
+        add_values_and_zeros(&b, "whole", 9, 1, &value[i], NULL, "eigenvalue", 6);
+        whole(&b, "multiplicity", times[i]);
+    }
+    table(&b, "range", RANGE);
+    add_range(&b, "whole", 9, -1, 2, "eigenvalues");
+    finish(&b);
+    SAYS("All 9 eigenvalues lie in the certified range [-1, 2]; 6 are 0 by structure, 1 more came "
+         "out as 0.");
+    MARKS("spectrum-1", 9 + 2);
+    ck_assert_int_eq(occurrences(page, "no quantiles"), 0);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(zeros_that_are_not_listed) {
     const double value[] = {1, -1, 2};
     builder b = {0};
@@ -548,6 +570,7 @@ TEST_FILE("sections_spectra") {
     test_add(suite, "eigenvalues_over_a_symbol", eigenvalues_over_a_symbol);
     test_add(suite, "a_spectrum_with_an_outlier_has_one_figure",
              a_spectrum_with_an_outlier_has_one_figure);
+    test_add(suite, "zeros_that_are_one_row", zeros_that_are_one_row);
     test_add(suite, "zeros_that_are_not_listed", zeros_that_are_not_listed);
     test_add(suite, "zeros_that_are_listed", zeros_that_are_listed);
     test_add(suite, "whose_values_they_are", whose_values_they_are);

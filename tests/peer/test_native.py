@@ -237,8 +237,19 @@ def check_kernels():
            and np.abs(ends.values[[0, -1]] - every[[0, -1]]).max() <= eigenvalue_bound(3000, 19))
     tap.ok("a spectrum's tables are the program's", "spectrum_summary" in found and set(found) == {*dict(found.items())}
            and found.provenance["."]["command"] == "spectrum"
-           and found["spectrum_summary"]["n"].tolist() == [512]
-           and len(szego.spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]) == 64)
+           and found["spectrum_summary"]["n"].tolist() == [512])
+    for spec in ("rope:dim=64", "alibi:heads=1", "t5:seed=3", "nope", "random:dim=16,seed=1"):
+        found = szego.spectrum(spec, 200, all=True)
+        table = found["spectrum_eigenvalues"]
+        listed = table["kind"] == "eigenvalue"
+        values, times = (table["re"] + 1j * table["im"])[listed], table["multiplicity"][listed]
+        tap.ok(f"{spec}: the program lists the same", times.tolist() == found.multiplicity.tolist()
+               and np.abs(values - found.values).max() <= eigenvalue_bound(200, found.frobenius)
+               and table["index"][listed].tolist() == (np.cumsum(times) - times).tolist())
+        # A sum of 200 values, each off by the bound of a solver.
+        tap.close(f"{spec}: the weighted mean is trace / n", float((values.real * times).sum() / 200),
+                  found.trace / 200, eigenvalue_bound(200, found.frobenius))
+    found = szego.spectrum("rope:dim=64", 512)
     other = szego.spectrum("rope:dim=8", 16, part="ratio", content="gaussian:dim=8")
     tap.ok("options of the program", isinstance(other, szego.Results) and len(other["spectrum_contraction"]["n"]) == 1)
     both = szego.spectrum("rope:dim=8", "16,32")

@@ -238,7 +238,8 @@ START_TEST(rows) {
     ck_assert_int_eq(szg_table_rows(tables.summary), 1);
     ck_assert_int_eq(szg_table_rows(tables.samples), 5);
     ck_assert_int_eq(szg_table_rows(tables.range), 1);
-    ck_assert_int_eq(szg_table_rows(tables.eigenvalues), report.eigenvalues.count);
+    ck_assert_int_eq(report.eigenvalues.zeros, 9 - 4);
+    ck_assert_int_eq(szg_table_rows(tables.eigenvalues), report.eigenvalues.count + 1);
     ck_assert(szg_table_is_empty(tables.summary, 0, szg_table_find(tables.summary, "layer")));
     ck_assert_int_eq(
         szg_table_get_integer(tables.summary, 0, szg_table_find(tables.summary, "head")), 2);
@@ -365,18 +366,35 @@ static int64_t cell_integer(const szg_table *table, int64_t row, const char *col
     return szg_table_get_integer(table, row, szg_table_find(table, column));
 }
 
-/* Each row of a spectrum says how many zeros it leaves out; together they make the order. */
-static void check_zeros(const szg_table *eigenvalues, const char *kind, int64_t n) {
-    int64_t listed = 0, zeros = -1;
+/* Of the sum of n values: each moves by no more than Weyl's bound, and a trace by n ||E||. */
+static double sum_slack(int64_t n, const szg_matrix_report *report) {
+    return (double)n * weyl(n, report->summary.frobenius);
+}
+
+/* Values and multiplicities make the order, in their order, and the trace; the zeros by structure
+ * are one row. `slack`: of the trace. */
+static void check_multiplicities(const szg_table *eigenvalues, const char *kind, int64_t n,
+                                 double trace, double slack) {
+    int64_t total = 0, zeros = 0, said = -1;
+    double sum = 0;
     for (int64_t row = 0; row < szg_table_rows(eigenvalues); row++) {
         if (strcmp(cell_text(eigenvalues, row, "kind"), kind) != 0)
             continue;
-        ck_assert(listed == 0 || cell_integer(eigenvalues, row, "zeros") == zeros);
-        zeros = cell_integer(eigenvalues, row, "zeros");
-        listed++;
+        int64_t times = cell_integer(eigenvalues, row, "multiplicity");
+        double re = szg_table_get_real(eigenvalues, row, szg_table_find(eigenvalues, "re"));
+        ck_assert_int_ge(times, 1);
+        ck_assert_int_eq(cell_integer(eigenvalues, row, "index"), total);
+        ck_assert(said < 0 || cell_integer(eigenvalues, row, "zeros") == said);
+        said = cell_integer(eigenvalues, row, "zeros");
+        if (times == said && re == 0)
+            zeros += times;
+        ck_assert(times == 1 || re == 0);
+        total += times;
+        sum += (double)times * re;
     }
-    ck_assert(listed > 0);
-    ck_assert_int_eq(listed + zeros, n);
+    ck_assert_int_eq(total, n);
+    ck_assert_int_eq(zeros, said);
+    ck_close(sum, trace, slack);
 }
 
 /* What its range bounds follows from the symbol: real, complex, or inside another's range. */
@@ -413,7 +431,8 @@ START_TEST(ranges_say_what_they_bound) {
         ck_assert_str_eq(cell_text(tables.summary, 0, "solver"),
                          szg_method_solver(report.summary.method));
         if (szg_table_rows(tables.eigenvalues) > 0)
-            check_zeros(tables.eigenvalues, "eigenvalue", 9);
+            check_multiplicities(tables.eigenvalues, "eigenvalue", 9, report.eigenvalues.trace,
+                                 sum_slack(9, &report));
         szg_matrix_report_close(&report);
         szg_report_tables_close(&tables);
         szg_encoding_close(&encoding);
@@ -443,8 +462,10 @@ START_TEST(rows_say_whose_values_they_hold) {
         ck_assert_str_eq(cell_text(tables.eigenvalues, row, "values_of"),
                          singular ? "matrix" : "hermitian_part");
     }
-    check_zeros(tables.eigenvalues, "eigenvalue", N);
-    check_zeros(tables.eigenvalues, "singular", N);
+    check_multiplicities(tables.eigenvalues, "eigenvalue", N, report.eigenvalues.trace,
+                         sum_slack(N, &report));
+    check_multiplicities(tables.eigenvalues, "singular", N, report.summary.nuclear,
+                         sum_slack(N, &report));
     szg_matrix_report_close(&report);
     szg_report_tables_close(&tables);
     szgi_memory_free(a);

@@ -22,8 +22,9 @@ typedef struct spectrum_series {
     bool part;                             /* the symbol is of the matrix's Toeplitz part only */
     bool unsaid;                           /* a range is there, not what it bounds */
     double n;                              /* NaN: not said */
-    double *re, *im;                       /* [values.count] */
-    int64_t zeros;                         /* further values that are 0, as far as is said */
+    double *re, *im;                       /* [listed] */
+    int64_t listed;                        /* values that are not zeros by structure */
+    int64_t zeros;                         /* values that are, as far as is said */
     quantiles spectrum;                    /* of re */
     quantiles symbol;                      /* total 0: no symbol whose quantiles compare */
     double blur;                           /* of those quantiles, as the samples are so many */

@@ -44,7 +44,7 @@ static bool copy_curve(plot_run *run, const quantiles *from, curve *out) {
 static int64_t count_within_circle(const spectrum_series *of, double *beyond) {
     int64_t within = of->zeros;
     *beyond = 0;
-    for (int64_t i = 0; i < of->values.count; i++) {
+    for (int64_t i = 0; i < of->listed; i++) {
         double modulus = hypot(of->re[i], of->im[i]);
         within += modulus <= of->radius;
         *beyond = fmax(*beyond, modulus - of->radius);
@@ -54,7 +54,7 @@ static int64_t count_within_circle(const spectrum_series *of, double *beyond) {
 
 static void count_bounded(spectrum_facts *to, const spectrum_series *of) {
     double beyond;
-    int64_t total = to->plane ? of->values.count + of->zeros : of->spectrum.total;
+    int64_t total = to->plane ? of->listed + of->zeros : of->spectrum.total;
     to->total += total;
     if (isnan(to->plane ? of->radius : of->hi))
         return;
@@ -107,7 +107,7 @@ static const char *label_of(const spectrum_series *of) {
 
 /* Values that do not add up to the matrix's order have no places among its quantiles. */
 static bool is_whole(const spectrum_series *of) {
-    return isnan(of->n) || of->n == (double)(of->values.count + of->zeros);
+    return isnan(of->n) || of->n == (double)(of->listed + of->zeros);
 }
 
 static void say_key(words *words, const void *of) {
@@ -121,7 +121,7 @@ static void say_partial(plot_run *run, const spectrum_series *of) {
                             "%s: %" PRId64 " values are listed and %" PRId64
                             " are said to be 0, which is not the matrix's order %.0f: no "
                             "quantiles.",
-                            key, of->values.count, of->zeros, of->n);
+                            key, of->listed, of->zeros, of->n);
 }
 
 static void take_matrix(const making *of, int64_t index, const spectrum_series *matrix) {

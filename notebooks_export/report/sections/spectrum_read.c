@@ -14,10 +14,25 @@ bool szgi_cell_says(rows of, const char *column, const char *what) {
     return text && strcmp(text, what) == 0;
 }
 
-/* 0 where the column is missing, as in results of earlier versions. */
-static int64_t unlisted_zeros(rows values) {
+/* The zeros by structure; 0 where the column is missing, as in results of earlier versions. */
+static int64_t structural_zeros(rows values) {
     double zeros = values.count > 0 ? szgi_rows_real(values, 0, "zeros") : NAN;
     return zeros >= 1 && zeros < 0x1p62 ? (int64_t)zeros : 0;
+}
+
+/* Takes the row of the zeros out of the listed values: from here on they are counted, not listed,
+ * as the rows of earlier versions have them, which lack `multiplicity` and that row. */
+static void count_zeros(spectrum_series *of) {
+    for (int64_t i = 0; of->zeros > 0 && i < of->values.count; i++) {
+        if (of->re[i] != 0 || of->im[i] != 0 ||
+            szgi_rows_real(of->values, i, "multiplicity") != (double)of->zeros)
+            continue;
+        size_t after = (size_t)(of->values.count - i - 1);
+        memmove(of->re + i, of->re + i + 1, after * sizeof *of->re);
+        memmove(of->im + i, of->im + i + 1, after * sizeof *of->im);
+        of->listed--;
+        return;
+    }
 }
 
 spectrum_bounds szgi_spectrum_bounds_of(rows stated, bool singular) {
@@ -83,8 +98,9 @@ static szg_status read_symbol(szg_context *context, spectrum_series *out) {
 static szg_status read_values(szg_context *context, spectrum_series *out) {
     SZG_TRY(szgi_rows_reals(context, out->values, "re", &out->re));
     SZG_TRY(szgi_rows_reals(context, out->values, "im", &out->im));
-    out->complex = !out->singular && any_nonzero(out->values.count, out->im);
-    SZG_TRY(szgi_quantiles_of(context, out->values.count, out->re, out->zeros, &out->spectrum));
+    count_zeros(out);
+    out->complex = !out->singular && any_nonzero(out->listed, out->im);
+    SZG_TRY(szgi_quantiles_of(context, out->listed, out->re, out->zeros, &out->spectrum));
     return read_symbol(context, out);
 }
 
@@ -98,7 +114,8 @@ szg_status szgi_spectrum_read(szg_context *context, const spectrum_tables *table
                           .summary = szgi_match_find(&tables->summary, values, szgi_spectrum_order),
                           .singular = kind && strcmp(kind, "singular") == 0,
                           .n = szgi_rows_real(values, 0, "n"),
-                          .zeros = unlisted_zeros(values),
+                          .listed = values.count,
+                          .zeros = structural_zeros(values),
                           .lo = NAN,
                           .hi = NAN,
                           .radius = NAN};
