@@ -29,9 +29,17 @@ typedef struct szg_content szg_content;
  * SZG_EINVAL, SZG_EDATA, SZG_EIO, SZG_ENOMEM as szg_encoding_parse. */
 SZG_CHECK_RESULT szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed,
                                               szg_content **out);
+
+/* The same as `files:q=FILE,k=FILE` of arrays: n queries and n keys of dimension d, row i of q at
+ * q + i * ldq and of k at k + i * ldk. They are copied: the arrays may go at once. All heads have
+ * them; positions enter unprojected. SZG_EINVAL: n or d below 1, a leading dimension below d;
+ * SZG_EDATA: a number that is not finite, which the message names by row and column; SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_content_open_qk(szg_context *context, int64_t n, int64_t d,
+                                                const double *q, int64_t ldq, const double *k,
+                                                int64_t ldk, szg_content **out);
 void szg_content_close(szg_content **content);
 
-/* The canonical SPEC. Valid until the content is closed. */
+/* The canonical SPEC; "q and k" of arrays. Valid until the content is closed. */
 const char *szg_content_spec(const szg_content *content);
 
 /* ---- Logits ---- */

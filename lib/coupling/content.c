@@ -75,7 +75,7 @@ static const char *const array_key[ARRAYS] = {"x", "wq", "wk", "q", "k"};
 
 struct szg_content {
     enum kind kind;
-    szgi_spec *spec;
+    szgi_spec *spec; /* NULL: of arrays */
     int64_t dim, rank;
     uint64_t seed;
     bool identity;
@@ -159,6 +159,22 @@ fail:
     return status;
 }
 
+szg_status szg_content_open_qk(szg_context *context, int64_t n, int64_t d, const double *q,
+                               int64_t ldq, const double *k, int64_t ldk, szg_content **out) {
+    *out = NULL;
+    szg_content *content;
+    SZG_TRY(szgi_memory_alloc(context, 1, &content));
+    *content = (szg_content){.kind = FILES, .dim = d, .identity = true};
+    szg_status status = szgi_content_array_copy(context, "q", n, d, q, ldq, &content->array[Q]);
+    if (status == SZG_OK)
+        status = szgi_content_array_copy(context, "k", n, d, k, ldk, &content->array[K]);
+    if (status == SZG_OK)
+        *out = content;
+    else
+        szg_content_close(&content);
+    return status;
+}
+
 void szg_content_close(szg_content **content) {
     if (!content || !*content)
         return;
@@ -170,7 +186,7 @@ void szg_content_close(szg_content **content) {
 }
 
 const char *szg_content_spec(const szg_content *content) {
-    return szgi_spec_canonical(content->spec);
+    return content->spec ? szgi_spec_canonical(content->spec) : "q and k";
 }
 
 int64_t szgi_content_dimension(const szg_content *content) {

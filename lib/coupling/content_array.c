@@ -1,9 +1,19 @@
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "formats/npy.h"
 #include "content_private.h"
+
+static szg_status check_finite(szg_context *context, const content_array *array, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(array->data[i]))
+            return szgi_fail(context, SZG_EDATA,
+                             "row %" PRId64 ", column %" PRId64 " is not a finite number",
+                             i / array->columns, i % array->columns);
+    return SZG_OK;
+}
 
 static szg_status take(szg_context *context, const szgi_npy *npy, content_array *out) {
     int dims = szgi_npy_dims(npy);
@@ -16,12 +26,7 @@ static szg_status take(szg_context *context, const szgi_npy *npy, content_array 
         .blocks = dims == 3 ? szgi_npy_shape(npy)[0] : 0, .rows = shape[0], .columns = shape[1]};
     SZG_TRY(szgi_memory_alloc(context, count, &out->data));
     SZG_TRY(szgi_npy_read_real(context, npy, 0, count, out->data));
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(out->data[i]))
-            return szgi_fail(context, SZG_EDATA,
-                             "row %" PRId64 ", column %" PRId64 " is not a finite number",
-                             i / out->columns, i % out->columns);
-    return SZG_OK;
+    return check_finite(context, out, count);
 }
 
 szg_status szgi_content_array_read(szg_context *context, const char *path, content_array *out) {
@@ -37,6 +42,35 @@ szg_status szgi_content_array_read(szg_context *context, const char *path, conte
     szgi_memory_free(out->data);
     out->data = NULL;
     return szgi_fail_prefix(context, status, "%s", path);
+}
+
+static szg_status copy_rows(szg_context *context, const double *x, int64_t ldx,
+                            content_array *out) {
+    int64_t count;
+    if (out->rows < 1 || out->columns < 1)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " rows of dimension %" PRId64 ": at least 1 of each is needed",
+                         out->rows, out->columns);
+    if (ldx < out->columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "leading dimension %" PRId64 " is less than the dimension %" PRId64, ldx,
+                         out->columns);
+    SZG_TRY(szgi_memory_product(context, out->rows, out->columns, &count));
+    SZG_TRY(szgi_memory_alloc(context, count, &out->data));
+    for (int64_t i = 0; i < out->rows; i++)
+        memcpy(out->data + i * out->columns, x + i * ldx, (size_t)out->columns * sizeof *out->data);
+    return check_finite(context, out, count);
+}
+
+szg_status szgi_content_array_copy(szg_context *context, const char *name, int64_t n, int64_t d,
+                                   const double *x, int64_t ldx, content_array *out) {
+    *out = (content_array){.rows = n, .columns = d};
+    szg_status status = copy_rows(context, x, ldx, out);
+    if (status == SZG_OK)
+        return SZG_OK;
+    szgi_memory_free(out->data);
+    out->data = NULL;
+    return szgi_fail_prefix(context, status, "%s", name);
 }
 
 szg_status szgi_content_array_rows(szg_context *context, const content_array *array,

@@ -468,6 +468,75 @@ START_TEST(captured_as_from_files) {
 }
 END_TEST
 
+/* ---- Arrays ---- */
+
+/* Queries and keys of arrays, copied row by row, are those that files would have. */
+START_TEST(arrays_as_from_files) {
+    enum { WIDE = D + 3 };
+    double q[N * WIDE], k[N * D], from[4][N * D];
+    draw(q, N * WIDE, 31);
+    draw(k, N * D, 32);
+    for (int i = 0; i < N; i++)
+        memcpy(tokens + i * D, q + i * WIDE, D * sizeof *q);
+    write_matrix("q", N, D, tokens);
+    write_matrix("k", N, D, k);
+    char spec[256];
+    snprintf(spec, sizeof spec, "files:q=%s,k=%s", file_name("q"), file_name("k"));
+    szg_content *files = content_of(spec), *arrays;
+    remove_files();
+    ck_szg_ok(szg_content_open_qk(test_context(), N, D, q, WIDE, k, D, &arrays));
+    memset(q, 0, sizeof q);
+    memset(k, 0, sizeof k);
+    ck_assert_int_eq(szgi_content_dimension(arrays), D);
+    ck_assert_str_eq(szg_content_spec(arrays), "q and k");
+    for (int head = 0; head < 2; head++) {
+        ck_szg_ok(szgi_content_fill(test_context(), files, head, N, D, NULL, from[0], from[1], NULL,
+                                    NULL));
+        ck_szg_ok(szgi_content_fill(test_context(), arrays, head, N, D, NULL, from[2], from[3],
+                                    NULL, NULL));
+        ck_assert_mem_eq(from[0], from[2], sizeof from[0]);
+        ck_assert_mem_eq(from[1], from[3], sizeof from[1]);
+    }
+    ck_szg_fails(
+        SZG_EINVAL, "the content q and k has dimension 8, the encoding 6",
+        szgi_content_fill(test_context(), arrays, 0, N, 6, NULL, from[0], from[1], NULL, NULL));
+    ck_szg_fails(
+        SZG_EDOMAIN, "rows",
+        szgi_content_fill(test_context(), arrays, 0, N + 1, D, NULL, from[0], from[1], NULL, NULL));
+    szg_content_close(&files);
+    szg_content_close(&arrays);
+}
+END_TEST
+
+static szg_status open_arrays(const double *q, const double *k) {
+    szg_content *content;
+    szg_status status = szg_content_open_qk(test_context(), 3, 4, q, 4, k, 4, &content);
+    ck_assert_int_eq(status != SZG_OK, !content);
+    szg_content_close(&content);
+    return status;
+}
+
+START_TEST(arrays_refused) {
+    double q[12] = {0}, k[12] = {0};
+    szg_content *content;
+    ck_survives_failed_allocations(3, open_arrays(q, k));
+    k[2 * 4 + 3] = INFINITY;
+    ck_szg_fails(SZG_EDATA, "k: row 2, column 3 is not a finite number", open_arrays(q, k));
+    q[1 * 4 + 0] = NAN;
+    ck_szg_fails(SZG_EDATA, "q: row 1, column 0 is not a finite number", open_arrays(q, k));
+    ck_szg_fails(SZG_EINVAL, "q: 0 rows",
+                 szg_content_open_qk(test_context(), 0, 4, q, 4, k, 4, &content));
+    ck_szg_fails(SZG_EINVAL, "of dimension -1",
+                 szg_content_open_qk(test_context(), 3, -1, q, 4, k, 4, &content));
+    q[4] = 0;
+    ck_szg_fails(SZG_EINVAL, "k: leading dimension 3",
+                 szg_content_open_qk(test_context(), 3, 4, q, 4, k, 3, &content));
+    ck_szg_fails(SZG_ENOMEM, "",
+                 szg_content_open_qk(test_context(), INT64_MAX / 2, 4, q, 4, k, 4, &content));
+    ck_assert_ptr_null(content);
+}
+END_TEST
+
 static szg_status couple_captured(const szg_encoding *encoding, const szgi_captured *captured) {
     szg_logits *logits;
     szg_status status =
@@ -597,6 +666,8 @@ TEST_FILE("coupling") {
     test_add(suite, "files_by_head", files_by_head);
     test_add(suite, "captured_as_from_files", captured_as_from_files);
     test_add(suite, "captured_refused", captured_refused);
+    test_add(suite, "arrays_as_from_files", arrays_as_from_files);
+    test_add(suite, "arrays_refused", arrays_refused);
     test_add(suite, "bad_content", bad_content);
     test_add(suite, "a_file_that_changes_meanwhile", a_file_that_changes_meanwhile);
     test_add(suite, "bad_arguments", bad_arguments);

@@ -92,7 +92,7 @@ def python(code, *arguments, **environment):
 class Counted:
     """The library of the Python package, counting calls, and what successful ones open less what is closed."""
     OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",
-               "szg_content_parse", "szg_logits_open", "szg_contraction_compute", "szg_context_open",
+               "szg_content_open_qk", "szg_logits_open", "szg_contraction_compute", "szg_context_open",
                "szg_claims_verify", "szg_certificates_check", "szg_checkpoint_open", "szg_checkpoint_analyse"}
 
     def __init__(self, library):

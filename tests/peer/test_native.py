@@ -394,7 +394,10 @@ def check_refusals():
         refused("no memory", lambda: szego.spectrum([2.0, 1.0], 2**20, dense=True), "TiB")
         refused("a part of a spectrum", lambda: szego.spectrum("kms:rho=0.5", 10**6, want="range").expanded(), "want")
         q = rng.standard_normal((8, 4))
-        refused("queries that are not finite", lambda: szego.contraction(q, np.full((8, 4), np.nan), "nope"), "finite")
+        spoiled = rng.standard_normal((2, 8, 4))
+        spoiled[1, 6, 2] = np.inf
+        refused("keys that are not finite", lambda: szego.contraction(np.stack([q, q]), spoiled, "nope", head=1),
+                "k: row 6, column 2", "finite", kind=szego.ArgumentError)
         szego.contraction(q, q, "alibi:heads=2")
         szego.symbol("t5:heads=2,seed=1", 9)
         idle = sum(map(len, native._idle.values()))

@@ -12,7 +12,6 @@ a number has fewer digits than its type. Lists and arrays of integers are conver
 """
 import contextlib
 import math
-import os
 from ctypes import byref as _ref
 from typing import Optional, Union
 
@@ -310,15 +309,6 @@ def _one_head(array: np.ndarray, name: str, head: int) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _npy(array: np.ndarray):
-    """The array as a file in memory, for a block: content comes to the library as .npy."""
-    with open(os.memfd_create("szego", os.MFD_CLOEXEC), "wb") as file:
-        np.save(file, array)
-        file.flush()
-        yield f"/proc/self/fd/{file.fileno()}"
-
-
-@contextlib.contextmanager
 def _logits(context, q, k, spec, head, causal, unscaled):
     """(szg_logits, what its content is) for a block."""
     head = _integer(head, "head", 0)
@@ -331,13 +321,11 @@ def _logits(context, q, k, spec, head, causal, unscaled):
     with contextlib.ExitStack() as stack:
         def opened(opener, closer, *arguments):
             return stack.enter_context(handle(context, opener, closer, *arguments))
-        files = [stack.enter_context(_npy(array)) for array in (q, k)]
         encoding = opened("szg_encoding_parse", "szg_encoding_close", _spec(spec))
-        content = opened("szg_content_parse", "szg_content_close",
-                         "files:q={},k={}".format(*files).encode(), 0)
+        (n, d), at = q.shape, (q.ctypes.data, k.ctypes.data)
+        content = opened("szg_content_open_qk", "szg_content_close", n, d, at[0], d, at[1], d)
         alike = stacked and native.library().szg_encoding_heads(encoding) == 1
-        made = opened("szg_logits_open", "szg_logits_close", encoding, 0 if alike else head, content, len(q),
-                      _ref(options))
+        made = opened("szg_logits_open", "szg_logits_close", encoding, 0 if alike else head, content, n, _ref(options))
         yield made, _text(native.library().szg_contraction_content_kind(encoding))
 
 

@@ -262,7 +262,8 @@ szg_status szg_theorem_of_encoding(szg_context *context, const struct szg_kernel
     szg_theorem_answer *answer);
 szg_status szg_theorem_of_toeplitz(szg_context *context, const struct szg_toeplitz *toeplitz,
     szg_theorem_answer *answer);
-szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed, szg_content **out);
+szg_status szg_content_open_qk(szg_context *context, int64_t n, int64_t d, const double *q, int64_t ldq,
+    const double *k, int64_t ldk, szg_content **out);
 void szg_content_close(szg_content **content);
 szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, int64_t head, const
     szg_content *content, int64_t n, const szg_logits_options *options, szg_logits **out);
