@@ -142,7 +142,7 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     double frobenius, *copy;
     SZG_TRY(check_shape(context, n, n, a, lda));
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
-    SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_wide_frobenius(context, n, n * width, width, a, lda * width, &frobenius));
     if (form == SYMMETRIC)
         SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
     if (form == HERMITIAN)
@@ -232,7 +232,7 @@ static szg_status general_run(szg_context *context, int64_t n, int64_t width, co
     double frobenius, *copy;
     szg_c64 *w = NULL;
     SZG_TRY(check_shape(context, n, n, a, lda));
-    SZG_TRY(szgi_dense_frobenius(context, n, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_wide_frobenius(context, n, n * width, width, a, lda * width, &frobenius));
     szg_c64 trace = {.re = trace_of(n, a, (lda + 1) * width),
                      .im = width == 2 ? trace_of(n, a + 1, (lda + 1) * width) : 0};
     SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
@@ -286,7 +286,7 @@ static szg_status singular_run(szg_context *context, int64_t m, int64_t n, int64
     SZG_TRY(check_shape(context, m, n, a, lda));
     int64_t rank = m < n ? m : n;
     SZG_TRY(szgi_selection_of(context, rank, options, &selection));
-    SZG_TRY(szgi_dense_frobenius(context, m, n * width, a, lda * width, &frobenius));
+    SZG_TRY(szgi_wide_frobenius(context, m, n * width, width, a, lda * width, &frobenius));
     SZG_TRY(copy_matrix(context, m, n, width, a, lda, &copy));
     szg_status status = szgi_memory_alloc(context, rank, &s);
     if (status == SZG_OK && width == 1)

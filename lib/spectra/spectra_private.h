@@ -92,6 +92,10 @@ SZG_CHECK_RESULT szg_status szgi_require_finite(szg_context *context, const char
  * infinite. */
 SZG_CHECK_RESULT szg_status szgi_dense_frobenius(szg_context *context, int64_t m, int64_t n,
                                                  const double *a, int64_t lda, double *out);
+/* The same of n numbers a row, lda apart, `width` to an entry: 2 of complex ones. */
+SZG_CHECK_RESULT szg_status szgi_wide_frobenius(szg_context *context, int64_t m, int64_t n,
+                                                int64_t width, const double *a, int64_t lda,
+                                                double *out);
 
 /* A monotone equation value(t) = 0 with its derivative; `at` carries the index of the root. */
 typedef struct szgi_secular {

@@ -200,14 +200,19 @@ szg_status szgi_require_finite(szg_context *context, const char *name, double va
 
 szg_status szgi_dense_frobenius(szg_context *context, int64_t m, int64_t n, const double *a,
                                 int64_t lda, double *out) {
+    return szgi_wide_frobenius(context, m, n, 1, a, lda, out);
+}
+
+szg_status szgi_wide_frobenius(szg_context *context, int64_t m, int64_t n, int64_t width,
+                               const double *a, int64_t lda, double *out) {
     double largest = 0;
     for (int64_t i = 0; i < m; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j < n; j++) {
             double value = fabs(a[i * lda + j]);
             if (!isfinite(value))
-                return szgi_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is %g", i, j,
-                                 a[i * lda + j]);
+                return szgi_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is %g", i,
+                                 j / width, a[i * lda + j]);
             largest = fmax(largest, value);
         }
     }

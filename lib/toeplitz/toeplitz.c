@@ -44,10 +44,12 @@ static lag_reader *const readers[] = {
     [SZG_TOEPLITZ_COMPLEX] = read_complex,
 };
 
-/* All lags given must be numbers, those that are dropped too. */
+/* All lags given must be numbers, those that are dropped too. Half of them are given where the
+ * matrix is its own adjoint: no message names another. */
 static szg_status check_lags(szg_context *context, szg_toeplitz_kind kind, int64_t count,
                              const void *a) {
-    for (int64_t lag = 1 - count; lag < count; lag++) {
+    bool half = kind == SZG_TOEPLITZ_SYMMETRIC || kind == SZG_TOEPLITZ_HERMITIAN;
+    for (int64_t lag = half ? 0 : 1 - count; lag < count; lag++) {
         szg_c64 value = readers[kind](a, count, lag);
         if (!isfinite(value.re) || !isfinite(value.im))
             return szgi_fail(context, SZG_EDATA,

@@ -346,9 +346,11 @@ def check_logits():
 # ---- Refusals -----------------------------------------------------------------------------------
 
 REFUSED = {
-    "nan": (lambda: szego.spectrum([1.0, np.nan], 4), "lag", "finite"),
+    "nan": (lambda: szego.spectrum([1.0, np.nan], 4), "of lag 1 is", "finite"),
+    "nan in a Hermitian lag": (lambda: szego.spectrum(np.array([1, 0, 1j * np.nan]), 4), "of lag 2 is"),
+    "nan in a full lag": (lambda: szego.spectrum([np.nan, 1.0, 1.0], lags="full"), "of lag -1 is"),
     "infinity in a matrix": (lambda: szego.spectrum(np.array([[1, np.inf], [0, 1]])), "(0, 1)"),
-    "a complex NaN": (lambda: szego.spectrum(np.array([[1, np.nan], [0, 1]], complex)), "entry", "nan"),
+    "a complex NaN": (lambda: szego.spectrum(np.array([[1, np.nan], [0, 1]], complex)), "(0, 1) is nan"),
     "a complex a_0": (lambda: szego.spectrum(np.array([1j, 1])), "lag 0"),
     "negative n": (lambda: szego.spectrum([2.0, 1.0], -3), "-3"),
     "negative n of a SPEC": (lambda: szego.spectrum("rope:dim=64", -3), "-3"),

@@ -146,6 +146,14 @@ START_TEST(dense_refuses) {
                  eigenvalues_of(ctx, szg_matrix_dense(2, 2, b, 2), NULL, &s));
     ck_szg_fails(SZG_EDATA, "entry (0, 1)",
                  singular_of(ctx, szg_matrix_dense(2, 2, b, 2), NULL, &s));
+    const szg_c64 c[4] = {{1, 0}, {0, NAN}, {0, NAN}, {1, 0}},
+                  d[4] = {{1, 0}, {0, 1}, {INFINITY, 0}};
+    ck_szg_fails(SZG_EDATA, "entry (0, 1) is nan",
+                 eigenvalues_of(ctx, szg_matrix_complex(2, 2, c, 2), NULL, &s));
+    ck_szg_fails(SZG_EDATA, "entry (0, 1) is nan",
+                 eigenvalues_of(ctx, szg_matrix_hermitian(2, c, 2), NULL, &s));
+    ck_szg_fails(SZG_EDATA, "entry (1, 0) is inf",
+                 singular_of(ctx, szg_matrix_complex(2, 2, d, 2), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "apart", eigenvalues_of(ctx, szg_matrix_symmetric(2, a, 1), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "0 x", singular_of(ctx, szg_matrix_dense(0, 2, a, 2), NULL, &s));
 }
