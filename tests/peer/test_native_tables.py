@@ -135,7 +135,7 @@ def check_encodings():
         tap.ok(f"{name}: keywords", keys == listed[spec] and function.__name__ == name
                and all(f"\n{key}: " in function.__doc__ for key in keys), f"{keys} {listed[spec]}")
     one = rope(base=500000, dim=64)
-    tap.ok("a SPEC", one == "rope:dim=64,base=500000" == str(one) and one == encodings.Encoding("rope:base=500000,dim=64")
+    tap.ok("a SPEC", one == "rope:dim=64,base=500000" == str(one) == encodings.Encoding("rope:base=500000,dim=64")
            and isinstance(one, szego.Encoding) and hash(one) == hash(str(one))
            and repr(one) == "Encoding('rope:dim=64,base=500000')" and f"{one}" == str(one), repr(one))
     tap.ok("its parts", one.name == "rope" and one.keys == {"dim": "64", "base": "500000"} and one.heads == 1
@@ -188,6 +188,7 @@ def check_claims(folder):
     tap.ok("tables are items", set(found) == set(found.keys()) == {*dict(found.items())} and "verify_lemma" in found
            and found["verify_claims"] is found.tables["verify_claims"]
            and found.provenance["."]["command"] == "verify")
+    tap.ok("a seed of 64 bits", szego.verify("L1", terms=4, trials=2, seed=2**64 - 1).differing == 0)
     tap.ok("tables without rows are left out", "verify_lemma" not in szego.verify("B1"))
     tap.ok("a short repr", len(repr(found)) < 200 and "2 fails" in repr(found), repr(found))
     every = szego.verify()
@@ -217,6 +218,7 @@ def check_claims(folder):
             ("more trials than possible", lambda: szego.verify("L1", trials=10**6 + 1), "1000000"),
             ("trials that are no integer", lambda: szego.verify(trials=2.0), "2.0"),
             ("a negative seed", lambda: szego.verify(seed=-1), "2^64"),
+            ("a seed that is true", lambda: szego.verify("B1", seed=True), "integer"),
             ("a seed beyond 64 bits", lambda: szego.verify(seed=2**64), "2^64"),
             ("a path that is none", lambda: szego.recheck(3.5), "path"),
             ("a NUL in a path", lambda: szego.recheck("a\0b"), "NUL"),

@@ -66,6 +66,9 @@ KINDS = {"array": lambda: ARRAYS[rng.integers(len(ARRAYS))](), "spec": lambda: S
          "number": lambda: NUMBERS[rng.integers(len(NUMBERS))], "flag": lambda: FLAGS[rng.integers(len(FLAGS))],
          "word": lambda: WORDS[rng.integers(len(WORDS))]}
 
+#: No such files are needed here: tests/peer/test_native_tables.py reads whole ones.
+CERTIFICATES, MODEL = "certificates.csv", "model"
+
 # ---- The calls: good arguments, and what kind each is ---------------------------------------------
 
 _Q = rng.standard_normal((2, 6, 4))
@@ -84,6 +87,17 @@ CALLS = {
     "symbol of an array": (szego.symbol, {"source": (rng.standard_normal(4), "array"), **_MATRIX}),
     "logits": (szego.logits, {"part": ("coupled", "word"), **_ASKED, **_PAIR}),
     "contraction": (szego.contraction, _PAIR),
+    "verify": (lambda claim, **given: szego.verify(claim, **given),
+               {"claim": ("B1", "spec"), "terms": (3, "number"), "trials": (2, "number"), "seed": (0, "number"),
+                "threads": (1, "number")}),
+    "recheck": (lambda path: szego.recheck(path) if path is not CERTIFICATES else None,
+                {"path": (CERTIFICATES, "spec")}),
+    "checkpoint": (lambda path, **given: szego.checkpoint(path, **given) if path is not MODEL else None,
+                   {"path": (MODEL, "spec"), "config": (None, "spec"), "positions": (None, "number"),
+                    "samples": (None, "number"), "threads": (1, "number")}),
+    "an encoding": (szego.encodings.rope, {"dim": (8, "number"), "base": (10.0, "number"), "rotate": (None, "array"),
+                                           "pairing": (None, "word")}),
+    "a SPEC": (szego.Encoding, {"spec": ("rope:dim=4", "spec")}),
     "compare": (szego.compare, {"content": (symmetric(4), "array"), "coupled": (symmetric(4), "array")}),
 }
 

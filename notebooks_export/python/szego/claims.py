@@ -113,7 +113,9 @@ def recheck(path, *, threads: Optional[int] = None) -> Recheck:
 
 
 def _seed(value) -> int:
-    value = integer(value, "seed", 0) if not isinstance(value, int) else value
-    if not 0 <= value < 2**64:
+    """An integer of 64 bits without a sign."""
+    if isinstance(value, int) and not isinstance(value, bool) and 2**63 <= value < 2**64:
+        return value
+    if isinstance(value, int) and not 0 <= value < 2**63:
         raise ArgumentError(f"seed={value}: 0 to 2^64 - 1 are possible", "SZG_EINVAL")
-    return value
+    return integer(value, "seed", 0)
