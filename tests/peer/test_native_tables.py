@@ -191,6 +191,7 @@ def check_claims(folder):
     tap.ok("a seed of 64 bits", szego.verify("L1", terms=4, trials=2, seed=2**64 - 1).differing == 0)
     tap.ok("tables without rows are left out", "verify_lemma" not in szego.verify("B1"))
     tap.ok("a short repr", len(repr(found)) < 200 and "2 fails" in repr(found), repr(found))
+    tap.ok("in a notebook", "2 fails" in found._repr_html_() and len(found._repr_html_()) < 4000)
     every = szego.verify()
     tap.ok("every claim", len(every.verdicts) > 20 and every.differing == 0)
     certificates = os.path.join(said, "certificates.csv")
@@ -296,6 +297,8 @@ def check_checkpoint(folder):
     tap.ok("their parts have the energy", np.allclose(parts, found.per_pair("energy"), rtol=64 * EPS, atol=0))
     values[:] = 0
     tap.ok("arrays are the caller's", found.singular_values(0, 0)[0] > 0)
+    tap.ok("in a notebook", "llama" in found._repr_html_() and len(found._repr_html_()) < 6000)
+    tap.ok("a frame", len(found.tables.frame("checkpoint_summary")) == 8)
     tap.ok("a short repr", len(repr(found)) < 200 + len(model) and "2 layers of 4 heads" in repr(found))
     for name, call, *words in (
             ("a layer that is not there", lambda: found.singular_values(2), "layer=2", "0 to 1"),

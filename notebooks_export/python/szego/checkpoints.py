@@ -7,6 +7,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import integer, path as as_path, text
+from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
 from .tabled import Tabled
@@ -26,7 +27,7 @@ class Problem(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Checkpoint(Tabled):
+class Checkpoint(Tabled, Shown):
     """Spectra of a trained checkpoint: W_Q^T W_K of every head, and what positions add.
 
     unknown: None, or why the architecture is not known; then there are no layers and heads, and every 2-D weight

@@ -6,6 +6,7 @@ from typing import Dict, Optional
 
 from . import layout, native
 from .arguments import integer, path as as_path
+from .display import Shown
 from .errors import ArgumentError
 from .native_tables import results
 from .tabled import Tabled
@@ -15,7 +16,7 @@ _TABLES = ("claims", "certificates", "lemma", "samples", "evidence")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Verification(Tabled):
+class Verification(Tabled, Shown):
     """Computed verdicts on claims of the paper (arXiv 2505.13027v1).
 
     verdicts: by claim, in the ledger's order: "holds" (a proof is on record and no trial refuted it), "fails" (a
@@ -45,7 +46,7 @@ class Verification(Tabled):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recheck(Tabled):
+class Recheck(Tabled, Shown):
     """What the second path says of the certificates of a file.
 
     refused: how many it does not confirm; tables: verify_checks, with columns id, kind, verdict ("confirmed",

@@ -6,6 +6,7 @@ import numpy as np
 
 from .display import Shown
 from .errors import LibraryError
+from .tabled import Tabled
 from .tables import Results, Table
 
 
@@ -56,7 +57,7 @@ class Theorem(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum(Shown):
+class Spectrum(Tabled, Shown):
     """Eigenvalues or singular values of an n x n matrix, with their multiplicities.
 
     values: the listed values, ascending (singular values descend); float64, or complex128 where some are
@@ -95,6 +96,7 @@ class Spectrum(Shown):
     theorem: Optional[Theorem] = None
     _program: Optional[Callable[[], Results]] = None
     _made: Dict[str, Results] = field(default_factory=dict)
+    _numbers = "`values` and `expanded()`"
 
     @property
     def complete(self) -> bool:
@@ -130,31 +132,6 @@ class Spectrum(Shown):
         if "tables" not in self._made:
             self._made["tables"] = self._program()
         return self._made["tables"]
-
-    def __getitem__(self, table: str):
-        if not isinstance(table, str):
-            raise TypeError("a spectrum's items are tables, by name; its numbers are in `values` and "
-                            "`expanded()`")
-        return self.tables[table]
-
-    def __contains__(self, table) -> bool:
-        return table in self.tables
-
-    def __iter__(self):
-        return iter(self.tables)
-
-    def keys(self):
-        """Names of the tables."""
-        return self.tables.keys()
-
-    def items(self):
-        """Names and tables."""
-        return self.tables.items()
-
-    @property
-    def provenance(self) -> Dict[str, dict]:
-        """How the tables were made."""
-        return self.tables.provenance
 
     def __repr__(self) -> str:
         of = f"{len(self.values)} {'listed ' if self.complete else 'of the '}"
