@@ -280,13 +280,18 @@ def check_checkpoint(folder):
             want = np.linalg.svd(dense, compute_uv=False)
             name, bound = f"layer {layer}, head {head}", eigenvalue_bound(24, want[0])
             tap.close(f"{name}: singular values", float(np.abs(values[layer, head] - want[:8]).max()), 0, bound)
-            # They are those of an 8 x 8 matrix near B^T A: their sum moves as the trace, by 8 entries.
+            # They are those of an 8 x 8 matrix M + E near B^T A: the trace moves by 8 ||E||, that of its square by
+            # 16 ||M|| ||E||.
             factors = [np.linalg.norm(one[8 * at:8 * at + 8], 2) for one, at in ((q, head), (k, head // 2))]
-            tap.close(f"{name}: eigenvalues sum to the trace", complex(eigenvalues[layer, head].sum()),
-                      np.trace(dense), 8 * eigenvalue_bound(24, factors[0] * factors[1] / np.sqrt(8)))
+            norm = factors[0] * factors[1] / np.sqrt(8)
+            found_here, slack = eigenvalues[layer, head], eigenvalue_bound(24, norm)
+            tap.close(f"{name}: eigenvalues sum to the trace", complex(found_here.sum()), np.trace(dense), 8 * slack)
+            tap.close(f"{name}: their squares too", complex((found_here**2).sum()), np.trace(dense @ dense),
+                      16 * norm * slack)
             tap.ok(f"{name}: one head", np.array_equal(found.singular_values(layer, head), values[layer, head])
                    and np.array_equal(found.eigenvalues(layer, head), eigenvalues[layer, head])
                    and np.array_equal(found.singular_values(layer)[head], values[layer, head]))
+    tap.ok("some are complex", bool((eigenvalues.imag != 0).any()))
     tap.ok("a column by head", np.array_equal(found.per_head("sigma_max"), values[:, :, 0])
            and np.isnan(found.per_head("toeplitzness")).all() and (found.per_head("rank") == 8).all())
     theta = found.per_pair("theta")
