@@ -93,12 +93,11 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
     return SZG_OK;
 }
 
-/* `width` is 1 for a symmetric array, 2 for a Hermitian one. */
+/* `width` is 1 for a symmetric array, 2 for a Hermitian one, whose norm is `frobenius`. */
 static szg_status hermitian_values(szg_context *context, int64_t n, int64_t width, double *a,
-                                   const szgi_selection *selection, szg_spectrum *out) {
-    int64_t row = n * width;
-    double frobenius, trace = trace_of(n, a, row + width), *w;
-    SZG_TRY(szgi_dense_frobenius(context, n, row, a, row, &frobenius));
+                                   double frobenius, const szgi_selection *selection,
+                                   szg_spectrum *out) {
+    double trace = trace_of(n, a, (n + 1) * width), *w;
     SZG_TRY(szgi_memory_alloc(context, n, &w));
     szg_status status = width == 1 ? szgi_eigen_symmetric(context, n, a, n, w, false)
                                    : szgi_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
@@ -113,12 +112,16 @@ static szg_status hermitian_values(szg_context *context, int64_t n, int64_t widt
 
 szg_status szgi_dense_symmetric_values(szg_context *context, int64_t n, double *a,
                                        const szgi_selection *selection, szg_spectrum *out) {
-    return hermitian_values(context, n, 1, a, selection, out);
+    double frobenius;
+    SZG_TRY(szgi_dense_frobenius(context, n, n, a, n, &frobenius));
+    return hermitian_values(context, n, 1, a, frobenius, selection, out);
 }
 
 szg_status szgi_dense_hermitian_values(szg_context *context, int64_t n, szg_c64 *a,
                                        const szgi_selection *selection, szg_spectrum *out) {
-    return hermitian_values(context, n, 2, (double *)a, selection, out);
+    double frobenius;
+    SZG_TRY(szgi_wide_frobenius(context, n, 2 * n, 2, (double *)a, 2 * n, &frobenius));
+    return hermitian_values(context, n, 2, (double *)a, frobenius, selection, out);
 }
 
 szg_status szgi_dense_symmetrise(szg_context *context, int64_t n, double *a) {
@@ -151,8 +154,10 @@ static szg_status hermitian_run(szg_context *context, hermitian_form form, int64
     szg_status status = SZG_OK;
     if (form == HERMITIAN_PART)
         status = szgi_dense_symmetrise(context, n, copy);
+    if (status == SZG_OK && form == HERMITIAN_PART)
+        status = szgi_dense_frobenius(context, n, n, copy, n, &frobenius);
     if (status == SZG_OK)
-        status = hermitian_values(context, n, width, copy, &selection, out);
+        status = hermitian_values(context, n, width, copy, frobenius, &selection, out);
     szgi_memory_free(copy);
     out->method = methods[form];
     return szgi_spectrum_finish(status, out);

@@ -213,7 +213,7 @@ szg_status szgi_wide_frobenius(szg_context *context, int64_t m, int64_t n, int64
             if (!isfinite(value))
                 return szgi_fail(context, SZG_EDATA, "entry (%" PRId64 ", %" PRId64 ") is %g", i,
                                  j / width, a[i * lda + j]);
-            largest = fmax(largest, value);
+            largest = value > largest ? value : largest; /* fmax is a call */
         }
     }
     double squares = 0, scale = largest > 0 ? 1 / largest : 1;

@@ -16,8 +16,10 @@ szg_status szgi_dense_is_symmetric(szg_context *context, int64_t n, const double
     double largest = 0;
     for (int64_t i = 0; i < n; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
-        for (int64_t j = 0; j < n; j++)
-            largest = fmax(largest, fabs(a[i * lda + j]));
+        for (int64_t j = 0; j < n; j++) { /* fmax is a call */
+            double value = fabs(a[i * lda + j]);
+            largest = value > largest ? value : largest;
+        }
     }
     *symmetric = true;
     for (int64_t i = 0; i < n && *symmetric; i++) {
