@@ -224,8 +224,18 @@ static szg_status batch(szg_context *context) {
     return szgi_spectra_batch_singular(context, 1, 5, 5, a, 25, values, &worst);
 }
 
+static szg_status batch_of_spectra(szg_context *context) {
+    const szg_matrix matrices[] = {szg_matrix_dense(5, 5, numbers, 5), szg_matrix_kms(4, 0.5)};
+    szg_spectrum out[2];
+    SZG_TRY(szg_spectrum_batch(context, 2, matrices, SZG_QUESTION_EIGENVALUES, NULL, out));
+    for (int i = 0; i < 2; i++)
+        szg_spectrum_close(&out[i]);
+    return SZG_OK;
+}
+
 START_TEST(batches_survive_too) {
     ck_survives_failed_allocations(1, batch(test_context()));
+    ck_survives_failed_allocations(1, batch_of_spectra(test_context()));
 }
 END_TEST
 

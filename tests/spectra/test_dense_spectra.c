@@ -225,6 +225,121 @@ START_TEST(a_bad_matrix_is_found_once) {
 }
 END_TEST
 
+static bool same_number(double a, double b) {
+    return a == b || (isnan(a) && isnan(b)); /* NaN: was not computed */
+}
+
+static void ck_same_spectrum(const szg_spectrum *got, const szg_spectrum *want) {
+    ck_assert_int_eq(got->n, want->n);
+    ck_assert_int_eq(got->count, want->count);
+    ck_assert_int_eq(got->zeros, want->zeros);
+    ck_assert_int_eq(got->method, want->method);
+    ck_assert(!got->im == !want->im);
+    for (int64_t i = 0; i < want->count; i++) {
+        ck_close(got->re[i], want->re[i], 0);
+        if (want->im)
+            ck_close(got->im[i], want->im[i], 0);
+    }
+    ck_assert(same_number(got->residual, want->residual));
+    ck_assert(same_number(got->trace, want->trace));
+    ck_assert(same_number(got->frobenius, want->frobenius));
+}
+
+enum { MANY = 23 };
+
+static void check_batch(int threads, const szg_matrix matrices[MANY], szg_question question) {
+    szg_context *context;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
+    szg_spectrum got[MANY], want;
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(szg_spectrum_batch(context, MANY, matrices, question, NULL, got));
+    for (int i = 0; i < MANY; i++) {
+        ck_szg_ok(szg_spectrum_compute(context, &matrices[i], question, NULL, &want));
+        ck_same_spectrum(&got[i], &want);
+        szg_spectrum_close(&want);
+        szg_spectrum_close(&got[i]);
+    }
+    szg_context_close(&context);
+}
+
+/* What szg_spectrum_batch gives is what single calls give: matrices of several kinds and orders, on
+ * one thread and on several. */
+START_TEST(many_matrices_as_one_by_one) {
+    enum { LARGEST = 12 };
+    double *a = random_matrix(MANY + LARGEST * LARGEST, 43); /* matrix i begins at a + i */
+    szg_matrix matrices[MANY];
+    for (int i = 0; i < MANY; i++) {
+        int64_t n = 1 + i % LARGEST;
+        matrices[i] = i % 3 == 0   ? szg_matrix_kms(n, 0.5)
+                      : i % 3 == 1 ? szg_matrix_dense(n, n, a + i, LARGEST)
+                                   : szg_matrix_distance(n, -0.5);
+    }
+    for (int threads = 1; threads <= 3; threads += 2) {
+        check_batch(threads, matrices, SZG_QUESTION_EIGENVALUES);
+        check_batch(threads, matrices, SZG_QUESTION_SINGULAR);
+        check_batch(threads, matrices, SZG_QUESTION_HERMITIAN_PART);
+    }
+    szgi_memory_free(a);
+}
+END_TEST
+
+/* Fewer large matrices than threads: one after the other, each with all of them. */
+START_TEST(few_large_matrices) {
+    enum { N = 512 };
+    szg_context *context;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 3};
+    double *a = get((int64_t)N * N, sizeof *a);
+    for (int64_t i = 0; i < N; i++)
+        a[i * N + i] = (double)(i + 1);
+    const szg_matrix matrices[2] = {szg_matrix_symmetric(N, a, N), szg_matrix_dense(2, 2, a, N)};
+    szg_spectrum out[2];
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(szg_spectrum_batch(context, 2, matrices, SZG_QUESTION_EIGENVALUES, NULL, out));
+    for (int64_t i = 0; i < N;
+         i++) /* no sum of LAPACK's has a second term; weyl is for its scaling */
+        ck_close(out[0].re[i], (double)(i + 1), weyl(N, N));
+    ck_assert_int_eq(out[1].count, 2);
+    for (int i = 0; i < 2; i++)
+        szg_spectrum_close(&out[i]);
+    a[N + 1] = NAN;
+    ck_assert_int_eq(szg_spectrum_batch(context, 2, matrices, SZG_QUESTION_EIGENVALUES, NULL, out),
+                     SZG_EDATA);
+    ck_assert_str_eq(szg_context_message(context), "matrix 0: entry (1, 1) is nan");
+    szg_context_close(&context);
+    szgi_memory_free(a);
+}
+END_TEST
+
+START_TEST(batch_refuses) {
+    enum { COUNT = 9, N = 5, BAD = 3 };
+    szg_context *ctx = test_context();
+    double *a = random_matrix(COUNT * N * N, 44);
+    szg_matrix matrices[COUNT];
+    szg_spectrum out[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        matrices[i] = szg_matrix_dense(N, N, a + i * N * N, N);
+    for (int i = BAD; i < COUNT; i++)
+        a[i * N * N + N] = NAN;
+    for (int i = 0; i < 20; i++) { /* the first, whichever worker is faster */
+        ck_szg_fails(SZG_EDATA, "matrix 3: entry (1, 0) is nan",
+                     szg_spectrum_batch(ctx, COUNT, matrices, SZG_QUESTION_SINGULAR, NULL, out));
+        for (int j = 0; j < COUNT; j++)
+            ck_assert(!out[j].re && out[j].count == 0);
+    }
+    ck_szg_fails(SZG_EINVAL, "matrix 0: unknown question",
+                 szg_spectrum_batch(ctx, COUNT, matrices, (szg_question)9, NULL, out));
+    matrices[1].columns = 4;
+    ck_szg_fails(SZG_EINVAL, "matrix 1: eigenvalues of a 5 x 4",
+                 szg_spectrum_batch(ctx, COUNT, matrices, SZG_QUESTION_EIGENVALUES, NULL, out));
+    ck_szg_fails(SZG_EINVAL, "spectra of -1 matrices",
+                 szg_spectrum_batch(ctx, -1, matrices, SZG_QUESTION_SINGULAR, NULL, out));
+    ck_szg_fails(SZG_EINVAL, "spectra of 1 matrices",
+                 szg_spectrum_batch(ctx, 1, NULL, SZG_QUESTION_SINGULAR, NULL, out));
+    ck_szg_ok(szg_spectrum_batch(ctx, 0, NULL, SZG_QUESTION_SINGULAR, NULL, NULL));
+    szgi_memory_free(a);
+}
+END_TEST
+
 TEST_FILE("dense_spectra") {
     test_before_each(use_tested_backend);
     test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
@@ -235,4 +350,7 @@ TEST_FILE("dense_spectra") {
     test_add(suite, "dense_refuses", dense_refuses);
     test_add(suite, "a_bad_matrix_is_found_once", a_bad_matrix_is_found_once);
     test_add(suite, "batches_equal_single_ones", batches_equal_single_ones);
+    test_add(suite, "many_matrices_as_one_by_one", many_matrices_as_one_by_one);
+    test_add(suite, "few_large_matrices", few_large_matrices);
+    test_add(suite, "batch_refuses", batch_refuses);
 }
