@@ -11,6 +11,7 @@ the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys
 `szego logits`.
 """
 from . import encodings
+from .batch import Spectra, spectra
 from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
@@ -25,6 +26,7 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification",
            "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
+__all__ += ["Spectra", "spectra"]
 __version__ = "0.1.0"
 
 

@@ -1,16 +1,26 @@
-"""szego beside NumPy for the same questions, timed in turn in this process: `python3 -m szego.bench [repeats]`.
+"""szego beside NumPy and SciPy for the same questions: `python3 -m szego.bench [--markdown] [--only TEXT] [repeats]`.
 
-A ratio is the median over pairs of calls, one of each, so that what else the machine does meets both. szego's own
-pool has one thread; OPENBLAS_NUM_THREADS limits the BLAS of both. The symbol's range is left out, since NumPy has
-none.
+The calls are timed in turn in one process, and a ratio is the median over rounds of a call of each, so that what else
+the machine does meets all of them. Rows of one thread: szego's pool and OpenBLAS have one (OPENBLAS_NUM_THREADS=1).
+Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The symbol's range is left out,
+since NumPy and SciPy have none. SciPy's column is empty if SciPy is missing, or has no such call.
 """
+import argparse
+import functools
+import json
+import os
+import subprocess
 import sys
 import time
-from typing import Callable, List, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from . import compute
+from . import batch, compute
+
+#: Questions of which a round takes milliseconds, tens of them, and more: share of the repeats in percent.
+QUICK, SLOW, LONG = 100, 10, 4
+Row = Tuple[str, int, Callable, Callable, Optional[Callable]]
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -19,47 +29,138 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def compared(ours: Callable, theirs: Callable, repeats: int) -> Tuple[float, float, float]:
-    """Median seconds of each, and the median ratio of a pair; the first pair is dropped."""
-    pairs = np.array([(_seconds(ours), _seconds(theirs)) for _ in range(repeats + 1)])[1:]
-    return (*np.median(pairs, axis=0), float(np.median(pairs[:, 0] / pairs[:, 1])))
+def compared(calls: List[Callable], repeats: int) -> Tuple[np.ndarray, np.ndarray]:
+    """Median seconds of each call, and the median ratio of the first to each; the first round is dropped."""
+    rounds = np.array([[_seconds(call) for call in calls] for _ in range(repeats + 1)])[1:]
+    return np.median(rounds, axis=0), np.median(rounds[:, :1] / rounds, axis=0)
 
 
-def spectrum(*arguments, **options):
-    """The call that is timed."""
-    return compute.spectrum(*arguments, certify=False, threads=1, **options)
+def _toeplitz(column: np.ndarray) -> np.ndarray:
+    lag = np.arange(len(column))
+    return column[np.abs(lag[:, None] - lag)]
 
 
-def questions() -> List[Tuple[str, int, Callable, Callable]]:
-    """(what is asked, share of the repeats in percent, ours, NumPy's)."""
-    draw = np.random.default_rng(1).standard_normal
-    general, column = draw((128, 128)), draw(512)
+def _scipy():
+    try:
+        import scipy.linalg  # pylint: disable=import-outside-toplevel
+        return scipy.linalg
+    except ImportError:
+        return None
+
+
+def _arrays(threads: Optional[int], linalg) -> Iterator[Row]:
+    spectrum = functools.partial(compute.spectrum, certify=False, threads=threads)
+    general = np.random.default_rng(1).standard_normal((128, 128))
     symmetric = (general + general.T) / 2
     hermitian = symmetric + 1j * (general - general.T)
-    lag = np.abs(np.subtract.outer(np.arange(512), np.arange(512)))
+    for name, matrix in (("symmetric", symmetric), ("Hermitian", hermitian)):
+        yield (f"{name} 128 x 128", QUICK, functools.partial(spectrum, matrix),
+               functools.partial(np.linalg.eigvalsh, matrix), linalg and functools.partial(linalg.eigvalsh, matrix))
+    yield ("singular values 128 x 128", QUICK, lambda: spectrum(general, question="singular"),
+           lambda: np.linalg.svd(general, compute_uv=False), linalg and (lambda: linalg.svdvals(general)))
+
+
+def _kernels(threads: Optional[int], linalg) -> Iterator[Row]:
+    spectrum = functools.partial(compute.spectrum, certify=False, threads=threads)
+    column = np.random.default_rng(2).standard_normal(512)
     rope = np.cos(np.outer(np.arange(512), 10000.0 ** (-np.arange(32) / 32))).mean(1)
-    return [
-        ("symmetric 128 x 128", 100, lambda: spectrum(symmetric), lambda: np.linalg.eigvalsh(symmetric)),
-        ("Hermitian 128 x 128", 100, lambda: spectrum(hermitian), lambda: np.linalg.eigvalsh(hermitian)),
-        ("singular values 128 x 128", 100, lambda: spectrum(general, question="singular"),
-         lambda: np.linalg.svd(general, compute_uv=False)),
-        ("Toeplitz, 512 coefficients", 10, lambda: spectrum(column),
-         lambda: np.linalg.eigvalsh(column[lag])),
-        ("rope:dim=64, n = 512", 10, lambda: spectrum("rope:dim=64", 512),
-         lambda: np.linalg.eigvalsh(rope[lag])),
-    ]
+    for name, source, known in (("Toeplitz, 512 coefficients", (column,), column),
+                                ("rope:dim=64, n = 512", ("rope:dim=64", 512), rope)):
+        yield (name, SLOW, functools.partial(spectrum, *source), lambda known=known: np.linalg.eigvalsh(_toeplitz(known)),
+               linalg and (lambda known=known: linalg.eigvalsh(linalg.toeplitz(known))))
+    second = np.zeros(1000)
+    second[:2] = 2, -1
+    diagonals = np.full(1000, 2.0), np.full(999, -1.0)
+    yield ("second difference, n = 1000", LONG, lambda: spectrum([2, -1], 1000),
+           lambda: np.linalg.eigvalsh(_toeplitz(second)),
+           linalg and (lambda: linalg.eigh_tridiagonal(*diagonals, eigvals_only=True)))
+    decaying = np.exp(-np.arange(1000) / 100)
+    yield ("least and largest, n = 1000", LONG, lambda: spectrum(decaying, want="range"),
+           lambda: np.linalg.eigvalsh(_toeplitz(decaying))[[0, -1]],
+           linalg and (lambda: [linalg.eigvalsh(linalg.toeplitz(decaying), subset_by_index=[i, i]) for i in (0, 999)]))
+
+
+def _batches(threads: Optional[int]) -> Iterator[Row]:
+    for n in (64, 128):
+        general = np.random.default_rng(n).standard_normal((256, n, n))
+        symmetric = (general + general.transpose(0, 2, 1)) / 2
+        yield (f"256 symmetric {n} x {n}", LONG, functools.partial(batch.spectra, symmetric, threads=threads),
+               functools.partial(np.linalg.eigvalsh, symmetric), None)
+        yield (f"singular values, 256 of {n} x {n}", LONG,
+               functools.partial(batch.spectra, general, question="singular", threads=threads),
+               functools.partial(np.linalg.svd, general, compute_uv=False), None)
+
+
+def questions(threads: Optional[int]) -> Iterator[Row]:
+    """(what is asked, share of the repeats in percent, ours, NumPy's, SciPy's or None)."""
+    linalg = _scipy()
+    yield from _arrays(threads, linalg)
+    yield from _kernels(threads, linalg)
+    yield from _batches(threads)
+
+
+def measure(threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
+    """A row for each question whose name has the text `only`, as soon as it is known; milliseconds."""
+    for name, share, *calls in questions(threads):
+        if only not in name:
+            continue
+        medians, ratios = compared([call for call in calls if call], max(1, repeats * share // 100))
+        yield {"question": name, "threads": "all" if threads is None else str(threads),
+               "ms": (1e3 * medians).tolist(), "ratios": ratios[1:].tolist()}
+
+
+def _child(threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
+    """The rows of a process of its own: OpenBLAS reads its number of threads when it is loaded."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_NUM_THREADS",
+                                                                                    "OMP_NUM_THREADS")}
+    if threads:
+        environment["OPENBLAS_NUM_THREADS"] = str(threads)
+    command = [sys.executable, "-m", "szego.bench", "--rows", str(threads or 0), "--only", only, str(repeats)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+        yield from map(json.loads, child.stdout)
+    if child.returncode:
+        raise SystemExit(child.returncode)
+
+
+HEADINGS = ("question", "threads", "szego, ms", "NumPy, ms", "SciPy, ms", "szego / NumPy", "szego / SciPy")
+
+
+def _cells(row: Dict) -> List[str]:
+    milliseconds = [f"{value:.3g}" if value < 100 else f"{value:.0f}" for value in row["ms"]] + ["", ""]
+    ratios = [f"{value:.2f}" for value in row["ratios"]] + ["", ""]
+    return [row["question"], row["threads"], *milliseconds[:3], *ratios[:2]]
+
+
+def _line(cells, markdown: bool) -> str:
+    if markdown:
+        return f"| {' | '.join(cells)} |"
+    return f"{cells[0]:32} {cells[1]:>7} {cells[2]:>10} {cells[3]:>10} {cells[4]:>10} {cells[5]:>14} {cells[6]:>14}"
+
+
+def _repeats(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rounds, 1 or more")
+    return int(text)
 
 
 def main(arguments: List[str]) -> int:
     """The table, on standard output."""
-    if len(arguments) > 1 or (arguments and not (arguments[0].isdigit() and int(arguments[0]) > 0)):
-        print("usage: python3 -m szego.bench [repeats]", file=sys.stderr)
-        return 2
-    repeats = int(arguments[0]) if arguments else 200
-    print(f"{'question':28} {'szego, ms':>10} {'NumPy, ms':>10} {'ratio':>7}")
-    for name, share, ours, theirs in questions():
-        mine, other, ratio = compared(ours, theirs, max(1, repeats * share // 100))
-        print(f"{name:28} {mine * 1e3:10.3f} {other * 1e3:10.3f} {ratio:7.2f}")
+    parser = argparse.ArgumentParser(prog="python3 -m szego.bench", description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("repeats", nargs="?", type=_repeats, default=200, help="rounds of a quick question (200)")
+    parser.add_argument("--markdown", action="store_true", help="the table as docs/how-to/python.md has it")
+    parser.add_argument("--only", default="", metavar="TEXT", help="questions whose name has this text (all)")
+    parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.rows is not None:
+        for row in measure(given.rows or None, given.repeats, given.only):
+            print(json.dumps(row), flush=True)
+        return 0
+    print(_line(HEADINGS, given.markdown))
+    if given.markdown:
+        print(_line(["---", "---"] + ["---:"] * 5, True))
+    for threads in (1, None):
+        for row in _child(threads, given.repeats, given.only):
+            print(_line(_cells(row), given.markdown), flush=True)
     return 0
 
 

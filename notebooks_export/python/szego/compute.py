@@ -24,6 +24,7 @@ from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
 
 Source = Union[str, np.ndarray]
+_QUICK = 128  # order of a dense matrix, whose spectrum is there in milliseconds
 
 
 def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenvalues", want: str = "all",
@@ -33,7 +34,7 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
 
         szego.spectrum("rope:dim=64", 512).expanded()         # shape (512,)
         szego.spectrum(np.array([2.0, -1.0]), 100).values
-        szego.spectrum(matrix).values                         # matrix of shape (n, n)
+        szego.spectrum(matrix).values                         # matrix of shape (n, n); of many: szego.spectra
 
     source, n, lags: see the module's words. head, matrix: of a SPEC, which head's matrix (rope+absolute has two).
     question: "eigenvalues", "singular" (singular values) or "hermitian_part" (eigenvalues of (L + L^*)/2).
@@ -74,7 +75,7 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
             if certify:
                 found.update(theorem=kernel.theorem(context))
             return Spectrum(**found, _program=tables)
-    return native.run(work, threads)
+    return native.run(work, threads, quick=given.dense and given.n <= _QUICK)
 
 
 def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, convention: str = "truncated",
@@ -279,14 +280,19 @@ class _Given:
             yield made, kernel
 
     def _of_matrix(self):
-        library, a, n = native.library(), self.array, self.n
-        if a.dtype.kind == "c":
-            if self.hermitian or (self.hermitian is None and _is_hermitian(a)):
-                return library.szg_matrix_hermitian(n, a.ctypes.data, n)
-            return library.szg_matrix_complex(n, n, a.ctypes.data, n)
-        if self.hermitian:
-            return library.szg_matrix_symmetric(n, a.ctypes.data, n)
-        return library.szg_matrix_dense(n, n, a.ctypes.data, n)
+        return matrix_view(self.array, self.hermitian)
+
+
+def matrix_view(a: np.ndarray, hermitian: Optional[bool]) -> layout.Matrix:
+    """The szg_matrix of a 2-D array, which must outlive it."""
+    library, (m, n), address = native.library(), a.shape, a.ctypes.data
+    if a.dtype.kind == "c":
+        if hermitian or (hermitian is None and m == n and _is_hermitian(a)):
+            return library.szg_matrix_hermitian(n, address, n)
+        return library.szg_matrix_complex(m, n, address, n)
+    if hermitian:
+        return library.szg_matrix_symmetric(n, address, n)
+    return library.szg_matrix_dense(m, n, address, n)
 
 
 def _is_hermitian(a: np.ndarray) -> bool:

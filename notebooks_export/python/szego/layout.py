@@ -252,6 +252,8 @@ szg_matrix szg_matrix_toeplitz(const szg_toeplitz *toeplitz);
 void szg_matrix_close(szg_matrix *matrix);
 szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix, szg_question question,
     const szg_spectra_options *options, szg_spectrum *out);
+szg_status szg_spectrum_batch(szg_context *context, int64_t count, const szg_matrix *matrices, szg_question
+    question, const szg_spectra_options *options, szg_spectrum *out);
 void szg_spectrum_close(szg_spectrum *spectrum);
 const char *szg_method_name(szg_method method);
 const char *szg_method_solver(szg_method method);

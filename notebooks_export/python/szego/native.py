@@ -92,6 +92,11 @@ class Context:
             raise _error(status, f"no context of {threads} threads: 1 to 1024 are possible, None is one for "
                                  "each processor" if status == 1 else "no context: memory was refused")
 
+    @property
+    def busy(self) -> bool:
+        """Whether a call is at work in it."""
+        return self._busy.locked()
+
     def call(self, name: str, *arguments) -> None:
         """The function `name`, which takes the context first and returns a status."""
         if not self._busy.acquire(blocking=False):
@@ -227,16 +232,18 @@ class _Job:
                 self.context.close()
 
 
-def run(work: Callable[[Context], T], threads: Optional[int] = None) -> T:
+def run(work: Callable[[Context], T], threads: Optional[int] = None, quick: bool = False) -> T:
     """work(context). In the main thread the work runs in a thread of its own, so that Ctrl-C is heard:
     it cancels the work and is raised. Work that has not stopped after half a second is left to end by itself.
+    quick: the work takes milliseconds; it needs no such thread, for Ctrl-C is heard when it ends.
     """
     context = _take(threads)
-    if threading.current_thread() is not threading.main_thread():
+    if quick or threading.current_thread() is not threading.main_thread():
         try:
             return work(context)
         finally:
-            _give(context)
+            if not context.busy:  # it is where Ctrl-C came just after a call: then it is forgotten
+                _give(context)
     job = _Job(work, context)
     worker = threading.Thread(target=job.run, name="szego", daemon=True)
     try:
