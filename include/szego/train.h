@@ -24,6 +24,29 @@ void szg_model_close(szg_context *context, szg_model **model);
 
 /* ---- A run ---- */
 
+/* Logits of one head and one probe sequence of n real tokens, content and coupled as
+ * docs/reference/capture.md defines them: before mask and softmax, the scale included. */
+typedef struct szg_captured_logits {
+    int64_t probe, layer, head, n;
+    const double *content, *coupled; /* n x n each, row-major */
+} szg_captured_logits;
+
+/* A step that was captured, with the parameters before its update. */
+typedef struct szg_captured_step {
+    int64_t step;             /* from 0 */
+    const char *content_kind; /* "same_qk", "zeroed" */
+    int64_t count;
+    const szg_captured_logits *logits; /* by probe, layer, head: of row i of `contraction` */
+    const szg_table *contraction;      /* the step's rows of the logs, without the run's columns */
+    const szg_table *values, *symbols; /* NULL without capture.spectra */
+} szg_captured_step;
+
+/* Called by the thread that called szg_train_run, which waits; `step` and all that it points to end
+ * with the call. It may call any function but those that train. szg_context_cancel ends the run as
+ * at other times: the step is finished, the run is saved, SZG_ECANCEL. A run that is resumed gives
+ * the steps since its latest checkpoint once more. The time counts as that of capture. */
+typedef void szg_captured_fn(szg_context *context, const szg_captured_step *step, void *user);
+
 typedef struct szg_train_options {
     SZG_SIZE(szg_train_options);
     const szg_train_config *config;
@@ -33,6 +56,9 @@ typedef struct szg_train_options {
         *folder; /* receives config.json, checkpoint.safetensors, checkpoint.state.safetensors,
                     metrics.csv, timing.csv, contraction.csv where captured */
     bool resume; /* go on from the folder's checkpoint; nothing there: begin */
+    szg_captured_fn *captured; /* NULL, or called at each captured step (capture.every); the
+                                  matrices of a step are then all in memory */
+    void *user;                /* handed to it */
 } szg_train_options;
 
 typedef struct szg_train_result {

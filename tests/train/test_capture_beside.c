@@ -357,6 +357,34 @@ START_TEST(a_dump_takes_the_matrices) {
 }
 END_TEST
 
+/* So does a step to keep. */
+START_TEST(a_kept_step_takes_the_matrices) {
+    open_tables();
+    use(&beside_table);
+    szg_train_config config = small_config(SZG_PROFILE_TEXT, "rope", NULL);
+    config.capture = everything(SEQUENCES);
+    subject s = open_subject(&config, false);
+    szg_examples examples;
+    szg_contraction_tables tables = new_tables();
+    szgi_capture *capture;
+    szg_captured_step step;
+    fill_examples(&examples);
+    ck_szg_ok(szgi_capture_open(test_context(), s.model, &examples, NULL, NULL, true, &capture));
+    ck_szg_ok(szgi_capture_step(test_context(), capture, 3, NULL, &tables));
+    ck_assert(!szgi_capture_pending(capture));
+    ck_assert_int_eq(szg_table_rows(tables.contraction), SEQUENCES * 4);
+    szgi_capture_kept(capture, &step);
+    ck_assert_int_eq(step.count, SEQUENCES * 4);
+    ck_assert_int_eq(step.logits[SEQUENCES * 4 - 1].probe, SEQUENCES - 1);
+    ck_assert_str_eq(step.content_kind, "same_qk");
+    szgi_capture_close(test_context(), &capture);
+    szg_contraction_tables_close(&tables);
+    szg_examples_close(&examples);
+    close_subject(&s);
+    close_tables();
+}
+END_TEST
+
 /* ---- A bad one ---- */
 
 static int64_t spoilt_call; /* the number of the collection that is spoilt */
@@ -520,6 +548,7 @@ TEST_FILE("capture_beside") {
     test_add(suite, "in_parts", in_parts);
     test_add(suite, "rows_wait_for_the_next_step", rows_wait_for_the_next_step);
     test_add(suite, "a_dump_takes_the_matrices", a_dump_takes_the_matrices);
+    test_add(suite, "a_kept_step_takes_the_matrices", a_kept_step_takes_the_matrices);
     test_add(suite, "a_bad_spectrum_is_named", a_bad_spectrum_is_named);
     test_add(suite, "an_infinite_entry_is_named", an_infinite_entry_is_named);
     test_add(suite, "a_whole_run", a_whole_run);

@@ -102,7 +102,8 @@ static szg_status open_parts(szg_context *context, const szgi_capture *capture,
 }
 
 szg_status szgi_capture_beside_open(szg_context *context, szgi_capture *self, int64_t bytes) {
-    if (!szgi_network_has_spectra(context) || self->folder || !layers_fit(self, bytes))
+    if (!szgi_network_has_spectra(context) || self->folder || self->keep ||
+        !layers_fit(self, bytes))
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, 1, &self->beside));
     self->beside->budget = bytes;

@@ -44,8 +44,8 @@ static szg_status choose(szg_context *context, const szg_examples *examples, con
     const szg_model_config *config = &szgi_model_settings(self->model)->model;
     int64_t last_head = 0;
     self->heads = count_listed(&self->what.heads, config->heads, &last_head);
-    int64_t layers = count_listed(&self->what.layers, config->layers, &self->last);
-    if (self->heads == 0 || layers == 0)
+    self->layers = count_listed(&self->what.layers, config->layers, &self->last);
+    if (self->heads == 0 || self->layers == 0)
         return szgi_fail(context, SZG_EINVAL,
                          "capture: name at least one of the model's %" PRId64
                          " layers and one of its %" PRId64 " heads",
@@ -80,16 +80,27 @@ static szg_status open_batch(szg_context *context, const szg_examples *examples,
                            szgi_model_classes(self->model), self->tokens, self->lengths, NULL);
 }
 
-/* Pairs that may wait: all of a pass, or what the memory holds, but those of a layer in any case.
- */
-static szg_status open_waiting(szg_context *context, szgi_capture *self) {
-    int64_t square, size, layers = self->last + 1;
-    SZG_TRY(szgi_memory_product(context, self->length, self->length, &square));
+/* Layers whose pairs may wait: all of a pass, or what the memory holds, but one in any case; all of
+ * a step that is kept. */
+static szg_status layers_waiting(szg_context *context, const szgi_capture *self, int64_t square,
+                                 int64_t *out) {
+    if (self->keep)
+        return szgi_memory_product(context, self->layers, self->probes, out);
     int64_t fit = WAITING / (2 * square * (int64_t)sizeof(double)) / self->heads;
-    self->capacity = self->heads * (fit < 1 ? 1 : fit < layers ? fit : layers);
+    *out = fit < 1 ? 1 : fit < self->last + 1 ? fit : self->last + 1;
+    return SZG_OK;
+}
+
+static szg_status open_waiting(szg_context *context, szgi_capture *self) {
+    int64_t square, size, layers;
+    SZG_TRY(szgi_memory_product(context, self->length, self->length, &square));
+    SZG_TRY(layers_waiting(context, self, square, &layers));
+    SZG_TRY(szgi_memory_product(context, self->heads, layers, &self->capacity));
     SZG_TRY(szgi_memory_product(context, 2 * self->capacity, square, &size));
     SZG_TRY(szgi_memory_require(context, size, 1, sizeof(double), "captured logits",
                                 "capture fewer heads"));
+    if (self->keep)
+        SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->logits));
     SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->pair));
     SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->probe));
     return szgi_memory_alloc(context, size, &self->matrix);
@@ -151,15 +162,16 @@ static szg_status open_parts(szg_context *context, const szg_examples *examples,
     return open_memory(context, beside_bytes, self);
 }
 
-szg_status szgi_capture_open_within(szg_context *context, szg_model *model,
-                                    const szg_capture_config *what, const szg_examples *examples,
-                                    const int64_t *order, const char *dump, int64_t bytes,
-                                    szgi_capture **out) {
+static szg_status open_capture(szg_context *context, szg_model *model,
+                               const szg_capture_config *what, const szg_examples *examples,
+                               const int64_t *order, const char *dump, int64_t bytes, bool keep,
+                               szgi_capture **out) {
     *out = NULL;
     szgi_capture *self;
     SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->model = model;
     self->what = *what;
+    self->keep = keep;
     self->probes = self->what.probes;
     szg_status status = open_parts(context, examples, order, dump, bytes, self);
     if (status == SZG_OK)
@@ -169,6 +181,13 @@ szg_status szgi_capture_open_within(szg_context *context, szg_model *model,
     return status;
 }
 
+szg_status szgi_capture_open_within(szg_context *context, szg_model *model,
+                                    const szg_capture_config *what, const szg_examples *examples,
+                                    const int64_t *order, const char *dump, int64_t bytes,
+                                    szgi_capture **out) {
+    return open_capture(context, model, what, examples, order, dump, bytes, false, out);
+}
+
 szg_status szgi_capture_open_as(szg_context *context, szg_model *model,
                                 const szg_capture_config *what, const szg_examples *examples,
                                 const int64_t *order, const char *dump, szgi_capture **out) {
@@ -176,9 +195,10 @@ szg_status szgi_capture_open_as(szg_context *context, szg_model *model,
 }
 
 szg_status szgi_capture_open(szg_context *context, szg_model *model, const szg_examples *examples,
-                             const int64_t *order, const char *dump, szgi_capture **out) {
-    return szgi_capture_open_as(context, model, &szgi_model_settings(model)->capture, examples,
-                                order, dump, out);
+                             const int64_t *order, const char *dump, bool keep,
+                             szgi_capture **out) {
+    return open_capture(context, model, &szgi_model_settings(model)->capture, examples, order, dump,
+                        BESIDE, keep, out);
 }
 
 void szgi_capture_close(szg_context *context, szgi_capture **capture) {
@@ -187,6 +207,7 @@ void szgi_capture_close(szg_context *context, szgi_capture **capture) {
     szgi_capture *self = *capture;
     szgi_capture_beside_close(context, &self->beside);
     szgi_dump_writer_close(&self->dump);
+    szgi_memory_free(self->logits);
     szgi_memory_free(self->matrix);
     szgi_memory_free(self->probe);
     szgi_memory_free(self->pair);
@@ -212,8 +233,15 @@ static szg_status flush(const capture_job *job) {
     for (int64_t i = 0; i < self->waiting && self->folder; i++)
         SZG_TRY(szgi_dump_writer_add(job->context, &self->dump, &self->pair[i],
                                      szgi_network_real_size(job->context)));
+    self->kept = self->waiting; /* all of a step that is kept */
     self->waiting = 0;
     return SZG_OK;
+}
+
+void szgi_capture_kept(const szgi_capture *capture, szg_captured_step *out) {
+    out->content_kind = capture->content_kind;
+    out->count = capture->kept;
+    out->logits = capture->logits;
 }
 
 /* The n x n corner of a head's logits on the host. */
@@ -255,9 +283,12 @@ static szg_status take_layer(const capture_job *job, int64_t probe, int64_t laye
         if (!szgi_index_list_has(&self->what.heads, h))
             continue;
         int64_t at = self->waiting++;
+        const double *content = self->matrix + 2 * at * square, *coupled = content + square;
+        if (self->keep)
+            self->logits[at] = (szg_captured_logits){probe, layer, h, n, content, coupled};
         self->pair[at] = (szgi_contraction_pair){
-            .content = szg_matrix_dense(n, n, self->matrix + 2 * at * square, n),
-            .coupled = szg_matrix_dense(n, n, self->matrix + (2 * at + 1) * square, n),
+            .content = szg_matrix_dense(n, n, content, n),
+            .coupled = szg_matrix_dense(n, n, coupled, n),
             .precision = szgi_capture_precision(job->context),
             .labels = szgi_capture_labels(job, layer, h, probe, self->probe[at])};
     }

@@ -12,6 +12,7 @@
 #include "contraction/contraction.h"
 #include "train/decoder/decoder.h"
 #include "formats/examples.h"
+#include <szego/train.h>
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
@@ -21,11 +22,12 @@ typedef struct szgi_capture szgi_capture;
 /* Captures the layers and heads of config->capture for the probe sequences `order`[0 .. probes-1]
  * of `examples` (order NULL: the first ones), which are copied. dump: NULL, or a folder that
  * receives step-S.safetensors with the raw logits, as docs/reference/capture.md describes it. The
- * model stays the caller's; nothing of it changes. SZG_EINVAL (fewer examples than probes, layers
- * or heads that the model has not), errors of szgi_batch_fill and szgi_decoder_open. */
+ * model stays the caller's; nothing of it changes. keep: for szgi_capture_kept. SZG_EINVAL (fewer
+ * examples than probes, layers or heads that the model has not), errors of szgi_batch_fill and
+ * szgi_decoder_open. */
 SZG_CHECK_RESULT szg_status szgi_capture_open(szg_context *context, szg_model *model,
                                               const szg_examples *examples, const int64_t *order,
-                                              const char *dump, szgi_capture **out);
+                                              const char *dump, bool keep, szgi_capture **out);
 /* The same for layers, heads and probes of `what`, whatever the configuration says. */
 SZG_CHECK_RESULT szg_status szgi_capture_open_as(szg_context *context, szg_model *model,
                                                  const szg_capture_config *what,
@@ -37,12 +39,16 @@ void szgi_capture_close(szg_context *context, szgi_capture **capture);
  * of symbols is open, and all values where theirs is. Costs about as much as
  * docs/reference/capture.md says.
  *
- * Where the backend computes spectra beside other work (szgi_network_has_spectra) and no dump is
- * wanted, the matrices stay where they are and the step's last rows are pending when it returns:
- * they come with the next step, into its tables, or with szgi_capture_collect. */
+ * Where the backend computes spectra beside other work (szgi_network_has_spectra) and neither a
+ * dump nor a step to keep is wanted, the matrices stay where they are and the step's last rows are
+ * pending when it returns: they come with the next step, into its tables, or with
+ * szgi_capture_collect. */
 SZG_CHECK_RESULT szg_status szgi_capture_step(szg_context *context, szgi_capture *capture,
                                               int64_t step, const void *gradient,
                                               szg_contraction_tables *tables);
+
+/* The matrices of the latest step, until the next one, and what their content is. */
+void szgi_capture_kept(const szgi_capture *capture, szg_captured_step *out);
 
 bool szgi_capture_pending(const szgi_capture *capture); /* NULL: false */
 /* Waits for what is pending and adds its rows; the tables are as open as those of its step. A

@@ -13,6 +13,7 @@ struct szgi_capture {
     szg_model *model;
     szg_capture_config what;
     int64_t probes, length; /* positions that a pass has: of the longest probe, or the model's */
+    int64_t layers;         /* captured ones */
     int64_t heads;          /* captured ones of a layer */
     int64_t last;           /* layer */
     const char *content_kind;
@@ -30,6 +31,10 @@ struct szgi_capture {
     szgi_contraction_pair *pair;
     char (*probe)[24];
     double *matrix;
+    /* What the latest step took; NULL: it is not kept. */
+    bool keep;
+    int64_t kept;
+    szg_captured_logits *logits;
 };
 
 /* A step that is being captured. */
@@ -69,8 +74,8 @@ SZG_CHECK_RESULT szg_status szgi_capture_parts(szg_context *context, const szg_m
  * the numbers are collected: at the next capture, or where the caller wants them. A step whose
  * matrices do not fit `bytes` at once is begun and collected in parts, and the last part waits. */
 
-/* Opens self->beside where the backend can, no dump is wanted, and a layer fits; else it is NULL.
- */
+/* Opens self->beside where the backend can, neither a dump nor a step to keep is wanted, and a
+ * layer fits; else it is NULL. */
 SZG_CHECK_RESULT szg_status szgi_capture_beside_open(szg_context *context, szgi_capture *self,
                                                      int64_t bytes);
 void szgi_capture_beside_close(szg_context *context, capture_beside **beside);

@@ -243,11 +243,27 @@ static szg_status take_steps(run *self, int64_t count) {
     return SZG_OK;
 }
 
+/* Gives the step to the caller's function; *seconds grows by what that takes. */
+static void hand_out(const run *self, const szg_contraction_tables *rows, double *seconds) {
+    const szg_train_options *options = self->options;
+    szg_captured_step step = {.step = self->progress.step,
+                              .contraction = rows->contraction,
+                              .values = rows->values,
+                              .symbols = rows->symbols};
+    if (!options->captured)
+        return;
+    double begin = szgi_context_seconds(self->context);
+    szgi_capture_kept(self->trainer.capture, &step);
+    options->captured(self->context, &step, options->user);
+    *seconds += szgi_context_seconds(self->context) - begin;
+}
+
 static szg_status take_captured(run *self, szg_contraction_tables *captured) {
     double begin = szgi_context_seconds(self->context), capture = 0;
     SZG_TRY(szgi_trainer_step(self->context, &self->trainer, self->progress.step, captured,
                               &capture, &self->progress.tally));
     SZG_TRY(log_captured(self, captured));
+    hand_out(self, captured, &capture);
     count_window(self, 1, szgi_context_seconds(self->context) - begin - capture, capture);
     return SZG_OK;
 }
@@ -333,7 +349,8 @@ static szg_status open_capture(run *self) {
     if (capture->dump)
         SZG_TRY(szgi_folder_create(self->context, self->folder.dump));
     return szgi_capture_open(self->context, self->trainer.model, &self->options->data->test, NULL,
-                             capture->dump ? self->folder.dump : NULL, &self->trainer.capture);
+                             capture->dump ? self->folder.dump : NULL,
+                             self->options->captured != NULL, &self->trainer.capture);
 }
 
 static int64_t count_parameters(const szg_model *model) {
