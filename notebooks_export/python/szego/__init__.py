@@ -21,12 +21,13 @@ from .folders import load
 from .program import run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .tables import Results, Table
+from .training import CapturedStep, Trained, train
 
 __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding", "LibraryError", "ProgramError",
            "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification",
            "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
-__all__ += ["Spectra", "spectra"]
+__all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
 __version__ = "0.1.0"
 
 

@@ -7,7 +7,8 @@ from typing import Callable, Iterator, Optional, Tuple
 import numpy as np
 
 from . import layout, native
-from .compute import _array, _enum, _text, matrix_view
+from .arguments import enum, text
+from .compute import _array, matrix_view
 from .errors import ArgumentError
 from .results import Spectrum
 
@@ -81,7 +82,7 @@ def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] =
     ArgumentError, LibraryError: the message names the first bad matrix of the stack, and the entry ("matrix 3:
     entry (1, 0) is nan"). Ctrl-C ends the call between two matrices.
     """
-    asked = _enum(layout.QUESTIONS, "question", question)
+    asked = enum(layout.QUESTIONS, "question", question)
     array = _array(stack, "stack", (3,))
 
     if hermitian and array.shape[1] != array.shape[2]:
@@ -119,7 +120,7 @@ def _rows(addresses: np.ndarray, count: int) -> np.ndarray:
 
 def _words(numbers: np.ndarray, read: Callable[[int], Optional[bytes]]) -> Tuple[str, ...]:
     """What `read` says of each number; it is asked once of each different one."""
-    known = {number: _text(read(number)) for number in set(numbers.tolist())}
+    known = {number: text(read(number)) for number in set(numbers.tolist())}
     return tuple(known[number] for number in numbers.tolist())
 
 

@@ -299,6 +299,120 @@ void szg_table_get_reals(const szg_table *table, int64_t column, double *values,
 void szg_table_close(szg_table **table);
 """
 
+# ---- Training ----------------------------------------------------------------------------------
+
+_BOOL, _TEXT = ctypes.c_bool, ctypes.c_char * 1024
+
+
+class IndexList(Struct):
+    c_name = "szg_index_list"
+    _fields_ = [("all", _BOOL), ("count", _I64), ("index", _I64 * 64)]
+
+
+class ModelConfig(Struct):
+    c_name = "szg_model_config"
+    _fields_ = [("encoding", _TEXT), ("vocabulary", _I64), ("width", _I64), ("hidden", _I64), ("layers", _I64),
+                ("heads", _I64), ("max_length", _I64), ("mask", _INT), ("mask_padding", _BOOL),
+                ("keys_values", _INT), ("pooling", _INT), ("final_norm", _BOOL), ("activation", _INT),
+                ("dropout", _F64), ("dropout_attention", _BOOL), ("dropout_attention_output", _BOOL),
+                ("dropout_hidden", _BOOL), ("dropout_feed_forward", _BOOL), ("added_sinusoid", _INT),
+                ("position_table", _INT), ("extra_position_table", _BOOL), ("biases", _INT), ("classes", _INT),
+                ("ignored_label", _I64), ("rotated_layers", IndexList), ("latent_query", _I64),
+                ("latent_kv", _I64), ("rotary_queries", _INT), ("latent_rotation", _INT)]
+
+
+class DataConfig(Struct):
+    c_name = "szg_data_config"
+    _fields_ = [("task", _INT), ("train_file", _TEXT), ("test_file", _TEXT), ("examples", _I64),
+                ("seed", ctypes.c_uint64), ("train_part", _F64)] + [(name, _I64) for name in (
+                    "between_min", "between_max", "side_min", "side_max", "longest")] + [
+                        ("clean_labels", _BOOL)] + [(name, _I64) for name in (
+                            "test_between_min", "test_between_max", "words", "count_max", "triggers",
+                            "test_words")]
+
+
+class LoopConfig(Struct):
+    c_name = "szg_loop_config"
+    _fields_ = [("batch", _I64), ("epochs", _I64), ("limit_steps", _I64)] + [(name, _F64) for name in (
+        "learning_rate", "warmup", "beta1", "beta2", "eps", "decay")] + [
+            ("checkpoint_every", _I64), ("evaluate_batch", _I64), ("time_products", _BOOL)]
+
+
+class CaptureConfig(Struct):
+    c_name = "szg_capture_config"
+    _fields_ = [("every", _I64), ("layers", IndexList), ("heads", IndexList), ("probes", _I64),
+                ("spectra", _BOOL), ("dump", _BOOL)]
+
+
+class TrainConfig(Struct):
+    c_name = "szg_train_config"
+    _fields_ = [("profile", _INT), ("model", ModelConfig), ("data", DataConfig), ("loop", LoopConfig),
+                ("capture", CaptureConfig)]
+
+
+class Examples(Struct):
+    c_name = "szg_examples"
+    _fields_ = [("count", _I64), ("longest", _I64), ("largest_token", ctypes.c_int32),
+                ("largest_label", ctypes.c_int32), ("start", _PTR), ("tokens", _PTR), ("label", _PTR)]
+
+
+class Dataset(Struct):
+    c_name = "szg_dataset"
+    _fields_ = [("train", Examples), ("test", Examples), ("duplicates", _I64), ("classes", _I64)]
+
+
+class TrainOptions(Struct):
+    c_name = "szg_train_options"
+    _fields_ = [("size", ctypes.c_size_t), ("config", _PTR), ("data", _PTR), ("seed", ctypes.c_uint64),
+                ("folder", _STR), ("resume", _BOOL), ("captured", _PTR), ("user", _PTR)]
+
+
+class TrainResult(Struct):
+    c_name = "szg_train_result"
+    _fields_ = [(name, _I64) for name in ("steps", "epochs", "parameters")] + [(name, _F64) for name in (
+        "train_loss", "train_accuracy", "test_loss", "test_accuracy", "best_accuracy", "seconds",
+        "tokens_per_second", "capture_seconds")]
+
+
+class TrainTables(Struct):
+    c_name = "szg_train_tables"
+    _fields_ = [(name, _PTR) for name in ("metrics", "timing", "contraction", "values", "symbols")]
+
+
+class CapturedLogits(Struct):
+    c_name = "szg_captured_logits"
+    _fields_ = [(name, _I64) for name in ("probe", "layer", "head", "n")] + [("content", _PTR),
+                                                                             ("coupled", _PTR)]
+
+
+class CapturedStep(Struct):
+    c_name = "szg_captured_step"
+    _fields_ = [("step", _I64), ("content_kind", _STR), ("count", _I64),
+                ("logits", ctypes.POINTER(CapturedLogits)), ("contraction", _PTR), ("values", _PTR),
+                ("symbols", _PTR)]
+
+
+#: szg_captured_fn
+CAPTURED = ctypes.CFUNCTYPE(None, _PTR, ctypes.POINTER(CapturedStep), _PTR)
+
+STRUCTS += (IndexList, ModelConfig, DataConfig, LoopConfig, CaptureConfig, TrainConfig, Examples, Dataset,
+            TrainOptions, TrainResult, TrainTables, CapturedLogits, CapturedStep)
+
+FUNCTIONS += """
+szg_status szg_train_config_read(szg_context *context, const char *path, const char *const *overrides, int64_t
+    count, szg_train_config *out);
+szg_status szg_dataset_open(szg_context *context, const szg_train_config *config, szg_dataset *out);
+void szg_dataset_close(szg_dataset *dataset);
+szg_status szg_train_run(szg_context *context, const szg_train_options *options, szg_train_result *out);
+szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out);
+void szg_train_tables_close(szg_train_tables *tables);
+szg_status szg_result_open(szg_context *context, const char *command, szg_result **out);
+void szg_result_close(szg_result **result);
+szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table);
+szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path, const char
+    *table);
+"""
+
 _VALUES = {"void": None, "int": _INT, "int64_t": _I64, "uint64_t": ctypes.c_uint64, "double": _F64,
            "szg_matrix": Matrix, "szg_status": _INT, "szg_question": _INT, "szg_method": _INT,
            "szg_logits_part": _INT, "szg_checkpoint_facts": CheckpointFacts}

@@ -3,6 +3,7 @@ import contextlib
 import ctypes
 import os
 import threading
+import time
 from typing import Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import layout
@@ -85,7 +86,7 @@ class Context:
 
     def __init__(self, threads: Optional[int] = None):
         self._library, self._handle, self._busy = library(), ctypes.c_void_p(), threading.Lock()
-        self.process, self.threads = os.getpid(), threads
+        self.process, self.threads, self.cancelled = os.getpid(), threads, False
         options = layout.ContextOptions(threads=_count(threads))
         status = self._library.szg_context_open(ctypes.byref(options), ctypes.byref(self._handle))
         if status:
@@ -111,6 +112,7 @@ class Context:
 
     def cancel(self) -> None:
         """Stops what runs in it, from any thread. The context can only be closed afterwards."""
+        self.cancelled = True
         if self._handle:
             self._library.szg_context_cancel(self._handle)
 
@@ -185,6 +187,11 @@ def _take(threads: Optional[int]) -> Context:
 
 
 def _give(context: Context) -> None:
+    if context.busy:  # Ctrl-C came just after a call: it is forgotten
+        return
+    if context.cancelled:
+        context.close()
+        return
     with _idle_lock:
         waiting = _idle.setdefault(context.threads, [])
         if len(waiting) < _IDLE_CONTEXTS:
@@ -232,18 +239,19 @@ class _Job:
                 self.context.close()
 
 
-def run(work: Callable[[Context], T], threads: Optional[int] = None, quick: bool = False) -> T:
+def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: bool = False,
+        wait: Optional[Callable[[float], object]] = None, grace: float = _GRACE) -> T:
     """work(context). In the main thread the work runs in a thread of its own, so that Ctrl-C is heard:
-    it cancels the work and is raised. Work that has not stopped after half a second is left to end by itself.
+    it cancels the work and is raised. Work that has not stopped after `grace` seconds is left to end by itself.
     quick: the work takes milliseconds; it needs no such thread, for Ctrl-C is heard when it ends.
+    wait: what the main thread does meanwhile, again and again; it gets seconds after which it returns.
     """
     context = _take(threads)
     if quick or threading.current_thread() is not threading.main_thread():
         try:
             return work(context)
         finally:
-            if not context.busy:  # it is where Ctrl-C came just after a call: then it is forgotten
-                _give(context)
+            _give(context)
     job = _Job(work, context)
     worker = threading.Thread(target=job.run, name="szego", daemon=True)
     try:
@@ -252,12 +260,14 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None, quick: bool
         except RuntimeError as error:
             job.done.set()
             raise LibraryError(f"the call has no thread: {error}") from None
-        while not job.done.wait(_POLL):
-            pass
+        while not job.done.is_set():
+            (wait or job.done.wait)(_POLL)
     except BaseException:
         context.cancel()
         try:
-            job.done.wait(_GRACE)
+            end = time.monotonic() + grace
+            while not job.done.wait(_POLL) and time.monotonic() < end:
+                pass
         finally:
             job.leave()
         raise
