@@ -20,9 +20,12 @@ END
 refuse "$2 exports names without szg_" <<END
 $(defined -D "$2" | grep -v '^szg_')
 END
-# texts LIBRARY: what the library may print.
+# texts LIBRARY: what the library may print. objcopy removes its output if it fails: as root it removed
+# /dev/stdout for the whole machine.
+rodata=$(mktemp)
+trap 'rm -f "$rodata"' EXIT
 texts() {
-    objcopy -O binary --only-section=.rodata "$1" /dev/stdout | tr '\0' '\n'
+    objcopy -O binary --only-section=.rodata "$1" "$rodata" && tr '\0' '\n' <"$rodata"
 }
 [ "$(texts "$2" | grep -ac 'leading dimension')" -gt 3 ] || { echo "$2 has no messages"; exit 1; }
 refuse "$2 has messages that name functions which users do not have" <<END
