@@ -40,6 +40,9 @@ example table '^4 widths' "$folder/widths/"
 example results '^0\.7300' "$folder/widths" lambda_min
 bash -n "$(find "$folder" -name szego.bash)"
 find "$folder" -path '*/zsh/site-functions/_szego' | grep -q . || { echo "no completion for zsh"; exit 1; }
+for preset in quick small full; do
+    [ -s "$prefix/share/szego/presets/$preset.json" ] || { echo "no preset $preset"; exit 1; }
+done
 # man(1) finds a page for the program, each command and each topic, with what they are about.
 manual=$(dirname "$(dirname "$(find "$folder" -name szego.1)")")
 for page in szego.1 szego-spectrum.1 szego-completion.1 szego-specs.7 szego-claims.7; do
