@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "formats/result.h"
 
@@ -10,12 +11,13 @@
 #include "digest.h"
 #include "display.h"
 
-enum { KEY_CONFIG = 0x300, KEY_SAMPLES, KEY_ALL };
+enum { KEY_CONFIG = 0x300, KEY_SAMPLES, KEY_ALL, KEY_SET, KEY_PREFIX, KEY_DRY_RUN, SETS = 64 };
 
 typedef struct checkpoint_options {
-    const char *path, *config;
-    int64_t positions, samples;
-    bool all;
+    const char *path, *config, *prefix;
+    const char *set[SETS];
+    int64_t sets, positions, samples;
+    bool all, dry_run;
 } checkpoint_options;
 
 static const struct argp_option options[] = {
@@ -23,6 +25,16 @@ static const struct argp_option options[] = {
      "the model's configuration (default: config.json beside the weights; none: assume no "
      "architecture)",
      0},
+    {"set", KEY_SET, "PATH=VALUE", 0,
+     "a value of the configuration, in place of what is there: --set rope_theta=10000; as often as "
+     "needed",
+     0},
+    {"prefix", KEY_PREFIX, "PREFIX", 0,
+     "what stands before the names of the layers to read, where a model has several stacks "
+     "(default: the stack of text)",
+     0},
+    {"dry-run", KEY_DRY_RUN, NULL, 0,
+     "print what was resolved (the table `architecture`), and compute nothing", 0},
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
      "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
@@ -37,6 +49,17 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     switch (key) {
     case KEY_CONFIG:
         own->config = argument;
+        return 0;
+    case KEY_SET:
+        if (own->sets == SETS)
+            argp_error(state, "--set: at most %d values", SETS);
+        own->set[own->sets++] = argument;
+        return 0;
+    case KEY_PREFIX:
+        own->prefix = argument;
+        return 0;
+    case KEY_DRY_RUN:
+        own->dry_run = true;
         return 0;
     case 'n':
         own->positions = parse_integer(state, "--positions", argument, 1, (int64_t)1 << 40);
@@ -76,6 +99,8 @@ static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables
 
 static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
+    if (own->dry_run)
+        return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
     szg_table **const table[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
                                  &tables->range,       &tables->samples, &tables->tensors,
                                  &tables->architecture};
@@ -113,27 +138,74 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
         szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
 }
 
-static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint) {
+/* Appends the tables of one stack to those of the earlier ones. */
+static szg_status join(command_call *call, szg_checkpoint_tables *all,
+                       szg_checkpoint_tables *tables) {
+    szg_table **const to[] = {&all->summary, &all->spectra, &all->frequencies, &all->range,
+                              &all->samples, &all->tensors, &all->architecture};
+    szg_table **const from[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
+                                &tables->range,       &tables->samples, &tables->tensors,
+                                &tables->architecture};
+    all->bad += tables->bad;
+    all->unconverged += tables->unconverged;
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        if (*to[i] && *from[i])
+            SZG_TRY(szgi_table_append(call->context, *to[i], *from[i]));
+        if (*to[i])
+            continue;
+        *to[i] = *from[i];
+        *from[i] = NULL;
+    }
+    return SZG_OK;
+}
+
+static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
+                          szg_checkpoint_tables *all) {
     const checkpoint_options *own = call->own;
     szg_checkpoint_options wanted = {SZG_INIT(szg_checkpoint_options), .positions = own->positions,
-                                     .samples = own->samples};
+                                     .samples = own->samples, .dry_run = own->dry_run};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;
     SZG_TRY(szg_checkpoint_analyse(call->context, checkpoint, &wanted, &tables));
-    szg_status status = write_tables(call, &tables);
+    szg_status status = join(call, all, &tables);
     szg_checkpoint_tables_close(&tables);
     return status;
 }
 
-static szg_status run(command_call *call) {
+/* Opens one stack (NULL: the first) and analyses it; `stacks` gets the names of all, with a plus
+ * sign between. */
+static szg_status run_stack(command_call *call, const char *stack, char *stacks, size_t size,
+                            szg_checkpoint_tables *all) {
     const checkpoint_options *own = call->own;
-    const char *config = own->config && strcmp(own->config, "none") == 0 ? "" : own->config;
+    const szg_checkpoint_choices choices = {
+        SZG_INIT(szg_checkpoint_choices),
+        .config = own->config && strcmp(own->config, "none") == 0 ? "" : own->config,
+        .prefix = own->prefix,
+        .stack = stack,
+        .set = own->set,
+        .sets = own->sets};
     szg_checkpoint *checkpoint;
-    SZG_TRY(szg_checkpoint_open(call->context, own->path, config, &checkpoint));
+    SZG_TRY(szg_checkpoint_open_chosen(call->context, own->path, &choices, &checkpoint));
+    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
     say_what(call, checkpoint);
-    szg_status status = analyse(call, checkpoint);
+    szg_status status = analyse(call, checkpoint, all);
     szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    char stacks[256], more[256];
+    szg_checkpoint_tables tables = {0};
+    szg_status status = run_stack(call, NULL, stacks, sizeof stacks, &tables);
+    char *rest = stacks;
+    strsep(&rest, "+");
+    while (status == SZG_OK && rest)
+        status = run_stack(call, strsep(&rest, "+"), more, sizeof more, &tables);
+    if (status == SZG_OK)
+        status = write_tables(call, &tables);
+    szg_checkpoint_tables_close(&tables);
     return status;
 }
 
@@ -142,6 +214,7 @@ static const command_example examples[] = {
     {"szego checkpoint model/model.safetensors --config none",
      "Singular values of every weight of a file."},
     {"szego checkpoint model/ -o spectra/", "Every table, in files."},
+    {"szego checkpoint model/ --dry-run", "What szego takes the model for, and which key says so."},
     {0}};
 
 const command command_checkpoint = {

@@ -24,6 +24,23 @@ typedef struct szg_checkpoint szg_checkpoint;
  * architecture is unknown (see szg_checkpoint_facts.unknown). SZG_EDATA, SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_open(szg_context *context, const char *path,
                                                 const char *config, szg_checkpoint **out);
+
+/* How to open a checkpoint. All fields but `size` may be zero. */
+typedef struct szg_checkpoint_choices {
+    SZG_SIZE(szg_checkpoint_choices);
+    const char *config; /* as for szg_checkpoint_open; "": none is used */
+    const char *prefix; /* what stands before the names of the stack to read, "vision_tower."; NULL:
+                           the stack of text, which must be the only one */
+    const char *stack; /* of an encoder-decoder: "encoder", "decoder" or "cross"; NULL: the first */
+    const char *const *set; /* texts "PATH=VALUE" that change the configuration; PATH as messages
+                               print it, VALUE in JSON or a plain text */
+    int64_t sets;
+} szg_checkpoint_choices;
+
+/* As szg_checkpoint_open. SZG_EINVAL too: a choice that is none. NULL: no choices. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
+                                                       const szg_checkpoint_choices *choices,
+                                                       szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 
 typedef enum szg_position_kind {
@@ -34,9 +51,11 @@ typedef enum szg_position_kind {
 
 /* Texts belong to the checkpoint. */
 typedef struct szg_checkpoint_facts {
-    const char *source;     /* PATH as given */
+    const char *source;     /* PATH as given; with several stacks the open one's name behind it */
     const char *unknown;    /* NULL, or why the architecture is not known; then the rest is 0 */
     const char *model_type; /* as in the configuration */
+    const char *stack;      /* which stack of an encoder-decoder is open; "" where there is one */
+    const char *stacks;     /* all of them with a plus sign between, or "" */
     int64_t layers, heads, key_heads, head_size, model_size;
     szg_position_kind positions;
     int64_t position_rows; /* positions that the model can address; 0 without a table */
@@ -50,6 +69,7 @@ typedef struct szg_checkpoint_options {
     SZG_SIZE(szg_checkpoint_options);
     int64_t positions; /* leading positions to use; 0: all of them */
     int64_t samples;   /* symbol samples a head in table `samples`; 0: none */
+    bool dry_run;      /* the table `architecture` alone: no weight is read */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
@@ -60,7 +80,8 @@ typedef struct szg_checkpoint_tables {
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
     szg_table *samples;      /* that symbol, sampled */
     szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */
-    szg_table *architecture; /* one row: what was resolved, and what W_Q^T W_K leaves out */
+    szg_table *architecture; /* a row a property: what was resolved, which key decided, and whether
+                                W_Q^T W_K leaves it out */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;

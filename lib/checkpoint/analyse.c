@@ -2,6 +2,7 @@
 
 #include "base/options.h"
 #include "analyse.h"
+#include "properties.h"
 
 static szg_status check_options(szg_context *context, const szg_checkpoint *checkpoint,
                                 const szg_checkpoint_options *options) {
@@ -26,6 +27,8 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));
+    if (own.dry_run)
+        return szgi_properties_report(context, checkpoint, &out->architecture);
     szg_status status = szgi_rows_open(context, checkpoint, &own, out);
     if (status == SZG_OK)
         status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, out)

@@ -11,7 +11,6 @@
 
 #define HEAD_KEY "num_attention_heads"
 static const char *const key_head_keys[] = {"num_key_value_heads", NULL};
-static const char *const head_size_keys[] = {"head_dim", NULL};
 
 /* Is `name` PREFIX stem INDEX "." suffix? The prefix ends with a point or is empty. */
 static bool name_matches(const char *name, const char *stem, const char *suffix, size_t *prefix,
@@ -38,6 +37,56 @@ static bool name_matches(const char *name, const char *stem, const char *suffix,
     "read the checkpoint that it was made from, or dequantise it (transformers: "                  \
     "model.dequantize(), then save_pretrained)"
 
+/* Does the text between `name` and `end` name a part that reads no text? */
+static bool names_other_part(const char *name, size_t length) {
+    static const char *const parts[] = {"vision", "visual",   "audio",     "speech", "image",
+                                        "mtp.",   "qformer.", "perceiver", "sam_",   NULL};
+    for (const char *const *part = parts; *part; part++)
+        for (size_t i = 0; i + strlen(*part) <= length; i++)
+            if (strncmp(name + i, *part, strlen(*part)) == 0)
+                return true;
+    return false;
+}
+
+/* Is `prefix` one that may stand before the stem: the caller's, or any but those of other parts
+ * where the configuration is composed? */
+static bool is_eligible(const szg_checkpoint *checkpoint, const char *name, size_t prefix) {
+    if (checkpoint->wanted_prefix)
+        return strlen(checkpoint->wanted_prefix) == prefix &&
+               strncmp(checkpoint->wanted_prefix, name, prefix) == 0;
+    bool composed = checkpoint->settings.node != szgi_json_root(checkpoint->config).node;
+    return !composed || !names_other_part(name, prefix);
+}
+
+static szg_status two_stacks(szg_context *context, const szg_checkpoint *checkpoint,
+                             const char *name, size_t prefix) {
+    const char *stem = checkpoint->family->stem;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: two stacks of layers, '%s%s' and '%.*s%s': --prefix %s or --prefix %.*s "
+                     "chooses one",
+                     checkpoint->source, checkpoint->prefix, stem, (int)prefix, name, stem,
+                     *checkpoint->prefix ? checkpoint->prefix : "\"\"", prefix ? (int)prefix : 2,
+                     prefix ? name : "\"\"");
+}
+
+static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoint) {
+    char name[64];
+    const model_family *family = checkpoint->family;
+    const char *quantised =
+        szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
+    const char *before = checkpoint->wanted_prefix ? checkpoint->wanted_prefix : "*";
+    if (quantised)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: no tensor is called %s%sN.%s: the weights are quantised by %s "
+                         "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+                         checkpoint->source, before, family->stem, checkpoint->query, quantised);
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: model_type is '%s', but no tensor is called %s%sN.%s; --config none "
+                     "gives the singular values of every 2-D weight",
+                     checkpoint->source, checkpoint->model_type, before, family->stem,
+                     checkpoint->query);
+}
+
 /* Finds what stands before the stem, and warns of layers that the configuration does not count. */
 static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
@@ -46,34 +95,20 @@ static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) 
         const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
         size_t prefix;
         int64_t index;
-        if (!name_matches(name, family->stem, family->query, &prefix, &index))
+        if (!name_matches(name, family->stem, checkpoint->query, &prefix, &index) ||
+            !is_eligible(checkpoint, name, prefix))
             continue;
         if (!checkpoint->prefix) {
             SZG_TRY(szgi_memory_copy_text(context, name, &checkpoint->prefix));
             checkpoint->prefix[prefix] = 0;
         }
         if (strlen(checkpoint->prefix) != prefix || strncmp(checkpoint->prefix, name, prefix) != 0)
-            return szgi_fail(context, SZG_EDATA,
-                             "%s: two stacks of layers, '%s%s' and '%.*s%s': szego reads one; "
-                             "extract it into a file of its own",
-                             checkpoint->source, checkpoint->prefix, family->stem, (int)prefix,
-                             name, family->stem);
+            return two_stacks(context, checkpoint, name, prefix);
         if (index > most)
             most = index;
     }
-    char name[64];
-    const char *quantised =
-        szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
-    if (!checkpoint->prefix && quantised)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: no tensor is called *%sN.%s: the weights are quantised by %s "
-                         "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
-                         checkpoint->source, family->stem, family->query, quantised);
     if (!checkpoint->prefix)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: model_type is '%s', but no tensor is called *%sN.%s; --config none "
-                         "gives the singular values of every 2-D weight",
-                         checkpoint->source, checkpoint->model_type, family->stem, family->query);
+        return no_stack(context, checkpoint);
     if (most >= checkpoint->layers)
         szgi_say(context, SZG_WARNING,
                  "%s: tensors name layer %" PRId64 ", the configuration counts %" PRId64
@@ -82,8 +117,8 @@ static szg_status find_prefix(szg_context *context, szg_checkpoint *checkpoint) 
     return SZG_OK;
 }
 
-static const szgi_tensor *find_tensor(const szg_checkpoint *checkpoint, int64_t layer,
-                                      const char *suffix) {
+const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
+                                     const char *suffix) {
     char name[512];
     int length = snprintf(name, sizeof name, "%s%s%" PRId64 ".%s", checkpoint->prefix,
                           checkpoint->family->stem, layer, suffix);
@@ -93,7 +128,7 @@ static const szgi_tensor *find_tensor(const szg_checkpoint *checkpoint, int64_t 
 }
 
 /* What is wrong with a weight: quantised, missing, of a type that is no float, or of another shape.
- */
+ * columns < 0: it has one dimension. */
 static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t index, const char *suffix, const szgi_tensor *tensor,
                                int64_t rows, int64_t columns) {
@@ -114,12 +149,15 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
     if (!tensor)
         return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix);
-    char shape[64];
-    if (tensor->dims != 2 || tensor->shape[0] != rows || tensor->shape[1] != columns)
-        return szgi_text_append(
-            context, &layer->problem,
-            "tensor %s has shape %s, the configuration wants [%" PRId64 ", %" PRId64 "]",
-            tensor->name, szgi_tensor_shape_text(tensor, shape, sizeof shape), rows, columns);
+    char shape[64], wanted[64];
+    int dims = columns < 0 ? 1 : 2;
+    snprintf(wanted, sizeof wanted, columns < 0 ? "[%" PRId64 "]" : "[%" PRId64 ", %" PRId64 "]",
+             rows, columns);
+    if (tensor->dims != dims || tensor->shape[0] != rows ||
+        (dims == 2 && tensor->shape[1] != columns))
+        return szgi_text_append(context, &layer->problem,
+                                "tensor %s has shape %s, the configuration wants %s", tensor->name,
+                                szgi_tensor_shape_text(tensor, shape, sizeof shape), wanted);
     if (!is_float)
         return szgi_text_append(
             context, &layer->problem,
@@ -129,49 +167,90 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
     return SZG_OK;
 }
 
-static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
-    const model_family *family = checkpoint->family;
+/* A gain or a low-rank matrix of latent attention. */
+static szg_status place_part(szg_context *context, szg_checkpoint *checkpoint, int64_t index,
+                             const char *suffix, int64_t rows, int64_t columns,
+                             const szgi_tensor **out) {
+    *out = szgi_layer_tensor(checkpoint, index, suffix);
+    return check_weight(context, checkpoint, index, suffix, *out, rows, columns);
+}
+
+static szg_status place_latent(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
-    int64_t d = checkpoint->model_size, e = checkpoint->head_size;
-    int64_t query = checkpoint->heads * e, key = checkpoint->key_heads * e;
-    layer->q = find_tensor(checkpoint, index, family->query);
-    layer->k = family->key ? find_tensor(checkpoint, index, family->key) : layer->q;
-    switch (family->layout) {
-    case LAYOUT_CONV1D:
-        return check_weight(context, checkpoint, index, family->query, layer->q, d, 3 * d);
-    case LAYOUT_FUSED_HEADS:
-        return check_weight(context, checkpoint, index, family->query, layer->q, 3 * query, d);
-    case LAYOUT_FUSED_BLOCKS:
-        return check_weight(context, checkpoint, index, family->query, layer->q, query + 2 * key,
-                            d);
-    default:
-        SZG_TRY(check_weight(context, checkpoint, index, family->query, layer->q, query, d));
-        return check_weight(context, checkpoint, index, family->key, layer->k, key, d);
+    const latent_sizes *latent = &checkpoint->latent;
+    int64_t d = checkpoint->model_size;
+    if (latent->query_rank) {
+        SZG_TRY(place_part(context, checkpoint, index, "self_attn.q_a_proj.weight",
+                           latent->query_rank, d, &layer->q.down));
+        SZG_TRY(place_part(context, checkpoint, index, "self_attn.q_a_layernorm.weight",
+                           latent->query_rank, -1, &layer->q.gain));
     }
+    SZG_TRY(place_part(context, checkpoint, index, "self_attn.kv_a_proj_with_mqa.weight",
+                       latent->key_rank + latent->rope, d, &layer->k.down));
+    return place_part(context, checkpoint, index, "self_attn.kv_a_layernorm.weight",
+                      latent->key_rank, -1, &layer->k.gain);
+}
+
+/* The layer whose weights these are: its own, or the group's that it belongs to. */
+static int64_t weights_of(const szg_checkpoint *checkpoint, int64_t layer) {
+    return checkpoint->family->shares_layers ? layer * checkpoint->groups / checkpoint->layers
+                                             : layer;
+}
+
+static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
+    layer_weights *layer = &checkpoint->layer[index];
+    int64_t d = checkpoint->model_size, own = weights_of(checkpoint, index);
+    int64_t query_columns = checkpoint->latent.query_rank ? checkpoint->latent.query_rank : d;
+    int64_t key_columns = checkpoint->latent.key_rank ? checkpoint->latent.key_rank : d;
+    int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
+    layer->q.weight = szgi_layer_tensor(checkpoint, own, checkpoint->query);
+    layer->k.weight =
+        checkpoint->key ? szgi_layer_tensor(checkpoint, keys, checkpoint->key) : layer->q.weight;
+    if (layer->absent)
+        return SZG_OK;
+    if (checkpoint->family->layout == LAYOUT_CONV1D)
+        return check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight, d,
+                            3 * d);
+    SZG_TRY(check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight,
+                         checkpoint->query_rows, query_columns));
+    if (checkpoint->key)
+        SZG_TRY(check_weight(context, checkpoint, index, checkpoint->key, layer->k.weight,
+                             checkpoint->key_rows, key_columns));
+    return checkpoint->family->layout == LAYOUT_LATENT ? place_latent(context, checkpoint, index)
+                                                       : SZG_OK;
 }
 
 /* The first layer's tensor with that suffix that is a matrix: where sizes can be read off. */
 static const szgi_tensor *sample_weight(const szg_checkpoint *checkpoint, const char *suffix) {
     for (int64_t i = 0; suffix && i < checkpoint->layers; i++) {
-        const szgi_tensor *tensor = find_tensor(checkpoint, i, suffix);
+        const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, i, suffix);
         if (tensor && tensor->dims == 2)
             return tensor;
     }
     return NULL;
 }
 
-/* Head size: head_dim, or model size / heads, which is what its absence means. */
+/* Head size: head_dim or the family's key, or model size / heads, which is what its absence means.
+ */
 static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkpoint) {
-    if (szgi_json_has(checkpoint->settings, head_size_keys[0]))
-        return szgi_config_integer(context, checkpoint->settings, head_size_keys, 1,
-                                   &checkpoint->head_size);
+    const char *const names[] = {"head_dim", checkpoint->family->keys.head, NULL};
+    szgi_json_value value;
+    if (checkpoint->family->layout == LAYOUT_LATENT) {
+        checkpoint->head_size = checkpoint->latent.nope + checkpoint->latent.rope;
+        checkpoint->decided.head_size = "qk_nope_head_dim, qk_rope_head_dim";
+        return SZG_OK;
+    }
+    SZG_TRY(szgi_config_find(context, checkpoint->settings, names, &value));
+    if (szgi_json_kind_of(value) > SZGI_JSON_NULL || checkpoint->family->keys.head) {
+        checkpoint->decided.head_size = value.key;
+        return szgi_config_integer(context, checkpoint->settings, names, 1, &checkpoint->head_size);
+    }
     if (checkpoint->model_size % checkpoint->heads != 0) {
-        szgi_json_value value;
-        const char *const names[] = {HEAD_KEY, checkpoint->family->keys.heads, NULL};
-        SZG_TRY(szgi_config_find(context, checkpoint->settings, names, &value));
+        const char *const heads[] = {HEAD_KEY, checkpoint->family->keys.heads, NULL};
+        SZG_TRY(szgi_config_find(context, checkpoint->settings, heads, &value));
         return szgi_json_fail(context, value,
                               "%" PRId64 " heads do not divide the model size %" PRId64
-                              ", and there is no head_dim",
+                              ", and there is no head_dim: --set head_dim=E gives it",
                               checkpoint->heads, checkpoint->model_size);
     }
     checkpoint->head_size = checkpoint->model_size / checkpoint->heads;
@@ -183,60 +262,228 @@ static int64_t key_rows(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
     const szgi_tensor *tensor;
     if (family->layout == LAYOUT_FUSED_BLOCKS) {
-        tensor = sample_weight(checkpoint, family->query);
+        tensor = sample_weight(checkpoint, checkpoint->query);
         return tensor ? (tensor->shape[0] - checkpoint->heads * checkpoint->head_size) / 2 : -1;
     }
-    tensor = sample_weight(checkpoint, family->key);
+    tensor = sample_weight(checkpoint, checkpoint->key);
     return tensor ? tensor->shape[0] : -1;
+}
+
+/* Falcon and GPT-BigCode say by flags whether queries share keys. */
+static szg_status fused_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const falcon[] = {"num_kv_heads", NULL};
+    szgi_json_value settings = checkpoint->settings;
+    bool grouped = false, single;
+    SZG_TRY(szgi_config_require(context, szgi_json_member(settings, "multi_query")));
+    SZG_TRY(szgi_config_flag(context, settings, "multi_query", false, &single));
+    SZG_TRY(szgi_config_flag(context, settings, "new_decoder_architecture", false, &grouped));
+    checkpoint->decided.key_heads = "multi_query";
+    if (checkpoint->family->layout == LAYOUT_FALCON && grouped) {
+        checkpoint->decided.key_heads = falcon[0];
+        return szgi_config_integer(context, settings, falcon, 1, &checkpoint->key_heads);
+    }
+    checkpoint->key_heads = single ? 1 : checkpoint->heads;
+    return SZG_OK;
+}
+
+static szg_status separate_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
+    szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
+    if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
+        checkpoint->decided.key_heads = key_head_keys[0];
+        return szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
+                                   &checkpoint->key_heads);
+    }
+    int64_t rows = key_rows(checkpoint);
+    if (rows < 1 || rows % checkpoint->head_size != 0)
+        return szgi_json_fail(context, value,
+                              "missing, and the key weights do not tell how many key heads of "
+                              "size %" PRId64 " there are",
+                              checkpoint->head_size);
+    checkpoint->key_heads = rows / checkpoint->head_size;
+    return SZG_OK;
 }
 
 /* Key heads: num_key_value_heads, or the number that the key tensor's shape tells. */
 static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
+    weight_layout layout = checkpoint->family->layout;
     bool rotary = checkpoint->family->positions == POSITION_ROTARY;
-    bool separate = checkpoint->family->layout == LAYOUT_SEPARATE ||
-                    checkpoint->family->layout == LAYOUT_FUSED_BLOCKS;
     checkpoint->key_heads = checkpoint->heads;
-    if (!rotary || !separate)
-        return SZG_OK;
-    szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
-    if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
-        SZG_TRY(szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
-                                    &checkpoint->key_heads));
-    } else {
-        int64_t rows = key_rows(checkpoint);
-        if (rows < 1 || rows % checkpoint->head_size != 0)
-            return szgi_json_fail(context, value,
-                                  "missing, and the key weights do not tell how many key heads of "
-                                  "size %" PRId64 " there are",
-                                  checkpoint->head_size);
-        checkpoint->key_heads = rows / checkpoint->head_size;
-    }
+    if (layout == LAYOUT_FALCON || layout == LAYOUT_BIGCODE)
+        SZG_TRY(fused_key_heads(context, checkpoint));
+    else if (rotary &&
+             (layout == LAYOUT_SEPARATE || layout == LAYOUT_FUSED_BLOCKS || layout == LAYOUT_GATED))
+        SZG_TRY(separate_key_heads(context, checkpoint));
     if (checkpoint->heads % checkpoint->key_heads != 0)
-        return szgi_json_fail(context, value,
-                              "%" PRId64 " key heads do not divide %" PRId64 " query heads",
-                              checkpoint->key_heads, checkpoint->heads);
+        return szgi_json_fail(
+            context,
+            szgi_json_member(checkpoint->settings, checkpoint->decided.key_heads
+                                                       ? checkpoint->decided.key_heads
+                                                       : key_head_keys[0]),
+            "%" PRId64 " key heads do not divide %" PRId64 " query heads", checkpoint->key_heads,
+            checkpoint->heads);
     return SZG_OK;
 }
 
-/* The factor on q_i . k_j in every layer, before scale_gpt2. */
-static szg_status resolve_scale(szg_context *context, const szg_checkpoint *checkpoint,
-                                double *scale) {
-    *scale = 1 / sqrt((double)checkpoint->head_size);
-    szgi_json_value settings = checkpoint->settings;
-    if (checkpoint->family->scale == SCALE_FACTOR)
-        return szgi_config_positive(context, szgi_json_member(settings, "attention_multiplier"),
-                                    scale);
-    if (checkpoint->family->scale == SCALE_SCALAR) {
-        double scalar;
-        SZG_TRY(szgi_config_positive(context, szgi_json_member(settings, "query_pre_attn_scalar"),
-                                     &scalar));
-        *scale = 1 / sqrt(scalar);
+/* The key that a scale is read from, as it is, or under a square root. */
+static szg_status scale_from(szg_context *context, szg_checkpoint *checkpoint, const char *key,
+                             double *out) {
+    checkpoint->decided.scale = key;
+    return szgi_config_positive(context, szgi_json_member(checkpoint->settings, key), out);
+}
+
+/* DeBERTa shares the scale among content and the position terms that pos_att_type lists. */
+static szg_status scale_deberta(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
+    static const char key[] = "pos_att_type";
+    szgi_json_value kinds = szgi_json_member(checkpoint->settings, key);
+    int terms = 1;
+    const char *kind;
+    if (szgi_json_kind_of(kinds) == SZGI_JSON_TEXT) { /* "p2c|c2p" in files as published */
+        SZG_TRY(szgi_json_as_text(context, kinds, &kind));
+        terms += (strstr(kind, "c2p") != NULL) + (strstr(kind, "p2c") != NULL);
+    } else if (szgi_json_has(checkpoint->settings, key)) {
+        SZG_TRY(szgi_json_as_array(context, kinds));
+        for (int64_t i = 0; i < szgi_json_count(kinds); i++) {
+            SZG_TRY(szgi_json_as_text(context, szgi_json_element(kinds, i), &kind));
+            terms += strcmp(kind, "c2p") == 0 || strcmp(kind, "p2c") == 0;
+        }
     }
-    if (checkpoint->family->scale == SCALE_GPT2) {
-        bool scaled; /* configurations from before the key scaled always */
-        SZG_TRY(szgi_config_flag(context, settings, "scale_attn_weights", true, &scaled));
+    checkpoint->decided.scale = key;
+    *scale /= sqrt((double)terms);
+    return SZG_OK;
+}
+
+static szg_status scale_mpt(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
+    szgi_json_value inner = szgi_json_member(checkpoint->settings, "attn_config");
+    if (!szgi_json_has(checkpoint->settings, "attn_config") ||
+        !szgi_json_has(inner, "softmax_scale"))
+        return SZG_OK;
+    checkpoint->decided.scale = "attn_config.softmax_scale";
+    return szgi_config_positive(context, szgi_json_member(inner, "softmax_scale"), scale);
+}
+
+/* The square of 0.1 mscale_all_dim ln(factor) + 1, where YaRN scales. */
+static szg_status scale_yarn(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
+    szgi_json_value settings = checkpoint->settings;
+    const char *name = szgi_json_has(settings, "rope_scaling") ? "rope_scaling" : "rope_parameters";
+    szgi_json_value scaling = szgi_json_member(settings, name);
+    double factor, multiplier;
+    if (szgi_json_kind_of(scaling) != SZGI_JSON_OBJECT || !szgi_json_has(scaling, "mscale_all_dim"))
+        return SZG_OK;
+    szgi_json_value value = szgi_json_member(scaling, "mscale_all_dim");
+    SZG_TRY(szgi_json_as_real(context, value, &multiplier));
+    if (!(multiplier >= 0 && multiplier < 1e6))
+        return szgi_json_fail(context, value, "is %.17g, and may not be negative or above 10^6",
+                              multiplier);
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
+    double shrink = factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
+    checkpoint->decided.scale = "mscale_all_dim";
+    *scale *= shrink * shrink;
+    return SZG_OK;
+}
+
+/* The factor on q_i . k_j in every layer, before GPT-2's by layer. */
+static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
+    double scalar;
+    bool scaled = true; /* configurations from before the key scaled always */
+    *scale = 1 / sqrt((double)checkpoint->head_size);
+    switch (checkpoint->family->scale) {
+    case SCALE_ONE:
+        *scale = 1;
+        return SZG_OK;
+    case SCALE_FACTOR:
+        return scale_from(context, checkpoint, "attention_multiplier", scale);
+    case SCALE_SCALAR:
+        SZG_TRY(scale_from(context, checkpoint, "query_pre_attn_scalar", &scalar));
+        *scale = 1 / sqrt(scalar);
+        return SZG_OK;
+    case SCALE_GPT2:
+        checkpoint->decided.scale = "scale_attn_weights";
+        SZG_TRY(
+            szgi_config_flag(context, checkpoint->settings, "scale_attn_weights", true, &scaled));
         if (!scaled)
             *scale = 1;
+        return SZG_OK;
+    case SCALE_DEBERTA:
+        return scale_deberta(context, checkpoint, scale);
+    case SCALE_MPT:
+        return scale_mpt(context, checkpoint, scale);
+    case SCALE_YARN:
+        return scale_yarn(context, checkpoint, scale);
+    default:
+        return SZG_OK;
+    }
+}
+
+/* What a layer is where some have no queries and keys; NULL: attention. `kind` belongs to the
+ * configuration. */
+static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
+                              const char **out) {
+    static const char *const attention[] = {"full_attention", "sliding_attention", "attention",
+                                            "chunked_attention", NULL};
+    static const char *const interval_keys[] = {"full_attention_interval", NULL};
+    const char *kind;
+    *out = NULL;
+    if (!szgi_json_has(checkpoint->settings, "layer_types") &&
+        szgi_json_has(checkpoint->settings, interval_keys[0])) {
+        int64_t interval; /* Qwen3-Next as it was published */
+        checkpoint->decided.kinds = interval_keys[0];
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, interval_keys, 1, &interval));
+        *out = (layer + 1) % interval == 0 ? NULL : "linear_attention";
+        return SZG_OK;
+    }
+    checkpoint->decided.kinds = "layer_types";
+    SZG_TRY(szgi_config_layer_type(context, checkpoint, layer, &kind));
+    for (const char *const *name = attention; *name; name++)
+        if (strcmp(kind, *name) == 0)
+            return SZG_OK;
+    *out = kind;
+    return SZG_OK;
+}
+
+/* The layer whose keys it uses: the last one of its type before the layers that share. */
+static szg_status shared_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
+                               int64_t shared) {
+    const char *own, *kind;
+    int64_t first = checkpoint->layers - shared, at = first;
+    checkpoint->layer[layer].key_layer = layer;
+    if (layer < first)
+        return SZG_OK;
+    SZG_TRY(szgi_config_layer_type(context, checkpoint, layer, &own));
+    while (at-- > 0) {
+        SZG_TRY(szgi_config_layer_type(context, checkpoint, at, &kind));
+        if (strcmp(own, kind) == 0) {
+            checkpoint->layer[layer].key_layer = at;
+            return SZG_OK;
+        }
+    }
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, "num_kv_shared_layers"),
+                          "is %" PRId64 ", but no layer before %" PRId64 " is of type '%s'", shared,
+                          first, own);
+}
+
+/* What each layer is, and whose keys it uses. */
+static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const shared_keys[] = {"num_kv_shared_layers", NULL};
+    static const char *const group_keys[] = {"num_hidden_groups", NULL};
+    const model_family *family = checkpoint->family;
+    int64_t shared = 0;
+    if (family->shares_keys)
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, shared_keys, 0, &shared));
+    if (shared >= checkpoint->layers)
+        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, shared_keys[0]),
+                              "is %" PRId64 " of %" PRId64 " layers: none is left with keys",
+                              shared, checkpoint->layers);
+    if (family->shares_layers)
+        SZG_TRY(
+            szgi_config_integer(context, checkpoint->settings, group_keys, 1, &checkpoint->groups));
+    if (checkpoint->groups > checkpoint->layers)
+        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, group_keys[0]),
+                              "is %" PRId64 " for %" PRId64 " layers", checkpoint->groups,
+                              checkpoint->layers);
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        SZG_TRY(shared_layer(context, checkpoint, i, shared));
+        if (family->mixed)
+            SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
     return SZG_OK;
 }
@@ -256,18 +503,42 @@ static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint)
     return SZG_OK;
 }
 
+/* The value of a size. Of a stack among several the family's own key decides: the usual one is the
+ * number of another stack (T5's num_hidden_layers is the encoder's). */
+static szg_status size_value(szg_context *context, const szg_checkpoint *checkpoint,
+                             const char *const *names, szgi_json_value *out) {
+    if (checkpoint->family->stack && szgi_json_has(checkpoint->settings, names[0])) {
+        *out = szgi_json_member(checkpoint->settings, names[0]);
+        return SZG_OK;
+    }
+    const char *const other_first[] = {names[1], strcmp(names[0], names[1]) ? names[0] : NULL,
+                                       NULL};
+    return szgi_config_find(context, checkpoint->settings, other_first, out);
+}
+
 /* The sizes that every family has, each by its usual key or by the family's own. */
 static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint) {
     const size_keys *own = &checkpoint->family->keys;
     const struct {
         const char *names[3];
         int64_t *size;
-    } sizes[] = {{{"num_hidden_layers", own->layers, NULL}, &checkpoint->layers},
-                 {{HEAD_KEY, own->heads, NULL}, &checkpoint->heads},
-                 {{"hidden_size", own->model, NULL}, &checkpoint->model_size}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        SZG_TRY(
-            szgi_config_integer(context, checkpoint->settings, sizes[i].names, 1, sizes[i].size));
+        const char **decided;
+    } sizes[] = {{{own->layers ? own->layers : "num_hidden_layers", "num_hidden_layers", NULL},
+                  &checkpoint->layers,
+                  &checkpoint->decided.layers},
+                 {{own->heads ? own->heads : HEAD_KEY, HEAD_KEY, NULL},
+                  &checkpoint->heads,
+                  &checkpoint->decided.heads},
+                 {{own->model ? own->model : "hidden_size", "hidden_size", NULL},
+                  &checkpoint->model_size,
+                  &checkpoint->decided.model_size}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        szgi_json_value value;
+        SZG_TRY(size_value(context, checkpoint, sizes[i].names, &value));
+        *sizes[i].decided = value.key;
+        const char *const name[] = {value.key, NULL};
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, name, 1, sizes[i].size));
+    }
     return SZG_OK;
 }
 
@@ -282,13 +553,16 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                          ": none of them may exceed %" PRId64,
                          checkpoint->source, checkpoint->layers, checkpoint->heads,
                          checkpoint->model_size, most);
+    SZG_TRY(szgi_layout_names(context, checkpoint));
     SZG_TRY(find_prefix(context, checkpoint));
     SZG_TRY(resolve_head_size(context, checkpoint));
-    if (checkpoint->head_size > most)
-        return szgi_json_fail(context, szgi_json_member(settings, head_size_keys[0]),
+    if (checkpoint->head_size > 2 * most)
+        return szgi_json_fail(context, szgi_json_member(settings, "head_dim"),
                               "is %" PRId64 ", and may not exceed %" PRId64, checkpoint->head_size,
-                              most);
+                              2 * most);
     SZG_TRY(resolve_key_heads(context, checkpoint));
+    SZG_TRY(szgi_layout_resolve(context, checkpoint));
     SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &checkpoint->layer));
+    SZG_TRY(resolve_kinds(context, checkpoint));
     return place_layers(context, checkpoint);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "checkpoint_private.h"
 
 /* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
@@ -42,35 +43,89 @@ static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, 
     return status;
 }
 
+/* Which object of a composed configuration describes the stack that the caller names by its prefix:
+ * vision_config for "vision_tower."; text_config where nothing is named. */
+static szgi_json_value choose_settings(const szg_checkpoint *checkpoint, szgi_json_value root) {
+    static const char *const parts[][3] = {{"vision_config", "vision", "visual"},
+                                           {"audio_config", "audio", "audio"}};
+    for (size_t i = 0; checkpoint->wanted_prefix && i < sizeof parts / sizeof *parts; i++) {
+        szgi_json_value part = szgi_json_member(root, parts[i][0]);
+        if (szgi_json_kind_of(part) == SZGI_JSON_OBJECT &&
+            (strstr(checkpoint->wanted_prefix, parts[i][1]) ||
+             strstr(checkpoint->wanted_prefix, parts[i][2])))
+            return part;
+    }
+    szgi_json_value text = szgi_json_member(root, "text_config");
+    return szgi_json_kind_of(text) == SZGI_JSON_OBJECT && szgi_json_has(text, "model_type") ? text
+                                                                                            : root;
+}
+
+/* The names of the stacks with a plus sign between. */
+static szg_status list_stacks(szg_context *context, szg_checkpoint *checkpoint) {
+    const model_family *family;
+    int64_t size = 1;
+    for (int64_t i = 0; (family = szgi_family_find(checkpoint->model_type, i)); i++)
+        size += family->stack ? (int64_t)strlen(family->stack) + 1 : 0;
+    SZG_TRY(szgi_memory_alloc(context, size, &checkpoint->stacks));
+    for (int64_t i = 0; (family = szgi_family_find(checkpoint->model_type, i)); i++)
+        if (family->stack) {
+            if (i > 0)
+                strcat(checkpoint->stacks, "+");
+            strcat(checkpoint->stacks, family->stack);
+        }
+    return SZG_OK;
+}
+
+/* The source's name in tables, "t5-small/ (encoder)": rows of several stacks stay apart. */
+static szg_status name_stack(szg_context *context, szg_checkpoint *checkpoint) {
+    char *path = checkpoint->source;
+    int64_t size = (int64_t)(strlen(path) + strlen(checkpoint->family->stack)) + 4;
+    SZG_TRY(szgi_memory_alloc(context, size, &checkpoint->source));
+    snprintf(checkpoint->source, (size_t)size, "%s (%s)", path, checkpoint->family->stack);
+    szgi_memory_free(path);
+    return SZG_OK;
+}
+
+/* The family's stack of that name; the first one where none is named. */
+static szg_status find_stack(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
+    const model_family *family = szgi_family_find(checkpoint->model_type, 0);
+    for (int64_t i = 0; family && stack && !(family->stack && strcmp(family->stack, stack) == 0);)
+        family = szgi_family_find(checkpoint->model_type, ++i);
+    checkpoint->family = family;
+    if (family && family->stack)
+        SZG_TRY(name_stack(context, checkpoint));
+    if (family)
+        return list_stacks(context, checkpoint);
+    if (!stack)
+        return szgi_text_append(context, &checkpoint->unknown,
+                                "model_type '%s' is not known to szego", checkpoint->model_type);
+    return szgi_fail(context, SZG_EINVAL, "%s: model_type '%s' has no stack called '%s'",
+                     checkpoint->source, checkpoint->model_type, stack);
+}
+
 /* The object with the attention stack's numbers, its model_type, and the family. */
-static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint) {
+static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
     szgi_json_value root = szgi_json_root(checkpoint->config);
     SZG_TRY(szgi_json_as_object(context, root));
-    szgi_json_value inner = szgi_json_member(root, "text_config");
-    bool composed = szgi_json_has(root, "text_config") && szgi_json_has(inner, "model_type");
-    checkpoint->settings = composed ? inner : root;
+    checkpoint->settings = choose_settings(checkpoint, root);
     if (!szgi_json_has(checkpoint->settings, "model_type"))
         return szgi_text_append(context, &checkpoint->unknown, "config.json has no model_type");
     const char *type;
     SZG_TRY(
         szgi_json_as_text(context, szgi_json_member(checkpoint->settings, "model_type"), &type));
     SZG_TRY(szgi_memory_copy_text(context, type, &checkpoint->model_type));
-    checkpoint->family = szgi_family_find(type);
-    if (!checkpoint->family)
-        return szgi_text_append(context, &checkpoint->unknown,
-                                "model_type '%s' is not known to szego", type);
-    return SZG_OK;
+    return find_stack(context, checkpoint, stack);
 }
 
 static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(szgi_architecture_resolve(context, checkpoint));
     SZG_TRY(szgi_positions_resolve(context, checkpoint));
     SZG_TRY(szgi_rotary_resolve(context, checkpoint));
-    return szgi_note_resolve(context, checkpoint);
+    return szgi_terms_resolve(context, checkpoint);
 }
 
 /* What training with an adapter changed lies in tensors of its own, which attention adds. */
-static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint) {
+static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint, const char *path) {
     static const char sentence[] =
         "a LoRA adapter is not added to the weights: merge it (peft: merge_and_unload, then "
         "save_pretrained) and read the merged folder";
@@ -79,7 +134,7 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint)
     while (i < count && !strstr(szgi_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
         i++;
     if (i == count)
-        SZG_TRY(find_beside(context, checkpoint->source, "adapter_config.json", &name));
+        SZG_TRY(find_beside(context, path, "adapter_config.json", &name));
     if (i == count && !name)
         return SZG_OK;
     szgi_memory_free(name);
@@ -88,23 +143,32 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint)
 }
 
 static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
-                           const char *config) {
+                           const szg_checkpoint_choices *choices) {
     SZG_TRY(szgi_memory_copy_text(context, path, &checkpoint->source));
+    if (choices->prefix)
+        SZG_TRY(szgi_memory_copy_text(context, choices->prefix, &checkpoint->wanted_prefix));
     SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
-    SZG_TRY(read_config(context, checkpoint, path, config));
+    SZG_TRY(read_config(context, checkpoint, path, choices->config));
+    if (choices->sets > 0 && !checkpoint->config)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: --set changes a configuration, and there is none", path);
+    if (choices->sets > 0)
+        SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
     if (checkpoint->config)
-        SZG_TRY(find_family(context, checkpoint));
+        SZG_TRY(find_family(context, checkpoint, choices->stack));
     if (checkpoint->family)
         SZG_TRY(resolve(context, checkpoint));
-    return note_adapter(context, checkpoint);
+    return note_adapter(context, checkpoint, path);
 }
 
-szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config,
-                               szg_checkpoint **out) {
+szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
+                                      const szg_checkpoint_choices *choices, szg_checkpoint **out) {
     *out = NULL;
+    szg_checkpoint_choices own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_choices, choices, &own));
     szg_checkpoint *checkpoint;
     SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
-    szg_status status = open_all(context, checkpoint, path, config);
+    szg_status status = open_all(context, checkpoint, path, &own);
     if (status != SZG_OK) {
         szg_checkpoint_close(&checkpoint);
         return status;
@@ -113,16 +177,28 @@ szg_status szg_checkpoint_open(szg_context *context, const char *path, const cha
     return SZG_OK;
 }
 
+szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config,
+                               szg_checkpoint **out) {
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .config = config};
+    return szg_checkpoint_open_chosen(context, path, &choices, out);
+}
+
 void szg_checkpoint_close(szg_checkpoint **handle) {
     if (!handle || !*handle)
         return;
     szg_checkpoint *checkpoint = *handle;
     for (int64_t i = 0; checkpoint->layer && i < checkpoint->layers; i++)
         szgi_memory_free(checkpoint->layer[i].problem);
-    for (int i = 0; i < ROTATIONS_MAX; i++)
-        szg_encoding_close(&checkpoint->rotation[i]);
+    for (int i = 0; i < ROTATIONS_MAX; i++) {
+        szg_encoding_close(&checkpoint->rotation[i].encoding);
+        szgi_memory_free(checkpoint->rotation[i].theta);
+        szgi_memory_free(checkpoint->rotation[i].note);
+    }
     szgi_memory_free(checkpoint->layer);
     szgi_memory_free(checkpoint->position_problem);
+    szgi_memory_free(checkpoint->position_note);
+    szgi_memory_free(checkpoint->wanted_prefix);
+    szgi_memory_free(checkpoint->stacks);
     szgi_memory_free(checkpoint->prefix);
     szgi_memory_free(checkpoint->source);
     szgi_memory_free(checkpoint->unknown);
@@ -138,9 +214,14 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     szg_checkpoint_facts facts = {.source = checkpoint->source,
                                   .unknown = checkpoint->unknown,
                                   .model_type = checkpoint->model_type,
+                                  .stack = "",
+                                  .stacks = "",
                                   .note = checkpoint->note ? checkpoint->note : ""};
     if (!checkpoint->family)
         return facts;
+    if (checkpoint->family->stack)
+        facts.stack = checkpoint->family->stack;
+    facts.stacks = checkpoint->stacks;
     facts.layers = checkpoint->layers;
     facts.heads = checkpoint->heads;
     facts.key_heads = checkpoint->key_heads;

@@ -11,21 +11,32 @@ typedef enum weight_layout {
     LAYOUT_CONV1D,       /* one tensor [d, 3d], stored transposed: columns q, k, v (GPT-2) */
     LAYOUT_FUSED_HEADS,  /* one tensor [heads 3 e, d]: q, k, v of each head in turn (GPT-NeoX) */
     LAYOUT_FUSED_BLOCKS, /* one tensor [(heads + 2 key_heads) e, d]: all q, all k, all v (Phi-3) */
+    LAYOUT_FALCON,       /* one tensor: groups of q with k, v behind them, or as GPT-NeoX */
+    LAYOUT_BIGCODE,      /* one tensor: as Phi-3 with one key head, or as GPT-NeoX */
+    LAYOUT_CODEGEN,      /* one tensor of four parts, each [q, v, k] of a quarter of the heads */
+    LAYOUT_GATED,  /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
+    LAYOUT_LATENT, /* from low ranks: q_b_proj q_a_proj, kv_b_proj kv_a_proj_with_mqa (MLA) */
 } weight_layout;
 
 typedef enum position_rule {
-    POSITION_BERT,       /* embeddings.position_embeddings.weight, position_embedding_type */
+    POSITION_NONE,       /* nothing is added to the input */
+    POSITION_BERT,       /* the family's table, position_embedding_type */
     POSITION_ROBERTA,    /* the same, where positions begin at row pad_token_id + 1 */
-    POSITION_DISTILBERT, /* the same, or sinusoids where sinusoidal_pos_embds is true */
-    POSITION_GPT2,       /* wpe.weight */
+    POSITION_PADDED,     /* the family's table, which begins at row pad_token_id + 1 */
+    POSITION_DISTILBERT, /* the family's table, or sinusoids where sinusoidal_pos_embds is true */
+    POSITION_TABLE,      /* the family's table */
     POSITION_ROTARY,     /* no table */
 } position_rule;
 
 typedef enum scale_rule {
-    SCALE_HEAD,   /* 1/sqrt(e) */
-    SCALE_GPT2,   /* the same unless scale_attn_weights is false, and by layer where asked for */
-    SCALE_SCALAR, /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
-    SCALE_FACTOR, /* attention_multiplier, which must be there (Granite) */
+    SCALE_HEAD,    /* 1/sqrt(e) */
+    SCALE_ONE,     /* 1 (T5, GPT-Neo) */
+    SCALE_GPT2,    /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
+    SCALE_SCALAR,  /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
+    SCALE_FACTOR,  /* attention_multiplier, which must be there (Granite) */
+    SCALE_DEBERTA, /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
+    SCALE_MPT,     /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_YARN,    /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
 
 /* How much of a head rotates where the configuration has no key that says so. */
@@ -34,57 +45,163 @@ typedef enum partial_rule {
     PARTIAL_OPTIONAL, /* the whole head (Phi-3) */
     PARTIAL_REQUIRED, /* partial_rotary_factor or rotary_pct must be there */
     PARTIAL_DIM,      /* rotary_dim must be there (GPT-J) */
+    PARTIAL_LATENT,   /* the last qk_rope_head_dim dimensions (MLA) */
 } partial_rule;
+
+/* Which layers do not rotate. */
+typedef enum skip_rule {
+    SKIP_NONE,   /* every layer rotates */
+    SKIP_LISTED, /* no_rope_layers or no_rope_layer_interval must be there (SmolLM 3, Llama 4) */
+    SKIP_FULL,   /* layers of full attention, where there are sliding ones (Cohere 2, EXAONE 4) */
+    SKIP_ALL,    /* all, unless position_embedding_type is rope (Granite's hybrids) */
+    SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
+} skip_rule;
+
+/* The bases of layers that rotate with two. */
+typedef enum base_rule {
+    BASE_ONE,
+    BASE_GEMMA,      /* sliding layers have rope_local_base_freq, which must be there */
+    BASE_MODERNBERT, /* global_rope_theta and local_rope_theta */
+} base_rule;
+
+/* What is done to queries and keys between projection and product. */
+typedef enum norm_rule {
+    NORM_NONE,
+    NORM_HEAD,       /* RMS of each head, before the rotation */
+    NORM_HEAD_AFTER, /* RMS of each head, after the rotation (HunYuan) */
+    NORM_LAYER,      /* mean and variance of each head, before the rotation (Cohere, Phi) */
+    NORM_EACH,       /* the same, each head with gains of its own tensor (StableLM) */
+    NORM_FULL,       /* RMS of all heads together, before the rotation (OLMo 2) */
+    NORM_BARE, /* RMS of each head without gains, after the rotation, where it rotates (Llama 4) */
+} norm_rule;
+
+/* What grows with the query's position. */
+typedef enum temperature_rule {
+    TEMPERATURE_NONE,
+    TEMPERATURE_LLAMA4, /* 1 + attn_scale log1p(floor((i + 1) / floor_scale)), unrotated layers */
+    TEMPERATURE_MINISTRAL3, /* 1 + llama_4_scaling_beta log1p(floor(i / original length)) */
+} temperature_rule;
+
+/* Slopes times the lag, added to the logits. */
+typedef enum alibi_rule { ALIBI_NONE, ALIBI_ALWAYS, ALIBI_FLAG, ALIBI_MPT } alibi_rule;
 
 /* What a configuration calls its sizes. */
 typedef struct size_keys {
     const char *layers, *heads, *model; /* NULL: the usual key alone */
+    const char *head;                   /* besides head_dim */
 } size_keys;
 
-/* One model_type. */
+/* One model_type, or one stack of it. */
 typedef struct model_family {
     const char *model_type;
+    const char *stack; /* of a model with several: "encoder"; NULL: the only one */
     size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
     const char *stem;  /* what stands before the layer's index in a tensor's name */
     const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
     const char *key;   /* NULL where fused */
     weight_layout layout;
     position_rule positions;
+    const char *table;   /* how the name of the position table ends */
+    int64_t table_first; /* the row of position 0 */
     scale_rule scale;
     szgi_pairing pairing;
+    const char *interleave; /* key, true where absent, that says whether pairs are interleaved */
     partial_rule partial;
     double fixed_base; /* rotary base that the architecture fixes (GPT-J); 0: the configuration's */
-    bool local_base;   /* sliding layers have a base of their own, which must be there (Gemma 3) */
-    bool skips_layers; /* some layers do not rotate; which ones must be there (SmolLM 3) */
+    base_rule bases;
+    bool scaled_if_full; /* rope_scaling acts on layers of full attention alone (OLMo 3) */
+    skip_rule skips;
+    bool mixed;       /* some layers have no queries and keys: layer_types says which */
+    bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
+                       */
+    bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
+    norm_rule norm;
+    const char *query_norm, *key_norm; /* NULL: self_attn.q_norm.weight, self_attn.k_norm.weight */
+    bool gain_plus_one;                /* gains are 1 + w (Gemma) */
+    const char *norm_flag;             /* key that says whether NORM_BARE acts */
+    temperature_rule temperature;
+    alibi_rule alibi;
+    const char *added; /* how a tensor's name ends that adds a term by the lag (T5), and */
+    const char *added_sentence;
 } model_family;
 
-/* NULL where szego does not know the model_type. */
-const model_family *szgi_family_find(const char *model_type);
+/* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
+const model_family *szgi_family_find(const char *model_type, int64_t stack);
+
+/* Where the rows of heads stand in a tensor: those of head h begin at
+ * first + (h / group) group_step + (h % group) step. */
+typedef struct head_places {
+    int64_t first, group, group_step, step;
+} head_places;
+
+/* The tensors of one layer's queries, or of its keys. */
+typedef struct side_weights {
+    const szgi_tensor *weight; /* NULL where missing */
+    const szgi_tensor *bias;   /* NULL: none */
+    const szgi_tensor *norm;   /* gains of the norm of queries or keys; NULL: none */
+    const szgi_tensor *down;   /* MLA: what makes the latent; NULL: the weight acts on the tokens */
+    const szgi_tensor *gain;   /* of the latent's norm */
+} side_weights;
 
 typedef struct layer_weights {
-    const szgi_tensor *q, *k; /* the same tensor twice where fused; NULL where missing */
-    char *problem;            /* NULL, or why this layer cannot be read */
+    side_weights q, k;  /* the same weight twice where fused */
+    const char *absent; /* NULL, or what stands in place of attention: "linear_attention" */
+    int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
+    char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
     int rotation; /* index into szg_checkpoint.rotation; -1: none */
 } layer_weights;
 
 enum { ROTATIONS_MAX = 2 };
 
+/* One way to rotate. */
+typedef struct layer_rotation {
+    szg_encoding *encoding;
+    double *theta;    /* [pairs] where the encoding's frequencies are replaced; NULL: they stand */
+    double amplitude; /* with theta */
+    char *note;       /* NULL, or how they are replaced */
+} layer_rotation;
+
+/* Sizes of latent attention; all 0 without it. */
+typedef struct latent_sizes {
+    int64_t query_rank, key_rank, nope, rope, value;
+} latent_sizes;
+
+/* Which key of the configuration decided: NULL where none did. */
+typedef struct deciding_keys {
+    const char *layers, *heads, *key_heads, *head_size, *model_size, *scale, *base, *partial,
+        *skips, *kinds;
+} deciding_keys;
+
 struct szg_checkpoint {
-    char *source, *unknown, *model_type, *note;
+    char *source, *unknown, *model_type, *note, *stacks;
     szgi_safetensors *tensors;
     szgi_json *config;          /* NULL: none */
     szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */
+    const char *query, *key;    /* the family's, or those that the configuration chooses */
     char *prefix;               /* what stands before the family's stem */
+    char *wanted_prefix;        /* the caller's; NULL: szego finds it */
     layer_weights *layer;       /* [layers] */
     int64_t layers, heads, key_heads, head_size, model_size;
+    head_places query_at, key_at;
+    int64_t query_rows, key_rows; /* of the tensors */
+    int64_t groups;               /* of layers that share their weights; 0: none do */
+    latent_sizes latent;
+    deciding_keys decided;
     szg_position_kind position_kind;
     const szgi_tensor *position_table; /* SZG_POSITIONS_LEARNED */
     char *position_problem;            /* NULL, or why positions cannot be read */
+    char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
+    bool alibi, biased, normed;
+    const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
+    double soft_cap, clip;          /* 0: none */
+    const char *clip_key;
+    const szgi_tensor *sinks, *added;       /* of the first layer that has them; NULL: none */
+    double temperature, temperature_length; /* factor of the logarithm, and the length; 0: none */
     int rotations;
-    szg_encoding *rotation[ROTATIONS_MAX];
+    layer_rotation rotation[ROTATIONS_MAX];
 };
 
 /* ---- config.c: values of the configuration ---- */
@@ -108,7 +225,32 @@ SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json
  * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
 const char *szgi_config_quantisation(szgi_json_value root, char *text, size_t size);
 
-/* ---- architecture.c, positions.c, rotary.c, weights.c: steps of opening ---- */
+/* A required value is missing: SZG_EDATA that names the key and the remedy. */
+SZG_CHECK_RESULT szg_status szgi_config_require(szg_context *context, szgi_json_value value);
+/* What layer_types says of a layer. SZG_EDATA: it is missing, or has another length. */
+SZG_CHECK_RESULT szg_status szgi_config_layer_type(szg_context *context,
+                                                   const szg_checkpoint *checkpoint, int64_t layer,
+                                                   const char **out);
+/* The configuration with `count` texts PATH=VALUE in place of what is there. VALUE is JSON, or else
+ * a text. SZG_EINVAL: a text that is none of that kind. */
+SZG_CHECK_RESULT szg_status szgi_config_change(szg_context *context, szgi_json **config,
+                                               const char *const *set, int64_t count);
+
+/* ---- layout.c ---- */
+
+/* Which tensors hold the heads, and where in them each head's rows begin: after the sizes. */
+SZG_CHECK_RESULT szg_status szgi_layout_resolve(szg_context *context, szg_checkpoint *checkpoint);
+/* The names of the query and key tensors, before any size is known but for latent ones. */
+SZG_CHECK_RESULT szg_status szgi_layout_names(szg_context *context, szg_checkpoint *checkpoint);
+static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
+    return at->first + head / at->group * at->group_step + head % at->group * at->step;
+}
+
+/* ---- architecture.c, positions.c, rotary.c, terms.c: steps of opening ---- */
+
+/* PREFIX stem LAYER "." suffix; NULL where there is no such tensor. */
+const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
+                                     const char *suffix);
 
 /* Sizes, layers and scales; marks layers that cannot be read. */
 SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
@@ -116,8 +258,9 @@ SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);
-/* Sentences on what W_Q^T W_K leaves out. */
-SZG_CHECK_RESULT szg_status szgi_note_resolve(szg_context *context, szg_checkpoint *checkpoint);
+/* What else acts on the logits: biases, norms, soft cap, sinks, clip, ALiBi, temperature. Sentences
+ * on what W_Q^T W_K leaves out go to the note. */
+SZG_CHECK_RESULT szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
 /* Appends a printed sentence to *text with "; " between; *text may be NULL. */
 SZG_PRINTF(3, 4)

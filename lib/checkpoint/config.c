@@ -36,10 +36,20 @@ szg_status szgi_config_find(szg_context *context, szgi_json_value object,
     return SZG_OK;
 }
 
+szg_status szgi_config_require(szg_context *context, szgi_json_value value) {
+    char path[256];
+    if (szgi_json_kind_of(value) > SZGI_JSON_NULL)
+        return SZG_OK;
+    szgi_json_path(value, path, sizeof path);
+    return szgi_json_fail(context, value,
+                          "is missing, and nothing is assumed: --set %s=VALUE gives it", path);
+}
+
 szg_status szgi_config_integer(szg_context *context, szgi_json_value object,
                                const char *const *aliases, int64_t least, int64_t *out) {
     szgi_json_value value;
     SZG_TRY(szgi_config_find(context, object, aliases, &value));
+    SZG_TRY(szgi_config_require(context, value));
     SZG_TRY(szgi_json_as_integer(context, value, out));
     if (*out < least)
         return szgi_json_fail(context, value, "is %" PRId64 ", and must be at least %" PRId64, *out,
@@ -56,9 +66,80 @@ szg_status szgi_config_flag(szg_context *context, szgi_json_value object, const 
 }
 
 szg_status szgi_config_positive(szg_context *context, szgi_json_value value, double *out) {
+    SZG_TRY(szgi_config_require(context, value));
     SZG_TRY(szgi_json_as_real(context, value, out));
     if (!(*out > 0) || !isfinite(*out))
         return szgi_json_fail(context, value, "is %.17g, and must be positive and finite", *out);
+    return SZG_OK;
+}
+
+szg_status szgi_config_layer_type(szg_context *context, const szg_checkpoint *checkpoint,
+                                  int64_t layer, const char **out) {
+    szgi_json_value types = szgi_json_member(checkpoint->settings, "layer_types");
+    SZG_TRY(szgi_config_require(context, types));
+    SZG_TRY(szgi_json_as_array(context, types));
+    if (szgi_json_count(types) != checkpoint->layers)
+        return szgi_json_fail(context, types, "has %" PRId64 " entries for %" PRId64 " layers",
+                              szgi_json_count(types), checkpoint->layers);
+    return szgi_json_as_text(context, szgi_json_element(types, layer), out);
+}
+
+/* Puts *value, which is taken over, under the path of keys with points between. */
+static szg_status change_at(szg_context *context, szgi_json *object, const char *path, int depth,
+                            szgi_json **value) {
+    enum { DEPTH = 8 };
+    const char *point = strchr(path, '.');
+    if (!point)
+        return szgi_json_add(context, object, path, value);
+    char key[256];
+    if (depth == DEPTH || point - path >= (int64_t)sizeof key)
+        return szgi_fail(context, SZG_EINVAL, "--set: a path of %d keys at most is needed", DEPTH);
+    snprintf(key, sizeof key, "%.*s", (int)(point - path), path);
+    szgi_json_value member = szgi_json_member(szgi_json_root(object), key);
+    szgi_json *inner;
+    if (szgi_json_kind_of(member) == SZGI_JSON_OBJECT)
+        SZG_TRY(szgi_json_copy(context, member, &inner));
+    else
+        SZG_TRY(szgi_json_open_object(context, &inner));
+    szg_status status = change_at(context, inner, point + 1, depth + 1, value);
+    if (status == SZG_OK)
+        return szgi_json_add(context, object, key, &inner);
+    szgi_json_close(&inner);
+    return status;
+}
+
+/* VALUE as JSON, or else as a text. */
+static szg_status change_value(szg_context *context, const char *text, szgi_json **out) {
+    szg_status status = szgi_json_parse(NULL, "--set", text, (int64_t)strlen(text), out);
+    if (status != SZG_EDATA)
+        return status == SZG_OK ? SZG_OK : szgi_fail(context, status, "out of memory for --set");
+    szgi_json *list; /* a text alone is no document that can be built */
+    SZG_TRY(szgi_json_open_array(context, &list));
+    status = szgi_json_add_text(context, list, NULL, text);
+    if (status == SZG_OK)
+        status = szgi_json_copy(context, szgi_json_element(szgi_json_root(list), 0), out);
+    szgi_json_close(&list);
+    return status;
+}
+
+szg_status szgi_config_change(szg_context *context, szgi_json **config, const char *const *set,
+                              int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const char *equals = strchr(set[i], '=');
+        if (!equals || equals == set[i])
+            return szgi_fail(context, SZG_EINVAL,
+                             "--set %s: KEY=VALUE is needed, as in --set rope_theta=10000", set[i]);
+        szgi_json *value = NULL;
+        char *path;
+        SZG_TRY(szgi_memory_copy_text(context, set[i], &path));
+        path[equals - set[i]] = 0;
+        szg_status status = change_value(context, equals + 1, &value);
+        if (status == SZG_OK)
+            status = change_at(context, *config, path, 0, &value);
+        szgi_json_close(&value);
+        szgi_memory_free(path);
+        SZG_TRY(status);
+    }
     return SZG_OK;
 }
 

@@ -2,10 +2,11 @@
 
 #include "checkpoint_private.h"
 
-#define BERT(type, position_names)                                                                 \
+#define BERT(type, position_names, ...)                                                            \
     {                                                                                              \
         .model_type = type, .stem = "encoder.layer.", .query = "attention.self.query.weight",      \
-        .key = "attention.self.key.weight", .positions = position_names                            \
+        .key = "attention.self.key.weight", .positions = position_names,                           \
+        .table = "embeddings.position_embeddings.weight", __VA_ARGS__                              \
     }
 
 #define LLAMA(type, ...)                                                                           \
@@ -15,8 +16,56 @@
         .pairing = SZGI_PAIRING_HALF, __VA_ARGS__                                                  \
     }
 
+#define NEIGHBOURS(type, ...)                                                                      \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .query = "self_attn.q_proj.weight",                 \
+        .key = "self_attn.k_proj.weight", .positions = POSITION_ROTARY,                            \
+        .pairing = SZGI_PAIRING_INTERLEAVED, __VA_ARGS__                                           \
+    }
+
+#define LATENT(type, ...)                                                                          \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .layout = LAYOUT_LATENT,                            \
+        .positions = POSITION_ROTARY, .partial = PARTIAL_LATENT, .scale = SCALE_YARN, __VA_ARGS__  \
+    }
+
 #define GPT_KEYS                                                                                   \
     { .layers = "n_layer", .heads = "n_head", .model = "n_embd" }
+
+/* Three stacks of layers.N.{self_attn,encoder_attn}; positions as `position_names` says. */
+#define BART_STACK(type, name, side, attention, ...)                                               \
+    {                                                                                              \
+        .model_type = type, .stack = name,                                                         \
+        .keys = {.layers = side "_layers", .heads = side "_attention_heads", .model = "d_model"},  \
+        .stem = side ".layers.", .query = attention ".q_proj.weight",                              \
+        .key = attention ".k_proj.weight", __VA_ARGS__                                             \
+    }
+#define BART(type, rows_before)                                                                    \
+    BART_STACK(type, "encoder", "encoder", "self_attn", .positions = POSITION_TABLE,               \
+               .table = "encoder.embed_positions.weight", .table_first = rows_before),             \
+        BART_STACK(type, "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,           \
+                   .table = "decoder.embed_positions.weight", .table_first = rows_before),         \
+        BART_STACK(type, "cross", "decoder", "encoder_attn", .positions = POSITION_NONE)
+
+#define LAG_TABLE "a trained table by the lag is added to the logits: left out"
+#define T5_STACK(type, name, own, attention, layer_key, ...)                                       \
+    {                                                                                              \
+        .model_type = type, .stack = name,                                                         \
+        .keys = {.layers = layer_key, .heads = "num_heads", .model = "d_model", .head = "d_kv"},   \
+        .stem = own ".block.", .query = attention ".q.weight", .key = attention ".k.weight",       \
+        .scale = SCALE_ONE, __VA_ARGS__                                                            \
+    }
+#define T5(type)                                                                                   \
+    T5_STACK(type, "encoder", "encoder", "layer.0.SelfAttention", "num_layers",                    \
+             .added = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
+             .added_sentence = LAG_TABLE),                                                         \
+        T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",        \
+                 .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",  \
+                 .added_sentence = LAG_TABLE),                                                     \
+        T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers")
+
+#define LAYERNORMS                                                                                 \
+    .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
 
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
  * stands here only when they are known. */
@@ -25,19 +74,121 @@ static const model_family families[] = {
     BERT("roberta", POSITION_ROBERTA),
     BERT("xlm-roberta", POSITION_ROBERTA),
     BERT("camembert", POSITION_ROBERTA),
+    BERT("electra", POSITION_BERT),
+    {.model_type = "albert",
+     .stem = "encoder.albert_layer_groups.",
+     .query = "albert_layers.0.attention.query.weight",
+     .key = "albert_layers.0.attention.key.weight",
+     .positions = POSITION_BERT,
+     .table = "embeddings.position_embeddings.weight",
+     .shares_layers = true},
+    {.model_type = "mpnet",
+     .stem = "encoder.layer.",
+     .query = "attention.attn.q.weight",
+     .key = "attention.attn.k.weight",
+     .positions = POSITION_PADDED,
+     .table = "embeddings.position_embeddings.weight",
+     .added = "encoder.relative_attention_bias.weight",
+     .added_sentence = LAG_TABLE},
+    {.model_type = "deberta-v2",
+     .stem = "encoder.layer.",
+     .query = "attention.self.query_proj.weight",
+     .key = "attention.self.key_proj.weight",
+     .scale = SCALE_DEBERTA,
+     .added = "encoder.rel_embeddings.weight",
+     .added_sentence = "products of content with trained embeddings of the lag are added to the "
+                       "logits: left out"},
+    {.model_type = "vit",
+     .stem = "encoder.layer.",
+     .query = "attention.attention.query.weight",
+     .key = "attention.attention.key.weight",
+     .positions = POSITION_TABLE,
+     .table = "embeddings.position_embeddings"},
+    {.model_type = "clip_text_model",
+     .stem = "encoder.layers.",
+     .query = "self_attn.q_proj.weight",
+     .key = "self_attn.k_proj.weight",
+     .positions = POSITION_TABLE,
+     .table = "embeddings.position_embedding.weight"},
+    {.model_type = "clip_vision_model",
+     .stem = "encoder.layers.",
+     .query = "self_attn.q_proj.weight",
+     .key = "self_attn.k_proj.weight",
+     .positions = POSITION_TABLE,
+     .table = "embeddings.position_embedding.weight"},
+    {.model_type = "modernbert",
+     .stem = "layers.",
+     .query = "attn.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .bases = BASE_MODERNBERT},
+    {.model_type = "nomic_bert",
+     .keys = GPT_KEYS,
+     .stem = "encoder.layers.",
+     .query = "attn.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
     {.model_type = "distilbert",
      .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"},
      .stem = "transformer.layer.",
      .query = "attention.q_lin.weight",
      .key = "attention.k_lin.weight",
-     .positions = POSITION_DISTILBERT},
+     .positions = POSITION_DISTILBERT,
+     .table = "embeddings.position_embeddings.weight"},
     {.model_type = "gpt2",
      .keys = GPT_KEYS,
      .stem = "h.",
      .query = "attn.c_attn.weight",
      .layout = LAYOUT_CONV1D,
-     .positions = POSITION_GPT2,
+     .positions = POSITION_TABLE,
+     .table = "wpe.weight",
      .scale = SCALE_GPT2},
+    {.model_type = "gpt_bigcode",
+     .keys = GPT_KEYS,
+     .stem = "h.",
+     .query = "attn.c_attn.weight",
+     .layout = LAYOUT_BIGCODE,
+     .positions = POSITION_TABLE,
+     .table = "wpe.weight",
+     .scale = SCALE_GPT2},
+    {.model_type = "gpt_neo",
+     .keys = {.layers = "num_layers", .heads = "num_heads"},
+     .stem = "h.",
+     .query = "attn.attention.q_proj.weight",
+     .key = "attn.attention.k_proj.weight",
+     .positions = POSITION_TABLE,
+     .table = "wpe.weight",
+     .scale = SCALE_ONE},
+    {.model_type = "opt",
+     .stem = "decoder.layers.",
+     .query = "self_attn.q_proj.weight",
+     .key = "self_attn.k_proj.weight",
+     .positions = POSITION_TABLE,
+     .table = "decoder.embed_positions.weight",
+     .table_first = 2},
+    {.model_type = "bloom",
+     .keys = GPT_KEYS,
+     .stem = "h.",
+     .query = "self_attention.query_key_value.weight",
+     .layout = LAYOUT_FUSED_HEADS,
+     .alibi = ALIBI_ALWAYS},
+    {.model_type = "mpt",
+     .keys = {.layers = "n_layers", .heads = "n_heads", .model = "d_model"},
+     .stem = "blocks.",
+     .query = "attn.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .scale = SCALE_MPT,
+     .alibi = ALIBI_MPT},
+    {.model_type = "falcon",
+     .stem = "h.",
+     .query = "self_attention.query_key_value.weight",
+     .layout = LAYOUT_FALCON,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .skips = SKIP_ALIBI,
+     .alibi = ALIBI_FLAG},
     {.model_type = "gpt_neox",
      .stem = "layers.",
      .query = "attention.query_key_value.weight",
@@ -54,6 +205,15 @@ static const model_family families[] = {
      .pairing = SZGI_PAIRING_INTERLEAVED,
      .partial = PARTIAL_DIM,
      .fixed_base = 10000},
+    {.model_type = "codegen",
+     .keys = GPT_KEYS,
+     .stem = "h.",
+     .query = "attn.qkv_proj.weight",
+     .layout = LAYOUT_CODEGEN,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_INTERLEAVED,
+     .partial = PARTIAL_DIM,
+     .fixed_base = 10000},
     {.model_type = "phi3",
      .stem = "layers.",
      .query = "self_attn.qkv_proj.weight",
@@ -66,37 +226,73 @@ static const model_family families[] = {
     LLAMA("mixtral"),
     LLAMA("qwen2"),
     LLAMA("qwen2_moe"),
-    LLAMA("qwen3"),
-    LLAMA("qwen3_moe"),
+    LLAMA("qwen2_vl_text"),
+    LLAMA("qwen2_vl"), /* as it was published: the numbers of the text beside vision_config */
+    LLAMA("qwen2_5_vl_text"),
+    LLAMA("qwen2_5_vl"),
+    LLAMA("qwen3", .norm = NORM_HEAD),
+    LLAMA("qwen3_moe", .norm = NORM_HEAD),
+    LLAMA("qwen3_vl_text", .norm = NORM_HEAD),
+    LLAMA("qwen3_vl_moe_text", .norm = NORM_HEAD),
+    LLAMA("qwen3_next", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
+          .norm = NORM_HEAD, .gain_plus_one = true),
+    LLAMA("qwen3_5_text", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
+          .norm = NORM_HEAD, .gain_plus_one = true),
+    LLAMA("qwen3_5_moe_text", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
+          .norm = NORM_HEAD, .gain_plus_one = true),
     LLAMA("gemma"),
     LLAMA("gemma2", .scale = SCALE_SCALAR),
-    LLAMA("gemma3_text", .scale = SCALE_SCALAR, .local_base = true),
+    LLAMA("gemma3_text", .scale = SCALE_SCALAR, .bases = BASE_GEMMA, .norm = NORM_HEAD,
+          .gain_plus_one = true),
+    LLAMA("gemma3n_text", .scale = SCALE_ONE, .bases = BASE_GEMMA, .norm = NORM_HEAD,
+          .shares_keys = true),
     LLAMA("olmo"),
-    LLAMA("olmo2"),
-    LLAMA("smollm3", .skips_layers = true),
+    LLAMA("olmo2", .norm = NORM_FULL),
+    LLAMA("olmo3", .norm = NORM_FULL, .scaled_if_full = true),
+    LLAMA("olmoe", .norm = NORM_FULL),
+    LLAMA("minimax_m2", .norm = NORM_FULL, .partial = PARTIAL_DIM),
+    LLAMA("smollm3", .skips = SKIP_LISTED),
     LLAMA("starcoder2"),
     LLAMA("granite", .scale = SCALE_FACTOR),
-    LLAMA("phi", .partial = PARTIAL_REQUIRED),
-    LLAMA("stablelm", .partial = PARTIAL_REQUIRED),
+    LLAMA("granitemoe", .scale = SCALE_FACTOR),
+    LLAMA("granitemoeshared", .scale = SCALE_FACTOR),
+    LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
+    LLAMA("phimoe"),
+    LLAMA("exaone4", .norm = NORM_HEAD, .skips = SKIP_FULL),
+    LLAMA("gpt_oss"),
+    LLAMA("ministral3", .temperature = TEMPERATURE_MINISTRAL3),
+    LLAMA("hunyuan_v1_dense", .norm = NORM_HEAD_AFTER,
+          .query_norm = "self_attn.query_layernorm.weight",
+          .key_norm = "self_attn.key_layernorm.weight"),
+    LLAMA("lfm2", .mixed = true, .norm = NORM_HEAD, LAYERNORMS),
+    LLAMA("phi", .partial = PARTIAL_REQUIRED, .norm = NORM_LAYER, LAYERNORMS),
+    LLAMA("stablelm", .partial = PARTIAL_REQUIRED, .norm = NORM_EACH,
+          .query_norm = "self_attn.q_layernorm.norms.0.weight",
+          .key_norm = "self_attn.k_layernorm.norms.0.weight"),
     LLAMA("nemotron", .partial = PARTIAL_REQUIRED),
-    {.model_type = "cohere",
-     .stem = "layers.",
-     .query = "self_attn.q_proj.weight",
-     .key = "self_attn.k_proj.weight",
-     .positions = POSITION_ROTARY,
-     .pairing = SZGI_PAIRING_INTERLEAVED},
-    {.model_type = "glm",
-     .stem = "layers.",
-     .query = "self_attn.q_proj.weight",
-     .key = "self_attn.k_proj.weight",
-     .positions = POSITION_ROTARY,
-     .pairing = SZGI_PAIRING_INTERLEAVED,
-     .partial = PARTIAL_REQUIRED},
+    LLAMA("glm4_moe", .partial = PARTIAL_REQUIRED, .norm = NORM_HEAD),
+    NEIGHBOURS("cohere", .norm = NORM_LAYER),
+    NEIGHBOURS("cohere2", .skips = SKIP_FULL),
+    NEIGHBOURS("helium"),
+    NEIGHBOURS("glm", .partial = PARTIAL_REQUIRED),
+    NEIGHBOURS("glm4", .partial = PARTIAL_REQUIRED),
+    NEIGHBOURS("llama4_text", .skips = SKIP_LISTED, .norm = NORM_BARE, .norm_flag = "use_qk_norm",
+               .temperature = TEMPERATURE_LLAMA4),
+    LATENT("deepseek_v2", .pairing = SZGI_PAIRING_INTERLEAVED),
+    LATENT("deepseek_v3", .interleave = "rope_interleave"),
+    LATENT("kimi_k2", .interleave = "rope_interleave"),
+    LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
+    LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
+    BART("bart", 2),
+    BART("mbart", 2),
+    BART("whisper", 0),
+    T5("t5"),
+    T5("mt5"),
 };
 
-const model_family *szgi_family_find(const char *model_type) {
+const model_family *szgi_family_find(const char *model_type, int64_t stack) {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strcmp(families[i].model_type, model_type) == 0)
+        if (strcmp(families[i].model_type, model_type) == 0 && stack-- == 0)
             return &families[i];
     return NULL;
 }

@@ -185,9 +185,10 @@ done:
 
 /* The context's message, behind the tensors that it is about. */
 static szg_status name_problem(szg_context *context, const layer_weights *layer, char **problem) {
-    bool fused = layer->q == layer->k;
-    return szgi_text_append(context, problem, "%s%s%s: %s", layer->q->name, fused ? "" : ", ",
-                            fused ? "" : layer->k->name, szg_context_message(context));
+    const char *query = layer->q.weight->name, *key = layer->k.weight->name;
+    bool fused = layer->q.weight == layer->k.weight;
+    return szgi_text_append(context, problem, "%s%s%s: %s", query, fused ? "" : ", ",
+                            fused ? "" : key, szg_context_message(context));
 }
 
 static szg_status head_block(szg_context *context, void *data, int64_t block, int worker) {
@@ -197,7 +198,7 @@ static szg_status head_block(szg_context *context, void *data, int64_t block, in
     int64_t item = job->first + block;
     int64_t layer = item / checkpoint->heads, head = item % checkpoint->heads;
     head_result *result = &job->result[block];
-    if (!job->problem[layer]) {
+    if (!job->problem[layer] && !checkpoint->layer[layer].absent) {
         szg_status status = analyse_head(context, job, layer, head, result);
         if (status != SZG_OK && !szgi_is_local_failure(status))
             return status;
@@ -243,6 +244,8 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
     for (int64_t block = 0; block < count; block++) {
         int64_t layer = (job->first + block) / heads, head = (job->first + block) % heads;
         row_key key = {job->checkpoint->source, layer, -1, "qk"};
+        if (job->checkpoint->layer[layer].absent)
+            continue;
         if (!job->problem[layer]) {
             SZG_TRY(report_head(context, job, layer, head, &job->result[block], tables));
         } else if (head == 0) {
@@ -270,8 +273,12 @@ static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoin
 /* ---- What is checked before ---- */
 
 static szg_status check_layer(szg_context *context, const layer_weights *layer) {
-    SZG_TRY(szgi_tensor_check(context, layer->q));
-    return layer->k == layer->q ? SZG_OK : szgi_tensor_check(context, layer->k);
+    const szgi_tensor *const tensor[] = {layer->q.weight, layer->q.down, layer->q.gain,
+                                         layer->k.weight, layer->k.down, layer->k.gain};
+    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+        if (tensor[i] && (i == 0 || tensor[i] != layer->q.weight))
+            SZG_TRY(szgi_tensor_check(context, tensor[i]));
+    return SZG_OK;
 }
 
 /* Why layer `block` is skipped: found when opening, or a number that is not finite. */
@@ -280,6 +287,8 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
     head_job *job = data;
     const layer_weights *layer = &job->checkpoint->layer[block];
     const char *problem = layer->problem;
+    if (layer->absent)
+        return SZG_OK;
     if (!problem) {
         szg_status status = check_layer(context, layer);
         if (status != SZG_EDATA)
@@ -323,9 +332,11 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         const char *use = tensor == checkpoint->position_table ? "positions" : "none";
         for (int64_t j = 0; j < checkpoint->layers; j++) {
-            const layer_weights *layer = &checkpoint->layer[j];
-            if (tensor == layer->q || tensor == layer->k)
-                use = layer->q == layer->k ? "query and key" : tensor == layer->q ? "query" : "key";
+            const side_weights *q = &checkpoint->layer[j].q, *k = &checkpoint->layer[j].k;
+            bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
+            bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
+            if (query || key)
+                use = query && key ? "query and key" : query ? "query" : "key";
         }
         SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor, use,
                                  tensor->count == 0  ? "empty"

@@ -1,6 +1,7 @@
 /* Where positions come from: a learned table, sinusoids, or nothing that is added to the input. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -9,7 +10,14 @@
 #include "checkpoint_private.h"
 
 static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, const char *suffix) {
-    /* The table may lie outside the stack's prefix ("encoder." of an encoder's layers). */
+    /* It stands beside the stack, or outside its prefix ("encoder." of an encoder's layers). */
+    char name[512];
+    int written = snprintf(name, sizeof name, "%s%s", checkpoint->prefix, suffix);
+    const szgi_tensor *own = written > 0 && (size_t)written < sizeof name
+                                 ? szgi_safetensors_find(checkpoint->tensors, name)
+                                 : NULL;
+    if (own)
+        return own;
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t length = strlen(suffix);
     for (int64_t i = 0; i < count; i++) {
@@ -54,6 +62,33 @@ static szg_status check_kind(szg_context *context, const szg_checkpoint *checkpo
                           "'%s' is not one of absolute, relative_key, relative_key_query", kind);
 }
 
+/* A matrix, or one with a batch of 1 in front (ViT). */
+static bool table_sizes(const szgi_tensor *table, int64_t *rows, int64_t *columns) {
+    *rows = *columns = 0;
+    if (table->dims != 2 && (table->dims != 3 || table->shape[0] != 1))
+        return false;
+    *rows = table->shape[table->dims - 2];
+    *columns = table->shape[table->dims - 1];
+    return true;
+}
+
+/* ELECTRA and ALBERT add positions to embeddings that a matrix brings to the model's size. */
+static szg_status note_projection(szg_context *context, szg_checkpoint *checkpoint,
+                                  int64_t columns) {
+    static const char *const keys[] = {"embedding_size", NULL};
+    int64_t size;
+    if (!szgi_json_has(checkpoint->settings, keys[0]))
+        return SZG_OK;
+    SZG_TRY(szgi_config_integer(context, checkpoint->settings, keys, 1, &size));
+    if (size == checkpoint->model_size || size != columns)
+        return SZG_OK;
+    checkpoint->position_kind = SZG_POSITIONS_NONE;
+    return szgi_text_append(context, &checkpoint->position_note,
+                            "positions are added to embeddings of size %" PRId64
+                            " before a projection: there is no position-position term",
+                            size);
+}
+
 static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, const char *suffix,
                             int64_t first) {
     const szgi_tensor *table = find_table(checkpoint, suffix);
@@ -62,7 +97,12 @@ static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, co
         return szgi_text_append(context, &checkpoint->position_problem, "no tensor is called *%s",
                                 suffix);
     char shape[64];
-    if (table->dims != 2 || table->shape[1] != checkpoint->model_size || table->shape[0] <= first)
+    int64_t rows, columns;
+    bool matrix = table_sizes(table, &rows, &columns);
+    SZG_TRY(note_projection(context, checkpoint, columns));
+    if (checkpoint->position_note)
+        return SZG_OK;
+    if (!matrix || columns != checkpoint->model_size || rows <= first)
         return szgi_text_append(context, &checkpoint->position_problem,
                                 "tensor %s has shape %s: more than %" PRId64
                                 " rows of model size %" PRId64 " are needed",
@@ -74,7 +114,7 @@ static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, co
                                 table->dtype_name);
     checkpoint->position_table = table;
     checkpoint->position_first = first;
-    checkpoint->position_rows = table->shape[0] - first;
+    checkpoint->position_rows = rows - first;
     return SZG_OK;
 }
 
@@ -88,29 +128,39 @@ static szg_status use_sinusoids(szg_context *context, szg_checkpoint *checkpoint
     return szgi_config_integer(context, checkpoint->settings, keys, 1, &checkpoint->position_rows);
 }
 
-szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char bert_table[] = "embeddings.position_embeddings.weight";
+/* Row 0 of the table is that of padding, or further ones are. */
+static szg_status use_padded(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const padding_keys[] = {"pad_token_id", NULL};
-    bool choice;
     int64_t padding;
-    switch (checkpoint->family->positions) {
-    case POSITION_GPT2:
-        return use_table(context, checkpoint, "wpe.weight", 0);
+    SZG_TRY(szgi_config_integer(context, checkpoint->settings, padding_keys, 0, &padding));
+    if (padding > 1 << 20)
+        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, padding_keys[0]),
+                              "is %" PRId64 ", which is no row of a position table", padding);
+    return use_table(context, checkpoint, checkpoint->family->table, padding + 1);
+}
+
+szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    bool choice;
+    switch (family->positions) {
+    case POSITION_TABLE:
+        return use_table(context, checkpoint, family->table, family->table_first);
     case POSITION_DISTILBERT:
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, "sinusoidal_pos_embds", false,
                                  &choice));
-        if (choice && !find_table(checkpoint, bert_table))
+        if (choice && !find_table(checkpoint, family->table))
             return use_sinusoids(context, checkpoint);
-        return use_table(context, checkpoint, bert_table, 0);
+        return use_table(context, checkpoint, family->table, 0);
     case POSITION_BERT:
-        SZG_TRY(check_kind(context, checkpoint, &choice));
-        return choice ? use_table(context, checkpoint, bert_table, 0) : SZG_OK;
     case POSITION_ROBERTA:
         SZG_TRY(check_kind(context, checkpoint, &choice));
         if (!choice)
             return SZG_OK;
-        SZG_TRY(szgi_config_integer(context, checkpoint->settings, padding_keys, 0, &padding));
-        return use_table(context, checkpoint, bert_table, padding + 1);
+        return family->positions == POSITION_ROBERTA
+                   ? use_padded(context, checkpoint)
+                   : use_table(context, checkpoint, family->table, 0);
+    case POSITION_PADDED:
+        return use_padded(context, checkpoint);
     default:
         return SZG_OK;
     }

@@ -39,6 +39,10 @@ static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkp
     static const char *const dim_keys[] = {"rotary_dim", NULL};
     const model_family *family = checkpoint->family;
     *out = checkpoint->head_size;
+    if (family->partial == PARTIAL_LATENT) {
+        *out = checkpoint->latent.rope;
+        return SZG_OK;
+    }
     if (family->partial == PARTIAL_DIM)
         return szgi_config_integer(context, checkpoint->settings, dim_keys, 2, out);
     bool given = szgi_json_kind_of(partial) > SZGI_JSON_NULL;
@@ -64,6 +68,19 @@ static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkp
     return SZG_OK;
 }
 
+/* Halves or neighbours: by the architecture, or by its key. */
+static szg_status pairs_are_halves(szg_context *context, const szg_checkpoint *checkpoint,
+                                   bool *half) {
+    bool neighbours;
+    *half = checkpoint->family->pairing == SZGI_PAIRING_HALF;
+    if (!checkpoint->family->interleave)
+        return SZG_OK;
+    SZG_TRY(szgi_config_flag(context, checkpoint->settings, checkpoint->family->interleave, true,
+                             &neighbours));
+    *half = !neighbours;
+    return SZG_OK;
+}
+
 static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint,
                                 const rotation_source *source) {
     double base = checkpoint->family->fixed_base;
@@ -82,14 +99,19 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     szgi_rotary_values_integer(&values, "dim", checkpoint->head_size);
     szgi_rotary_values_integer(&values, "rotary", rotary);
     szgi_rotary_values_real(&values, "base", base);
-    szgi_rotary_values_word(&values, "pairing",
-                            checkpoint->family->pairing == SZGI_PAIRING_HALF ? "half"
-                                                                             : "interleaved");
-    if (scaled)
-        SZG_TRY(
-            szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat, &values));
-    szg_status status = szgi_encoding_open(context, "rope", values.value, values.count,
-                                           &checkpoint->rotation[checkpoint->rotations]);
+    bool half;
+    SZG_TRY(pairs_are_halves(context, checkpoint, &half));
+    szgi_rotary_values_word(&values, "pairing", half ? "half" : "interleaved");
+    layer_rotation *rotation = &checkpoint->rotation[checkpoint->rotations];
+    if (scaled) {
+        SZG_TRY(szgi_rotary_replace(context, checkpoint, source->scaling, type, base, rotary,
+                                    rotation));
+        if (!rotation->theta)
+            SZG_TRY(szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat,
+                                            &values));
+    }
+    szg_status status =
+        szgi_encoding_open(context, "rope", values.value, values.count, &rotation->encoding);
     if (status == SZG_EINVAL) /* the numbers are the configuration's */
         return szgi_fail_prefix(context, SZG_EDATA, "%s: rotary positions", checkpoint->source);
     SZG_TRY(status);
@@ -104,16 +126,6 @@ static bool is_nested(szgi_json_value parameters) {
         if (szgi_json_kind_of(member) == SZGI_JSON_OBJECT)
             return true;
     return false;
-}
-
-static szg_status layer_type(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                             const char **out) {
-    szgi_json_value types = szgi_json_member(checkpoint->settings, "layer_types");
-    SZG_TRY(szgi_json_as_array(context, types));
-    if (szgi_json_count(types) != checkpoint->layers)
-        return szgi_json_fail(context, types, "has %" PRId64 " entries for %" PRId64 " layers",
-                              szgi_json_count(types), checkpoint->layers);
-    return szgi_json_as_text(context, szgi_json_element(types, layer), out);
 }
 
 static const char *const base_keys[] = {"rope_theta", "rotary_emb_base", NULL};
@@ -178,9 +190,10 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
                                  szgi_json_value parameters) {
     const char *name[ROTATIONS_MAX];
     SZG_TRY(same_as_some(context, checkpoint, parameters));
+    checkpoint->decided.base = "rope_parameters, layer_types";
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         const char *type;
-        SZG_TRY(layer_type(context, checkpoint, i, &type));
+        SZG_TRY(szgi_config_layer_type(context, checkpoint, i, &type));
         int slot = 0;
         while (slot < checkpoint->rotations && strcmp(name[slot], type) != 0)
             slot++;
@@ -200,25 +213,70 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
     return SZG_OK;
 }
 
+/* Is the layer one of sliding attention? layer_types says so, or the pattern whose last layer is
+ * not. */
+static szg_status layer_slides(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
+                               bool *out) {
+    static const char *const pattern_keys[] = {"sliding_window_pattern", NULL};
+    szgi_json_value settings = checkpoint->settings;
+    if (szgi_json_has(settings, "layer_types") || !szgi_json_has(settings, pattern_keys[0])) {
+        const char *type;
+        checkpoint->decided.kinds = "layer_types";
+        if (!szgi_json_has(settings, "layer_types") && checkpoint->family->bases == BASE_GEMMA)
+            return szgi_config_require(context, szgi_json_member(settings, pattern_keys[0]));
+        SZG_TRY(szgi_config_layer_type(context, checkpoint, layer, &type));
+        *out = strcmp(type, "sliding_attention") == 0;
+        return SZG_OK;
+    }
+    int64_t pattern;
+    checkpoint->decided.kinds = pattern_keys[0];
+    SZG_TRY(szgi_config_integer(context, settings, pattern_keys, 1, &pattern));
+    *out = (layer + 1) % pattern != 0;
+    return SZG_OK;
+}
+
 /* Gemma 3's first schema: sliding layers rotate with rope_local_base_freq, unscaled. */
 static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char *const pattern_keys[] = {"sliding_window_pattern", NULL};
     szgi_json_value settings = checkpoint->settings;
     rotation_source local = {.base = szgi_json_member(settings, "rope_local_base_freq"),
                              .scaling = {0}};
     SZG_TRY(szgi_config_find(context, settings, partial_keys, &local.partial));
     SZG_TRY(open_rotation(context, checkpoint, &local));
-    bool by_type = szgi_json_has(settings, "layer_types");
-    int64_t pattern = 0;
-    if (!by_type)
-        SZG_TRY(szgi_config_integer(context, settings, pattern_keys, 1, &pattern));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
-        bool sliding = by_type ? false : (i + 1) % pattern != 0;
-        if (by_type) {
-            const char *type;
-            SZG_TRY(layer_type(context, checkpoint, i, &type));
-            sliding = strcmp(type, "sliding_attention") == 0;
-        }
+        bool sliding;
+        SZG_TRY(layer_slides(context, checkpoint, i, &sliding));
+        checkpoint->layer[i].rotation = sliding ? 1 : 0;
+    }
+    return SZG_OK;
+}
+
+/* ModernBERT's first schema: every global_attn_every_n_layers-th layer from the first on is global.
+ */
+static szg_status resolve_global(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const keys[] = {"global_rope_theta", "local_rope_theta"};
+    static const char *const interval_keys[] = {"global_attn_every_n_layers", NULL};
+    int64_t interval;
+    SZG_TRY(szgi_config_integer(context, checkpoint->settings, interval_keys, 1, &interval));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        rotation_source source = {.base = szgi_json_member(checkpoint->settings, keys[i])};
+        SZG_TRY(open_rotation(context, checkpoint, &source));
+    }
+    checkpoint->decided.base = "global_rope_theta, local_rope_theta";
+    checkpoint->decided.kinds = interval_keys[0];
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        checkpoint->layer[i].rotation = i % interval == 0 ? 0 : 1;
+    return SZG_OK;
+}
+
+/* OLMo 3's first schema: rope_scaling acts on layers of full attention alone. */
+static szg_status resolve_unscaled(szg_context *context, szg_checkpoint *checkpoint,
+                                   const rotation_source *source) {
+    rotation_source plain = *source;
+    plain.scaling = (szgi_json_value){0};
+    SZG_TRY(open_rotation(context, checkpoint, &plain));
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        bool sliding;
+        SZG_TRY(layer_slides(context, checkpoint, i, &sliding));
         checkpoint->layer[i].rotation = sliding ? 1 : 0;
     }
     return SZG_OK;
@@ -238,18 +296,23 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
         find_in_both(context, settings, inner ? parameters : settings, base_keys, &source.base));
     SZG_TRY(find_in_both(context, settings, inner ? parameters : settings, partial_keys,
                          &source.partial));
+    checkpoint->decided.base = source.base.key;
+    if (szgi_json_kind_of(source.partial) > SZGI_JSON_NULL)
+        checkpoint->decided.partial = source.partial.key;
     SZG_TRY(open_rotation(context, checkpoint, &source));
     for (int64_t i = 0; i < checkpoint->layers; i++)
         checkpoint->layer[i].rotation = 0;
-    if (checkpoint->family->local_base || szgi_json_has(settings, "rope_local_base_freq"))
+    if (checkpoint->family->bases == BASE_GEMMA || szgi_json_has(settings, "rope_local_base_freq"))
         return resolve_local(context, checkpoint);
+    if (checkpoint->family->scaled_if_full && outer)
+        return resolve_unscaled(context, checkpoint, &source);
     return SZG_OK;
 }
 
 /* A layer without rotation; `key` says that it is one. */
 static szg_status skip_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
                              szgi_json_value key) {
-    if (!checkpoint->family->skips_layers)
+    if (checkpoint->family->skips != SKIP_LISTED)
         return szgi_json_fail(context, key,
                               "takes the rotation from layer %" PRId64 ", but model_type '%s' "
                               "rotates in every layer and has no such key: remove it, or name the "
@@ -266,6 +329,7 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
     szgi_json_value list = szgi_json_member(settings, "no_rope_layers");
     if (szgi_json_has(settings, "no_rope_layers")) {
         SZG_TRY(szgi_json_as_array(context, list));
+        checkpoint->decided.skips = "no_rope_layers";
         if (szgi_json_count(list) != checkpoint->layers)
             return szgi_json_fail(context, list, "has %" PRId64 " entries for %" PRId64 " layers",
                                   szgi_json_count(list), checkpoint->layers);
@@ -277,25 +341,71 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
         }
         return SZG_OK;
     }
-    if (!checkpoint->family->skips_layers && !szgi_json_has(settings, interval_keys[0]))
+    if (checkpoint->family->skips != SKIP_LISTED && !szgi_json_has(settings, interval_keys[0]))
         return SZG_OK;
     int64_t interval;
+    checkpoint->decided.skips = interval_keys[0];
     SZG_TRY(szgi_config_integer(context, settings, interval_keys, 1, &interval));
     for (int64_t i = interval - 1; i < checkpoint->layers; i += interval)
         SZG_TRY(skip_layer(context, checkpoint, i, szgi_json_member(settings, interval_keys[0])));
     return SZG_OK;
 }
 
+/* Layers of full attention do not rotate where there are sliding ones. */
+static szg_status skip_full(szg_context *context, szg_checkpoint *checkpoint) {
+    if (szgi_json_kind_of(szgi_json_member(checkpoint->settings, "sliding_window")) ==
+        SZGI_JSON_NULL)
+        return SZG_OK; /* EXAONE 4 in its small sizes */
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        bool sliding;
+        SZG_TRY(layer_slides(context, checkpoint, i, &sliding));
+        if (!sliding)
+            checkpoint->layer[i].rotation = -1;
+    }
+    checkpoint->decided.skips = checkpoint->decided.kinds;
+    return SZG_OK;
+}
+
+/* Does nothing rotate, by a key that the architecture has? */
+static szg_status rotates_at_all(szg_context *context, szg_checkpoint *checkpoint, bool *out) {
+    static const char kind_key[] = "position_embedding_type", alibi_key[] = "alibi";
+    szgi_json_value value = szgi_json_member(checkpoint->settings, kind_key);
+    *out = true;
+    if (checkpoint->family->skips == SKIP_ALIBI) {
+        bool alibi;
+        checkpoint->decided.skips = alibi_key;
+        SZG_TRY(szgi_config_require(context, szgi_json_member(checkpoint->settings, alibi_key)));
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, alibi_key, false, &alibi));
+        *out = !alibi;
+    } else if (checkpoint->family->skips == SKIP_ALL) {
+        const char *kind = "none";
+        checkpoint->decided.skips = kind_key;
+        if (szgi_json_has(checkpoint->settings, kind_key))
+            SZG_TRY(szgi_json_as_text(context, value, &kind));
+        *out = strcmp(kind, "rope") == 0;
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    bool rotates;
     if (checkpoint->family->positions != POSITION_ROTARY)
         return SZG_OK;
-    szgi_json_value parameters = szgi_json_member(checkpoint->settings, "rope_parameters");
-    if (szgi_json_has(checkpoint->settings, "rope_parameters"))
+    SZG_TRY(rotates_at_all(context, checkpoint, &rotates));
+    if (!rotates)
+        return SZG_OK;
+    szgi_json_value settings = checkpoint->settings;
+    szgi_json_value parameters = szgi_json_member(settings, "rope_parameters");
+    if (szgi_json_has(settings, "rope_parameters"))
         SZG_TRY(szgi_json_as_object(context, parameters));
     if (is_nested(parameters))
         SZG_TRY(resolve_nested(context, checkpoint, parameters));
+    else if (checkpoint->family->bases == BASE_MODERNBERT)
+        SZG_TRY(resolve_global(context, checkpoint));
     else
         SZG_TRY(resolve_flat(context, checkpoint, parameters));
+    if (checkpoint->family->skips == SKIP_FULL)
+        SZG_TRY(skip_full(context, checkpoint));
     return resolve_skipped(context, checkpoint);
 }
 
@@ -304,9 +414,17 @@ szg_status szgi_checkpoint_rotary(szg_context *context, const szg_checkpoint *ch
     if (layer < 0 || layer >= checkpoint->layers)
         return szgi_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64, layer,
                          checkpoint->layers);
-    int rotation = checkpoint->layer[layer].rotation;
+    int index = checkpoint->layer[layer].rotation;
     *out = (szgi_rotary){
         .dim = checkpoint->head_size, .unrotated = checkpoint->head_size, .amplitude = 1};
-    return rotation < 0 ? SZG_OK
-                        : szgi_encoding_rotary(context, checkpoint->rotation[rotation], 0, out);
+    if (index < 0)
+        return SZG_OK;
+    const layer_rotation *rotation = &checkpoint->rotation[index];
+    SZG_TRY(szgi_encoding_rotary(context, rotation->encoding, 0, out));
+    out->offset = checkpoint->latent.nope;
+    if (rotation->theta) {
+        out->theta = rotation->theta;
+        out->amplitude = rotation->amplitude;
+    }
+    return SZG_OK;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "rotary_scaling.h"
 
 void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t number) {
@@ -69,30 +70,37 @@ static double yarn_factor(double factor, double multiplier) {
     return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
 }
 
-static szg_status yarn_attention(szg_context *context, szgi_json_value scaling,
-                                 rotary_values *values) {
-    if (szgi_json_has(scaling, "attention_factor"))
-        return copy_number(context, scaling, "attention_factor", "attention_factor", values);
-    if (!szgi_json_has(scaling, "mscale") && !szgi_json_has(scaling, "mscale_all_dim"))
-        return SZG_OK; /* the paper's 0.1 ln(factor) + 1 */
+/* attention_factor; or the quotient of the factors of mscale and mscale_all_dim where both are
+ * there; or the paper's 0.1 ln(factor) + 1. */
+static szg_status yarn_amplitude(szg_context *context, szgi_json_value scaling, double *out) {
     double factor, numerator, denominator;
+    if (szgi_json_has(scaling, "attention_factor"))
+        return szgi_config_positive(context, szgi_json_member(scaling, "attention_factor"), out);
     SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
+    *out = yarn_factor(factor, 1);
+    if (!szgi_json_has(scaling, "mscale") && !szgi_json_has(scaling, "mscale_all_dim"))
+        return SZG_OK;
     SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "mscale"), &numerator));
     SZG_TRY(
         szgi_config_positive(context, szgi_json_member(scaling, "mscale_all_dim"), &denominator));
-    szgi_rotary_values_real(values, "attention_factor",
-                            yarn_factor(factor, numerator) / yarn_factor(factor, denominator));
+    *out = yarn_factor(factor, numerator) / yarn_factor(factor, denominator);
+    return SZG_OK;
+}
+
+static szg_status yarn_attention(szg_context *context, szgi_json_value scaling,
+                                 rotary_values *values) {
+    double amplitude;
+    if (!szgi_json_has(scaling, "attention_factor") && !szgi_json_has(scaling, "mscale") &&
+        !szgi_json_has(scaling, "mscale_all_dim"))
+        return SZG_OK; /* the encoding's own */
+    SZG_TRY(yarn_amplitude(context, scaling, &amplitude));
+    szgi_rotary_values_real(values, "attention_factor", amplitude);
     return SZG_OK;
 }
 
 static szg_status scale_yarn(szg_context *context, const szg_checkpoint *checkpoint,
                              szgi_json_value scaling, rotary_values *values) {
     (void)checkpoint;
-    bool truncate;
-    SZG_TRY(szgi_config_flag(context, scaling, "truncate", true, &truncate));
-    if (!truncate)
-        return szgi_json_fail(context, szgi_json_member(scaling, "truncate"),
-                              "false is not known to szego: YaRN's ramp ends at whole pairs");
     szgi_rotary_values_word(values, "scaling", "yarn");
     SZG_TRY(copy_number(context, scaling, "factor", "factor", values));
     SZG_TRY(copy_number(context, scaling, "original_max_position_embeddings", "original", values));
@@ -127,6 +135,160 @@ static const struct scaling_type {
     {"proportional", scale_proportional},
 };
 
+/* ---- Frequencies that no scaling of `rope` gives ---- */
+
+static const double PI = 3.14159265358979323846;
+
+static double plain_theta(double base, int64_t rotary, int64_t pair) {
+    return pow(base, -2 * (double)pair / (double)rotary);
+}
+
+/* YaRN whose ramp does not end at whole pairs (GPT-OSS): Peng et al. 2023 without rounding. */
+static szg_status replace_yarn(szg_context *context, const szg_checkpoint *checkpoint,
+                               szgi_json_value scaling, double base, int64_t rotary,
+                               layer_rotation *out) {
+    double factor, original, turns[2] = {32, 1}, end[2];
+    static const char *const keys[2] = {"beta_fast", "beta_slow"};
+    static const char *const originals[] = {"original_max_position_embeddings", NULL};
+    szgi_json_value value;
+    (void)checkpoint;
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
+    SZG_TRY(szgi_config_find(context, scaling, originals, &value));
+    SZG_TRY(szgi_config_positive(context, value, &original));
+    for (int i = 0; i < 2; i++) {
+        if (szgi_json_has(scaling, keys[i]))
+            SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, keys[i]), &turns[i]));
+        end[i] = (double)rotary * log(original / (turns[i] * 2 * PI)) / (2 * log(base));
+    }
+    double low = fmax(end[0], 0), high = fmin(end[1], (double)rotary - 1);
+    if (!(base > 1) || !(low <= high))
+        return szgi_json_fail(context, scaling,
+                              "its numbers leave YaRN no ramp between kept and divided frequencies "
+                              "(pairs %g .. %g)",
+                              low, high);
+    if (low == high)
+        high += 0.001; /* as the published code does: no division by zero */
+    SZG_TRY(yarn_amplitude(context, scaling, &out->amplitude));
+    for (int64_t t = 0; t < rotary / 2; t++) {
+        double ramp = fmin(1, fmax(0, ((double)t - low) / (high - low)));
+        out->theta[t] = plain_theta(base, rotary, t) * ((1 - ramp) + ramp / factor);
+    }
+    return szgi_text_append(context, &out->note, "yarn with factor %g, truncate false", factor);
+}
+
+/* Llama 3's bands where low and high are one: frequencies are kept or divided. */
+static szg_status replace_llama3(szg_context *context, const szg_checkpoint *checkpoint,
+                                 szgi_json_value scaling, double base, int64_t rotary,
+                                 layer_rotation *out) {
+    double factor, original, edge;
+    (void)checkpoint;
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "low_freq_factor"), &edge));
+    SZG_TRY(szgi_config_positive(
+        context, szgi_json_member(scaling, "original_max_position_embeddings"), &original));
+    out->amplitude = 1;
+    for (int64_t t = 0; t < rotary / 2; t++) {
+        double theta = plain_theta(base, rotary, t);
+        out->theta[t] = 2 * PI / theta > original / edge ? theta / factor : theta;
+    }
+    return szgi_text_append(context, &out->note,
+                            "wavelengths beyond %g are divided by %g (llama3, one band)",
+                            original / edge, factor);
+}
+
+/* The list that divides the frequencies. */
+static szg_status read_divisors(szg_context *context, szgi_json_value scaling, const char *key,
+                                int64_t pairs, double *theta) {
+    szgi_json_value list = szgi_json_member(scaling, key);
+    SZG_TRY(szgi_config_require(context, list));
+    SZG_TRY(szgi_json_as_array(context, list));
+    if (szgi_json_count(list) != pairs)
+        return szgi_json_fail(context, list, "has %lld entries for %lld rotary pairs",
+                              (long long)szgi_json_count(list), (long long)pairs);
+    for (int64_t t = 0; t < pairs; t++) {
+        double divisor;
+        SZG_TRY(szgi_config_positive(context, szgi_json_element(list, t), &divisor));
+        theta[t] /= divisor;
+    }
+    return SZG_OK;
+}
+
+/* LongRoPE (Ding et al. 2024): the frequencies of lengths up to the trained one, and the amplitude
+ * sqrt(1 + ln s / ln L0), s the stretch of the length L0. */
+static szg_status replace_longrope(szg_context *context, const szg_checkpoint *checkpoint,
+                                   szgi_json_value scaling, double base, int64_t rotary,
+                                   layer_rotation *out) {
+    static const char *const original_keys[] = {"original_max_position_embeddings", NULL};
+    double original, longest, stretch;
+    szgi_json_value settings = checkpoint->settings, value;
+    for (int64_t t = 0; t < rotary / 2; t++)
+        out->theta[t] = plain_theta(base, rotary, t);
+    SZG_TRY(read_divisors(context, scaling, "short_factor", rotary / 2, out->theta));
+    SZG_TRY(szgi_config_find(context, scaling, original_keys, &value));
+    if (szgi_json_kind_of(value) <= SZGI_JSON_NULL)
+        SZG_TRY(szgi_config_find(context, settings, original_keys, &value));
+    SZG_TRY(szgi_config_positive(context, value, &original));
+    SZG_TRY(szgi_text_append(context, &out->note,
+                             "longrope's short_factor, for lengths up to %g; long_factor beyond",
+                             original));
+    if (szgi_json_has(scaling, "short_mscale")) /* Phi-3.5-MoE */
+        return szgi_config_positive(context, szgi_json_member(scaling, "short_mscale"),
+                                    &out->amplitude);
+    if (szgi_json_has(scaling, "attention_factor"))
+        return szgi_config_positive(context, szgi_json_member(scaling, "attention_factor"),
+                                    &out->amplitude);
+    if (szgi_json_has(scaling, "factor")) {
+        SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &stretch));
+    } else {
+        SZG_TRY(szgi_config_positive(context, szgi_json_member(settings, "max_position_embeddings"),
+                                     &longest));
+        stretch = longest / original;
+    }
+    if (!(original > 1))
+        return szgi_json_fail(context, value, "is %.17g, and must exceed 1", original);
+    out->amplitude = stretch > 1 ? sqrt(1 + log(stretch) / log(original)) : 1;
+    return SZG_OK;
+}
+
+typedef szg_status replace_function(szg_context *, const szg_checkpoint *, szgi_json_value, double,
+                                    int64_t, layer_rotation *);
+
+/* The function that gives the frequencies of this object; NULL: a scaling of `rope` does. */
+static szg_status choose_replacement(szg_context *context, szgi_json_value scaling,
+                                     const char *name, replace_function **out) {
+    bool truncate = true;
+    double low, high;
+    *out = NULL;
+    if (strcmp(name, "longrope") == 0 || strcmp(name, "su") == 0)
+        *out = replace_longrope;
+    if (strcmp(name, "yarn") == 0 && szgi_json_has(scaling, "short_factor"))
+        *out = replace_longrope; /* Phi-3 as first published */
+    else if (strcmp(name, "yarn") == 0)
+        SZG_TRY(szgi_config_flag(context, scaling, "truncate", true, &truncate));
+    if (!truncate)
+        *out = replace_yarn;
+    if (strcmp(name, "llama3") != 0)
+        return SZG_OK;
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "low_freq_factor"), &low));
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "high_freq_factor"), &high));
+    if (low == high)
+        *out = replace_llama3;
+    return SZG_OK;
+}
+
+szg_status szgi_rotary_replace(szg_context *context, const szg_checkpoint *checkpoint,
+                               szgi_json_value scaling, const char *name, double base,
+                               int64_t rotary, layer_rotation *out) {
+    replace_function *replace = NULL;
+    if (!name)
+        return SZG_OK;
+    SZG_TRY(choose_replacement(context, scaling, name, &replace));
+    if (!replace)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, rotary / 2 + 1, &out->theta));
+    return replace(context, checkpoint, scaling, base, rotary, out);
+}
+
 szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling, bool flat,
                                     const char **out) {
     *out = NULL;
@@ -151,6 +313,6 @@ szg_status szgi_rotary_scaling_add(szg_context *context, const szg_checkpoint *c
             return scaling_types[i].add(context, checkpoint, scaling, values);
     return szgi_json_fail(context, scaling,
                           "rope_type '%s' is not known to szego; known are default, linear, "
-                          "dynamic, llama3, yarn, proportional, mrope",
+                          "dynamic, llama3, yarn, longrope, proportional, mrope",
                           name);
 }

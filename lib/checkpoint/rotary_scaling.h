@@ -19,6 +19,13 @@ void szgi_rotary_values_word(rotary_values *values, const char *key, const char 
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
                                                      bool flat, const char **out);
 
+/* Frequencies and amplitude where the object of that type (NULL: none) asks for some that no
+ * scaling of `rope` has: out->theta stays NULL where one has. `rotary`: dimensions that rotate. */
+SZG_CHECK_RESULT szg_status szgi_rotary_replace(szg_context *context,
+                                                const szg_checkpoint *checkpoint,
+                                                szgi_json_value scaling, const char *name,
+                                                double base, int64_t rotary, layer_rotation *out);
+
 /* Appends what the object says of the scaling; SZG_EDATA for a type that is not known. */
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_add(szg_context *context,
                                                     const szg_checkpoint *checkpoint,

@@ -10,6 +10,7 @@
 #include "base/row.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"
+#include "properties.h"
 #include "rows.h"
 
 #define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")
@@ -85,63 +86,14 @@ SZGI_SCHEMA(samples_columns, SAMPLES);
     NOTE(X, TENSORS)
 SZGI_SCHEMA(tensors_columns, TENSORS);
 
-#define ARCHITECTURE(X)                                                                            \
-    SOURCE(X, ARCHITECTURE)                                                                        \
-    X(ARCHITECTURE_MODEL_TYPE, "model_type", SZG_TEXT, "as in the configuration")                  \
-    X(ARCHITECTURE_LAYERS, "layers", SZG_INTEGER, "attention layers")                              \
-    X(ARCHITECTURE_HEADS, "heads", SZG_INTEGER, "query heads a layer")                             \
-    X(ARCHITECTURE_KEY_HEADS, "key_heads", SZG_INTEGER, "key heads a layer")                       \
-    X(ARCHITECTURE_HEAD_SIZE, "head_size", SZG_INTEGER, "dimensions of a head")                    \
-    X(ARCHITECTURE_MODEL_SIZE, "model_size", SZG_INTEGER, "dimensions of a token")                 \
-    X(ARCHITECTURE_POSITIONS, "positions", SZG_TEXT, "none, learned, sinusoidal or rotary")        \
-    X(ARCHITECTURE_POSITION_ROWS, "position_rows", SZG_INTEGER, "rows of the position table")      \
-    X(ARCHITECTURE_ROTARY, "rotary", SZG_TEXT, "rotations as SPECs")                               \
-    NOTE(X, ARCHITECTURE)
-SZGI_SCHEMA(architecture_columns, ARCHITECTURE);
-
 #define OPEN(table_name, columns, out)                                                             \
     SZG_TRY(szg_table_open(context, table_name, columns, sizeof columns / sizeof *columns, out))
-
-static void put_rotations(szgi_row *row, const szg_checkpoint *checkpoint) {
-    char *text = NULL;
-    for (int i = 0; i < checkpoint->rotations && row->status == SZG_OK; i++)
-        row->status =
-            szgi_text_append(row->context, &text, "%s", szg_encoding_spec(checkpoint->rotation[i]));
-    szgi_row_text(row, ARCHITECTURE_ROTARY, text);
-    szgi_memory_free(text);
-}
-
-static szg_status report_architecture(szg_context *context, const szg_checkpoint *checkpoint,
-                                      szg_table *table) {
-    static const char *const kinds[] = {"none", "learned", "sinusoidal"};
-    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
-    szgi_row row = szgi_row_add(context, table);
-    szgi_row_text(&row, ARCHITECTURE_SOURCE, facts.source);
-    szgi_row_text(&row, ARCHITECTURE_MODEL_TYPE, facts.model_type);
-    if (*facts.note)
-        szgi_row_note(&row, "%s", facts.note);
-    if (facts.unknown) {
-        szgi_row_note(&row, "%s: singular values of every 2-D weight instead of heads",
-                      facts.unknown);
-        return row.status;
-    }
-    szgi_row_integer(&row, ARCHITECTURE_LAYERS, facts.layers);
-    szgi_row_integer(&row, ARCHITECTURE_HEADS, facts.heads);
-    szgi_row_integer(&row, ARCHITECTURE_KEY_HEADS, facts.key_heads);
-    szgi_row_integer(&row, ARCHITECTURE_HEAD_SIZE, facts.head_size);
-    szgi_row_integer(&row, ARCHITECTURE_MODEL_SIZE, facts.model_size);
-    szgi_row_text(&row, ARCHITECTURE_POSITIONS, facts.rotary ? "rotary" : kinds[facts.positions]);
-    szgi_row_integer(&row, ARCHITECTURE_POSITION_ROWS, facts.position_rows);
-    put_rotations(&row, checkpoint);
-    return row.status;
-}
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_summary_table(context, &tables->summary));
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensors_columns, &tables->tensors);
-    OPEN("architecture", architecture_columns, &tables->architecture);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN("range", range_columns, &tables->range);
         SZG_TRY(szgi_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
@@ -151,7 +103,7 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     }
     if (checkpoint->rotations > 0)
         OPEN("frequencies", frequencies_columns, &tables->frequencies);
-    return report_architecture(context, checkpoint, tables->architecture);
+    return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 
 void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {

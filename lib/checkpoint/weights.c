@@ -1,10 +1,8 @@
-/* The rows of one head, and what the product of queries and keys leaves out. */
+/* The rows of one head. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
+#include "linalg/linalg.h"
 #include "checkpoint_private.h"
 
 /* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
@@ -20,23 +18,6 @@ static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, 
     }
     szgi_memory_free(line);
     return status;
-}
-
-/* First row of query head `head` and of the key head that goes with it. */
-static void head_rows(const szg_checkpoint *checkpoint, int64_t head, int64_t *query,
-                      int64_t *key) {
-    int64_t e = checkpoint->head_size;
-    int64_t key_head = head / (checkpoint->heads / checkpoint->key_heads);
-    *query = head * e;
-    *key = key_head * e;
-    if (checkpoint->family->layout == LAYOUT_FUSED_HEADS) {
-        *query = 3 * head * e;
-        *key = *query + e;
-    }
-    if (checkpoint->family->layout == LAYOUT_FUSED_BLOCKS)
-        *key += checkpoint->heads * e;
-    if (checkpoint->family->layout == LAYOUT_CONV1D)
-        *key += checkpoint->model_size;
 }
 
 static void scale_rows(double *rows, int64_t count, double factor) {
@@ -58,6 +39,70 @@ static szg_status scale_rotated(szg_context *context, const szg_checkpoint *chec
     return SZG_OK;
 }
 
+/* Columns times gains. */
+static szg_status gain_columns(szg_context *context, const szgi_tensor *gain, int64_t rows,
+                               int64_t columns, double *values) {
+    double *factor;
+    SZG_TRY(szgi_memory_alloc(context, columns, &factor));
+    szg_status status = szgi_tensor_read(context, gain, 0, columns, factor);
+    for (int64_t i = 0; i < rows && status == SZG_OK; i++)
+        for (int64_t j = 0; j < columns; j++)
+            values[i * columns + j] *= factor[j];
+    szgi_memory_free(factor);
+    return status;
+}
+
+/* `rows` rows of the weight times its latent's gains times what makes the latent: rows x d. */
+static szg_status read_product(szg_context *context, const side_weights *side, int64_t first,
+                               int64_t rows, int64_t rank, int64_t d, double *out) {
+    double *up, *down;
+    int64_t upper, lower;
+    SZG_TRY(szgi_memory_product(context, rows, rank, &upper));
+    SZG_TRY(szgi_memory_product(context, rank, d, &lower));
+    SZG_TRY(szgi_memory_alloc(context, upper + lower, &up));
+    down = up + upper;
+    szg_status status = szgi_tensor_read(context, side->weight, first * rank, upper, up);
+    if (status == SZG_OK)
+        status = gain_columns(context, side->gain, rows, rank, up);
+    if (status == SZG_OK)
+        status = szgi_tensor_read(context, side->down, 0, lower, down);
+    if (status == SZG_OK)
+        status = szgi_gemm(context, 'n', 'n', rows, d, rank, 1, up, rank, down, d, 0, out, d);
+    szgi_memory_free(up);
+    return status;
+}
+
+/* Latent attention: rows without rotation come from the latent; the rotary rows of keys, which all
+ * heads share, from the tokens. */
+static szg_status read_latent(szg_context *context, const szg_checkpoint *checkpoint,
+                              const layer_weights *layer, int64_t head, double *q, double *k) {
+    const latent_sizes *latent = &checkpoint->latent;
+    int64_t d = checkpoint->model_size, e = checkpoint->head_size;
+    int64_t query = szgi_layout_row(&checkpoint->query_at, head);
+    int64_t key = szgi_layout_row(&checkpoint->key_at, head);
+    if (latent->query_rank)
+        SZG_TRY(read_product(context, &layer->q, query, e, latent->query_rank, d, q));
+    else
+        SZG_TRY(szgi_tensor_read(context, layer->q.weight, query * d, e * d, q));
+    SZG_TRY(read_product(context, &layer->k, key, latent->nope, latent->key_rank, d, k));
+    return szgi_tensor_read(context, layer->k.down, latent->key_rank * d, latent->rope * d,
+                            k + latent->nope * d);
+}
+
+static szg_status read_head(szg_context *context, const szg_checkpoint *checkpoint,
+                            const layer_weights *layer, int64_t head, double *q, double *k) {
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+    int64_t key_head = head / (checkpoint->heads / checkpoint->key_heads);
+    int64_t query = szgi_layout_row(&checkpoint->query_at, head);
+    int64_t key = szgi_layout_row(&checkpoint->key_at, key_head);
+    if (checkpoint->family->layout == LAYOUT_CONV1D) {
+        SZG_TRY(read_columns(context, layer->q.weight, query, e, d, q));
+        return read_columns(context, layer->k.weight, key, e, d, k);
+    }
+    SZG_TRY(szgi_tensor_read(context, layer->q.weight, query * d, e * d, q));
+    return szgi_tensor_read(context, layer->k.weight, key * d, e * d, k);
+}
+
 szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, int64_t head, double *q, double *k) {
     if (layer < 0 || layer >= checkpoint->layers || head < 0 || head >= checkpoint->heads)
@@ -68,92 +113,14 @@ szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *chec
     const layer_weights *weights = &checkpoint->layer[layer];
     if (weights->problem)
         return szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem);
-    int64_t query, key, e = checkpoint->head_size, d = checkpoint->model_size;
-    head_rows(checkpoint, head, &query, &key);
-    if (checkpoint->family->layout == LAYOUT_CONV1D) {
-        SZG_TRY(read_columns(context, weights->q, query, e, d, q));
-        SZG_TRY(read_columns(context, weights->k, key, e, d, k));
-    } else {
-        SZG_TRY(szgi_tensor_read(context, weights->q, query * d, e * d, q));
-        SZG_TRY(szgi_tensor_read(context, weights->k, key * d, e * d, k));
-    }
-    scale_rows(q, e * d, weights->scale);
+    if (weights->absent)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: layer %" PRId64 " is of type '%s', without queries and keys",
+                         checkpoint->source, layer, weights->absent);
+    if (checkpoint->family->layout == LAYOUT_LATENT)
+        SZG_TRY(read_latent(context, checkpoint, weights, head, q, k));
+    else
+        SZG_TRY(read_head(context, checkpoint, weights, head, q, k));
+    scale_rows(q, checkpoint->head_size * checkpoint->model_size, weights->scale);
     return scale_rotated(context, checkpoint, layer, q, k);
-}
-
-/* Does a tensor of the attention stack end with one of the names (NULL at the end)? */
-static bool has_tensor(const szg_checkpoint *checkpoint, const char *const *endings) {
-    int64_t count = szgi_safetensors_count(checkpoint->tensors);
-    size_t prefix = strlen(checkpoint->prefix);
-    for (int64_t i = 0; i < count; i++) {
-        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
-        if (strncmp(name, checkpoint->prefix, prefix) != 0)
-            continue;
-        for (const char *const *ending = endings; *ending; ending++)
-            if (szgi_text_ends(name, *ending))
-                return true;
-    }
-    return false;
-}
-
-/* The name of the bias that belongs to a weight's name. */
-static void bias_name(const char *weight, char name[static 128]) {
-    snprintf(name, 128, "%s", weight);
-    strcpy(name + strlen(name) - strlen("weight"), "bias"); /* shorter: it fits */
-}
-
-static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) {
-    char query[128], key[128];
-    const model_family *family = checkpoint->family;
-    bias_name(family->query, query);
-    bias_name(family->key ? family->key : family->query, key);
-    const char *const endings[] = {query, key, NULL};
-    if (!has_tensor(checkpoint, endings))
-        return SZG_OK;
-    return szgi_text_append(
-        context, &checkpoint->note,
-        "query or key biases add terms that depend on one token alone: left out");
-}
-
-static szg_status note_norms(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char *const endings[] = {"q_norm.weight",
-                                          "k_norm.weight",
-                                          "q_layernorm.weight",
-                                          "k_layernorm.weight",
-                                          "q_layernorm.norms.0.weight", /* one a head (StableLM) */
-                                          "k_layernorm.norms.0.weight",
-                                          NULL};
-    if (!has_tensor(checkpoint, endings))
-        return SZG_OK;
-    return szgi_text_append(
-        context, &checkpoint->note,
-        "queries and keys are normalised before the product: their norms and gains "
-        "are left out");
-}
-
-static szg_status note_setting(szg_context *context, szg_checkpoint *checkpoint, const char *key,
-                               const char *sentence) {
-    if (!szgi_json_has(checkpoint->settings, key))
-        return SZG_OK;
-    return szgi_text_append(context, &checkpoint->note, "%s", sentence);
-}
-
-static szg_status note_positions(szg_context *context, szg_checkpoint *checkpoint) {
-    if (checkpoint->family->positions == POSITION_ROTARY ||
-        checkpoint->position_kind != SZG_POSITIONS_NONE)
-        return SZG_OK;
-    return szgi_text_append(
-        context, &checkpoint->note,
-        "relative positions (Shaw et al. 2018) act through distance tables: left "
-        "out, and there is no position-position term");
-}
-
-szg_status szgi_note_resolve(szg_context *context, szg_checkpoint *checkpoint) {
-    SZG_TRY(note_biases(context, checkpoint));
-    SZG_TRY(note_norms(context, checkpoint));
-    SZG_TRY(note_setting(context, checkpoint, "attn_logit_softcapping",
-                         "logits are capped by tanh afterwards"));
-    SZG_TRY(note_setting(context, checkpoint, "clip_qkv",
-                         "queries and keys are clipped before the product"));
-    return note_positions(context, checkpoint);
 }

@@ -153,12 +153,23 @@ static bool find_container(const json_t *from, const json_t *target, path *at) {
     return false;
 }
 
-szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const char *format, ...) {
+static path path_of(szgi_json_value value) {
     path at = {.used = 0};
     if (value.parent) {
         find_container(value.document->root, value.parent, &at);
         path_add(&at, value.key, value.index);
     }
+    return at;
+}
+
+const char *szgi_json_path(szgi_json_value value, char *text, size_t size) {
+    path at = path_of(value);
+    snprintf(text, size, "%s", at.text);
+    return text;
+}
+
+szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const char *format, ...) {
+    path at = path_of(value);
     char sentence[1024];
     va_list arguments;
     va_start(arguments, format);

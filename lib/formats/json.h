@@ -79,6 +79,10 @@ SZG_CHECK_RESULT szg_status szgi_json_as_hex(szg_context *context, szgi_json_val
 SZG_CHECK_RESULT szg_status szgi_json_as_array(szg_context *context, szgi_json_value value);
 SZG_CHECK_RESULT szg_status szgi_json_as_object(szg_context *context, szgi_json_value value);
 
+/* Where the value stands, or would stand: "text_config.rope_theta"; "" for the root. `text` is room
+ * for it. */
+const char *szgi_json_path(szgi_json_value value, char *text, size_t size);
+
 /* Records SZG_EDATA with "FILE: path: " in front of the sentence: for checks of the caller's own.
  */
 SZG_PRINTF(3, 4)

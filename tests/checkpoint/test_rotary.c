@@ -443,7 +443,10 @@ END_TEST
 static const struct {
     const char *config, *words;
 } refused[] = {
-    {"{\"model_type\":\"llama\"," SIZES "}", "rope_theta"},
+    {"{\"model_type\":\"llama\"," SIZES "}",
+     "rope_theta: is missing, and nothing is assumed: --set rope_theta=VALUE gives it"},
+    {"{\"text_config\":{\"model_type\":\"llama\"," SIZES "}}",
+     "--set text_config.rope_theta=VALUE"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":null}", "rope_theta"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":-1}", "positive"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":\"10000\"}", "rope_theta"},
@@ -491,8 +494,21 @@ static const struct {
      "original_max_position_embeddings"},
     {"{\"model_type\":\"llama\"," SIZES
      ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":8,"
-     "\"original_max_position_embeddings\":64,\"truncate\":false}}",
+     "\"original_max_position_embeddings\":64,\"truncate\":\"no\"}}",
      "truncate"},
+    {"{\"model_type\":\"llama\"," SIZES
+     ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":8,"
+     "\"original_max_position_embeddings\":64,\"truncate\":false,\"beta_fast\":1,"
+     "\"beta_slow\":32}}",
+     "no ramp"},
+    {"{\"model_type\":\"llama\"," SIZES
+     ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"longrope\","
+     "\"short_factor\":[1,1,1],\"long_factor\":[1,1,1,1]}}",
+     "short_factor: has 3 entries for 4 rotary pairs"},
+    {"{\"model_type\":\"llama\"," SIZES
+     ",\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":\"longrope\","
+     "\"short_factor\":[1,1,0,1],\"long_factor\":[1,1,1,1]}}",
+     "short_factor[2]: is 0"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":1.5}",
      "may not exceed 1"},
     {"{\"model_type\":\"phi\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":0.4}",

@@ -1,0 +1,312 @@
+/* The table `architecture`: one row for each property, with what decided it. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/row.h"
+#include "checkpoint_private.h"
+#include "properties.h"
+
+#define ARCHITECTURE(X)                                                                            \
+    X(ARCHITECTURE_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                   \
+    X(ARCHITECTURE_PROPERTY, "property", SZG_TEXT, "what the row is about")                        \
+    X(ARCHITECTURE_VALUE, "value", SZG_TEXT, "what was resolved")                                  \
+    X(ARCHITECTURE_LAYERS, "layers", SZG_TEXT, "layers that it holds for; empty: all of them")     \
+    X(ARCHITECTURE_KEY, "key", SZG_TEXT,                                                           \
+      "key of the configuration, or tensor, that decided; empty: the architecture's definition")   \
+    X(ARCHITECTURE_LEFT_OUT, "left_out", SZG_INTEGER,                                              \
+      "1: it acts on the logits, and W_Q^T W_K does not have it")                                  \
+    X(ARCHITECTURE_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(architecture_columns, ARCHITECTURE);
+
+typedef struct property_writer {
+    szg_context *context;
+    const szg_checkpoint *checkpoint;
+    szg_table *table;
+    szg_status status; /* the first failure */
+} property_writer;
+
+/* Where a row says more than property and value. */
+typedef struct property_more {
+    const char *layers, *key;
+    bool left_out;
+} property_more;
+
+SZG_PRINTF(4, 5)
+static void put(property_writer *writer, const char *property, property_more more,
+                const char *format, ...) {
+    char value[512];
+    va_list arguments;
+    if (writer->status != SZG_OK)
+        return;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    szgi_row row = szgi_row_add(writer->context, writer->table);
+    szgi_row_text(&row, ARCHITECTURE_SOURCE, writer->checkpoint->source);
+    szgi_row_text(&row, ARCHITECTURE_PROPERTY, property);
+    szgi_row_text(&row, ARCHITECTURE_VALUE, value);
+    szgi_row_text(&row, ARCHITECTURE_LAYERS, more.layers);
+    szgi_row_text(&row, ARCHITECTURE_KEY, more.key);
+    szgi_row_integer(&row, ARCHITECTURE_LEFT_OUT, more.left_out);
+    writer->status = row.status;
+}
+
+#define BY(...)                                                                                    \
+    (property_more) {                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* ---- Lists of layers ---- */
+
+typedef bool layer_test(const szg_checkpoint *checkpoint, int64_t layer, int64_t which);
+
+/* "0-2+5": the layers that pass; NULL where none does. The caller frees. */
+static char *list_layers(property_writer *writer, layer_test *test, int64_t which) {
+    int64_t layers = writer->checkpoint->layers, size = 9 * layers + 1, at = 0;
+    char *text;
+    if (writer->status == SZG_OK)
+        writer->status = szgi_memory_alloc(writer->context, size, &text);
+    if (writer->status != SZG_OK)
+        return NULL;
+    for (int64_t i = 0; i < layers; i++) {
+        int64_t last = i;
+        if (!test(writer->checkpoint, i, which))
+            continue;
+        while (last + 1 < layers && test(writer->checkpoint, last + 1, which))
+            last++;
+        at += snprintf(text + at, (size_t)(size - at), at ? "+%" PRId64 : "%" PRId64, i);
+        if (last > i)
+            at += snprintf(text + at, (size_t)(size - at), "-%" PRId64, last);
+        i = last;
+    }
+    if (at > 0)
+        return text;
+    szgi_memory_free(text);
+    return NULL;
+}
+
+static bool has_heads(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    (void)which;
+    return !checkpoint->layer[layer].absent;
+}
+
+static bool rotates_by(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    return !checkpoint->layer[layer].absent && checkpoint->layer[layer].rotation == which;
+}
+
+static bool uses_other_keys(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    return checkpoint->layer[layer].key_layer == which && which != layer;
+}
+
+/* The first layer of a run with one scale. */
+static bool has_scale_of(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    return checkpoint->layer[layer].scale == checkpoint->layer[which].scale;
+}
+
+/* ---- Groups of properties ---- */
+
+static void put_sizes(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const deciding_keys *keys = &checkpoint->decided;
+    put(writer, "model_type", BY(.key = "model_type"), "%s", checkpoint->model_type);
+    if (checkpoint->family->stack)
+        put(writer, "stack", BY(0), "%s", checkpoint->family->stack);
+    put(writer, "layers", BY(.key = keys->layers), "%" PRId64, checkpoint->layers);
+    put(writer, "heads", BY(.key = keys->heads), "%" PRId64, checkpoint->heads);
+    put(writer, "key_heads", BY(.key = keys->key_heads), "%" PRId64, checkpoint->key_heads);
+    put(writer, "head_size", BY(.key = keys->head_size), "%" PRId64, checkpoint->head_size);
+    put(writer, "model_size", BY(.key = keys->model_size), "%" PRId64, checkpoint->model_size);
+    if (checkpoint->latent.key_rank)
+        put(writer, "key_rank", BY(.key = "kv_lora_rank"), "%" PRId64, checkpoint->latent.key_rank);
+    if (checkpoint->latent.query_rank)
+        put(writer, "query_rank", BY(.key = "q_lora_rank"), "%" PRId64,
+            checkpoint->latent.query_rank);
+}
+
+static void put_layers(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    char *with = list_layers(writer, has_heads, 0);
+    put(writer, "attention", BY(.layers = with, .key = checkpoint->decided.kinds),
+        with ? "queries and keys" : "none");
+    szgi_memory_free(with);
+    for (int64_t i = 0; i < checkpoint->layers && checkpoint->family->shares_keys; i++) {
+        char *sharing = list_layers(writer, uses_other_keys, i);
+        if (sharing)
+            put(writer, "shared_keys", BY(.layers = sharing, .key = "num_kv_shared_layers"),
+                "of layer %" PRId64, i);
+        szgi_memory_free(sharing);
+    }
+    if (checkpoint->groups)
+        put(writer, "shared_layers", BY(.key = "num_hidden_groups"), "%" PRId64 " groups",
+            checkpoint->groups);
+}
+
+static void put_weights(property_writer *writer) {
+    static const char *const layouts[] = {[LAYOUT_SEPARATE] = "separate",
+                                          [LAYOUT_CONV1D] = "fused blocks, transposed",
+                                          [LAYOUT_FUSED_HEADS] = "fused heads",
+                                          [LAYOUT_FUSED_BLOCKS] = "fused blocks",
+                                          [LAYOUT_FALCON] = "fused groups",
+                                          [LAYOUT_BIGCODE] = "fused",
+                                          [LAYOUT_CODEGEN] = "fused quarters",
+                                          [LAYOUT_GATED] = "separate, queries with gates",
+                                          [LAYOUT_LATENT] = "latent"};
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const char *stem = checkpoint->family->stem;
+    char name[512];
+    put(writer, "layout", BY(0), "%s", layouts[checkpoint->family->layout]);
+    snprintf(name, sizeof name, "%s%sN.%s", checkpoint->prefix, stem, checkpoint->query);
+    put(writer, "query_tensor", BY(0), "%s", name);
+    snprintf(name, sizeof name, "%s%sN.%s", checkpoint->prefix, stem,
+             checkpoint->key ? checkpoint->key : checkpoint->query);
+    put(writer, "key_tensor", BY(0), "%s", name);
+}
+
+static void put_scale(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        if (i > 0 && (checkpoint->layer[i].scale == checkpoint->layer[i - 1].scale ||
+                      checkpoint->layer[i].scale == checkpoint->layer[0].scale))
+            continue;
+        bool all = checkpoint->layer[0].scale == checkpoint->layer[checkpoint->layers - 1].scale;
+        char *layers = all ? NULL : list_layers(writer, has_scale_of, i);
+        put(writer, "scale", BY(.layers = layers, .key = checkpoint->decided.scale), "%.17g",
+            checkpoint->layer[i].scale);
+        szgi_memory_free(layers);
+    }
+}
+
+static void put_positions(property_writer *writer) {
+    static const char *const kinds[] = {"none", "learned", "sinusoidal"};
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    bool rotary = checkpoint->rotations > 0;
+    put(writer, "positions",
+        BY(.key = checkpoint->position_table ? checkpoint->position_table->name : NULL), "%s",
+        rotary ? "rotary" : kinds[checkpoint->position_kind]);
+    if (checkpoint->position_kind != SZG_POSITIONS_NONE)
+        put(writer, "position_rows", BY(0), "%" PRId64, checkpoint->position_rows);
+    if (checkpoint->position_first > 0)
+        put(writer, "position_first", BY(0), "%" PRId64, checkpoint->position_first);
+}
+
+static void put_rotation(property_writer *writer, int which) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const layer_rotation *rotation = &checkpoint->rotation[which];
+    szgi_rotary rotary;
+    char *layers = list_layers(writer, rotates_by, which);
+    if (writer->status == SZG_OK)
+        writer->status = szgi_encoding_rotary(writer->context, rotation->encoding, 0, &rotary);
+    if (writer->status == SZG_OK && layers) {
+        const double amplitude = rotation->theta ? rotation->amplitude : rotary.amplitude;
+        const int64_t first = checkpoint->latent.nope;
+        put(writer, "rotary", BY(.layers = layers, .key = checkpoint->decided.base), "%s%s%s",
+            szg_encoding_spec(rotation->encoding), rotation->note ? "; " : "",
+            rotation->note ? rotation->note : "");
+        put(writer, "rotated", BY(.layers = layers, .key = checkpoint->decided.partial),
+            "%" PRId64 "-%" PRId64, first, first + 2 * rotary.pairs - 1);
+        put(writer, "pairing", BY(.layers = layers, .key = checkpoint->family->interleave), "%s",
+            rotary.pairing == SZGI_PAIRING_HALF ? "half" : "interleaved");
+        put(writer, "rotary_amplitude", BY(.layers = layers), "%.17g", amplitude);
+    }
+    szgi_memory_free(layers);
+}
+
+static void put_rotations(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    for (int i = 0; i < checkpoint->rotations; i++)
+        put_rotation(writer, i);
+    if (checkpoint->family->positions != POSITION_ROTARY)
+        return;
+    char *still = list_layers(writer, rotates_by, -1);
+    if (still)
+        put(writer, "no_rotation", BY(.layers = still, .key = checkpoint->decided.skips), "1");
+    szgi_memory_free(still);
+}
+
+static void put_norm(property_writer *writer) {
+    static const char *const kinds[] = {
+        [NORM_NONE] = "unknown kind",
+        [NORM_HEAD] = "RMS of each head, before the rotation",
+        [NORM_HEAD_AFTER] = "RMS of each head, after the rotation",
+        [NORM_LAYER] = "mean and variance of each head, before the rotation",
+        [NORM_EACH] = "mean and variance of each head, gains by head, before the rotation",
+        [NORM_FULL] = "RMS of all heads together, before the rotation",
+        [NORM_BARE] = "RMS of each head without gains, after the rotation"};
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const model_family *family = checkpoint->family;
+    if (!checkpoint->normed)
+        return;
+    put(writer, "query_key_norm",
+        BY(.key = checkpoint->norm_tensor ? checkpoint->norm_tensor->name : family->norm_flag,
+           .left_out = true),
+        "%s", kinds[family->norm]);
+    if (family->gain_plus_one)
+        put(writer, "norm_gain", BY(0), "1 + weight");
+}
+
+static void put_terms(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const layer_weights *first = &checkpoint->layer[0];
+    put_norm(writer);
+    if (checkpoint->latent.key_rank)
+        put(writer, "latent_norm",
+            BY(.key = first->k.gain ? first->k.gain->name : NULL, .left_out = true),
+            "RMS of the latents; gains are in");
+    if (checkpoint->biased)
+        put(writer, "bias", BY(.key = first->q.bias ? first->q.bias->name : NULL, .left_out = true),
+            "of queries or keys");
+    if (checkpoint->soft_cap > 0)
+        put(writer, "soft_cap", BY(.key = "attn_logit_softcapping", .left_out = true), "%.17g",
+            checkpoint->soft_cap);
+    if (checkpoint->clip > 0)
+        put(writer, "clip", BY(.key = checkpoint->clip_key, .left_out = true), "%.17g",
+            checkpoint->clip);
+    if (checkpoint->sinks)
+        put(writer, "sinks", BY(.key = checkpoint->sinks->name, .left_out = true), "%" PRId64,
+            checkpoint->sinks->count);
+    if (checkpoint->alibi)
+        put(writer, "alibi",
+            BY(.key = checkpoint->family->alibi == ALIBI_ALWAYS ? NULL : "alibi", .left_out = true),
+            "1");
+    if (checkpoint->added)
+        put(writer, "lag_terms", BY(.key = checkpoint->added->name, .left_out = true), "trained");
+    if (checkpoint->temperature > 0)
+        put(writer, "temperature",
+            BY(.key = checkpoint->family->temperature == TEMPERATURE_LLAMA4
+                          ? "attn_scale"
+                          : "llama_4_scaling_beta",
+               .left_out = true),
+            "1 + %.17g log(1 + floor(position / %.17g))", checkpoint->temperature,
+            checkpoint->temperature_length);
+}
+
+szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *checkpoint,
+                                  szg_table **table) {
+    SZG_TRY(szg_table_open(context, "architecture", architecture_columns,
+                           architecture_columns_count, table));
+    property_writer writer = {.context = context, .checkpoint = checkpoint, .table = *table};
+    if (!checkpoint->family) {
+        put(&writer, "unknown", BY(0), "%s", checkpoint->unknown);
+        if (checkpoint->model_type)
+            put(&writer, "model_type", BY(.key = "model_type"), "%s", checkpoint->model_type);
+    } else {
+        put_sizes(&writer);
+        put_layers(&writer);
+        put_weights(&writer);
+        put_scale(&writer);
+        put_positions(&writer);
+        put_rotations(&writer);
+        put_terms(&writer);
+    }
+    if (checkpoint->note) {
+        put(&writer, "remarks", BY(0), "see the note");
+        if (writer.status == SZG_OK)
+            writer.status = szg_table_note(context, *table, "%s", checkpoint->note);
+    }
+    if (writer.status != SZG_OK)
+        szg_table_close(table);
+    return writer.status;
+}

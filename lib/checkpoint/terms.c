@@ -1,0 +1,247 @@
+/* What acts on the logits beside W_Q^T W_K: where it stands, and a sentence on what is left out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "checkpoint_private.h"
+
+/* The first tensor of the attention stack that ends with one of the names (NULL at the end). */
+static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
+                                       const char *const *endings) {
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    size_t prefix = strlen(checkpoint->prefix);
+    for (int64_t i = 0; i < count; i++) {
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
+        if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0)
+            continue;
+        for (const char *const *ending = endings; *ending; ending++)
+            if (szgi_text_ends(tensor->name, *ending))
+                return tensor;
+    }
+    return NULL;
+}
+
+static szg_status note(szg_context *context, szg_checkpoint *checkpoint, const char *sentence) {
+    return szgi_text_append(context, &checkpoint->note, "%s", sentence);
+}
+
+/* The name of the bias that belongs to a weight's name. */
+static const char *bias_name(const char *weight, char name[static 128]) {
+    snprintf(name, 128, "%s", weight);
+    strcpy(name + strlen(name) - strlen("weight"), "bias"); /* shorter: it fits */
+    return name;
+}
+
+/* A vector of `count` numbers that can be read; NULL: there is none. */
+static const szgi_tensor *vector_of(const szg_checkpoint *checkpoint, int64_t layer,
+                                    const char *suffix, int64_t count) {
+    const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, layer, suffix);
+    if (!tensor || tensor->count != count || tensor->dtype == SZGI_DTYPE_INTEGER ||
+        tensor->dtype == SZGI_DTYPE_OTHER)
+        return NULL;
+    return tensor;
+}
+
+static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoint) {
+    char query[128], key[128];
+    bias_name(checkpoint->query, query);
+    bias_name(checkpoint->key ? checkpoint->key : checkpoint->query, key);
+    bool latent = checkpoint->family->layout == LAYOUT_LATENT;
+    const char *const endings[] = {query, key, latent ? "self_attn.q_a_proj.bias" : NULL,
+                                   "self_attn.kv_a_proj_with_mqa.bias", NULL};
+    if (!stack_tensor(checkpoint, endings))
+        return SZG_OK;
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        layer_weights *layer = &checkpoint->layer[i];
+        int64_t own = checkpoint->groups ? i * checkpoint->groups / checkpoint->layers : i;
+        layer->q.bias = vector_of(checkpoint, own, query, checkpoint->query_rows);
+        layer->k.bias =
+            checkpoint->key
+                ? vector_of(checkpoint, checkpoint->family->shares_keys ? layer->key_layer : own,
+                            key, checkpoint->key_rows)
+                : layer->q.bias;
+    }
+    checkpoint->biased = true;
+    return note(context, checkpoint,
+                "query or key biases add terms that depend on one token alone: left out");
+}
+
+/* How many gains a norm of queries, or of keys, has. */
+static int64_t gains_of(const szg_checkpoint *checkpoint, int64_t heads, const char *suffix) {
+    const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, 0, suffix);
+    int64_t whole = heads * checkpoint->head_size;
+    bool by_head = checkpoint->family->norm == NORM_LAYER && tensor && tensor->count == whole;
+    return checkpoint->family->norm == NORM_FULL || by_head ? whole : checkpoint->head_size;
+}
+
+static void place_norms(szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    const char *query = family->query_norm ? family->query_norm : "self_attn.q_norm.weight";
+    const char *key = family->key_norm ? family->key_norm : "self_attn.k_norm.weight";
+    int64_t queries = gains_of(checkpoint, checkpoint->heads, query);
+    int64_t keys = gains_of(checkpoint, checkpoint->key_heads, key);
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        layer_weights *layer = &checkpoint->layer[i];
+        layer->q.norm = vector_of(checkpoint, i, query, queries);
+        layer->k.norm =
+            vector_of(checkpoint, family->shares_keys ? layer->key_layer : i, key, keys);
+    }
+}
+
+static szg_status resolve_norms(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const endings[] = {"q_norm.weight",
+                                          "k_norm.weight",
+                                          "q_layernorm.weight",
+                                          "k_layernorm.weight",
+                                          "query_layernorm.weight",
+                                          "key_layernorm.weight",
+                                          "q_layernorm.norms.0.weight", /* one a head (StableLM) */
+                                          "k_layernorm.norms.0.weight",
+                                          NULL};
+    const model_family *family = checkpoint->family;
+    bool bare = false;
+    if (family->norm == NORM_BARE) {
+        SZG_TRY(szgi_config_require(context,
+                                    szgi_json_member(checkpoint->settings, family->norm_flag)));
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, family->norm_flag, false, &bare));
+    } else {
+        checkpoint->norm_tensor = stack_tensor(checkpoint, endings);
+    }
+    checkpoint->normed = bare || checkpoint->norm_tensor;
+    if (!checkpoint->normed)
+        return SZG_OK;
+    if (family->norm != NORM_NONE && !bare)
+        place_norms(checkpoint);
+    if (family->norm == NORM_HEAD_AFTER || bare)
+        return note(context, checkpoint,
+                    "queries and keys are normalised after the rotation, so that logits depend on "
+                    "more than the lag: their norms and gains are left out");
+    return note(context, checkpoint,
+                "queries and keys are normalised before the product: their norms and gains are "
+                "left out");
+}
+
+static szg_status optional_positive(szg_context *context, szgi_json_value object, const char *key,
+                                    double *out) {
+    *out = 0;
+    return szgi_json_has(object, key)
+               ? szgi_config_positive(context, szgi_json_member(object, key), out)
+               : SZG_OK;
+}
+
+static szg_status resolve_cap(szg_context *context, szg_checkpoint *checkpoint) {
+    SZG_TRY(optional_positive(context, checkpoint->settings, "attn_logit_softcapping",
+                              &checkpoint->soft_cap));
+    return checkpoint->soft_cap > 0
+               ? note(context, checkpoint, "logits are capped by tanh afterwards")
+               : SZG_OK;
+}
+
+static szg_status resolve_clip(szg_context *context, szg_checkpoint *checkpoint) {
+    szgi_json_value inner = szgi_json_member(checkpoint->settings, "attn_config");
+    checkpoint->clip_key = "clip_qkv";
+    SZG_TRY(optional_positive(context, checkpoint->settings, "clip_qkv", &checkpoint->clip));
+    if (szgi_json_kind_of(inner) == SZGI_JSON_OBJECT && !(checkpoint->clip > 0)) {
+        checkpoint->clip_key = "attn_config.clip_qkv";
+        SZG_TRY(optional_positive(context, inner, "clip_qkv", &checkpoint->clip));
+    }
+    return checkpoint->clip > 0
+               ? note(context, checkpoint, "queries and keys are clipped before the product")
+               : SZG_OK;
+}
+
+static szg_status resolve_alibi(szg_context *context, szg_checkpoint *checkpoint) {
+    szgi_json_value object = checkpoint->settings;
+    switch (checkpoint->family->alibi) {
+    case ALIBI_NONE:
+        return SZG_OK;
+    case ALIBI_ALWAYS:
+        checkpoint->alibi = true;
+        break;
+    case ALIBI_MPT:
+        object = szgi_json_member(object, "attn_config");
+        SZG_TRY(szgi_config_require(context, object));
+        /* fall through */
+    case ALIBI_FLAG:
+        SZG_TRY(szgi_config_require(context, szgi_json_member(object, "alibi")));
+        SZG_TRY(szgi_config_flag(context, object, "alibi", false, &checkpoint->alibi));
+    }
+    return checkpoint->alibi ? note(context, checkpoint,
+                                    "ALiBi adds a slope times the lag to the logits: left out")
+                             : SZG_OK;
+}
+
+static szg_status resolve_temperature(szg_context *context, szg_checkpoint *checkpoint) {
+    szgi_json_value object = checkpoint->settings;
+    const char *factor = "attn_scale", *length = "floor_scale";
+    bool tuned = true;
+    if (checkpoint->family->temperature == TEMPERATURE_NONE)
+        return SZG_OK;
+    if (checkpoint->family->temperature == TEMPERATURE_LLAMA4) {
+        szgi_json_value flag = szgi_json_member(object, "attn_temperature_tuning");
+        SZG_TRY(szgi_config_require(context, flag));
+        if (szgi_json_kind_of(flag) == SZGI_JSON_BOOLEAN) /* an integer in files as published */
+            SZG_TRY(szgi_json_as_boolean(context, flag, &tuned));
+    } else {
+        object = szgi_json_member(
+            object, szgi_json_has(object, "rope_parameters") ? "rope_parameters" : "rope_scaling");
+        factor = "llama_4_scaling_beta";
+        length = "original_max_position_embeddings";
+        tuned = szgi_json_has(object, factor);
+    }
+    if (!tuned)
+        return SZG_OK;
+    SZG_TRY(
+        szgi_config_positive(context, szgi_json_member(object, factor), &checkpoint->temperature));
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(object, length),
+                                 &checkpoint->temperature_length));
+    return szgi_text_append(context, &checkpoint->note,
+                            "queries grow with the logarithm of their position from position %g "
+                            "on: left out",
+                            checkpoint->temperature_length);
+}
+
+static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
+    const char *const sinks[] = {"self_attn.sinks", NULL};
+    const char *const added[] = {checkpoint->family->added, NULL};
+    checkpoint->sinks = stack_tensor(checkpoint, sinks);
+    if (checkpoint->family->added)
+        checkpoint->added = stack_tensor(checkpoint, added);
+    if (checkpoint->sinks)
+        SZG_TRY(note(context, checkpoint,
+                     "a trained sink of each head is one more column of the softmax: left out"));
+    return checkpoint->added ? note(context, checkpoint, checkpoint->family->added_sentence)
+                             : SZG_OK;
+}
+
+static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
+    if (checkpoint->family->layout == LAYOUT_LATENT)
+        SZG_TRY(note(context, checkpoint,
+                     "latents are normalised: their gains are in, and left out is the division by "
+                     "each token's own norm, which the rotary part of keys does not have"));
+    for (int i = 0; i < checkpoint->rotations; i++)
+        if (checkpoint->rotation[i].note)
+            SZG_TRY(note(context, checkpoint, checkpoint->rotation[i].note));
+    if (checkpoint->position_note)
+        return note(context, checkpoint, checkpoint->position_note);
+    bool bert = checkpoint->family->positions == POSITION_BERT ||
+                checkpoint->family->positions == POSITION_ROBERTA;
+    if (!bert || checkpoint->position_kind != SZG_POSITIONS_NONE)
+        return SZG_OK;
+    return note(context, checkpoint,
+                "relative positions (Shaw et al. 2018) act through distance tables: left "
+                "out, and there is no position-position term");
+}
+
+szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    SZG_TRY(resolve_biases(context, checkpoint));
+    SZG_TRY(resolve_norms(context, checkpoint));
+    SZG_TRY(resolve_cap(context, checkpoint));
+    SZG_TRY(resolve_clip(context, checkpoint));
+    SZG_TRY(resolve_alibi(context, checkpoint));
+    SZG_TRY(resolve_temperature(context, checkpoint));
+    SZG_TRY(resolve_tensors(context, checkpoint));
+    return resolve_rest(context, checkpoint);
+}
