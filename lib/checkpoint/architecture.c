@@ -440,25 +440,35 @@ static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, 
     return SZG_OK;
 }
 
-/* The layer whose keys it uses: the last one of its type before the layers that share. */
-static szg_status shared_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
-                               int64_t shared) {
-    const char *own, *kind;
-    int64_t first = checkpoint->layers - shared, at = first;
-    checkpoint->layer[layer].key_layer = layer;
-    if (layer < first)
-        return SZG_OK;
-    SZG_TRY(szgi_config_layer_type(context, checkpoint, layer, &own));
-    while (at-- > 0) {
-        SZG_TRY(szgi_config_layer_type(context, checkpoint, at, &kind));
-        if (strcmp(own, kind) == 0) {
-            checkpoint->layer[layer].key_layer = at;
-            return SZG_OK;
-        }
+/* Types of layers, each with the last layer that has keys of its own. */
+enum { TYPES = 8 };
+typedef struct key_owners {
+    const char *type[TYPES];
+    int64_t layer[TYPES];
+    int count;
+} key_owners;
+
+/* The layers from `first` on use the keys of the last earlier layer of their type. */
+static szg_status share_keys(szg_context *context, szg_checkpoint *checkpoint, int64_t first) {
+    key_owners owners = {.count = 0};
+    for (int64_t i = 0; i < checkpoint->layers && first < checkpoint->layers; i++) {
+        const char *type;
+        int slot = 0;
+        SZG_TRY(szgi_config_layer_type(context, checkpoint, i, &type));
+        while (slot < owners.count && strcmp(owners.type[slot], type) != 0)
+            slot++;
+        if (slot == owners.count && (i >= first || slot == TYPES))
+            return szgi_json_fail(context, szgi_json_member(checkpoint->settings, "layer_types"),
+                                  "layer %" PRId64
+                                  " is of type '%s', of which no layer before %" PRId64 " has keys",
+                                  i, type, first);
+        owners.type[slot] = type;
+        owners.count += slot == owners.count;
+        if (i < first)
+            owners.layer[slot] = i;
+        checkpoint->layer[i].key_layer = owners.layer[slot];
     }
-    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, "num_kv_shared_layers"),
-                          "is %" PRId64 ", but no layer before %" PRId64 " is of type '%s'", shared,
-                          first, own);
+    return SZG_OK;
 }
 
 /* What each layer is, and whose keys it uses. */
@@ -481,11 +491,11 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
                               "is %" PRId64 " for %" PRId64 " layers", checkpoint->groups,
                               checkpoint->layers);
     for (int64_t i = 0; i < checkpoint->layers; i++) {
-        SZG_TRY(shared_layer(context, checkpoint, i, shared));
+        checkpoint->layer[i].key_layer = i;
         if (family->mixed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
-    return SZG_OK;
+    return share_keys(context, checkpoint, checkpoint->layers - shared);
 }
 
 static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint) {

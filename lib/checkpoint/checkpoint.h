@@ -9,11 +9,19 @@
 
 SZGI_BEGIN_DECLS
 
-/* Query rows times the layer's scale, and the rows of the key head that attention pairs with query
- * head `head` (grouped heads: head / (heads / key_heads)); each e x d, row-major, so that
+/* Query rows times the layer's scale, and the rows of a key head; each e x d, row-major, so that
  * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an
  * index out of range, or the architecture is unknown; SZG_EDATA: a tensor that is missing, has
- * another shape or an integer type, and the like. */
+ * another shape or an integer type, and the like; SZG_EDOMAIN: a layer without queries and keys. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_queries(szg_context *context,
+                                                    const szg_checkpoint *checkpoint, int64_t layer,
+                                                    int64_t head, double *q);
+SZG_CHECK_RESULT szg_status szgi_checkpoint_keys(szg_context *context,
+                                                 const szg_checkpoint *checkpoint, int64_t layer,
+                                                 int64_t key_head, double *k);
+
+/* Both, with the key head that attention pairs with query head `head` (grouped heads:
+ * head / (heads / key_heads)). */
 SZG_CHECK_RESULT szg_status szgi_checkpoint_head(szg_context *context,
                                                  const szg_checkpoint *checkpoint, int64_t layer,
                                                  int64_t head, double *q, double *k);

@@ -97,13 +97,10 @@ static bool rotates_by(const szg_checkpoint *checkpoint, int64_t layer, int64_t 
     return !checkpoint->layer[layer].absent && checkpoint->layer[layer].rotation == which;
 }
 
-static bool uses_other_keys(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
-    return checkpoint->layer[layer].key_layer == which && which != layer;
-}
-
-/* The first layer of a run with one scale. */
-static bool has_scale_of(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
-    return checkpoint->layer[layer].scale == checkpoint->layer[which].scale;
+/* "2" or "2-5". */
+static const char *run_text(int64_t first, int64_t last, char *text, size_t size) {
+    snprintf(text, size, last > first ? "%" PRId64 "-%" PRId64 : "%" PRId64, first, last);
+    return text;
 }
 
 /* ---- Groups of properties ---- */
@@ -126,19 +123,32 @@ static void put_sizes(property_writer *writer) {
             checkpoint->latent.query_rank);
 }
 
+/* A row for each run of layers that use the keys of one other layer. */
+static void put_shared_keys(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    int64_t last;
+    for (int64_t i = 0; i < checkpoint->layers && writer->status == SZG_OK; i = last + 1) {
+        char layers[48];
+        int64_t owner = checkpoint->layer[i].key_layer;
+        last = i;
+        if (owner == i)
+            continue;
+        while (last + 1 < checkpoint->layers && checkpoint->layer[last + 1].key_layer == owner)
+            last++;
+        put(writer, "shared_keys",
+            BY(.layers = run_text(i, last, layers, sizeof layers), .key = "num_kv_shared_layers"),
+            "of layer %" PRId64, owner);
+    }
+}
+
 static void put_layers(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
     char *with = list_layers(writer, has_heads, 0);
     put(writer, "attention", BY(.layers = with, .key = checkpoint->decided.kinds),
         with ? "queries and keys" : "none");
     szgi_memory_free(with);
-    for (int64_t i = 0; i < checkpoint->layers && checkpoint->family->shares_keys; i++) {
-        char *sharing = list_layers(writer, uses_other_keys, i);
-        if (sharing)
-            put(writer, "shared_keys", BY(.layers = sharing, .key = "num_kv_shared_layers"),
-                "of layer %" PRId64, i);
-        szgi_memory_free(sharing);
-    }
+    if (checkpoint->family->shares_keys)
+        put_shared_keys(writer);
     if (checkpoint->groups)
         put(writer, "shared_layers", BY(.key = "num_hidden_groups"), "%" PRId64 " groups",
             checkpoint->groups);
@@ -165,17 +175,19 @@ static void put_weights(property_writer *writer) {
     put(writer, "key_tensor", BY(0), "%s", name);
 }
 
+/* A row for each run of layers with one scale. */
 static void put_scale(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
-    for (int64_t i = 0; i < checkpoint->layers; i++) {
-        if (i > 0 && (checkpoint->layer[i].scale == checkpoint->layer[i - 1].scale ||
-                      checkpoint->layer[i].scale == checkpoint->layer[0].scale))
-            continue;
-        bool all = checkpoint->layer[0].scale == checkpoint->layer[checkpoint->layers - 1].scale;
-        char *layers = all ? NULL : list_layers(writer, has_scale_of, i);
-        put(writer, "scale", BY(.layers = layers, .key = checkpoint->decided.scale), "%.17g",
-            checkpoint->layer[i].scale);
-        szgi_memory_free(layers);
+    int64_t last;
+    for (int64_t i = 0; i < checkpoint->layers && writer->status == SZG_OK; i = last + 1) {
+        char layers[48];
+        for (last = i; last + 1 < checkpoint->layers; last++)
+            if (checkpoint->layer[last + 1].scale != checkpoint->layer[i].scale)
+                break;
+        put(writer, "scale",
+            BY(.layers = run_text(i, last, layers, sizeof layers),
+               .key = checkpoint->decided.scale),
+            "%.17g", checkpoint->layer[i].scale);
     }
 }
 

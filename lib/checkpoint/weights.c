@@ -25,17 +25,14 @@ static void scale_rows(double *rows, int64_t count, double factor) {
         rows[i] *= factor;
 }
 
-/* YaRN's attention factor stands on the dimensions that rotate: the first ones. */
+/* YaRN's attention factor stands on the dimensions that rotate. */
 static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t layer, double *q, double *k) {
+                                int64_t layer, double *rows) {
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
-    if (rotary.amplitude == 1)
-        return SZG_OK;
-    int64_t first = rotary.offset * checkpoint->model_size;
-    int64_t count = 2 * rotary.pairs * checkpoint->model_size;
-    scale_rows(q + first, count, rotary.amplitude);
-    scale_rows(k + first, count, rotary.amplitude);
+    if (rotary.amplitude != 1)
+        scale_rows(rows + rotary.offset * checkpoint->model_size,
+                   2 * rotary.pairs * checkpoint->model_size, rotary.amplitude);
     return SZG_OK;
 }
 
@@ -72,55 +69,72 @@ static szg_status read_product(szg_context *context, const side_weights *side, i
     return status;
 }
 
-/* Latent attention: rows without rotation come from the latent; the rotary rows of keys, which all
- * heads share, from the tokens. */
-static szg_status read_latent(szg_context *context, const szg_checkpoint *checkpoint,
-                              const layer_weights *layer, int64_t head, double *q, double *k) {
+static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoint,
+                            const szgi_tensor *tensor, int64_t first, double *out) {
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+    return checkpoint->family->layout == LAYOUT_CONV1D
+               ? read_columns(context, tensor, first, e, d, out)
+               : szgi_tensor_read(context, tensor, first * d, e * d, out);
+}
+
+/* Latent attention: a key's rows without rotation come from the latent, and the rotary ones, which
+ * all heads share, from the tokens. */
+static szg_status read_latent_keys(szg_context *context, const szg_checkpoint *checkpoint,
+                                   const side_weights *side, int64_t first, double *k) {
     const latent_sizes *latent = &checkpoint->latent;
-    int64_t d = checkpoint->model_size, e = checkpoint->head_size;
-    int64_t query = szgi_layout_row(&checkpoint->query_at, head);
-    int64_t key = szgi_layout_row(&checkpoint->key_at, head);
-    if (latent->query_rank)
-        SZG_TRY(read_product(context, &layer->q, query, e, latent->query_rank, d, q));
-    else
-        SZG_TRY(szgi_tensor_read(context, layer->q.weight, query * d, e * d, q));
-    SZG_TRY(read_product(context, &layer->k, key, latent->nope, latent->key_rank, d, k));
-    return szgi_tensor_read(context, layer->k.down, latent->key_rank * d, latent->rope * d,
+    int64_t d = checkpoint->model_size;
+    SZG_TRY(read_product(context, side, first, latent->nope, latent->key_rank, d, k));
+    return szgi_tensor_read(context, side->down, latent->key_rank * d, latent->rope * d,
                             k + latent->nope * d);
 }
 
-static szg_status read_head(szg_context *context, const szg_checkpoint *checkpoint,
-                            const layer_weights *layer, int64_t head, double *q, double *k) {
-    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
-    int64_t key_head = head / (checkpoint->heads / checkpoint->key_heads);
-    int64_t query = szgi_layout_row(&checkpoint->query_at, head);
-    int64_t key = szgi_layout_row(&checkpoint->key_at, key_head);
-    if (checkpoint->family->layout == LAYOUT_CONV1D) {
-        SZG_TRY(read_columns(context, layer->q.weight, query, e, d, q));
-        return read_columns(context, layer->k.weight, key, e, d, k);
-    }
-    SZG_TRY(szgi_tensor_read(context, layer->q.weight, query * d, e * d, q));
-    return szgi_tensor_read(context, layer->k.weight, key * d, e * d, k);
-}
-
-szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t layer, int64_t head, double *q, double *k) {
-    if (layer < 0 || layer >= checkpoint->layers || head < 0 || head >= checkpoint->heads)
+/* The layer, which has such a head and no problem; `heads`: how many there are of its kind. */
+static szg_status check_place(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                              int64_t head, int64_t heads) {
+    if (layer < 0 || layer >= checkpoint->layers || head < 0 || head >= heads)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: layer %" PRId64 ", head %" PRId64 " of %" PRId64
                          " layers with %" PRId64 " heads",
-                         checkpoint->source, layer, head, checkpoint->layers, checkpoint->heads);
+                         checkpoint->source, layer, head, checkpoint->layers, heads);
     const layer_weights *weights = &checkpoint->layer[layer];
-    if (weights->problem)
-        return szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem);
     if (weights->absent)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: layer %" PRId64 " is of type '%s', without queries and keys",
                          checkpoint->source, layer, weights->absent);
-    if (checkpoint->family->layout == LAYOUT_LATENT)
-        SZG_TRY(read_latent(context, checkpoint, weights, head, q, k));
+    return weights->problem
+               ? szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, weights->problem)
+               : SZG_OK;
+}
+
+szg_status szgi_checkpoint_queries(szg_context *context, const szg_checkpoint *checkpoint,
+                                   int64_t layer, int64_t head, double *q) {
+    SZG_TRY(check_place(context, checkpoint, layer, head, checkpoint->heads));
+    const layer_weights *weights = &checkpoint->layer[layer];
+    int64_t first = szgi_layout_row(&checkpoint->query_at, head), e = checkpoint->head_size;
+    if (weights->q.down)
+        SZG_TRY(read_product(context, &weights->q, first, e, checkpoint->latent.query_rank,
+                             checkpoint->model_size, q));
     else
-        SZG_TRY(read_head(context, checkpoint, weights, head, q, k));
-    scale_rows(q, checkpoint->head_size * checkpoint->model_size, weights->scale);
-    return scale_rotated(context, checkpoint, layer, q, k);
+        SZG_TRY(read_rows(context, checkpoint, weights->q.weight, first, q));
+    scale_rows(q, e * checkpoint->model_size, weights->scale);
+    return scale_rotated(context, checkpoint, layer, q);
+}
+
+szg_status szgi_checkpoint_keys(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, int64_t key_head, double *k) {
+    SZG_TRY(check_place(context, checkpoint, layer, key_head, checkpoint->key_heads));
+    const layer_weights *weights = &checkpoint->layer[layer];
+    int64_t first = szgi_layout_row(&checkpoint->key_at, key_head);
+    if (weights->k.down)
+        SZG_TRY(read_latent_keys(context, checkpoint, &weights->k, first, k));
+    else
+        SZG_TRY(read_rows(context, checkpoint, weights->k.weight, first, k));
+    return scale_rotated(context, checkpoint, layer, k);
+}
+
+szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, int64_t head, double *q, double *k) {
+    SZG_TRY(szgi_checkpoint_queries(context, checkpoint, layer, head, q));
+    return szgi_checkpoint_keys(context, checkpoint, layer,
+                                head / (checkpoint->heads / checkpoint->key_heads), k);
 }

@@ -534,6 +534,186 @@ START_TEST(logits_of_every_family) {
 }
 END_TEST
 
+/* What acts on the logits of each family beside W_Q^T W_K, by hand from the definition of its
+ * class: the logits above are right only if these are there, and here each must be said. */
+static const struct {
+    const char *family, *left_out;
+} left_out[] = {
+    {"llama", ""},
+    {"gemma", ""},
+    {"qwen2", "bias "},
+    {"qwen3", "query_key_norm "},
+    {"phi", "query_key_norm bias "},
+    {"cohere", "query_key_norm "},
+    {"stablelm", "query_key_norm bias "},
+    {"olmo", "clip "},
+    {"olmo3", "query_key_norm "},
+    {"gemma2", "soft_cap "},
+    {"hunyuan_v1_dense", "query_key_norm "},
+    {"llama4_text", "query_key_norm temperature "},
+    {"ministral3", "temperature "},
+    {"gpt_oss", "bias sinks "},
+    {"mpt", "clip alibi "},
+    {"bloom", "bias alibi "},
+    {"falcon", ""},
+    {"falcon-alibi", "bias alibi "},
+    {"t5", "lag_terms "},
+    {"mpnet", "bias lag_terms "},
+    {"deberta-v2", "bias lag_terms "},
+    {"deepseek_v3", "latent_norm "},
+    {"mistral4", "latent_norm temperature "},
+};
+
+static void open_dry(const char *family, szg_checkpoint **checkpoint,
+                     szg_checkpoint_tables *tables) {
+    char folder[512];
+    const szg_checkpoint_options dry = {SZG_INIT(szg_checkpoint_options), .dry_run = true};
+    snprintf(folder, sizeof folder, "%s/%s", data_folder(), family);
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), *checkpoint, &dry, tables));
+    ck_assert_ptr_null(tables->summary);
+    ck_assert_ptr_null(tables->spectra);
+}
+
+START_TEST(what_is_left_out_has_a_row) {
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        char found[256] = "";
+        open_dry(left_out[i].family, &checkpoint, &tables);
+        for (int64_t row = 0; row < szg_table_rows(tables.architecture); row++)
+            if ((int64_t)cell(tables.architecture, row, "left_out") == 1) {
+                strcat(found, cell_text(tables.architecture, row, "property"));
+                strcat(found, " ");
+            }
+        ck_assert_msg(strcmp(found, left_out[i].left_out) == 0, "%s: left out is '%s', not '%s'",
+                      left_out[i].family, found, left_out[i].left_out);
+        /* and a note says so to people */
+        ck_assert_msg(!*szg_checkpoint_describe(checkpoint).note == !*left_out[i].left_out,
+                      "%s: '%s'", left_out[i].family, szg_checkpoint_describe(checkpoint).note);
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* Properties with the key that decided them, of families that show each kind. */
+static const struct {
+    const char *family, *property, *value, *layers, *key;
+} decided[] = {
+    {"gemma2", "scale", "0.44721359549995793", "0-1", "query_pre_attn_scalar"},
+    {"gemma2", "soft_cap", "2", "", "attn_logit_softcapping"},
+    {"gpt2", "scale", "0.5", "0", "scale_attn_weights"},
+    {"smollm3", "no_rotation", "1", "1", "no_rope_layers"},
+    {"exaone4", "no_rotation", "1", "1", "layer_types"},
+    {"granitemoehybrid-nope", "no_rotation", "1", "1", "position_embedding_type"},
+    {"qwen3_next", "attention", "queries and keys", "1", "layer_types"},
+    {"qwen3_next", "layout", "separate, queries with gates", "", ""},
+    {"qwen3_next", "norm_gain", "1 + weight", "", ""},
+    {"gemma3n_text", "shared_keys", "of layer 0", "2", "num_kv_shared_layers"},
+    {"albert", "shared_layers", "1 groups", "", "num_hidden_groups"},
+    {"falcon", "key_heads", "2", "", "num_kv_heads"},
+    {"falcon-mqa", "key_heads", "1", "", "multi_query"},
+    {"deepseek_v3", "pairing", "interleaved", "0-1", "rope_interleave"},
+    {"deepseek_v3", "rotated", "6-9", "0-1", ""},
+    {"t5", "head_size", "6", "", "d_kv"},
+    {"t5", "stack", "encoder", "", ""},
+    {"llama", "heads", "4", "", "num_attention_heads"},
+    {"opt", "position_first", "2", "", ""},
+    {"mpt", "clip", "0.80000000000000004", "", "attn_config.clip_qkv"},
+    {"mpt", "scale", "0.40000000000000002", "0-1", "attn_config.softmax_scale"},
+};
+
+START_TEST(properties_name_their_keys) {
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        int64_t found = -1;
+        open_dry(decided[i].family, &checkpoint, &tables);
+        for (int64_t row = 0; row < szg_table_rows(tables.architecture) && found < 0; row++)
+            if (strcmp(cell_text(tables.architecture, row, "property"), decided[i].property) == 0)
+                found = row;
+        ck_assert_msg(found >= 0, "%s has no %s", decided[i].family, decided[i].property);
+        const char *const got[] = {cell_text(tables.architecture, found, "value"),
+                                   cell_text(tables.architecture, found, "layers"),
+                                   cell_text(tables.architecture, found, "key")};
+        const char *const wanted[] = {decided[i].value, decided[i].layers, decided[i].key};
+        for (int j = 0; j < 3; j++)
+            ck_assert_msg(strcmp(got[j], wanted[j]) == 0, "%s, %s: '%s', not '%s'",
+                          decided[i].family, decided[i].property, got[j], wanted[j]);
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* Of llava the stack of text is read; --prefix reads the tower, by vision_config. */
+START_TEST(a_prefix_chooses_another_stack) {
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    snprintf(folder, sizeof folder, "%s/llava", data_folder());
+    szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices)};
+    ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).model_type, "llama");
+    ck_assert_int_eq(szg_checkpoint_describe(checkpoint).layers, 2);
+    szg_checkpoint_close(&checkpoint);
+    choices.prefix = "vision_tower.";
+    ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).model_type, "clip_vision_model");
+    ck_assert_int_eq(szg_checkpoint_describe(checkpoint).layers, 3);
+    ck_assert_int_eq(szg_checkpoint_describe(checkpoint).position_rows,
+                     5); /* 2 x 2 patches, class */
+    szg_checkpoint_close(&checkpoint);
+    choices.prefix = "nothing.";
+    ck_assert_int_eq(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint),
+                     SZG_EDATA);
+    ck_assert(strstr(szg_context_message(test_context()), "no tensor is called nothing.layers.N"));
+    choices = (szg_checkpoint_choices){SZG_INIT(szg_checkpoint_choices), .stack = "encoder"};
+    ck_assert_int_eq(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint),
+                     SZG_EINVAL);
+    ck_assert(strstr(szg_context_message(test_context()), "no stack called 'encoder'"));
+}
+END_TEST
+
+/* Values given by hand: in place of what is there, in an inner object, a text, a list. */
+START_TEST(values_are_set) {
+    static const struct {
+        const char *set, *words; /* words NULL: it opens */
+    } cases[] = {
+        {"rope_parameters.rope_theta=1000", NULL},
+        {"rope_parameters.rope_theta=-1", "rope_parameters.rope_theta: is -1"},
+        {"rope_parameters.rope_type=spiral", "'spiral'"},
+        {"num_hidden_layers=null", "num_hidden_layers: is missing, and nothing is assumed: --set "
+                                   "num_hidden_layers=VALUE gives it"},
+        {"rope_parameters={\"rope_theta\":1000,\"rope_type\":\"default\"}", NULL},
+        {"rope_theta", "KEY=VALUE is needed"},
+        {"=3", "KEY=VALUE is needed"},
+        {"a.b.c.d.e.f.g.h.i.j=3", "at most"},
+    };
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/mistral", data_folder());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_checkpoint *checkpoint;
+        szgi_rotary rotary;
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
+                                                .set = &cases[i].set, .sets = 1};
+        szg_status status =
+            szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint);
+        if (cases[i].words) {
+            ck_assert_msg(status == SZG_EDATA || status == SZG_EINVAL, "%s: %s", cases[i].set,
+                          szg_status_name(status));
+            ck_assert_msg(strstr(szg_context_message(test_context()), cases[i].words), "%s: '%s'",
+                          cases[i].set, szg_context_message(test_context()));
+            continue;
+        }
+        ck_szg_ok(status);
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        ck_close(rotary.theta[1], pow(1000, -0.5), gamma_of(4) * pow(1000, -0.5));
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
 START_TEST(configurations_of_version_4) {
     ck_assert_int_ge(check_all("config-4.json"), 40);
 }
@@ -542,4 +722,8 @@ END_TEST
 TEST_FILE("families") {
     test_add(suite, "logits_of_every_family", logits_of_every_family);
     test_add(suite, "configurations_of_version_4", configurations_of_version_4);
+    test_add(suite, "what_is_left_out_has_a_row", what_is_left_out_has_a_row);
+    test_add(suite, "properties_name_their_keys", properties_name_their_keys);
+    test_add(suite, "a_prefix_chooses_another_stack", a_prefix_chooses_another_stack);
+    test_add(suite, "values_are_set", values_are_set);
 }
