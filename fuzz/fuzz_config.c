@@ -1,4 +1,5 @@
-/* config.json of a checkpoint whose tensors fit a small BERT, a GPT-2 and a LLaMA. */
+/* config.json of a checkpoint whose tensors fit a small BERT, a GPT-2, a LLaMA, and latent
+ * attention. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 
 #include "fuzz.h"
 
-enum { SIZE = 8, TENSORS = 10 };
+enum { SIZE = 8, TENSORS = 20 };
 
 static const char *const names[TENSORS] = {
     "encoder.layer.0.attention.self.query.weight",
@@ -19,9 +20,20 @@ static const char *const names[TENSORS] = {
     "model.layers.1.self_attn.q_proj.weight",
     "model.layers.1.self_attn.k_proj.weight",
     "model.embed_tokens.weight",
+    "model.layers.0.self_attn.q_a_proj.weight",
+    "model.layers.0.self_attn.q_a_layernorm.weight",
+    "model.layers.0.self_attn.q_b_proj.weight",
+    "model.layers.0.self_attn.kv_a_proj_with_mqa.weight",
+    "model.layers.0.self_attn.kv_a_layernorm.weight",
+    "model.layers.0.self_attn.kv_b_proj.weight",
+    "model.layers.0.self_attn.q_norm.weight",
+    "model.layers.0.self_attn.k_norm.weight",
+    "model.layers.0.self_attn.sinks",
+    "model.layers.0.self_attn.qkv_proj.weight",
 };
-static const int64_t shapes[TENSORS][2] = {{8, 8}, {8, 8}, {16, 8}, {8, 24}, {16, 8},
-                                           {8, 8}, {4, 8}, {8, 8},  {4, 8},  {16, 8}};
+static const int64_t shapes[TENSORS][2] = {
+    {8, 8}, {8, 8}, {16, 8}, {8, 24}, {16, 8}, {8, 8}, {4, 8}, {8, 8}, {4, 8}, {16, 8},
+    {4, 8}, {4, 0}, {8, 4},  {6, 8},  {4, 0},  {8, 4}, {4, 0}, {4, 0}, {2, 0}, {16, 8}};
 
 /* The path of the model: a descriptor, so that nothing is left behind. */
 static const char *model_path(void) {
@@ -36,7 +48,7 @@ static const char *model_path(void) {
     for (int i = 0; i < TENSORS; i++)
         tensor[i] = (szgi_tensor){.name = names[i],
                                   .dtype = SZGI_DTYPE_F64,
-                                  .dims = 2,
+                                  .dims = shapes[i][1] ? 2 : 1,
                                   .shape = shapes[i],
                                   .data = (const unsigned char *)weights};
     FUZZ_PROMISE(mkdtemp(folder) != NULL);
@@ -60,6 +72,10 @@ static void use_model(const szg_checkpoint *checkpoint) {
     szg_context *context = fuzz_context();
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
     static double q[4096], k[4096];
+    const szg_checkpoint_options dry = {SZG_INIT(szg_checkpoint_options), .dry_run = true};
+    szg_checkpoint_tables tables;
+    accept(szg_checkpoint_analyse(context, checkpoint, &dry, &tables));
+    szg_checkpoint_tables_close(&tables);
     if (facts.unknown)
         return;
     FUZZ_PROMISE(facts.layers > 0 && facts.heads > 0 && facts.key_heads > 0);

@@ -78,11 +78,13 @@ static szg_status list_stacks(szg_context *context, szg_checkpoint *checkpoint) 
 
 /* The source's name in tables, "t5-small/ (encoder)": rows of several stacks stay apart. */
 static szg_status name_stack(szg_context *context, szg_checkpoint *checkpoint) {
-    char *path = checkpoint->source;
-    int64_t size = (int64_t)(strlen(path) + strlen(checkpoint->family->stack)) + 4;
-    SZG_TRY(szgi_memory_alloc(context, size, &checkpoint->source));
-    snprintf(checkpoint->source, (size_t)size, "%s (%s)", path, checkpoint->family->stack);
-    szgi_memory_free(path);
+    const char *stack = checkpoint->family->stack;
+    size_t size = strlen(checkpoint->source) + strlen(stack) + sizeof " ()";
+    char *name;
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &name));
+    snprintf(name, size, "%s (%s)", checkpoint->source, stack);
+    szgi_memory_free(checkpoint->source);
+    checkpoint->source = name;
     return SZG_OK;
 }
 
