@@ -98,6 +98,11 @@ static szg_status find_stack(szg_context *context, szg_checkpoint *checkpoint, c
         SZG_TRY(name_stack(context, checkpoint));
     if (family)
         return list_stacks(context, checkpoint);
+    const char *why = szgi_family_refusal(checkpoint->model_type);
+    if (!stack && why)
+        return szgi_text_append(context, &checkpoint->unknown,
+                                "model_type '%s' is not read by szego: %s", checkpoint->model_type,
+                                why);
     if (!stack)
         return szgi_text_append(context, &checkpoint->unknown,
                                 "model_type '%s' is not known to szego", checkpoint->model_type);

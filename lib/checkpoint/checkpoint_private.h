@@ -128,6 +128,9 @@ typedef struct model_family {
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
 const model_family *szgi_family_find(const char *model_type, int64_t stack);
 
+/* Why szego does not read a model_type that it knows of; NULL: nothing is known of it. */
+const char *szgi_family_refusal(const char *model_type);
+
 /* Where the rows of heads stand in a tensor: those of head h begin at
  * first + (h / group) group_step + (h % group) step. */
 typedef struct head_places {

@@ -296,3 +296,18 @@ const model_family *szgi_family_find(const char *model_type, int64_t stack) {
             return &families[i];
     return NULL;
 }
+
+const char *szgi_family_refusal(const char *model_type) {
+    static const struct {
+        const char *model_type, *why;
+    } refused[] = {
+        {"gemma4_text", "heads of global layers are larger than those of sliding ones"},
+        {"longcat_flash", "each layer has two attentions"},
+        {"dinov3_vit", "queries and keys rotate by two coordinates"},
+        {"deepseek_v4", "keys are compressed over positions"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].model_type, model_type) == 0)
+            return refused[i].why;
+    return NULL;
+}
