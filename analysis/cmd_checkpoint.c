@@ -30,8 +30,9 @@ static const struct argp_option options[] = {
      "needed",
      0},
     {"prefix", KEY_PREFIX, "PREFIX", 0,
-     "what stands before the names of the layers to read, where a model has several stacks "
-     "(default: the stack of text)",
+     "the part of a name in front of the layers to read, in a model of several stacks (default: "
+     "the "
+     "stack of text)",
      0},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "print what was resolved (the table `architecture`), and compute nothing", 0},
@@ -210,10 +211,9 @@ static szg_status run(command_call *call) {
 }
 
 static const command_example examples[] = {
-    {"szego checkpoint model/", "Spectra of every head of a model folder."},
     {"szego checkpoint model/model.safetensors --config none",
      "Singular values of every weight of a file."},
-    {"szego checkpoint model/ -o spectra/", "Every table, in files."},
+    {"szego checkpoint model/ -o spectra/", "Spectra of every head of a model folder, in files."},
     {"szego checkpoint model/ --dry-run", "What szego takes the model for, and which key says so."},
     {0}};
 
