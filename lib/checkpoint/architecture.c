@@ -37,25 +37,27 @@ static bool name_matches(const char *name, const char *stem, const char *suffix,
     "read the checkpoint that it was made from, or dequantise it (transformers: "                  \
     "model.dequantize(), then save_pretrained)"
 
-/* Does the text between `name` and `end` name a part that reads no text? */
-static bool names_other_part(const char *name, size_t length) {
-    static const char *const parts[] = {"vision", "visual",   "audio",     "speech", "image",
-                                        "mtp.",   "qformer.", "perceiver", "sam_",   NULL};
-    for (const char *const *part = parts; *part; part++)
-        for (size_t i = 0; i + strlen(*part) <= length; i++)
-            if (strncmp(name + i, *part, strlen(*part)) == 0)
+/* Is one of the words (NULL at the end) among the first `length` characters of the name? */
+static bool has_word(const char *name, size_t length, const char *const *words) {
+    for (; *words; words++)
+        for (size_t i = 0; i + strlen(*words) <= length; i++)
+            if (strncmp(name + i, *words, strlen(*words)) == 0)
                 return true;
     return false;
 }
 
-/* Is `prefix` one that may stand before the stem: the caller's, or any but those of other parts
- * where the configuration is composed? */
+/* Is `prefix` the length of one that may come before the stem: the caller's, or any but those of
+ * layers that predict further tokens, and of parts that read no text where the configuration is
+ * composed? */
 static bool is_eligible(const szg_checkpoint *checkpoint, const char *name, size_t prefix) {
+    static const char *const extra[] = {"mtp.", NULL};
+    static const char *const parts[] = {"vision", "visual",   "audio",     "speech",
+                                        "image",  "qformer.", "perceiver", NULL};
     if (checkpoint->wanted_prefix)
         return strlen(checkpoint->wanted_prefix) == prefix &&
                strncmp(checkpoint->wanted_prefix, name, prefix) == 0;
     bool composed = checkpoint->settings.node != szgi_json_root(checkpoint->config).node;
-    return !composed || !names_other_part(name, prefix);
+    return !has_word(name, prefix, extra) && !(composed && has_word(name, prefix, parts));
 }
 
 static szg_status two_stacks(szg_context *context, const szg_checkpoint *checkpoint,
@@ -414,6 +416,26 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
     }
 }
 
+/* LFM2 as it was published lists the layers with attention. */
+static szg_status mark_listed(szg_context *context, szg_checkpoint *checkpoint, const char *key) {
+    szgi_json_value list = szgi_json_member(checkpoint->settings, key);
+    SZG_TRY(szgi_json_as_array(context, list));
+    checkpoint->decided.kinds = key;
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        checkpoint->layer[i].absent = "conv";
+    for (int64_t i = 0; i < szgi_json_count(list); i++) {
+        int64_t layer;
+        szgi_json_value entry = szgi_json_element(list, i);
+        SZG_TRY(szgi_json_as_integer(context, entry, &layer));
+        if (layer < 0 || layer >= checkpoint->layers)
+            return szgi_json_fail(context, entry,
+                                  "is %" PRId64 ", but there are %" PRId64 " layers", layer,
+                                  checkpoint->layers);
+        checkpoint->layer[layer].absent = NULL;
+    }
+    return SZG_OK;
+}
+
 /* What a layer is where some have no queries and keys; NULL: attention. `kind` belongs to the
  * configuration. */
 static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
@@ -490,9 +512,13 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         return szgi_json_fail(context, szgi_json_member(checkpoint->settings, group_keys[0]),
                               "is %" PRId64 " for %" PRId64 " layers", checkpoint->groups,
                               checkpoint->layers);
+    bool listed = family->mixed && !szgi_json_has(checkpoint->settings, "layer_types") &&
+                  szgi_json_has(checkpoint->settings, "full_attn_idxs");
+    if (listed)
+        SZG_TRY(mark_listed(context, checkpoint, "full_attn_idxs"));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         checkpoint->layer[i].key_layer = i;
-        if (family->mixed)
+        if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
     return share_keys(context, checkpoint, checkpoint->layers - shared);

@@ -111,7 +111,8 @@ typedef struct model_family {
     base_rule bases;
     bool scaled_if_full; /* rope_scaling acts on layers of full attention alone (OLMo 3) */
     skip_rule skips;
-    bool mixed;       /* some layers have no queries and keys: layer_types says which */
+    int64_t skip_interval; /* no_rope_layer_interval by definition (Llama 4); 0: it must be there */
+    bool mixed;            /* some layers have no queries and keys: layer_types says which */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
@@ -162,7 +163,7 @@ typedef struct layer_rotation {
     szg_encoding *encoding;
     double *theta;    /* [pairs] where the encoding's frequencies are replaced; NULL: they stand */
     double amplitude; /* with theta */
-    char *note;       /* NULL, or how they are replaced */
+    char *note;       /* NULL, or how they are replaced, or what of the scaling is not known */
 } layer_rotation;
 
 /* Sizes of latent attention; all 0 without it. */

@@ -92,6 +92,8 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     if (scaled) {
         SZG_TRY(szgi_json_as_object(context, source->scaling));
         SZG_TRY(szgi_rotary_scaling_name(context, source->scaling, source->flat, &type));
+        SZG_TRY(szgi_rotary_note_unknown(context, checkpoint, source->scaling,
+                                         &checkpoint->rotation[checkpoint->rotations]));
     }
     bool proportional = type && strcmp(type, "proportional") == 0;
     SZG_TRY(rotary_size(context, checkpoint, source->partial, proportional, &rotary));
@@ -327,7 +329,9 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
     static const char *const interval_keys[] = {"no_rope_layer_interval", NULL};
     szgi_json_value settings = checkpoint->settings;
     szgi_json_value list = szgi_json_member(settings, "no_rope_layers");
-    if (szgi_json_has(settings, "no_rope_layers")) {
+    int64_t interval = checkpoint->family->skip_interval;
+    bool empty = interval && szgi_json_kind_of(list) == SZGI_JSON_ARRAY && !szgi_json_count(list);
+    if (szgi_json_has(settings, "no_rope_layers") && !empty) {
         SZG_TRY(szgi_json_as_array(context, list));
         checkpoint->decided.skips = "no_rope_layers";
         if (szgi_json_count(list) != checkpoint->layers)
@@ -343,9 +347,10 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
     }
     if (checkpoint->family->skips != SKIP_LISTED && !szgi_json_has(settings, interval_keys[0]))
         return SZG_OK;
-    int64_t interval;
-    checkpoint->decided.skips = interval_keys[0];
-    SZG_TRY(szgi_config_integer(context, settings, interval_keys, 1, &interval));
+    if (szgi_json_has(settings, interval_keys[0]) || !interval) {
+        checkpoint->decided.skips = interval_keys[0];
+        SZG_TRY(szgi_config_integer(context, settings, interval_keys, 1, &interval));
+    }
     for (int64_t i = interval - 1; i < checkpoint->layers; i += interval)
         SZG_TRY(skip_layer(context, checkpoint, i, szgi_json_member(settings, interval_keys[0])));
     return SZG_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "rotary_scaling.h"
 
 void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t number) {
@@ -196,6 +197,26 @@ static szg_status replace_llama3(szg_context *context, const szg_checkpoint *che
                             original / edge, factor);
 }
 
+/* HunYuan's "dynamic" with a fixed alpha: the base of NTK-aware scaling, at every length. */
+static szg_status replace_alpha(szg_context *context, const szg_checkpoint *checkpoint,
+                                szgi_json_value scaling, double base, int64_t rotary,
+                                layer_rotation *out) {
+    double alpha;
+    (void)checkpoint;
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "alpha"), &alpha));
+    if (rotary <= 2)
+        return szgi_json_fail(context, scaling, "needs more than 2 rotary dimensions");
+    base *= pow(alpha, (double)rotary / (double)(rotary - 2));
+    if (!isfinite(base))
+        return szgi_json_fail(context, szgi_json_member(scaling, "alpha"),
+                              "is %.17g, with which the base exceeds a double", alpha);
+    out->amplitude = 1;
+    for (int64_t t = 0; t < rotary / 2; t++)
+        out->theta[t] = plain_theta(base, rotary, t);
+    return szgi_text_append(context, &out->note, "the base is stretched to %g by alpha %g", base,
+                            alpha);
+}
+
 /* The list that divides the frequencies. */
 static szg_status read_divisors(szg_context *context, szgi_json_value scaling, const char *key,
                                 int64_t pairs, double *theta) {
@@ -259,6 +280,8 @@ static szg_status choose_replacement(szg_context *context, szgi_json_value scali
     bool truncate = true;
     double low, high;
     *out = NULL;
+    if (strcmp(name, "dynamic") == 0 && szgi_json_has(scaling, "alpha"))
+        *out = replace_alpha;
     if (strcmp(name, "longrope") == 0 || strcmp(name, "su") == 0)
         *out = replace_longrope;
     if (strcmp(name, "yarn") == 0 && szgi_json_has(scaling, "short_factor"))
@@ -273,6 +296,32 @@ static szg_status choose_replacement(szg_context *context, szgi_json_value scali
     SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "high_freq_factor"), &high));
     if (low == high)
         *out = replace_llama3;
+    return SZG_OK;
+}
+
+szg_status szgi_rotary_note_unknown(szg_context *context, const szg_checkpoint *checkpoint,
+                                    szgi_json_value scaling, layer_rotation *out) {
+    static const char *const known[] = {
+        /* what is read */
+        "rope_type", "type", "rope_theta", "rotary_emb_base", "factor", "low_freq_factor",
+        "high_freq_factor", "original_max_position_embeddings", "attention_factor", "beta_fast",
+        "beta_slow", "mscale", "mscale_all_dim", "truncate", "short_factor", "long_factor",
+        "short_mscale", "long_mscale", "alpha", "partial_rotary_factor", "rotary_pct",
+        "llama_4_scaling_beta",
+        /* what changes nothing for text */
+        "mrope_section", "mrope_interleaved", "max_position_embeddings", "finetuned"};
+    szgi_json_value member = {0};
+    while (szgi_json_next(scaling, &member)) {
+        size_t i = 0;
+        while (i < sizeof known / sizeof *known && strcmp(known[i], member.key) != 0)
+            i++;
+        if (i < sizeof known / sizeof *known)
+            continue;
+        szgi_say(context, SZG_WARNING, "%s: the rotary key '%s' is not known to szego",
+                 checkpoint->source, SHOWN(member.key));
+        return szgi_text_append(context, &out->note, "the rotary key '%s' is not known to szego",
+                                SHOWN(member.key));
+    }
     return SZG_OK;
 }
 

@@ -19,6 +19,11 @@ void szgi_rotary_values_word(rotary_values *values, const char *key, const char 
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
                                                      bool flat, const char **out);
 
+/* Notes keys of the object that no scaling reads: they may change frequencies. */
+SZG_CHECK_RESULT szg_status szgi_rotary_note_unknown(szg_context *context,
+                                                     const szg_checkpoint *checkpoint,
+                                                     szgi_json_value scaling, layer_rotation *out);
+
 /* Frequencies and amplitude where the object of that type (NULL: none) asks for some that no
  * scaling of `rope` has: out->theta stays NULL where one has. `rotary`: dimensions that rotate. */
 SZG_CHECK_RESULT szg_status szgi_rotary_replace(szg_context *context,

@@ -182,8 +182,13 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
     if (checkpoint->family->temperature == TEMPERATURE_LLAMA4) {
         szgi_json_value flag = szgi_json_member(object, "attn_temperature_tuning");
         SZG_TRY(szgi_config_require(context, flag));
-        if (szgi_json_kind_of(flag) == SZGI_JSON_BOOLEAN) /* an integer in files as published */
+        int64_t number; /* in files as published */
+        if (szgi_json_kind_of(flag) == SZGI_JSON_INTEGER) {
+            SZG_TRY(szgi_json_as_integer(context, flag, &number));
+            tuned = number != 0;
+        } else {
             SZG_TRY(szgi_json_as_boolean(context, flag, &tuned));
+        }
     } else {
         object = szgi_json_member(
             object, szgi_json_has(object, "rope_parameters") ? "rope_parameters" : "rope_scaling");

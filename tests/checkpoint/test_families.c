@@ -719,6 +719,90 @@ START_TEST(configurations_of_version_4) {
 }
 END_TEST
 
+/* Forms in which some families were first published. */
+START_TEST(older_forms) {
+    static const struct {
+        const char *family, *set[3], *property, *value, *layers; /* value NULL: there is no row */
+    } cases[] = {
+        {"llama4_text",
+         {"no_rope_layers=[]", "attn_temperature_tuning=4"},
+         "no_rotation",
+         NULL,
+         ""},
+        {"llama4_text", {"no_rope_layers=[]", "no_rope_layer_interval=2"}, "no_rotation", "1", "1"},
+        {"llama4_text", {"attn_temperature_tuning=0"}, "temperature", NULL, ""},
+        {"lfm2", {"layer_types=null", "full_attn_idxs=[1]"}, "attention", "queries and keys", "1"},
+        {"qwen3_next",
+         {"layer_types=null", "full_attention_interval=2"},
+         "attention",
+         "queries and keys",
+         "1"},
+        {"exaone4", {"layer_types=null", "sliding_window_pattern=2"}, "no_rotation", "1", "1"},
+        {"exaone4", {"sliding_window=null"}, "no_rotation", NULL, ""},
+        {"deberta-v2", {"pos_att_type=c2p|p2c"}, "scale", "0.28867513459481292", "0-1"},
+        {"mistral",
+         {"rope_parameters.spin=3"},
+         "rotary",
+         "rope:dim=4,rotary=4,base=10000,pairing="
+         "half; the rotary key 'spin' is not known "
+         "to szego",
+         "0-1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[512];
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        const szg_checkpoint_options dry = {SZG_INIT(szg_checkpoint_options), .dry_run = true};
+        szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = cases[i].set};
+        while (choices.sets < 3 && cases[i].set[choices.sets])
+            choices.sets++;
+        snprintf(folder, sizeof folder, "%s/%s", data_folder(), cases[i].family);
+        ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &dry, &tables));
+        int64_t found = -1;
+        for (int64_t row = 0; row < szg_table_rows(tables.architecture); row++)
+            if (strcmp(cell_text(tables.architecture, row, "property"), cases[i].property) == 0)
+                found = row;
+        ck_assert_msg((found >= 0) == (cases[i].value != NULL), "%s, case %zu: %s", cases[i].family,
+                      i, cases[i].property);
+        if (found >= 0) {
+            ck_assert_str_eq(cell_text(tables.architecture, found, "value"), cases[i].value);
+            ck_assert_str_eq(cell_text(tables.architecture, found, "layers"), cases[i].layers);
+        }
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* Layers that predict further tokens are no second stack; two others are, and the message has the
+ * options that choose. */
+START_TEST(stacks_beside_the_model) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    const char *const prefixes[] = {"model.", "mtp.", "twin."};
+    for (int i = 0; i < 3; i++) {
+        model_add(&model, SZGI_DTYPE_F32, 4, 4, "%slayers.0.self_attn.q_proj.weight", prefixes[i]);
+        model_add(&model, SZGI_DTYPE_F32, 4, 4, "%slayers.0.self_attn.k_proj.weight", prefixes[i]);
+    }
+    model_write_part(&model, "model.safetensors", 0, 4);
+    model_write_text(&model, "config.json",
+                     "{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"num_attention_heads\":1,"
+                     "\"hidden_size\":4,\"rope_theta\":10000}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert_str_eq(checkpoint->prefix, "model.");
+    szg_checkpoint_close(&checkpoint);
+    model_write_part(&model, "model.safetensors", 0, 6);
+    ck_assert_int_eq(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint),
+                     SZG_EDATA);
+    ck_assert_msg(strstr(szg_context_message(test_context()),
+                         "--prefix model. or --prefix twin. chooses one"),
+                  "%s", szg_context_message(test_context()));
+    model_close(&model);
+}
+END_TEST
+
 static szg_status open_changed(const char *folder, const char *stack) {
     static const char *const set[] = {"a.b=text", "layer_norm_eps=1e-5"};
     szg_checkpoint *checkpoint;
@@ -760,5 +844,7 @@ TEST_FILE("families") {
     test_add(suite, "properties_name_their_keys", properties_name_their_keys);
     test_add(suite, "a_prefix_chooses_another_stack", a_prefix_chooses_another_stack);
     test_add(suite, "values_are_set", values_are_set);
+    test_add(suite, "older_forms", older_forms);
+    test_add(suite, "stacks_beside_the_model", stacks_beside_the_model);
     test_add(suite, "families_survive_refused_allocations", families_survive_refused_allocations);
 }
