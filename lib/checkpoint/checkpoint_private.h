@@ -22,7 +22,6 @@ typedef enum position_rule {
     POSITION_NONE,       /* nothing is added to the input */
     POSITION_BERT,       /* the family's table, position_embedding_type */
     POSITION_ROBERTA,    /* the same, where positions begin at row pad_token_id + 1 */
-    POSITION_PADDED,     /* the family's table, which begins at row pad_token_id + 1 */
     POSITION_DISTILBERT, /* the family's table, or sinusoids where sinusoidal_pos_embds is true */
     POSITION_TABLE,      /* the family's table */
     POSITION_ROTARY,     /* no table */

@@ -159,8 +159,6 @@ szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoi
         return family->positions == POSITION_ROBERTA
                    ? use_padded(context, checkpoint)
                    : use_table(context, checkpoint, family->table, 0);
-    case POSITION_PADDED:
-        return use_padded(context, checkpoint);
     default:
         return SZG_OK;
     }

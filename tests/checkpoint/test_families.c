@@ -491,10 +491,14 @@ static void check_stack(const char *folder, const char *config, const char *stac
 static void check_folder(const char *folder, const char *config) {
     char path[640], stacks[128];
     szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
     snprintf(path, sizeof path, "%s/%s", folder, config);
     ck_szg_ok(szg_checkpoint_open(test_context(), folder, path, &checkpoint));
     ck_assert_msg(checkpoint->family, "%s", checkpoint->unknown);
     snprintf(stacks, sizeof stacks, "%s", szg_checkpoint_describe(checkpoint).stacks);
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+    ck_assert_msg(tables.bad == 0 && tables.unconverged == 0, "%s: something is skipped", folder);
+    szg_checkpoint_tables_close(&tables);
     szg_checkpoint_close(&checkpoint);
     char *rest = stacks;
     do {
@@ -620,6 +624,10 @@ static const struct {
     {"t5", "stack", "encoder", "", ""},
     {"llama", "heads", "4", "", "num_attention_heads"},
     {"opt", "position_first", "2", "", ""},
+    {"mpnet", "position_first", "2", "", ""},
+    {"vit", "position_rows", "5", "", ""},
+    {"electra", "positions", "none", "", ""},
+    {"whisper", "positions", "learned", "", "model.encoder.embed_positions.weight"},
     {"mpt", "clip", "0.80000000000000004", "", "attn_config.clip_qkv"},
     {"mpt", "scale", "0.40000000000000002", "0-1", "attn_config.softmax_scale"},
 };
