@@ -89,6 +89,18 @@ SZG_CHECK_RESULT szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t
 /* R is the factor of a + e with ||e_t|| <= szgi_tall_r_error(n, d) ||a_t|| for each column t. */
 double szgi_tall_r_error(int64_t n, int64_t d);
 
+/* L of [l b] = L Q, where l is n x n, lower triangular, and b n x count: L replaces l, whose upper
+ * triangle is neither read nor written, and b is destroyed. Signs of the columns of L are not
+ * fixed. */
+SZG_CHECK_RESULT szg_status szgi_lq_append(szg_context *context, int64_t n, int64_t count,
+                                           double *l, int64_t ldl, double *b, int64_t ldb);
+
+/* L, n x n, lower triangular with zeros above its diagonal, of a wide n x d matrix a = L Q, which
+ * stays as it is: by blocks of columns that fit the cache, on the calling thread. n <= d is not
+ * needed. */
+SZG_CHECK_RESULT szg_status szgi_wide_l(szg_context *context, int64_t n, int64_t d, const double *a,
+                                        int64_t lda, double *l);
+
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
  * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
  * row i of the result. A failure names the matrix. ---- */

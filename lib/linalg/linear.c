@@ -107,6 +107,15 @@ szg_status szgi_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int6
     return szgi_linalg_of(context)->qr_r(context, m, n, a, lda);
 }
 
+szg_status szgi_lq_append(szg_context *context, int64_t n, int64_t count, double *l, int64_t ldl,
+                          double *b, int64_t ldb) {
+    SZG_TRY(szgi_check_lower(context, n, 1, l, ldl));
+    SZG_TRY(szgi_check_matrix(context, "matrix", n, count, 1, b, ldb));
+    if (n == 0 || count == 0)
+        return SZG_OK;
+    return szgi_linalg_of(context)->lq_append(context, n, count, l, ldl, b, ldb);
+}
+
 typedef struct batch_check {
     int64_t count, m, n, stride;
     int width; /* doubles an entry */

@@ -240,3 +240,38 @@ szg_status szgi_reference_qr_r(szg_context *context, int64_t m, int64_t n, doubl
     szgi_memory_free(v);
     return SZG_OK;
 }
+
+/* Makes row j of b zero by the reflection I - 2 v v^T / v^T v of the columns j of l and all of b,
+ * where v is that row behind l_jj. */
+static void reflect_row(int64_t n, int64_t count, double *l, int64_t ldl, double *b, int64_t ldb,
+                        double *v, int64_t j) {
+    double norm = l[j * ldl + j], square = 0;
+    for (int64_t t = 0; t < count; t++)
+        norm = hypot(norm, b[j * ldb + t]);
+    if (norm == 0)
+        return;
+    double head = (l[j * ldl + j] + copysign(norm, l[j * ldl + j])) / norm;
+    for (int64_t t = 0; t < count; t++) {
+        v[t] = b[j * ldb + t] / norm;
+        square += v[t] * v[t];
+    }
+    square += head * head;
+    for (int64_t i = j; i < n; i++) {
+        double dot = head * l[i * ldl + j];
+        for (int64_t t = 0; t < count; t++)
+            dot += v[t] * b[i * ldb + t];
+        l[i * ldl + j] -= 2 * dot / square * head;
+        for (int64_t t = 0; t < count; t++)
+            b[i * ldb + t] -= 2 * dot / square * v[t];
+    }
+}
+
+szg_status szgi_reference_lq_append(szg_context *context, int64_t n, int64_t count, double *l,
+                                    int64_t ldl, double *b, int64_t ldb) {
+    double *v;
+    SZG_TRY(szgi_memory_alloc(context, count, &v));
+    for (int64_t j = 0; j < n; j++)
+        reflect_row(n, count, l, ldl, b, ldb, v, j);
+    szgi_memory_free(v);
+    return SZG_OK;
+}

@@ -4,6 +4,7 @@
 #include "plugin/backend.h"
 
 #include "matrices.h"
+#include "rounding.h"
 
 START_TEST(backends_are_selected_by_name) {
     szg_context *context = test_context();
@@ -107,6 +108,81 @@ START_TEST(qr_factors) {
 }
 END_TEST
 
+/* L L^T = l l^T + b b^T to 10 (n + count) n eps of the norms' squares, as for R above; what stands
+ * above the diagonal is NaN before and after. */
+static void check_append(uint32_t trial, int64_t n, int64_t count) {
+    int64_t ldl = n + trial % 3, ldb = count + 1;
+    double *l = random_numbers(2 * trial, n * ldl), *b = random_numbers(2 * trial + 1, n * ldb);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < ldl; j++)
+            l[i * ldl + j] = NAN;
+    double *want = new_numbers(n * n), square = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            for (int64_t t = 0; t <= j; t++)
+                want[i * n + j] += l[i * ldl + t] * l[j * ldl + t];
+            for (int64_t t = 0; t < count; t++)
+                want[i * n + j] += b[i * ldb + t] * b[j * ldb + t];
+            square += i == j ? want[i * n + j] : 0;
+        }
+    ck_szg_ok(szgi_lq_append(test_context(), n, count, l, ldl, b, ldb));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < ldl; j++) {
+            double got = 0;
+            if (j > i) {
+                ck_assert(isnan(l[i * ldl + j]));
+                continue;
+            }
+            for (int64_t t = 0; t <= j; t++)
+                got += l[i * ldl + t] * l[j * ldl + t];
+            ck_close(got, want[i * n + j], 10 * (double)(n + count) * EPS * square);
+        }
+    szgi_memory_free(l), szgi_memory_free(b), szgi_memory_free(want);
+}
+
+START_TEST(columns_are_appended) {
+    for (uint32_t trial = 0; trial < 2 * SIZE_COUNT * SIZE_COUNT; trial++) {
+        use_backend(trial % 2 ? "reference" : test_backend());
+        check_append(trial, SIZES[trial / 2 % SIZE_COUNT], SIZES[trial / 2 / SIZE_COUNT]);
+    }
+    use_tested_backend();
+    check_append(1, 130, 517);
+}
+END_TEST
+
+/* Singular values of rows whose sizes fall by 10^-12, and of rows that depend on others: L's are
+ * those of `a` to c (n + d) eps ||a||_F (Weyl), however small. */
+START_TEST(wide_triangles_keep_singular_values) {
+    szg_context *context = test_context();
+    const int64_t shapes[][2] = {{1, 1}, {3, 2}, {7, 511}, {8, 512}, {9, 513}, {64, 2050}};
+    for (uint32_t trial = 0; trial < 3 * 6; trial++) {
+        int64_t n = shapes[trial / 3][0], d = shapes[trial / 3][1], lda = d + trial % 2;
+        double *a = random_numbers(trial, n * lda), *l = random_numbers(trial + 99, n * n);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < d; j++) {
+                if (trial % 3 == 1)
+                    a[i * lda + j] *= pow(10, -12.0 * (double)i / (double)n);
+                if (trial % 3 == 2)
+                    a[i * lda + j] = a[i / 2 * lda + j];
+            }
+        int64_t k = n < d ? n : d;
+        double size = norm_of(n * lda, a);
+        double *copy = copy_numbers(n * lda, a), *want = new_numbers(n), *got = new_numbers(n);
+        ck_szg_ok(szgi_wide_l(context, n, d, a, lda, l));
+        ck_assert_int_eq(memcmp(a, copy, (size_t)(n * lda) * sizeof *a), 0);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i + 1; j < n; j++)
+                ck_assert(l[i * n + j] == 0);
+        ck_szg_ok(szgi_singular(context, n, d, copy, lda, want, NULL, 1, NULL, 1));
+        ck_szg_ok(szgi_singular(context, n, n, l, n, got, NULL, 1, NULL, 1));
+        for (int64_t i = 0; i < n; i++)
+            ck_close(got[i], i < k ? want[i] : 0, weyl(n + d, size));
+        szgi_memory_free(a), szgi_memory_free(l), szgi_memory_free(copy);
+        szgi_memory_free(want), szgi_memory_free(got);
+    }
+}
+END_TEST
+
 /* Several slices of the pool, in rows and in columns, with a remainder. */
 START_TEST(sliced_products) {
     for (uint32_t trial = 0; trial < 9; trial++) {
@@ -155,6 +231,7 @@ START_TEST(bad_arguments_are_named) {
                  szgi_singular(context, 4, 4, a, 4, w, NULL, 1, NULL, 1));
     ck_szg_ok(
         szgi_eigen_symmetric(context, 4, a, 4, w, false)); /* the upper triangle is not read */
+    ck_szg_fails(SZG_EDATA, "row 1, column 3", szgi_lq_append(context, 4, 4, a, 4, a, 4));
     a[9] = INFINITY;
     ck_szg_fails(SZG_EDATA, "row 2, column 1 is inf",
                  szgi_eigen_symmetric(context, 4, a, 4, w, false));
@@ -196,6 +273,8 @@ TEST_FILE("linear") {
     test_add(suite, "products_agree_with_the_reference", products_agree_with_the_reference);
     test_add(suite, "fresh_products_ignore_the_old", fresh_products_ignore_the_old);
     test_add(suite, "qr_factors", qr_factors);
+    test_add(suite, "columns_are_appended", columns_are_appended);
+    test_add(suite, "wide_triangles_keep_singular_values", wide_triangles_keep_singular_values);
     test_add(suite, "sliced_products", sliced_products);
     test_add(suite, "tall_qr_factors", tall_qr_factors);
     test_add(suite, "bad_arguments_are_named", bad_arguments_are_named);

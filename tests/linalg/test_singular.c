@@ -151,6 +151,7 @@ START_TEST(failed_allocations_are_survived) {
         ck_survives_failed_allocations(least_refusals(), singular(M, N, 1, a, s, u, vt));
         ck_survives_failed_allocations(least_refusals(), singular(M, N, 2, a, s, u, vt));
         ck_survives_failed_allocations(least_refusals(), szgi_qr_r(context, M, N, a, N));
+        ck_survives_failed_allocations(1 + least_refusals(), szgi_wide_l(context, N, M, a, M, vt));
         ck_survives_failed_allocations(least_refusals(),
                                        szgi_singular_batch(context, 2, 2, 2, a, 4, s));
     }
