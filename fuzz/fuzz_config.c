@@ -85,7 +85,8 @@ static void use_model(const szg_checkpoint *checkpoint) {
         return;
     szgi_rotary rotary;
     accept(szgi_checkpoint_rotary(context, checkpoint, facts.layers - 1, &rotary));
-    accept(szgi_checkpoint_head(context, checkpoint, 0, facts.heads - 1, q, k));
+    accept(szgi_checkpoint_queries(context, checkpoint, 0, facts.heads - 1, q));
+    accept(szgi_checkpoint_keys(context, checkpoint, 0, facts.key_heads - 1, k));
     accept(szgi_checkpoint_positions(context, checkpoint, 4096 / facts.model_size, q));
 }
 

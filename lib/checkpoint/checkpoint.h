@@ -20,12 +20,6 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_keys(szg_context *context,
                                                  const szg_checkpoint *checkpoint, int64_t layer,
                                                  int64_t key_head, double *k);
 
-/* Both, with the key head that attention pairs with query head `head` (grouped heads:
- * head / (heads / key_heads)). */
-SZG_CHECK_RESULT szg_status szgi_checkpoint_head(szg_context *context,
-                                                 const szg_checkpoint *checkpoint, int64_t layer,
-                                                 int64_t head, double *q, double *k);
-
 /* The first n position vectors, n x d. SZG_EDOMAIN: no positions, or fewer than n; SZG_EDATA. */
 SZG_CHECK_RESULT szg_status szgi_checkpoint_positions(szg_context *context,
                                                       const szg_checkpoint *checkpoint, int64_t n,
@@ -53,11 +47,20 @@ typedef struct szgi_pair_coupling {
     double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
 } szgi_pair_coupling;
 
-/* The couplings of rotary->pairs pairs from q and k (rotary->dim x d, as szgi_checkpoint_head gives
- * them). SZG_EINVAL: d < 1. */
-SZG_CHECK_RESULT szg_status szgi_checkpoint_couple(szg_context *context, const szgi_rotary *rotary,
-                                                   int64_t d, const double *q, const double *k,
-                                                   szgi_pair_coupling *out);
+/* Inner products of a pair's two rows. */
+typedef struct szgi_pair_gram {
+    double first, cross, second; /* of the first with itself, with the second, .. */
+} szgi_pair_gram;
+
+/* Of rotary->pairs pairs of q or of k, rotary->dim x d, d >= 1. */
+void szgi_checkpoint_pair_grams(const szgi_rotary *rotary, int64_t d, const double *rows,
+                                szgi_pair_gram *out);
+
+/* The couplings of rotary->pairs pairs from k q^T, e x e with e = rotary->dim, and the inner
+ * products within pairs of q and of k. */
+void szgi_checkpoint_couple(const szgi_rotary *rotary, int64_t e, const double *k_q,
+                            const szgi_pair_gram *q, const szgi_pair_gram *k,
+                            szgi_pair_coupling *out);
 
 SZGI_END_DECLS
 

@@ -131,10 +131,3 @@ szg_status szgi_checkpoint_keys(szg_context *context, const szg_checkpoint *chec
         SZG_TRY(read_rows(context, checkpoint, weights->k.weight, first, k));
     return scale_rotated(context, checkpoint, layer, k);
 }
-
-szg_status szgi_checkpoint_head(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t layer, int64_t head, double *q, double *k) {
-    SZG_TRY(szgi_checkpoint_queries(context, checkpoint, layer, head, q));
-    return szgi_checkpoint_keys(context, checkpoint, layer,
-                                head / (checkpoint->heads / checkpoint->key_heads), k);
-}

@@ -28,29 +28,33 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
-/* From the d x d matrix's values to those of L, which has n - d zeros besides. */
-static void widen(const szg_factored *f, szg_spectrum *out) {
-    out->zeros = f->n - f->d;
-    out->n = f->n;
+/* From the d x d matrix's values to those of the n x n matrix, which has n - d zeros besides. */
+static void widen(int64_t n, int64_t d, szg_spectrum *out) {
+    out->zeros = n - d;
+    out->n = n;
 }
 
 /* A B^T and B^T A have the same nonzero eigenvalues (Sylvester). */
+szg_status szgi_low_rank_eigen(szg_context *context, int64_t n, int64_t d, const double *inner,
+                               szg_spectrum *out) {
+    szg_matrix small = szg_matrix_dense(d, d, inner, d);
+    SZG_TRY(szgi_general_eigen(context, &small, NULL, out));
+    widen(n, d, out);
+    out->frobenius = NAN; /* what stands there is that of B^T A */
+    out->method = SZG_METHOD_LOW_RANK;
+    return SZG_OK;
+}
+
 static szg_status low_rank_eigen(szg_context *context, const szg_factored *f, szg_spectrum *out) {
     double *m;
     int64_t d = f->d;
     SZG_TRY(szgi_memory_alloc(context, d * d, &m));
     szg_status status =
         szgi_gemm(context, 't', 'n', d, d, f->n, 1, f->b, f->ldb, f->a, f->lda, 0, m, d);
-    szg_matrix small = szg_matrix_dense(d, d, m, d);
     if (status == SZG_OK)
-        status = szgi_general_eigen(context, &small, NULL, out);
+        status = szgi_low_rank_eigen(context, f->n, d, m, out);
     szgi_memory_free(m);
-    if (status != SZG_OK)
-        return status;
-    widen(f, out);
-    out->frobenius = NAN; /* what stands there is that of B^T A */
-    out->method = SZG_METHOD_LOW_RANK;
-    return SZG_OK;
+    return status;
 }
 
 /* scale B B^T: with scale B^T B, or itself where that is the smaller one. */
@@ -165,6 +169,15 @@ static szg_status product_of_factors(szg_context *context, const szg_factored *f
     return szgi_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
 }
 
+szg_status szgi_low_rank_singular(szg_context *context, int64_t n, int64_t d, const double *core,
+                                  szg_spectrum *out) {
+    szg_matrix small = szg_matrix_dense(d, d, core, d);
+    SZG_TRY(szgi_dense_singular(context, &small, NULL, out));
+    widen(n, d, out);
+    out->method = SZG_METHOD_LOW_RANK_SINGULAR;
+    return SZG_OK;
+}
+
 static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
                                     szg_spectrum *out) {
     if (f->d == 0)
@@ -174,15 +187,10 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, &work));
     double *product = work + 2 * d * d;
     szg_status status = product_of_factors(context, f, work, work + d * d, product);
-    szg_matrix small = szg_matrix_dense(d, d, product, d);
     if (status == SZG_OK)
-        status = szgi_dense_singular(context, &small, NULL, out);
+        status = szgi_low_rank_singular(context, f->n, d, product, out);
     szgi_memory_free(work);
-    if (status != SZG_OK)
-        return status;
-    widen(f, out);
-    out->method = SZG_METHOD_LOW_RANK_SINGULAR;
-    return SZG_OK;
+    return status;
 }
 
 static szg_status square_apply(szg_context *context, const void *data, char op, const double *x,

@@ -35,6 +35,16 @@ bool szgi_spectrum_is_closed(const szg_matrix *matrix);
 /* Whether it is, and sum |a_k| over all lags is finite. */
 bool szgi_spectrum_is_summable(const szg_matrix *matrix);
 
+/* ---- A B^T, n x n of rank d < n, from d x d matrices that the caller has ---- */
+
+/* Eigenvalues from `inner` = B^T A, and singular values from `core` = L_A^T L_B, where
+ * A^T = L_A Q_A and B^T = L_B Q_B with orthonormal rows; n - d zeros besides. Both are kept.
+ * SZG_ENOCONV, SZG_EDATA. */
+SZG_CHECK_RESULT szg_status szgi_low_rank_eigen(szg_context *context, int64_t n, int64_t d,
+                                                const double *inner, szg_spectrum *out);
+SZG_CHECK_RESULT szg_status szgi_low_rank_singular(szg_context *context, int64_t n, int64_t d,
+                                                   const double *core, szg_spectrum *out);
+
 /* ---- Many at once ---- */
 
 /* `count` matrices of one shape, matrix i at a + i stride, row-major without padding, one matrix a

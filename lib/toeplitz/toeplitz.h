@@ -110,6 +110,9 @@ SZG_CHECK_RESULT szg_status szgi_toeplitzness_of_parts(szg_context *context,
 /* NULL, or the sentence that belongs beside a sampled number. */
 const char *szgi_tau_note(const szg_tau *tau);
 
+/* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
+double szgi_dot(int64_t count, const double *x, const double *y);
+
 SZGI_END_DECLS
 
 #endif

@@ -80,9 +80,6 @@ double szgi_unit_scale(double largest);
 /* Euclidean norm of `count` numbers without overflow or underflow on the way. */
 double szgi_norm(int64_t count, const double *x);
 
-/* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
-double szgi_dot(int64_t count, const double *x, const double *y);
-
 #define ROUNDING 0x1p-53 /* u: the relative error of one operation */
 
 /* Squared Frobenius norms of a matrix's Toeplitz part and of the rest, in any common unit, and

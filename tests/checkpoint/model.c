@@ -68,6 +68,14 @@ const double *model_value(const test_model *model, const char *format, ...) {
     return model_find((test_model *)model, name)->value;
 }
 
+szg_status model_head(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                      int64_t head, double *q, double *k) {
+    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    SZG_TRY(szgi_checkpoint_queries(context, checkpoint, layer, head, q));
+    return szgi_checkpoint_keys(context, checkpoint, layer, head / (facts.heads / facts.key_heads),
+                                k);
+}
+
 const char *model_path(const test_model *model, const char *file) {
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", model->folder, file);

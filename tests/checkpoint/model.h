@@ -43,6 +43,11 @@ void model_write(const test_model *model, const char *config);
 void model_write_part(const test_model *model, const char *file, int first, int count);
 void model_write_text(const test_model *model, const char *file, const char *text);
 
+/* Rows of a query head, and of the key head that attention pairs with it: head / (heads /
+ * key_heads). */
+szg_status model_head(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                      int64_t head, double *q, double *k);
+
 /* "FOLDER/file" in static storage. */
 const char *model_path(const test_model *model, const char *file);
 

@@ -29,7 +29,7 @@ static void check_layer_one_skipped(test_model *model, const char *words) {
     for (int layer = 0; layer < 3; layer += 2)
         for (int head = 0; head < 2; head++) {
             double q[18], k[18];
-            ck_szg_ok(szgi_checkpoint_head(test_context(), checkpoint, layer, head, q, k));
+            ck_szg_ok(model_head(test_context(), checkpoint, layer, head, q, k));
             oracle_head oracle = {3, 6, q, k};
             double *dense = oracle_product(&oracle, 0, NULL);
             check_spectra(&tables, layer, head, "qk", 6, dense, oracle_error(&oracle, 0, NULL));

@@ -53,7 +53,7 @@ static void check_head(const head_fixture *fixture, int64_t layer, int64_t head,
                        const row_pair *rows) {
     int64_t e = fixture->facts.head_size, d = fixture->facts.model_size;
     row_pair got;
-    ck_szg_ok(szgi_checkpoint_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
+    ck_szg_ok(model_head(test_context(), fixture->checkpoint, layer, head, got.q, got.k));
     for (int64_t i = 0; i < e * d; i++) {
         /* the scale is 1 / sqrt(e): a root, a quotient, a product */
         ck_close(got.q[i], rows->q[i], gamma_of(2 * 3) * fabs(rows->q[i]));
@@ -272,7 +272,7 @@ START_TEST(leading_positions_and_samples) {
                                  "theta_max", "method", "layer", "head", "matrix", "bound_of",
                                  "note", NULL});
     row_pair rows;
-    ck_szg_ok(szgi_checkpoint_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
+    ck_szg_ok(model_head(test_context(), fixture.checkpoint, 0, 1, rows.q, rows.k));
     oracle_head oracle = {3, 6, rows.q, rows.k};
     double *dense = oracle_product(&oracle, 7, p);
     for (int64_t i = 5; i < 10; i++) {

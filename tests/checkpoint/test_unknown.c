@@ -129,8 +129,7 @@ START_TEST(a_file_beside_its_configuration) {
     ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, "", &checkpoint));
     ck_assert(strstr(szg_checkpoint_describe(checkpoint).unknown, "config.json"));
     double q[18];
-    ck_szg_fails(SZG_EINVAL, "layer 0",
-                 szgi_checkpoint_head(test_context(), checkpoint, 0, 0, q, q));
+    ck_szg_fails(SZG_EINVAL, "layer 0", model_head(test_context(), checkpoint, 0, 0, q, q));
     ck_szg_fails(SZG_EDOMAIN, "has 0", szgi_checkpoint_positions(test_context(), checkpoint, 1, q));
     szg_checkpoint_close(&checkpoint);
     ck_szg_fails(SZG_EIO, "nowhere",

@@ -1,0 +1,227 @@
+/* W_Q^T W_K = A B^T with A = W_Q^T, B = W_K^T: the rows of W are those of A^T. With W = L Q the
+ * singular values are those of L_Q^T L_K, and the eigenvalues those of W_K W_Q^T, all e x e. A key
+ * head is read and factored once for the query heads that share it. */
+#include <math.h>
+
+#include "linalg/linalg.h"
+#include "base/memory.h"
+#include "toeplitz/symbol.h"
+#include "toeplitz/toeplitz.h"
+#include "head.h"
+#include "scale.h"
+
+/* ---- A worker's arrays ---- */
+
+/* Hands out `count` numbers of the block, or only counts them where it is NULL. */
+static double *take(double *block, int64_t *used, int64_t count) {
+    double *out = block ? block + *used : NULL;
+    *used += count;
+    return out;
+}
+
+static void lay_side(double *block, int64_t e, int64_t d, int64_t n, int64_t *used,
+                     head_side *side) {
+    side->rows = take(block, used, e * d);
+    side->lower = take(block, used, e * e);
+    side->gram = (szgi_pair_gram *)(void *)take(block, used, 3 * (e / 2)); /* three numbers each */
+    if (n == 0)
+        return;
+    side->at_rows = take(block, used, e * n);
+    side->at_lower = take(block, used, e * e);
+}
+
+static int64_t lay_out(double *block, const head_input *input, head_work *work) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size, used = 0;
+    lay_side(block, e, d, input->positions, &used, &work->q);
+    lay_side(block, e, d, input->positions, &used, &work->k);
+    work->inner = take(block, &used, e * e);
+    work->core = take(block, &used, e * e);
+    return used;
+}
+
+szg_status szgi_head_work_open(szg_context *context, const head_input *input, head_work *work) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size, size;
+    *work = (head_work){0};
+    SZG_TRY(szgi_memory_product(context, 6 * e, d + e + input->positions, &size)); /* no overflow */
+    SZG_TRY(szgi_memory_alloc(context, lay_out(NULL, input, work), &work->memory));
+    lay_out(work->memory, input, work);
+    return SZG_OK;
+}
+
+void szgi_head_work_close(head_work *work) {
+    szgi_memory_free(work->memory);
+    *work = (head_work){0};
+}
+
+void szgi_head_release(head_result *result) {
+    szgi_memory_free(result->problem);
+    szg_spectrum_close(&result->eigenvalues);
+    szg_spectrum_close(&result->singular);
+    szg_spectrum_close(&result->position_eigenvalues);
+    szg_spectrum_close(&result->position_singular);
+    szgi_memory_free(result->samples);
+    szgi_memory_free(result->pairs);
+    *result = (head_result){.status = SZG_OK};
+}
+
+/* ---- Spectra ---- */
+
+static void transpose(int64_t rows, int64_t columns, const double *a, double *out) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            out[j * rows + i] = a[i * columns + j];
+}
+
+static double norm(int64_t count, const double *x) {
+    return sqrt(szgi_dot(count, x, x));
+}
+
+/* Proportional rows, up to rounding of their entries, have a cosine within 1e-6 of 1 or -1: it
+ * differs by at most 128 e n eps^2 for the rows and some (e + n) eps for the sums. */
+static bool may_be_symmetric(int64_t e, const double *inner, const double *l_a, const double *l_b) {
+    double trace = 0;
+    for (int64_t i = 0; i < e; i++)
+        trace += inner[i * (e + 1)];
+    return fabs(trace) >= (1 - 1e-6) * norm(e * e, l_a) * norm(e * e, l_b);
+}
+
+/* Of the n x e factors themselves, where the rank is full or the matrix may be symmetric. */
+static szg_status factored_spectra(szg_context *context, int64_t n, int64_t e, const double *a_rows,
+                                   const double *b_rows, szg_spectrum *eigenvalues,
+                                   szg_spectrum *singular) {
+    double *a;
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * e, &a));
+    double *b = a + n * e;
+    transpose(e, n, a_rows, a);
+    transpose(e, n, b_rows, b);
+    const szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
+    const szg_matrix matrix = szg_matrix_factored(&factored);
+    szg_status status =
+        szg_spectrum_compute(context, &matrix, SZG_QUESTION_EIGENVALUES, NULL, eigenvalues);
+    if (status == SZG_OK)
+        status = szg_spectrum_compute(context, &matrix, SZG_QUESTION_SINGULAR, NULL, singular);
+    szgi_memory_free(a);
+    return status;
+}
+
+/* Of A B^T, n x n, from the rows of A^T and B^T, e x n, and their triangles. */
+static szg_status row_spectra(szg_context *context, const head_work *work, int64_t n, int64_t e,
+                              const double *a, const double *l_a, const double *b,
+                              const double *l_b, szg_spectrum *eigenvalues,
+                              szg_spectrum *singular) {
+    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, n, 1, b, n, a, n, 0, work->inner, e));
+    if (e >= n || may_be_symmetric(e, work->inner, l_a, l_b))
+        return factored_spectra(context, n, e, a, b, eigenvalues, singular);
+    SZG_TRY(szgi_low_rank_eigen(context, n, e, work->inner, eigenvalues));
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, e, 1, l_a, e, l_b, e, 0, work->core, e));
+    return szgi_low_rank_singular(context, n, e, work->core, singular);
+}
+
+static szg_status analyse_qk(szg_context *context, const head_input *input, const head_work *work,
+                             head_result *result) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    SZG_TRY(row_spectra(context, work, d, e, work->q.rows, work->q.lower, work->k.rows,
+                        work->k.lower, &result->eigenvalues, &result->singular));
+    return szgi_scale_return_spectra(context, "W_Q^T W_K", work->q.exponent + work->k.exponent,
+                                     &result->eigenvalues, &result->singular, &result->lost);
+}
+
+/* ---- Positions ---- */
+
+static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
+                                 int64_t samples, head_result *result) {
+    szg_toeplitz *part;
+    szg_status status;
+    SZG_TRY(szgi_factored_toeplitz_part(context, factored, &part));
+    if (szgi_toeplitz_degree(part) <= SZG_SYMBOL_RANGE_LIMIT)
+        SZG_TRY_GOTO(status, szg_symbol_modulus_range(context, part, &result->range), done);
+    if (samples > 0) {
+        SZG_TRY_GOTO(status, szgi_memory_alloc(context, samples, &result->samples), done);
+        status = szg_symbol_samples(context, part, samples, result->samples);
+    }
+done:
+    szg_toeplitz_close(&part);
+    return status;
+}
+
+static szg_status analyse_toeplitz_part(szg_context *context, const head_input *input,
+                                        const head_work *work, int exponent, head_result *result) {
+    int64_t n = input->positions, e = input->checkpoint->head_size;
+    double *a;
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * e, &a));
+    double *b = a + n * e;
+    transpose(e, n, work->q.at_rows, a);
+    transpose(e, n, work->k.at_rows, b);
+    const szg_factored factored = {.n = n, .d = e, .a = a, .lda = e, .b = b, .ldb = e};
+    szg_status status;
+    SZG_TRY_GOTO(status, analyse_symbol(context, &factored, input->options->samples, result), done);
+    szgi_scale_return_range(exponent, &result->range);
+    if (result->samples)
+        szgi_scale_return_samples(exponent, input->options->samples, result->samples);
+    status = szg_factored_toeplitzness(context, &factored, &result->toeplitzness);
+    if (status == SZG_EDOMAIN) /* the zero matrix: NaN */
+        status = SZG_OK;
+done:
+    szgi_memory_free(a);
+    return status;
+}
+
+/* P W_Q^T W_K P^T = A B^T with A = P W_Q^T, B = P W_K^T, n x e. */
+static szg_status analyse_positions(szg_context *context, const head_input *input,
+                                    const head_work *work, head_result *result) {
+    int64_t n = input->positions, e = input->checkpoint->head_size;
+    int exponent = work->q.exponent + work->k.exponent + 2 * input->p_exponent;
+    result->has_positions = true;
+    SZG_TRY(row_spectra(context, work, n, e, work->q.at_rows, work->q.at_lower, work->k.at_rows,
+                        work->k.at_lower, &result->position_eigenvalues,
+                        &result->position_singular));
+    SZG_TRY(szgi_scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
+                                      &result->position_eigenvalues, &result->position_singular,
+                                      &result->position_lost));
+    return analyse_toeplitz_part(context, input, work, exponent, result);
+}
+
+/* ---- A head ---- */
+
+static szg_status analyse_pairs(szg_context *context, const head_input *input,
+                                const head_work *work, head_result *result) {
+    result->rotary = work->rotary;
+    if (work->rotary.pairs == 0)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, work->rotary.pairs, &result->pairs));
+    szgi_checkpoint_couple(&work->rotary, input->checkpoint->head_size, work->inner, work->q.gram,
+                           work->k.gram, result->pairs);
+    szgi_scale_return_pairs(work->q.exponent + work->k.exponent, work->rotary.pairs, result->pairs);
+    return SZG_OK;
+}
+
+/* What follows from the rows alone. */
+static szg_status factor(szg_context *context, const head_input *input, const szgi_rotary *rotary,
+                         head_side *side) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    int64_t n = input->positions;
+    side->exponent = szgi_scale_take(e * d, side->rows);
+    SZG_TRY(szgi_wide_l(context, e, d, side->rows, d, side->lower));
+    szgi_checkpoint_pair_grams(rotary, d, side->rows, side->gram);
+    if (n == 0)
+        return SZG_OK;
+    SZG_TRY(
+        szgi_gemm(context, 'n', 't', e, n, d, 1, side->rows, d, input->p, d, 0, side->at_rows, n));
+    return szgi_wide_l(context, e, n, side->at_rows, n, side->at_lower);
+}
+
+szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
+                              int64_t key_head, head_work *work) {
+    SZG_TRY(szgi_checkpoint_rotary(context, input->checkpoint, layer, &work->rotary));
+    SZG_TRY(szgi_checkpoint_keys(context, input->checkpoint, layer, key_head, work->k.rows));
+    return factor(context, input, &work->rotary, &work->k);
+}
+
+szg_status szgi_head_analyse(szg_context *context, const head_input *input, int64_t layer,
+                             int64_t head, head_work *work, head_result *result) {
+    SZG_TRY(szgi_checkpoint_queries(context, input->checkpoint, layer, head, work->q.rows));
+    SZG_TRY(factor(context, input, &work->rotary, &work->q));
+    SZG_TRY(analyse_qk(context, input, work, result));
+    SZG_TRY(analyse_pairs(context, input, work, result));
+    return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
+}
