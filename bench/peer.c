@@ -12,9 +12,19 @@
 
 #include "peer.h"
 
-static const char script[] =
+struct bench_peer_program {
+    const char *name, *module; /* what people call it, and what Python imports */
+    const char *script;
+};
+
+static const char torch_script[] =
 #include "peer_torch.inc"
     ;
+static const char numpy_script[] =
+#include "peer_numpy.inc"
+    ;
+const bench_peer_program bench_peer_torch = {"PyTorch", "torch", torch_script};
+const bench_peer_program bench_peer_numpy = {"NumPy", "numpy", numpy_script};
 
 extern char **environ;
 
@@ -48,7 +58,7 @@ static void list_words(const bench_peer_options *options, const char *python, ch
                   "glibc.malloc.trim_threshold=4294967296:"
                   "glibc.malloc.mmap_threshold=4294967296";
     }
-    const char *const rest[] = {omp, python, "-u", "-c", script, NULL};
+    const char *const rest[] = {omp, python, "-u", "-c", options->program->script, NULL};
     memcpy(word, rest, sizeof rest);
 }
 
@@ -80,14 +90,16 @@ static szg_status start(szg_context *context, const bench_peer_options *options,
                         bench_peer *peer) {
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-        return szgi_fail(context, SZG_EBACKEND, "PyTorch: no socket: %s", strerror(errno));
-    *peer = (bench_peer){.socket = sockets[0], .answers = true};
+        return szgi_fail(context, SZG_EBACKEND, "%s: no socket: %s", options->program->name,
+                         strerror(errno));
+    *peer = (bench_peer){.program = options->program, .socket = sockets[0], .answers = true};
     int error = spawn(options, python, sockets[1], &peer->process);
     close(sockets[1]);
     if (error) {
         peer->process = 0;
         close(sockets[0]);
-        return szgi_fail(context, SZG_EBACKEND, "PyTorch: %s: %s", python, strerror(error));
+        return szgi_fail(context, SZG_EBACKEND, "%s: %s: %s", options->program->name, python,
+                         strerror(error));
     }
     szg_status status =
         bench_peer_ask(context, peer, "version", peer->version, sizeof peer->version);
@@ -105,7 +117,8 @@ szg_status bench_peer_open(szg_context *context, const bench_peer_options *optio
             return SZG_OK;
     SZG_TRY(szgi_context_check_cancel(context));
     return szgi_fail(context, SZG_EBACKEND,
-                     "no python3 with torch: install python3-torch, or name one in SZEGO_PYTHON");
+                     "no python3 with %s: install python3-%s, or name one in SZEGO_PYTHON",
+                     options->program->module, options->program->module);
 }
 
 static bool send_line(int socket, const char *line) {
@@ -161,11 +174,12 @@ szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *re
         peer->answers = false;
         SZG_TRY(szgi_context_check_cancel(context));
         return szgi_fail(context, SZG_EBACKEND,
-                         "PyTorch ended before it answered `%s`: --rival-log FILE keeps its output",
-                         request);
+                         "%s ended before it answered `%s`: --rival-log FILE keeps its output",
+                         peer->program->name, request);
     }
     if (strncmp(line, "error ", 6) == 0)
-        return szgi_fail(context, SZG_EBACKEND, "PyTorch, asked to `%s`: %s", request, line + 6);
+        return szgi_fail(context, SZG_EBACKEND, "%s, asked to `%s`: %s", peer->program->name,
+                         request, line + 6);
     snprintf(answer, size, "%s", line);
     return SZG_OK;
 }

@@ -1,4 +1,4 @@
-/* A rival in a process of its own, that answers requests: PyTorch. */
+/* A rival in a process of its own, that answers requests: PyTorch, or NumPy. */
 #ifndef SZG_BENCH_PEER_H
 #define SZG_BENCH_PEER_H
 
@@ -6,7 +6,12 @@
 
 #include "base/context.h"
 
+typedef struct bench_peer_program bench_peer_program;
+extern const bench_peer_program bench_peer_torch; /* bench/peer_torch.py */
+extern const bench_peer_program bench_peer_numpy; /* bench/peer_numpy.py */
+
 typedef struct bench_peer {
+    const bench_peer_program *program;
     pid_t process; /* 0: none */
     int socket;
     bool answers; /* false once a request was left without an answer */
@@ -14,12 +19,13 @@ typedef struct bench_peer {
 } bench_peer;
 
 typedef struct bench_peer_options {
+    const bench_peer_program *program;
     int threads;
     bool plain;      /* as a user starts it, without LD_LIBRARY_PATH; else tuned for the cpu */
     const char *log; /* receives its standard error, at the end; NULL: dropped */
 } bench_peer_options;
 
-/* Starts bench/peer_torch.py under the first python3 that has torch: $SZEGO_PYTHON, python3,
+/* Starts the program under the first python3 that has its module: $SZEGO_PYTHON, python3,
  * /usr/bin/python3. Tuned: an OpenMP OpenBLAS where Debian's is installed, huge pages, memory kept
  * between steps. SZG_EBACKEND where there is none. */
 SZG_CHECK_RESULT szg_status bench_peer_open(szg_context *context, const bench_peer_options *options,

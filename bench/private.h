@@ -126,6 +126,7 @@ bench_item_fn bench_toeplitz, bench_hermitian;
 bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
 bench_item_fn bench_rotary_kernel, bench_rotary_logits;
 bench_item_fn bench_symbol_range;
+bench_item_fn bench_checkpoint_heads, bench_checkpoint_stages, bench_checkpoint_large;
 bench_item_fn bench_train_product, bench_train_first, bench_train_step, bench_train_operations;
 bench_item_fn bench_train_evaluation, bench_train_attention;
 bench_item_fn bench_train_capture, bench_train_epoch, bench_train_ablation, bench_train_table1;

@@ -80,8 +80,10 @@ szg_status bench_rival_open(szg_context *context, const bench_run *run, bench_pe
     *peer = (bench_peer){0};
     if (run->options.alone)
         return SZG_OK;
-    bench_peer_options options = {
-        .threads = szg_context_threads(context), .plain = device, .log = run->options.rival_log};
+    bench_peer_options options = {.program = &bench_peer_torch,
+                                  .threads = szg_context_threads(context),
+                                  .plain = device,
+                                  .log = run->options.rival_log};
     szg_status status = bench_peer_open(context, &options, peer);
     if (status == SZG_OK && device)
         status = move_to_device(context, peer);
