@@ -11,10 +11,21 @@
 #include "digest.h"
 #include "display.h"
 
-enum { KEY_CONFIG = 0x300, KEY_SAMPLES, KEY_ALL, KEY_SET, KEY_PREFIX, KEY_DRY_RUN, SETS = 64 };
+enum {
+    KEY_CONFIG = 0x300,
+    KEY_SAMPLES,
+    KEY_ALL,
+    KEY_SET,
+    KEY_PREFIX,
+    KEY_DRY_RUN,
+    KEY_LAYERS,
+    KEY_HEADS,
+    SETS = 64
+};
 
 typedef struct checkpoint_options {
     const char *path, *config, *prefix;
+    const char *layers, *heads;
     const char *set[SETS];
     int64_t sets, positions, samples;
     bool all, dry_run;
@@ -39,6 +50,11 @@ static const struct argp_option options[] = {
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
      "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
+    {"layers", KEY_LAYERS, "LIST", 0,
+     "these layers alone: 0-7, or 0+2+5; results of parts that make the whole have its rows, each "
+     "once",
+     0},
+    {"heads", KEY_HEADS, "LIST", 0, "these query heads of each layer alone", 0},
     {"all", KEY_ALL, NULL, 0,
      "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
      "always have the rows",
@@ -67,6 +83,12 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_SAMPLES:
         own->samples = parse_integer(state, "--samples", argument, 1, 1 << 24);
+        return 0;
+    case KEY_LAYERS:
+        own->layers = argument;
+        return 0;
+    case KEY_HEADS:
+        own->heads = argument;
         return 0;
     case KEY_ALL:
         own->all = true;
@@ -163,8 +185,12 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
 static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                           szg_checkpoint_tables *all) {
     const checkpoint_options *own = call->own;
-    szg_checkpoint_options wanted = {SZG_INIT(szg_checkpoint_options), .positions = own->positions,
-                                     .samples = own->samples, .dry_run = own->dry_run};
+    szg_checkpoint_options wanted = {SZG_INIT(szg_checkpoint_options),
+                                     .positions = own->positions,
+                                     .samples = own->samples,
+                                     .layers = own->layers,
+                                     .heads = own->heads,
+                                     .dry_run = own->dry_run};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

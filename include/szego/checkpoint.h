@@ -67,9 +67,11 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 /* All fields but `size` may be zero. */
 typedef struct szg_checkpoint_options {
     SZG_SIZE(szg_checkpoint_options);
-    int64_t positions; /* leading positions to use; 0: all of them */
-    int64_t samples;   /* symbol samples a head in table `samples`; 0: none */
-    bool dry_run;      /* the table `architecture` alone: no weight is read */
+    int64_t positions;  /* leading positions to use; 0: all of them */
+    int64_t samples;    /* symbol samples a head in table `samples`; 0: none */
+    bool dry_run;       /* the table `architecture` alone: no weight is read */
+    const char *layers; /* "0-7+12": those layers alone; NULL: all */
+    const char *heads;  /* likewise, query heads of each layer */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
@@ -90,8 +92,11 @@ typedef struct szg_checkpoint_tables {
  * eigenvalues of scale W_Q^T W_K (matrix `qk`), and with positions of scale P W_Q^T W_K P^T
  * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
  * 2-D floating-point tensor. What is bad is reported in a row's note and skipped; the rest is kept:
- * look at out->bad and out->unconverged. SZG_EINVAL (options), SZG_EDOMAIN (more positions than the
- * table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
+ * look at out->bad and out->unconverged. With `layers` and `heads` the tables hold the rows of that
+ * part: parts that make the whole have its rows, each once. What belongs to a layer as a whole (its
+ * tensors, that it is skipped) is in the part with its head 0, what belongs to no layer (other
+ * tensors, the architecture) in the part with layer 0, head 0. SZG_EINVAL (options), SZG_EDOMAIN
+ * (more positions than the table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,

@@ -29,12 +29,17 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     SZG_TRY(check_options(context, checkpoint, &own));
     if (own.dry_run)
         return szgi_properties_report(context, checkpoint, &out->architecture);
+    head_part part;
+    SZG_TRY(szgi_part_open(context, checkpoint, &own, &part));
     szg_status status = szgi_rows_open(context, checkpoint, &own, out);
+    if (checkpoint->family && !szgi_part_owns(&part, 0))
+        szg_table_close(&out->architecture);
     if (status == SZG_OK)
-        status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, out)
+        status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, &part, out)
                                     : szgi_analyse_weights(context, checkpoint, out);
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);
+    szgi_part_close(&part);
     if (status != SZG_OK)
         szg_checkpoint_tables_close(out);
     return status;

@@ -2,12 +2,14 @@
 #ifndef SZG_CHECKPOINT_ANALYSE_H
 #define SZG_CHECKPOINT_ANALYSE_H
 
+#include "part.h"
 #include "rows.h"
 
-/* Heads of a known architecture. */
+/* Heads of a known architecture, those of the part. */
 SZG_CHECK_RESULT szg_status szgi_analyse_heads(szg_context *context,
                                                const szg_checkpoint *checkpoint,
                                                const szg_checkpoint_options *options,
+                                               const head_part *part,
                                                szg_checkpoint_tables *tables);
 
 /* Singular values of every 2-D floating-point tensor. */

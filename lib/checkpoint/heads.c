@@ -15,9 +15,11 @@ enum { WINDOW = 64 };
 
 typedef struct head_job {
     head_input input;
+    const head_part *part;
     char **problem;       /* [layers]: why a layer is skipped, or NULL */
     int64_t group, parts; /* query heads a key head, and the shares that they make */
     int64_t first;        /* share of block 0: layers, then key heads, then parts */
+    int64_t wanted;       /* heads of the part */
     _Atomic int64_t done;
     head_work *work; /* [threads] */
     head_result result[WINDOW][SHARE];
@@ -53,6 +55,17 @@ static szg_status name_problem(szg_context *context, const layer_weights *layer,
                             fused ? "" : key, szg_context_message(context));
 }
 
+static bool is_wanted(const head_job *job, const head_share *share, int64_t index) {
+    return job->part->layer[share->layer] && job->part->head[share->first + index];
+}
+
+static int64_t count_wanted(const head_job *job, const head_share *share) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < share->count; i++)
+        count += is_wanted(job, share, i);
+    return count;
+}
+
 /* A failure of one head is kept in its result; others end the job. */
 static szg_status keep_failure(szg_context *context, const head_job *job, int64_t layer,
                                szg_status status, head_result *result) {
@@ -71,6 +84,8 @@ static szg_status run_share(szg_context *context, const head_job *job, const hea
     szg_status key = szgi_head_read_key(context, &job->input, share->layer, share->key_head, work);
     for (int64_t i = 0; i < share->count; i++) {
         szg_status status = key;
+        if (!is_wanted(job, share, i))
+            continue;
         SZG_TRY(szgi_context_check_cancel(context));
         if (key == SZG_OK)
             status = szgi_head_analyse(context, &job->input, share->layer, share->first + i, work,
@@ -84,10 +99,12 @@ static szg_status share_block(szg_context *context, void *data, int64_t block, i
     head_job *job = data;
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     head_share share = share_of(job, job->first + block);
+    int64_t wanted = count_wanted(job, &share);
+    if (wanted == 0)
+        return SZG_OK;
     if (!job->problem[share.layer] && !checkpoint->layer[share.layer].absent)
         SZG_TRY(run_share(context, job, &share, &job->work[worker], job->result[block]));
-    szgi_progress(context, "heads", atomic_fetch_add(&job->done, share.count) + share.count,
-                  checkpoint->layers * checkpoint->heads);
+    szgi_progress(context, "heads", atomic_fetch_add(&job->done, wanted) + wanted, job->wanted);
     return SZG_OK;
 }
 
@@ -118,21 +135,28 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
                            : SZG_OK;
 }
 
+/* A part without the row's head warns: its own heads of the layer are missing too. */
+static szg_status report_skipped(szg_context *context, const head_job *job, int64_t layer,
+                                 szg_checkpoint_tables *tables) {
+    const row_key key = {job->input.checkpoint->source, layer, -1, "qk"};
+    tables->bad++;
+    return szgi_rows_problem(context, szgi_part_owns(job->part, layer) ? tables : NULL, &key,
+                             job->problem[layer]);
+}
+
 /* Rows of the shares of one window; a layer that is skipped has one row. */
 static szg_status report_window(szg_context *context, head_job *job, int64_t count,
                                 szg_checkpoint_tables *tables) {
     for (int64_t block = 0; block < count; block++) {
         head_share share = share_of(job, job->first + block);
-        row_key key = {job->input.checkpoint->source, share.layer, -1, "qk"};
         if (job->input.checkpoint->layer[share.layer].absent)
             continue;
-        if (job->problem[share.layer] && share.first == 0) {
-            SZG_TRY(szgi_rows_problem(context, tables, &key, job->problem[share.layer]));
-            tables->bad++;
-        }
+        if (job->problem[share.layer] && share.first == 0)
+            SZG_TRY(report_skipped(context, job, share.layer, tables));
         for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
-            SZG_TRY(report_head(context, job, share.layer, share.first + i, &job->result[block][i],
-                                tables));
+            if (is_wanted(job, &share, i))
+                SZG_TRY(report_head(context, job, share.layer, share.first + i,
+                                    &job->result[block][i], tables));
     }
     return SZG_OK;
 }
@@ -168,7 +192,7 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
     head_job *job = data;
     const layer_weights *layer = &job->input.checkpoint->layer[block];
     const char *problem = layer->problem;
-    if (layer->absent)
+    if (layer->absent || !job->part->layer[block])
         return SZG_OK;
     if (!problem) {
         szg_status status = check_layer(context, layer);
@@ -201,24 +225,31 @@ static szg_status load_positions(szg_context *context, head_job *job,
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
     SZG_TRY(szgi_memory_copy_text(context, szg_context_message(context), &problem));
-    status = szgi_rows_problem(context, tables, &key, problem);
+    status =
+        szgi_rows_problem(context, szgi_part_owns(job->part, 0) ? tables : NULL, &key, problem);
     szgi_memory_free(problem);
     return status;
 }
 
+/* A tensor that several layers use is the first one's. */
 static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
-                               szg_checkpoint_tables *tables) {
+                               const head_part *part, szg_checkpoint_tables *tables) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         const char *use = tensor == checkpoint->position_table ? "positions" : "none";
-        for (int64_t j = 0; j < checkpoint->layers; j++) {
+        int64_t owner = 0;
+        for (int64_t j = checkpoint->layers; j-- > 0;) {
             const side_weights *q = &checkpoint->layer[j].q, *k = &checkpoint->layer[j].k;
             bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
             bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
-            if (query || key)
-                use = query && key ? "query and key" : query ? "query" : "key";
+            if (!query && !key)
+                continue;
+            use = query && key ? "query and key" : query ? "query" : "key";
+            owner = j;
         }
+        if (!szgi_part_owns(part, owner))
+            continue;
         SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor, use,
                                  tensor->count == 0  ? "empty"
                                  : tensor->dims == 0 ? "one number"
@@ -228,16 +259,19 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
 }
 
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
-    SZG_TRY(list_tensors(context, job->input.checkpoint, tables));
+    SZG_TRY(list_tensors(context, job->input.checkpoint, job->part, tables));
     SZG_TRY(szgi_pool_run(context, job->input.checkpoint->layers, check_block, job));
     SZG_TRY(load_positions(context, job, tables));
     return run_windows(context, job, tables);
 }
 
 static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoint,
-                           const szg_checkpoint_options *options, head_job *job) {
+                           const szg_checkpoint_options *options, const head_part *part,
+                           head_job *job) {
     job->input.checkpoint = checkpoint;
     job->input.options = options;
+    job->part = part;
+    job->wanted = szgi_part_heads(checkpoint, part);
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
@@ -256,11 +290,11 @@ static void close_job(szg_context *context, head_job *job) {
 }
 
 szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkpoint,
-                              const szg_checkpoint_options *options,
+                              const szg_checkpoint_options *options, const head_part *part,
                               szg_checkpoint_tables *tables) {
     head_job *job;
     SZG_TRY(szgi_memory_alloc(context, 1, &job));
-    szg_status status = open_job(context, checkpoint, options, job);
+    szg_status status = open_job(context, checkpoint, options, part, job);
     if (status == SZG_OK)
         status = analyse_all(context, job, tables);
     close_job(context, job);

@@ -264,8 +264,10 @@ szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
     const szgi_summary_labels labels = {
         .source = key->source, .layer = key->layer, .head = key->head, .matrix = key->matrix};
-    szgi_row row = szgi_summary_label(context, tables->summary, &labels);
     szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
+    if (!tables)
+        return SZG_OK;
+    szgi_row row = szgi_summary_label(context, tables->summary, &labels);
     szgi_row_note(&row, "skipped: %s%s", place, problem);
     return row.status;
 }

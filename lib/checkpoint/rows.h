@@ -36,7 +36,8 @@ SZG_CHECK_RESULT szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint
                                             const row_key *key, int64_t count,
                                             const szgi_pair_coupling *pairs);
 
-/* A row of `summary` that holds nothing but the reason why it is empty; a warning is sent. */
+/* A row of `summary` that holds nothing but the reason why it is empty; a warning is sent. Of what
+ * is another part's row, `tables` is NULL: the warning alone. */
 SZG_CHECK_RESULT szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables,
                                               const row_key *key, const char *problem);
 
