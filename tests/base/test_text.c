@@ -126,7 +126,47 @@ START_TEST(a_comma_in_the_locale_changes_nothing) {
 }
 END_TEST
 
+static void check_shortest(double value) {
+    char text[SZGI_REAL_TEXT], want[SZGI_REAL_TEXT];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(want, sizeof want, "%.*g", digits, value);
+        if (strtod(want, NULL) == value)
+            break;
+    }
+    ck_assert_str_eq(szgi_real_text(value, text), want);
+}
+
+/* Numbers that need 15, 16 and 17 digits, powers of two and ten and what is next to them, and the
+ * last digit of 15 and of 16 both odd and even. */
+START_TEST(texts_of_reals_are_the_shortest) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 41};
+    for (int exponent = -330; exponent <= 308; exponent++) {
+        char power[32];
+        snprintf(power, sizeof power, "9.99999999999999e%d", exponent);
+        double nines = strtod(power, NULL); /* log10 rounds up to an integer */
+        snprintf(power, sizeof power, "1e%d", exponent);
+        double ten = strtod(power, NULL), two = ldexp(1, exponent);
+        const double near[] = {nines, ten, nextafter(ten, 0), nextafter(ten, INFINITY),
+                               -ten,  two, nextafter(two, 0), nextafter(two, INFINITY)};
+        for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+            check_shortest(near[i]);
+    }
+    for (uint64_t i = 0; i < 40000; i++) {
+        char decimal[64];
+        double random = szgi_random_normal(&stream, 3 * i);
+        int exponent = (int)szgi_random_below(&stream, 3 * i + 1, 60) - 30;
+        check_shortest(random * pow(10, exponent / 2));
+        snprintf(decimal, sizeof decimal, "%.*e", 13 + (int)(i % 3), random);
+        snprintf(strchr(decimal, 'e'), 16, "e%d", exponent);
+        double rounded = strtod(decimal, NULL);
+        check_shortest(rounded);
+        check_shortest(nextafter(rounded, 0));
+    }
+}
+END_TEST
+
 TEST_FILE("text") {
+    test_add(suite, "texts_of_reals_are_the_shortest", texts_of_reals_are_the_shortest);
     test_add(suite, "text_grows", text_grows);
     test_add(suite, "text_remembers_a_refusal", text_remembers_a_refusal);
     test_add(suite, "a_long_text_is_cancelled", a_long_text_is_cancelled);
