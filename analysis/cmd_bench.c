@@ -32,8 +32,8 @@ static const struct argp_option options[] = {
      "steps that train:*:step and train:*:capture count on a GPU (default 200)", 0},
     {"limit", KEY_LIMIT, "SECONDS", 0,
      "time limit of each item; the run continues with the next one (default: that of --list)", 0},
-    {"no-rival", KEY_ALONE, NULL, 0, "without PyTorch, and spectra on a GPU without the cpu", 0},
-    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch writes to standard error", 0},
+    {"no-rival", KEY_ALONE, NULL, 0, "without PyTorch and NumPy, and spectra on a GPU without the cpu", 0},
+    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch or NumPy writes to standard error", 0},
     {0},
 };
 
