@@ -185,8 +185,8 @@ class CheckpointFacts(Struct):
 
 class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
-    _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("layers", _STR),
-                ("heads", _STR)]
+    _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
+                ("layers", _STR), ("heads", _STR)]
 
 
 class CheckpointTables(Struct):
