@@ -33,8 +33,9 @@ typedef struct checkpoint_options {
 
 static const struct argp_option options[] = {
     {"config", KEY_CONFIG, "FILE", 0,
-     "the model's configuration (default: config.json beside the weights; none: assume no "
-     "architecture)",
+     "the model's configuration (default: config.json beside the weights, or the metadata of a "
+     "GGUF "
+     "file; none: assume no architecture)",
      0},
     {"set", KEY_SET, "PATH=VALUE", 0,
      "a value of the configuration, in place of what is there: --set rope_theta=10000; as often as "
@@ -100,8 +101,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case ARGP_KEY_END:
         if (!own->path)
-            argp_error(state, "PATH is missing: a safetensors file, an index of shards or a model "
-                              "folder");
+            argp_error(state,
+                       "PATH is missing: a safetensors or GGUF file, an index of shards or a "
+                       "model folder");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -249,7 +251,8 @@ const command command_checkpoint = {
     .arguments = "PATH",
     .doc = "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
            "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
-           "is a safetensors file, an index of shards or a model folder with config.json; of an "
+           "is a safetensors file, an index of shards, a GGUF file or a model folder with "
+           "config.json; of an "
            "unknown architecture the singular values of every 2-D weight are computed.",
     .options = options,
     .own_size = sizeof(checkpoint_options),

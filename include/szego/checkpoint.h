@@ -16,9 +16,10 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_checkpoint szg_checkpoint;
 
-/* Opens PATH: a safetensors file, an index of shards, or a model folder. `config` names the
- * configuration; NULL: config.json in the same folder, if there is one. Headers and configuration
- * are read, weights are read as they are asked for. A model_type that szego knows is resolved
+/* Opens PATH: a safetensors file, an index of shards, a GGUF file (whole or in parts), or a model
+ * folder. `config` names the configuration; NULL: config.json in the same folder, if there is one;
+ * a GGUF file has its own, and takes NULL or "" (none). Headers and configuration are read, weights
+ * are read as they are asked for. A model_type that szego knows is resolved
  * completely here, and a value that matters and is missing, contradictory or unknown is an error
  * that names the key; with no configuration, or a model_type that szego does not know, the
  * architecture is unknown (see szg_checkpoint_facts.unknown). SZG_EDATA, SZG_EIO, SZG_ENOMEM. */

@@ -161,11 +161,9 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
                                 "tensor %s has shape %s, the configuration wants %s", tensor->name,
                                 szgi_tensor_shape_text(tensor, shape, sizeof shape), wanted);
     if (!is_float)
-        return szgi_text_append(
-            context, &layer->problem,
-            "tensor %s has type %s where a weight belongs: szego reads F64, F32, "
-            "F16 and BF16; convert or dequantise it",
-            tensor->name, tensor->dtype_name);
+        return szgi_text_append(context, &layer->problem,
+                                "tensor %s has type %s where a weight belongs: %s", tensor->name,
+                                tensor->dtype_name, szgi_tensor_remedy(tensor));
     return SZG_OK;
 }
 

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "checkpoint_private.h"
+#include "formats/gguf.h"
+#include "gguf.h"
 
 /* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
 static szg_status find_beside(szg_context *context, const char *path, const char *wanted,
@@ -128,6 +130,7 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(szgi_architecture_resolve(context, checkpoint));
     SZG_TRY(szgi_positions_resolve(context, checkpoint));
     SZG_TRY(szgi_rotary_resolve(context, checkpoint));
+    SZG_TRY(szgi_gguf_divide(context, checkpoint));
     return szgi_terms_resolve(context, checkpoint);
 }
 
@@ -149,11 +152,9 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint,
     return szgi_text_append(context, &checkpoint->note, "%s", sentence);
 }
 
-static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
-                           const szg_checkpoint_choices *choices) {
-    SZG_TRY(szgi_memory_copy_text(context, path, &checkpoint->source));
-    if (choices->prefix)
-        SZG_TRY(szgi_memory_copy_text(context, choices->prefix, &checkpoint->wanted_prefix));
+/* Tensors and configuration: safetensors with config.json. */
+static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpoint,
+                                   const char *path, const szg_checkpoint_choices *choices) {
     SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
     SZG_TRY(read_config(context, checkpoint, path, choices->config));
     if (choices->sets > 0 && !checkpoint->config)
@@ -161,11 +162,34 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
                          "%s: --set changes a configuration, and there is none", path);
     if (choices->sets > 0)
         SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
-    if (checkpoint->config)
-        SZG_TRY(find_family(context, checkpoint, choices->stack));
-    if (checkpoint->family)
-        SZG_TRY(resolve(context, checkpoint));
-    return note_adapter(context, checkpoint, path);
+    return checkpoint->config ? find_family(context, checkpoint, choices->stack) : SZG_OK;
+}
+
+static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, const char *file,
+                            const szg_checkpoint_choices *choices) {
+    if (choices->sets > 0)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: --set changes config.json, and a GGUF file has its configuration in "
+                         "its metadata: gguf-set-metadata changes these (PyPI: gguf)",
+                         file);
+    return szgi_checkpoint_open_gguf(context, checkpoint, file, choices->config);
+}
+
+static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
+                           const szg_checkpoint_choices *choices) {
+    char *gguf;
+    SZG_TRY(szgi_memory_copy_text(context, path, &checkpoint->source));
+    if (choices->prefix)
+        SZG_TRY(szgi_memory_copy_text(context, choices->prefix, &checkpoint->wanted_prefix));
+    SZG_TRY(szgi_gguf_find(context, path, &gguf));
+    szg_status status = gguf ? open_gguf(context, checkpoint, gguf, choices)
+                             : open_safetensors(context, checkpoint, path, choices);
+    if (status == SZG_OK && checkpoint->family)
+        status = resolve(context, checkpoint);
+    if (status == SZG_OK && !gguf)
+        status = note_adapter(context, checkpoint, path);
+    szgi_memory_free(gguf);
+    return status;
 }
 
 szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,

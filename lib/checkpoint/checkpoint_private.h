@@ -170,6 +170,12 @@ typedef struct latent_sizes {
     int64_t query_rank, key_rank, nope, rope, value;
 } latent_sizes;
 
+/* What a GGUF file changes. */
+typedef struct gguf_facts {
+    model_family family; /* the row of its family, with the names and the layout of GGUF */
+    double amplitude;    /* on rotated queries and keys, besides the rotations' own; 0: none */
+} gguf_facts;
+
 /* Which key of the configuration decided: NULL where none did. */
 typedef struct deciding_keys {
     const char *layers, *heads, *key_heads, *head_size, *model_size, *scale, *base, *partial,
@@ -205,6 +211,7 @@ struct szg_checkpoint {
     double temperature, temperature_length; /* factor of the logarithm, and the length; 0: none */
     int rotations;
     layer_rotation rotation[ROTATIONS_MAX];
+    gguf_facts gguf;
 };
 
 /* ---- config.c: values of the configuration ---- */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/row.h"
 #include "checkpoint_private.h"
+#include "gguf.h"
 #include "properties.h"
 
 #define ARCHITECTURE(X)                                                                            \
@@ -37,7 +38,7 @@ typedef struct property_more {
 SZG_PRINTF(4, 5)
 static void put(property_writer *writer, const char *property, property_more more,
                 const char *format, ...) {
-    char value[512];
+    char value[512], key[GGUF_KEY];
     va_list arguments;
     if (writer->status != SZG_OK)
         return;
@@ -49,7 +50,7 @@ static void put(property_writer *writer, const char *property, property_more mor
     szgi_row_text(&row, ARCHITECTURE_PROPERTY, property);
     szgi_row_text(&row, ARCHITECTURE_VALUE, value);
     szgi_row_text(&row, ARCHITECTURE_LAYERS, more.layers);
-    szgi_row_text(&row, ARCHITECTURE_KEY, more.key);
+    szgi_row_text(&row, ARCHITECTURE_KEY, szgi_gguf_key(writer->checkpoint, more.key, key));
     szgi_row_integer(&row, ARCHITECTURE_LEFT_OUT, more.left_out);
     writer->status = row.status;
 }

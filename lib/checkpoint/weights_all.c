@@ -101,11 +101,8 @@ static szg_status report_unreadable(szg_context *context, const char *source,
     row_key key = {source, -1, -1, tensor->name};
     char *problem = NULL;
     tables->bad++;
-    SZG_TRY(
-        szgi_text_append(context, &problem,
-                         "tensor %s has type %s where a weight belongs: szego reads F64, F32, F16 "
-                         "and BF16; convert or dequantise it",
-                         tensor->name, tensor->dtype_name));
+    SZG_TRY(szgi_text_append(context, &problem, "tensor %s has type %s where a weight belongs: %s",
+                             tensor->name, tensor->dtype_name, szgi_tensor_remedy(tensor)));
     szg_status status = szgi_rows_problem(context, tables, &key, problem);
     szgi_memory_free(problem);
     return status;

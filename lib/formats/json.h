@@ -90,6 +90,9 @@ szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const cha
 
 /* Open an empty document to build. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_json_open_object(szg_context *context, szgi_json **out);
+/* The same for values that come from a file: `name` begins every message about the document. */
+SZG_CHECK_RESULT szg_status szgi_json_open_object_named(szg_context *context, const char *name,
+                                                        szgi_json **out);
 SZG_CHECK_RESULT szg_status szgi_json_open_array(szg_context *context, szgi_json **out);
 
 /* Add to the object `json` under `key`, or to the end of the array `json` (key NULL). An earlier

@@ -9,6 +9,10 @@ szg_status szgi_json_open_object(szg_context *context, szgi_json **out) {
     return szgi_json_wrap(context, "", json_object(), out);
 }
 
+szg_status szgi_json_open_object_named(szg_context *context, const char *name, szgi_json **out) {
+    return szgi_json_wrap(context, name, json_object(), out);
+}
+
 szg_status szgi_json_open_array(szg_context *context, szgi_json **out) {
     return szgi_json_wrap(context, "", json_array(), out);
 }

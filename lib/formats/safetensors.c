@@ -25,6 +25,7 @@ void szgi_safetensors_close(szgi_safetensors **set) {
         szgi_shard *shard = &(*set)->shard[i];
         szgi_json_close(&shard->header);
         szgi_memory_free(shard->shapes);
+        szgi_memory_free(shard->texts);
         szgi_memory_free(shard->file);
         szgi_source_close(&shard->source);
     }
@@ -39,16 +40,22 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* Sorts by name; a name in two shards would make the answer a matter of chance. */
-static szg_status complete(szg_context *context, szgi_safetensors *set) {
+szg_status szgi_shards_complete(szg_context *context, szgi_safetensors *set) {
     if (set->count > 0)
         qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
-    for (int64_t i = 1; i < set->count; i++)
-        if (by_name(&set->tensor[i - 1], &set->tensor[i]) == 0)
+    for (int64_t i = 1; i < set->count; i++) {
+        const szgi_tensor *tensor = &set->tensor[i], *other = tensor - 1;
+        if (by_name(other, tensor) != 0)
+            continue;
+        if (other->file == tensor->file)
             return szgi_fail(context, SZG_EDATA,
-                             "%s: tensor %s: is in %s too: remove the file that does not belong to "
-                             "this checkpoint",
-                             set->tensor[i].file, SHOWN(set->tensor[i].name),
-                             szgi_path_name(set->tensor[i - 1].file));
+                             "%s: tensor %s: is there twice: the file is damaged", tensor->file,
+                             SHOWN(tensor->name));
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: tensor %s: is in %s too: remove the file that does not belong to "
+                         "this checkpoint",
+                         tensor->file, SHOWN(tensor->name), szgi_path_name(other->file));
+    }
     return SZG_OK;
 }
 
@@ -159,7 +166,7 @@ static szg_status open_index(szg_context *context, szgi_safetensors *set, const 
     }
     for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);)
         SZG_TRY_GOTO(status, open_shard(context, set, path, entry), done);
-    SZG_TRY_GOTO(status, complete(context, set), done);
+    SZG_TRY_GOTO(status, szgi_shards_complete(context, set), done);
     status = compare_index(context, set, path, map);
 done:
     szgi_json_close(&json);
@@ -254,7 +261,7 @@ szg_status szgi_safetensors_open(szg_context *context, const char *path, szgi_sa
     SZG_TRY(szgi_memory_alloc(context, 1, &set));
     szg_status status = open_path(context, set, path);
     if (status == SZG_OK)
-        status = complete(context, set);
+        status = szgi_shards_complete(context, set);
     if (status != SZG_OK)
         szgi_safetensors_close(&set);
     *out = set;
@@ -270,7 +277,7 @@ szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name, c
     if (status == SZG_OK)
         status = szgi_shard_parse(context, set, data, size);
     if (status == SZG_OK)
-        status = complete(context, set);
+        status = szgi_shards_complete(context, set);
     if (status != SZG_OK)
         szgi_safetensors_close(&set);
     *out = set;

@@ -13,7 +13,8 @@ typedef enum szgi_dtype {
     SZGI_DTYPE_F16,
     SZGI_DTYPE_BF16,
     SZGI_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
-    SZGI_DTYPE_OTHER    /* 8-bit and smaller floats, complex, names unknown to szego */
+    SZGI_DTYPE_OTHER,   /* 8-bit and smaller floats, complex, names unknown to szego */
+    SZGI_DTYPE_BLOCKS   /* quantised blocks of GGUF, read as float32 */
 } szgi_dtype;
 
 /* One tensor, row-major. */
@@ -29,6 +30,7 @@ typedef struct szgi_tensor {
     int64_t offset;                   /* of its first byte in the file */
     const char *file;                 /* the file it is in */
     const struct szgi_source *source; /* "base/file.h": that file, open; NULL: the caller's bytes */
+    const struct szgi_block_type *blocks; /* GGUF types alone have it: how they are stored */
 } szgi_tensor;
 
 typedef struct szgi_safetensors szgi_safetensors;
@@ -77,7 +79,7 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
                                                       const szgi_tensor *tensor, int64_t start,
                                                       int64_t count, int64_t *out);
 
-/* Index of the first NaN or infinite element, -1 where there is none; for F64, F32, F16, BF16.
+/* Index of the first NaN or infinite element, -1 where there is none; of floats and blocks.
  * Other types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t *out);
@@ -85,6 +87,9 @@ SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const sz
 /* SZG_EDATA with a message that names file, tensor, indices and value of the first NaN or infinite
  * element. */
 SZG_CHECK_RESULT szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor);
+
+/* What can be done about a tensor whose type is no weight's: a clause for messages. */
+const char *szgi_tensor_remedy(const szgi_tensor *tensor);
 
 /* "[384, 384]" in `text`, cut with "..." where it does not fit; returns `text`. */
 const char *szgi_tensor_shape_text(const szgi_tensor *tensor, char *text, size_t size);

@@ -36,8 +36,8 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
     if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
         return szgi_fail(
             context, SZG_EDATA,
-            "%s: is a GGUF file, which this version does not read: use the safetensors "
-            "files that it was made from",
+            "%s: is a GGUF file, and safetensors are needed here: use the files that it was made "
+            "from (szego checkpoint reads GGUF itself)",
             file);
     return SZG_OK;
 }

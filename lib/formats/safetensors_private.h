@@ -12,6 +12,7 @@ typedef struct szgi_shard {
     szgi_source *source; /* NULL where the caller owns the bytes */
     szgi_json *header;
     int64_t *shapes; /* of all its tensors, one after the other */
+    char *texts;     /* names of GGUF tensors, one after the other; NULL: in the header */
 } szgi_shard;
 
 struct szgi_safetensors {
@@ -40,9 +41,18 @@ SZG_CHECK_RESULT szg_status szgi_tensor_bytes(szg_context *context, const szgi_t
                                               unsigned char block[static TENSOR_BLOCK],
                                               const unsigned char **out);
 
+/* ---- blocks.c: what szgi_tensor_read and szgi_tensor_first_bad do for SZGI_DTYPE_BLOCKS ---- */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_blocks(szg_context *context, const szgi_tensor *tensor,
+                                                    int64_t start, int64_t count, double *out);
+SZG_CHECK_RESULT szg_status szgi_tensor_bad_block(szg_context *context, const szgi_tensor *tensor,
+                                                  int64_t *out);
+
 /* Appends an empty shard called `file`. */
 SZG_CHECK_RESULT szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set,
                                            const char *file);
+
+/* Sorts a set that is complete by name. SZG_EDATA: a name is there twice. */
+SZG_CHECK_RESULT szg_status szgi_shards_complete(szg_context *context, szgi_safetensors *set);
 
 /* Does the name say that the file is PyTorch's? Opening it tells how to convert it. */
 bool szgi_path_is_pytorch(const char *path);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "safetensors_private.h"
 
@@ -34,28 +33,6 @@ const szgi_dtype_info *szgi_dtype_info_of(szgi_dtype dtype) {
     return (unsigned)dtype <= SZGI_DTYPE_BF16 ? &dtypes[dtype] : NULL;
 }
 
-static double real_from_bits(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-double szgi_real_from_half(uint16_t bits) {
-    uint64_t sign = (uint64_t)(bits >> 15) << 63, exponent = bits >> 10 & 31,
-             mantissa = bits & 1023;
-    if (exponent == 0)
-        return (sign ? -1.0 : 1.0) * (double)mantissa * 0x1p-24;
-    uint64_t wide = exponent == 31 ? 2047 : exponent - 15 + 1023;
-    return real_from_bits(sign | wide << 52 | mantissa << 42);
-}
-
-double szgi_real_from_bfloat(uint16_t bits) {
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return (double)value;
-}
-
 double szgi_tensor_roundoff(const szgi_tensor *tensor) {
     static const double roundoff[] = {[SZGI_DTYPE_F64] = 0x1p-53,
                                       [SZGI_DTYPE_F32] = 0x1p-24,
@@ -65,12 +42,11 @@ double szgi_tensor_roundoff(const szgi_tensor *tensor) {
 }
 
 static szg_status check_readable(szg_context *context, const szgi_tensor *tensor) {
-    if (szgi_dtype_info_of(tensor->dtype))
+    if (szgi_dtype_info_of(tensor->dtype) || tensor->dtype == SZGI_DTYPE_BLOCKS)
         return SZG_OK;
-    return szgi_fail(context, SZG_EDATA,
-                     "%s: tensor %s: type %s is not a weight's type: F64, F32, F16 or BF16 is "
-                     "needed; convert the tensor",
-                     tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
+    return szgi_fail(context, SZG_EDATA, "%s: tensor %s: type %s is not a weight's type: %s",
+                     tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name),
+                     szgi_tensor_remedy(tensor));
 }
 
 static szg_status check_range(szg_context *context, const szgi_tensor *tensor, int64_t start,
@@ -81,17 +57,6 @@ static szg_status check_range(szg_context *context, const szgi_tensor *tensor, i
                      "%s: tensor %s: elements %" PRId64 " .. %" PRId64
                      " are not within its %" PRId64,
                      tensor->file, SHOWN(tensor->name), start, start + count - 1, tensor->count);
-}
-
-szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, int64_t begin,
-                             int64_t count, unsigned char block[static TENSOR_BLOCK],
-                             const unsigned char **out) {
-    if (tensor->data) {
-        *out = tensor->data + begin;
-        return SZG_OK;
-    }
-    *out = block;
-    return szgi_source_read(context, tensor->source, tensor->offset + begin, count, block);
 }
 
 static void convert(szgi_dtype dtype, const unsigned char *at, int64_t count, double *out) {
@@ -125,6 +90,8 @@ szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor, int
                             int64_t count, double *out) {
     SZG_TRY(check_readable(context, tensor));
     SZG_TRY(check_range(context, tensor, start, count));
+    if (tensor->dtype == SZGI_DTYPE_BLOCKS)
+        return szgi_tensor_read_blocks(context, tensor, start, count, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     while (count > 0) {
@@ -215,6 +182,8 @@ static int64_t first_bad(szgi_dtype dtype, const unsigned char *at, int64_t coun
 szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
     *out = -1;
     SZG_TRY(check_readable(context, tensor));
+    if (tensor->dtype == SZGI_DTYPE_BLOCKS)
+        return szgi_tensor_bad_block(context, tensor, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     for (int64_t from = 0; from < tensor->count && *out < 0; from += most) {

@@ -1,0 +1,38 @@
+/* Elements of tensors: their bytes, in memory or in a file, and the numbers of 16 bits. */
+#include <string.h>
+
+#include "base/file.h"
+#include "safetensors_private.h"
+
+static double real_from_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double szgi_real_from_half(uint16_t bits) {
+    uint64_t sign = (uint64_t)(bits >> 15) << 63, exponent = bits >> 10 & 31,
+             mantissa = bits & 1023;
+    if (exponent == 0)
+        return (sign ? -1.0 : 1.0) * (double)mantissa * 0x1p-24;
+    uint64_t wide = exponent == 31 ? 2047 : exponent - 15 + 1023;
+    return real_from_bits(sign | wide << 52 | mantissa << 42);
+}
+
+double szgi_real_from_bfloat(uint16_t bits) {
+    uint32_t wide = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, int64_t begin,
+                             int64_t count, unsigned char block[static TENSOR_BLOCK],
+                             const unsigned char **out) {
+    if (tensor->data) {
+        *out = tensor->data + begin;
+        return SZG_OK;
+    }
+    *out = block;
+    return szgi_source_read(context, tensor->source, tensor->offset + begin, count, block);
+}

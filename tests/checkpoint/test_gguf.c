@@ -1,0 +1,1196 @@
+/* GGUF files against safetensors of the same model: what llama.cpp's converter writes, written down
+ * here apart from the library's tables. Each head is compared with brute force too. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gguf_file.h"
+#include "model.h"
+
+typedef struct key_value {
+    const char *key;
+    enum { NO_KEY, WHOLE, REAL, WORD } kind;
+    double number;
+    const char *word;
+} key_value;
+
+#define INT(name, value)                                                                           \
+    { .key = name, .kind = WHOLE, .number = value }
+#define NUM(name, value)                                                                           \
+    { .key = name, .kind = REAL, .number = value }
+#define TXT(name, value)                                                                           \
+    { .key = name, .kind = WORD, .word = value }
+
+typedef struct gguf_case {
+    const char *architecture, *config; /* config.json after the sizes */
+    int layers, heads, key_heads, e, d;
+    enum { SEPARATE, CONV1D, FUSED_HEADS, FUSED_BLOCKS, BERT, FALCON } layout; /* of safetensors */
+    bool fused, permuted;                                                      /* of GGUF */
+    double scale;                                                              /* 0: 1/sqrt(e) */
+    key_value keys[12];
+    const char *note; /* NULL, or words of the note */
+} gguf_case;
+
+#define BASE(base) NUM("rope.freq_base", base)
+#define THETA "\"rope_theta\":10000"
+
+static const gguf_case cases[] = {
+    {"llama",
+     "\"model_type\":\"llama\",\"rope_theta\":500000",
+     2,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(500000), INT("rope.dimension_count", 8)},
+     NULL},
+    {"llama",
+     "\"model_type\":\"mistral\"," THETA,
+     1,
+     2,
+     2,
+     6,
+     12,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {NUM("attention.scale", 0)},
+     "no llama.rope.freq_base: llama.cpp's 10000 is taken"},
+    {"llama",
+     "\"model_type\":\"llama\"," THETA ",\"rope_scaling\":{\"type\":\"linear\","
+     "\"factor\":4}",
+     1,
+     2,
+     1,
+     4,
+     8,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(10000), TXT("rope.scaling.type", "linear"), NUM("rope.scaling.factor", 4)},
+     NULL},
+    {"llama",
+     "\"model_type\":\"llama\"," THETA ",\"rope_scaling\":{\"type\":\"linear\","
+     "\"factor\":2}",
+     1,
+     2,
+     1,
+     4,
+     8,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(10000), NUM("rope.scale_linear", 2)},
+     NULL},
+    {"llama",
+     "\"model_type\":\"llama\"," THETA,
+     1,
+     2,
+     1,
+     4,
+     8,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(10000), TXT("rope.scaling.type", "none"), NUM("rope.scaling.factor", 4)},
+     NULL},
+    {"llama",
+     "\"model_type\":\"granite\",\"attention_multiplier\":0.5," THETA,
+     1,
+     2,
+     1,
+     4,
+     8,
+     SEPARATE,
+     true,
+     true,
+     0.5,
+     {BASE(10000), NUM("attention.scale", 0.5)},
+     NULL},
+    {"qwen2",
+     "\"model_type\":\"qwen2\"," THETA ",\"rope_scaling\":{\"type\":\"yarn\","
+     "\"factor\":4,\"original_max_position_embeddings\":4096}",
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
+      INT("rope.scaling.original_context_length", 4096)},
+     NULL},
+    {"qwen2",
+     "\"model_type\":\"qwen2\"," THETA ",\"rope_scaling\":{\"type\":\"yarn\","
+     "\"factor\":4,\"original_max_position_embeddings\":4096,\"beta_fast\":16,\"beta_slow\":2,"
+     "\"attention_factor\":1}",
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
+      INT("context_length", 4096), NUM("rope.scaling.yarn_beta_fast", 16),
+      NUM("rope.scaling.yarn_beta_slow", 2), NUM("rope.scaling.attn_factor", -1)},
+     NULL},
+    {"qwen2moe",
+     "\"model_type\":\"qwen2_moe\"," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"qwen3",
+     "\"model_type\":\"qwen3\"," THETA,
+     2,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     "queries and keys are normalised"},
+    {"qwen3moe",
+     "\"model_type\":\"qwen3_moe\"," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     true,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"gemma",
+     "\"model_type\":\"gemma\"," THETA,
+     1,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"gemma2",
+     "\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":8," THETA,
+     1,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     "capped by tanh"},
+    {"gemma2",
+     "\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":5," THETA,
+     46,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     -5,
+     {BASE(10000), NUM("attn_logit_softcapping", 50)},
+     "capped by tanh"},
+    {"gemma3",
+     "\"model_type\":\"gemma3_text\",\"query_pre_attn_scalar\":8,\"rope_theta\":1000000,"
+     "\"rope_local_base_freq\":10000,\"sliding_window_pattern\":6,\"rope_scaling\":{"
+     "\"rope_type\":\"linear\",\"factor\":8}",
+     7,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(1000000), INT("attention.sliding_window", 512), TXT("rope.scaling.type", "linear"),
+      NUM("rope.scaling.factor", 8)},
+     NULL},
+    {"gemma3",
+     "\"model_type\":\"gemma3_text\",\"query_pre_attn_scalar\":5,\"rope_theta\":1000000,"
+     "\"rope_local_base_freq\":5000,\"sliding_window_pattern\":3",
+     62,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     -5,
+     {BASE(1000000), INT("attention.sliding_window", 512), NUM("rope.freq_base_swa", 5000),
+      INT("attention.sliding_window_pattern", 3)},
+     NULL},
+    {"gemma3",
+     "\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":8,\"rope_theta\":500000",
+     2,
+     2,
+     1,
+     8,
+     10,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(500000)},
+     NULL},
+    {"olmo",
+     "\"model_type\":\"olmo\",\"clip_qkv\":8," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(10000), NUM("attention.clamp_kqv", 8)},
+     "clipped before the product"},
+    {"olmo2",
+     "\"model_type\":\"olmo2\"," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"smollm3",
+     "\"model_type\":\"smollm3\",\"no_rope_layer_interval\":4," THETA,
+     5,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     true,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"starcoder2",
+     "\"model_type\":\"starcoder2\"," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), NUM("attention.max_alibi_bias", 0)},
+     NULL},
+    {"granite",
+     "\"model_type\":\"granite\",\"attention_multiplier\":0.25," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     true,
+     0.25,
+     {BASE(10000), NUM("attention.scale", 0.25)},
+     NULL},
+    {"phi2",
+     "\"model_type\":\"phi\",\"partial_rotary_factor\":0.5," THETA,
+     1,
+     2,
+     2,
+     8,
+     16,
+     SEPARATE,
+     true,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"phi3",
+     "\"model_type\":\"phi3\"," THETA,
+     2,
+     4,
+     2,
+     4,
+     16,
+     FUSED_BLOCKS,
+     true,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"gptneox",
+     "\"model_type\":\"gpt_neox\",\"rotary_emb_base\":10000,\"rotary_pct\":0.25",
+     2,
+     2,
+     2,
+     8,
+     16,
+     FUSED_HEADS,
+     true,
+     false,
+     0,
+     {INT("rope.dimension_count", 2)},
+     "no gptneox.rope.freq_base"},
+    {"stablelm",
+     "\"model_type\":\"stablelm\",\"partial_rotary_factor\":0.25," THETA,
+     1,
+     2,
+     1,
+     8,
+     16,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 2)},
+     NULL},
+    {"nemotron",
+     "\"model_type\":\"nemotron\",\"partial_rotary_factor\":0.5," THETA,
+     1,
+     2,
+     1,
+     8,
+     16,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"falcon",
+     "\"model_type\":\"falcon\",\"multi_query\":false,\"alibi\":false," THETA,
+     1,
+     2,
+     2,
+     8,
+     16,
+     FALCON,
+     true,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"phimoe",
+     "\"model_type\":\"phimoe\"," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000)},
+     NULL},
+    {"granitemoe",
+     "\"model_type\":\"granitemoe\",\"attention_multiplier\":0.25," THETA,
+     1,
+     4,
+     2,
+     8,
+     24,
+     SEPARATE,
+     false,
+     true,
+     0.25,
+     {BASE(10000), NUM("attention.scale", 0.25)},
+     NULL},
+    {"glm4",
+     "\"model_type\":\"glm4\",\"partial_rotary_factor\":0.5," THETA,
+     1,
+     2,
+     1,
+     8,
+     16,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"glm4moe",
+     "\"model_type\":\"glm4_moe\",\"partial_rotary_factor\":0.5," THETA,
+     1,
+     2,
+     1,
+     8,
+     16,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"command-r",
+     "\"model_type\":\"cohere\",\"rope_theta\":8000000",
+     1,
+     2,
+     1,
+     4,
+     8,
+     SEPARATE,
+     false,
+     false,
+     0,
+     {BASE(8000000)},
+     NULL},
+    {"chatglm",
+     "\"model_type\":\"glm\",\"partial_rotary_factor\":0.5," THETA,
+     1,
+     2,
+     1,
+     8,
+     16,
+     SEPARATE,
+     true,
+     false,
+     0,
+     {BASE(10000), INT("rope.dimension_count", 4)},
+     NULL},
+    {"gpt2", "\"model_type\":\"gpt2\"", 2, 2, 2, 5, 10, CONV1D, true, false, 0, {{0}}, NULL},
+    {"bert", "\"model_type\":\"bert\"", 2, 2, 2, 4, 8, BERT, false, false, 0, {{0}}, NULL},
+};
+enum { CASES = sizeof cases / sizeof *cases, PRESENT = 20, POSITIONS = 5, WIDEST = 32 };
+
+/* Layers whose weights are there: a test model has no room for more. */
+static int present(const gguf_case *is) {
+    return is->layers < PRESENT ? is->layers : 1;
+}
+
+/* ---- The model as safetensors ---- */
+
+static void add_weights(test_model *model, const gguf_case *is) {
+    int64_t q = is->heads * is->e, k = is->key_heads * is->e, d = is->d;
+    if (is->layout == BERT)
+        model_add(model, SZGI_DTYPE_F32, POSITIONS, d, "embeddings.position_embeddings.weight");
+    if (is->layout == CONV1D)
+        model_add(model, SZGI_DTYPE_F32, POSITIONS, d, "wpe.weight");
+    for (int i = 0; i < present(is); i++) {
+        switch (is->layout) {
+        case CONV1D:
+            model_add(model, SZGI_DTYPE_F32, d, 3 * d, "h.%d.attn.c_attn.weight", i);
+            break;
+        case FUSED_HEADS:
+            model_add(model, SZGI_DTYPE_F32, 3 * q, d, "layers.%d.attention.query_key_value.weight",
+                      i);
+            break;
+        case FALCON:
+            model_add(model, SZGI_DTYPE_F32, 3 * q, d, "h.%d.self_attention.query_key_value.weight",
+                      i);
+            break;
+        case FUSED_BLOCKS:
+            model_add(model, SZGI_DTYPE_F32, q + 2 * k, d, "layers.%d.self_attn.qkv_proj.weight",
+                      i);
+            break;
+        case BERT:
+            model_add(model, SZGI_DTYPE_F32, q, d, "encoder.layer.%d.attention.self.query.weight",
+                      i);
+            model_add(model, SZGI_DTYPE_F32, k, d, "encoder.layer.%d.attention.self.key.weight", i);
+            break;
+        default:
+            model_add(model, SZGI_DTYPE_F32, q, d, "layers.%d.self_attn.q_proj.weight", i);
+            model_add(model, SZGI_DTYPE_F32, k, d, "layers.%d.self_attn.k_proj.weight", i);
+        }
+    }
+}
+
+static void write_safetensors(const test_model *model, const gguf_case *is) {
+    char config[1024], norms[64] = "";
+    if (is->layout != CONV1D && is->layout != FUSED_HEADS && is->layout != BERT &&
+        is->layout != FALCON)
+        snprintf(norms, sizeof norms, "\"num_key_value_heads\":%d,\"head_dim\":%d,", is->key_heads,
+                 is->e);
+    snprintf(config, sizeof config,
+             "{%s\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"hidden_size\":%d,%s}", norms,
+             is->layers, is->heads, is->d, is->config);
+    model_write(model, config);
+}
+
+/* Row `row` of all queries (part 0) or all keys (part 1) of a layer. */
+static void take_row(const test_model *model, const gguf_case *is, int layer, int part, int64_t row,
+                     double *out) {
+    int64_t d = is->d, e = is->e, head = row / e;
+    const double *w;
+    switch (is->layout) {
+    case CONV1D:
+        w = model_value(model, "h.%d.attn.c_attn.weight", layer);
+        for (int64_t j = 0; j < d; j++)
+            out[j] = w[j * 3 * d + part * d + row];
+        return;
+    case FUSED_HEADS:
+        w = model_value(model, "layers.%d.attention.query_key_value.weight", layer);
+        row += (2 * head + part) * e;
+        break;
+    case FALCON: /* one query a group: q, k, v of each head in turn */
+        w = model_value(model, "h.%d.self_attention.query_key_value.weight", layer);
+        row += (2 * head + part) * e;
+        break;
+    case FUSED_BLOCKS:
+        w = model_value(model, "layers.%d.self_attn.qkv_proj.weight", layer);
+        row += part * is->heads * e;
+        break;
+    case BERT:
+        w = model_value(model, "encoder.layer.%d.attention.self.%s.weight", layer,
+                        part ? "key" : "query");
+        break;
+    default:
+        w = model_value(model, "layers.%d.self_attn.%c_proj.weight", layer, part ? 'k' : 'q');
+    }
+    memcpy(out, w + row * d, (size_t)d * sizeof *out);
+}
+
+/* ---- The same as GGUF ---- */
+
+static void put_key(gguf_file *file, const char *architecture, const key_value *is) {
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", architecture, is->key);
+    if (is->kind == WHOLE)
+        gguf_key_u32(file, name, (uint32_t)is->number);
+    if (is->kind == REAL)
+        gguf_key_f32(file, name, (float)is->number);
+    if (is->kind == WORD)
+        gguf_key_text(file, name, is->word);
+}
+
+/* YaRN's factor on queries and keys where positions are four times as many; its reciprocal as a
+ * file has it. */
+static double temperature(void) {
+    return 0.1 * log(4) + 1;
+}
+
+static double undone(void) {
+    return (double)(float)(1 / temperature());
+}
+
+/* The keys of a case; -1 for attn_factor undoes YaRN's own. */
+static void put_keys(gguf_file *file, const gguf_case *is) {
+    const key_value sizes[] = {INT("block_count", is->layers), INT("embedding_length", is->d),
+                               INT("attention.head_count", is->heads),
+                               INT("attention.head_count_kv", is->key_heads),
+                               INT("attention.key_length", is->e)};
+    gguf_key_text(file, "general.architecture", is->architecture);
+    int count = is->heads * is->e == is->d ? 4 : 5; /* a head size that follows is left out */
+    for (int i = 0; i < count; i++)
+        put_key(file, is->architecture, &sizes[i]);
+    for (const key_value *own = is->keys; own->key; own++) {
+        key_value value = *own;
+        if (value.number < 0)
+            value.number = undone();
+        put_key(file, is->architecture, &value);
+    }
+}
+
+/* Place of row `row` of q or k in the file: the converter turns the halves of a head into pairs. */
+static int64_t place_of(const gguf_case *is, int64_t row) {
+    int64_t head = row / is->e, r = row % is->e, half = is->e / 2;
+    return is->permuted ? head * is->e + 2 * (r % half) + r / half : row;
+}
+
+static void put_weight(gguf_file *file, const char *name, int64_t rows, int64_t columns,
+                       const float *data) {
+    gguf_tensor(file, name, 0, 2, (int64_t[]){rows, columns}, data,
+                (size_t)(rows * columns) * sizeof *data);
+}
+
+static void put_layer(gguf_file *file, const test_model *model, const gguf_case *is, int layer) {
+    int64_t q = is->heads * is->e, k = is->key_heads * is->e, d = is->d;
+    float *all = calloc((size_t)((q + 2 * k) * d), sizeof *all);
+    double row[WIDEST];
+    char name[64];
+    ck_assert_ptr_nonnull(all);
+    for (int64_t i = 0; i < q + k; i++) {
+        int part = i >= q;
+        int64_t own = part ? i - q : i, to = place_of(is, own) + part * q;
+        take_row(model, is, layer, part, own, row);
+        for (int64_t j = 0; j < d; j++)
+            all[to * d + j] = (float)row[j];
+    }
+    snprintf(name, sizeof name, "blk.%d.attn_%s.weight", layer, is->fused ? "qkv" : "q");
+    put_weight(file, name, is->fused ? q + 2 * k : q, d, all);
+    snprintf(name, sizeof name, "blk.%d.attn_k.weight", layer);
+    if (!is->fused)
+        put_weight(file, name, k, d, all + q * d);
+    snprintf(name, sizeof name, "blk.%d.attn_q_norm.weight", layer);
+    if (strcmp(is->architecture, "qwen3") == 0)
+        gguf_tensor(file, name, 0, 1, (int64_t[]){is->e}, all, (size_t)is->e * sizeof *all);
+    free(all);
+}
+
+static void put_positions(gguf_file *file, const double *table, int64_t d) {
+    float single[POSITIONS * WIDEST];
+    for (int64_t i = 0; i < POSITIONS * d; i++)
+        single[i] = (float)table[i];
+    put_weight(file, "position_embd.weight", POSITIONS, d, single);
+}
+
+static void fill(gguf_file *file, const test_model *model, const gguf_case *is) {
+    *file = (gguf_file){.version = 0};
+    put_keys(file, is);
+    if (is->layout == BERT)
+        put_positions(file, model_value(model, "embeddings.position_embeddings.weight"), is->d);
+    if (is->layout == CONV1D)
+        put_positions(file, model_value(model, "wpe.weight"), is->d);
+    for (int i = 0; i < present(is); i++)
+        put_layer(file, model, is, i);
+    for (int i = present(is); i < is->layers; i++) { /* their other weights */
+        char name[64];
+        snprintf(name, sizeof name, "blk.%d.ffn_norm.weight", i);
+        gguf_tensor(file, name, 0, 1, (int64_t[]){1}, (float[]){1}, sizeof(float));
+    }
+}
+
+/* ---- Comparisons ---- */
+
+static szg_status open_file(const gguf_file *file, szg_checkpoint **out) {
+    gguf_write(file, scratch_path("model.gguf"));
+    return szg_checkpoint_open(test_context(), scratch_path("model.gguf"), NULL, out);
+}
+
+/* Both tables of frequencies are one but for the source: the permutation moves rows, and each
+ * coefficient comes from the same two rows by the same operations. Where a factor of both rows went
+ * through a number of relative error `roundoff`, energies have it four times. */
+static void check_frequencies(const szg_table *got, const szg_table *want, double roundoff) {
+    static const char *const columns[] = {"theta",         "rotation_re",   "rotation_im",
+                                          "reflection_re", "reflection_im", "energy",
+                                          "model_energy"};
+    ck_assert_int_eq(got != NULL, want != NULL);
+    for (int64_t i = 0; got && i < szg_table_rows(want); i++) {
+        ck_assert(cell(got, i, "layer") == cell(want, i, "layer"));
+        ck_assert(cell(got, i, "pair") == cell(want, i, "pair"));
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+            double a = cell(got, i, columns[j]), b = cell(want, i, columns[j]);
+            ck_close(a, b, 5 * roundoff * fabs(b));
+        }
+    }
+    if (got)
+        ck_assert_int_eq(szg_table_rows(got), szg_table_rows(want));
+}
+
+static void check_heads(const szg_checkpoint_tables *tables, const test_model *model,
+                        const gguf_case *is, double amplitude) {
+    int64_t e = is->e, d = is->d;
+    double q[WIDEST * WIDEST], k[WIDEST * WIDEST];
+    double scale = is->scale > 0   ? is->scale
+                   : is->scale < 0 ? 1 / sqrt(-is->scale)
+                                   : 1 / sqrt((double)e);
+    const double *p = is->layout == BERT     ? model_value(model, "embeddings.position_"
+                                                                      "embeddings.weight")
+                      : is->layout == CONV1D ? model_value(model, "wpe.weight")
+                                             : NULL;
+    for (int layer = 0; layer < present(is); layer++)
+        for (int head = 0; head < is->heads; head++) {
+            const oracle_head oracle = {e, d, q, k};
+            for (int64_t r = 0; r < e; r++) {
+                take_row(model, is, layer, 0, head * e + r, q + r * d);
+                take_row(model, is, layer, 1, head / (is->heads / is->key_heads) * e + r,
+                         k + r * d);
+            }
+            for (int64_t i = 0; i < e * d; i++)
+                q[i] *= scale * amplitude * amplitude;
+            double *dense = oracle_product(&oracle, d, NULL);
+            check_spectra(tables, layer, head, "qk", d, dense, oracle_error(&oracle, d, NULL));
+            free(dense);
+            if (!p)
+                continue;
+            dense = oracle_product(&oracle, POSITIONS, p);
+            check_spectra(tables, layer, head, "position", POSITIONS, dense,
+                          oracle_error(&oracle, POSITIONS, p));
+            free(dense);
+        }
+}
+
+START_TEST(architectures_have_the_spectra_of_their_safetensors) {
+    const gguf_case *is = &cases[_i];
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint[2];
+    szg_checkpoint_tables tables[2];
+    model_open(&model);
+    add_weights(&model, is);
+    write_safetensors(&model, is);
+    model_analyse(&model, &checkpoint[0], &tables[0]);
+    fill(&file, &model, is);
+    ck_szg_ok(open_file(&file, &checkpoint[1]));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint[1], NULL, &tables[1]));
+    ck_assert_int_eq(tables[1].bad, is->layers - present(is));
+    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint[1]);
+    ck_assert_ptr_null(facts.unknown);
+    ck_assert_str_eq(facts.model_type, is->architecture);
+    ck_assert_int_eq(facts.head_size, is->e);
+    ck_assert_int_eq(facts.key_heads, is->key_heads);
+    if (is->note)
+        ck_assert_msg(strstr(facts.note, is->note), "%s", facts.note);
+    else
+        ck_assert_str_eq(facts.note, "");
+    bool yarn = strstr(is->config, "yarn"), whole = strstr(is->config, "attention_factor");
+    check_heads(&tables[1], &model, is, (yarn ? temperature() : 1) * (whole ? undone() : 1));
+    check_frequencies(tables[1].frequencies, tables[0].frequencies, whole ? 0x1p-24 : 0);
+    for (int i = 0; i < 2; i++) {
+        szg_checkpoint_tables_close(&tables[i]);
+        szg_checkpoint_close(&checkpoint[i]);
+    }
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+/* The file that gguf-py wrote has the answers of the safetensors it was made from. */
+START_TEST(file_of_gguf_py_has_the_spectra_of_its_safetensors) {
+    const char *data = getenv("SZG_TEST_DATA");
+    char path[2][4096];
+    szg_checkpoint *checkpoint[2];
+    szg_checkpoint_tables tables[2];
+    ck_assert_msg(data, "SZG_TEST_DATA is the folder tests/data of the source");
+    snprintf(path[0], sizeof path[0], "%s/gguf/llama", data); /* safetensors come first */
+    snprintf(path[1], sizeof path[1], "%s/gguf/llama/model.gguf", data);
+    for (int i = 0; i < 2; i++) {
+        ck_szg_ok(szg_checkpoint_open(test_context(), path[i], NULL, &checkpoint[i]));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint[i], NULL, &tables[i]));
+        ck_assert_int_eq(tables[i].bad, 0);
+    }
+    check_frequencies(tables[1].frequencies, tables[0].frequencies, 0);
+    const szg_table *got = tables[1].spectra, *want = tables[0].spectra;
+    double norm = 0; /* of Frobenius: a head's rank is its size, 8, at most */
+    ck_assert_int_eq(szg_table_rows(got), szg_table_rows(want));
+    ck_assert_int_eq(szg_table_rows(tables[0].summary), 2 * 4);
+    for (int64_t i = 0; i < szg_table_rows(tables[0].summary); i++)
+        norm = fmax(norm, sqrt(8) * cell(tables[0].summary, i, "sigma_max"));
+    for (int64_t i = 0; i < szg_table_rows(got); i++)
+        if (strcmp(cell_text(got, i, "kind"), "singular") == 0)
+            ck_close(cell(got, i, "re"), cell(want, i, "re"), 2 * weyl(32, norm));
+    for (int i = 0; i < 2; i++) {
+        szg_checkpoint_tables_close(&tables[i]);
+        szg_checkpoint_close(&checkpoint[i]);
+    }
+}
+END_TEST
+
+/* The key of each property is the file's own; what it does not have, llama.cpp's code decided. */
+START_TEST(properties_name_the_keys_of_the_file) {
+    static const char *const want[][2] = {
+        {"model_type", "general.architecture"},      {"layers", "llama.block_count"},
+        {"heads", "llama.attention.head_count"},     {"key_heads", "llama.attention.head_count_kv"},
+        {"head_size", "llama.attention.key_length"}, {"model_size", "llama.embedding_length"},
+        {"rotary", "llama.rope.freq_base"}};
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_weights(&model, &cases[0]);
+    fill(&file, &model, &cases[0]);
+    ck_szg_ok(open_file(&file, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+    for (int64_t i = 0; i < szg_table_rows(tables.architecture); i++) {
+        const char *key = "";
+        for (size_t j = 0; j < sizeof want / sizeof *want; j++)
+            if (strcmp(cell_text(tables.architecture, i, "property"), want[j][0]) == 0)
+                key = want[j][1];
+        ck_assert_str_eq(cell_text(tables.architecture, i, "key"), key);
+    }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+/* ---- Frequencies that tensors divide ---- */
+
+/* A LLaMA or a Phi-3 of one layer, one head and three pairs, with its keys open for more. */
+static void fill_small(gguf_file *file, test_model *model, const char *architecture) {
+    static gguf_case is;
+    is = (gguf_case){architecture,  "",  1, 1, 1, 6, 6, SEPARATE, false, false, 0,
+                     {BASE(10000)}, NULL};
+    model_open(model);
+    add_weights(model, &is);
+    fill(file, model, &is);
+}
+
+static void put_divisors(gguf_file *file, const char *name, const float *divisors, int count) {
+    gguf_tensor(file, name, 0, 1, (int64_t[]){count}, divisors, (size_t)count * sizeof *divisors);
+}
+
+static void check_divided(gguf_file *file, const float *divisors, double amplitude,
+                          const char *note) {
+    szg_checkpoint *checkpoint;
+    szgi_rotary rotary;
+    ck_szg_ok(open_file(file, &checkpoint));
+    ck_assert_msg(strstr(szg_checkpoint_describe(checkpoint).note, note), "%s",
+                  szg_checkpoint_describe(checkpoint).note);
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+    ck_assert_int_eq(rotary.pairs, 3);
+    ck_assert(rotary.amplitude == amplitude);
+    for (int t = 0; t < 3; t++) {
+        double want = pow(10000, -2.0 * t / 6) / (double)divisors[t];
+        /* The power is taken two ways: the exponent's rounding is magnified by log(10000). */
+        ck_close(rotary.theta[t], want, gamma_of(2 * (log(10000) + 4)) * want);
+    }
+    szg_checkpoint_close(&checkpoint);
+}
+
+START_TEST(divisors_of_frequencies_are_followed) {
+    static const float divisors[] = {1, 1.5f, 8}, longer[] = {2, 3, 4};
+    test_model model;
+    gguf_file file;
+    fill_small(&file, &model, "llama");
+    put_divisors(&file, "rope_freqs.weight", divisors, 3);
+    check_divided(&file, divisors, 1, "divided by the numbers of rope_freqs.weight");
+    gguf_free(&file);
+    model_close(&model);
+    fill_small(&file, &model, "phi3");
+    put_divisors(&file, "rope_factors_short.weight", divisors, 3);
+    put_divisors(&file, "rope_factors_long.weight", longer, 3);
+    gguf_key_f32(&file, "phi3.rope.scaling.attn_factor", 1.25f);
+    check_divided(&file, divisors, 1.25,
+                  "multiplied by 1.25 (rope.scaling.attn_factor); "
+                  "frequencies are those of rope_factors_short.weight");
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(bad_divisors_are_refused) {
+    static const struct {
+        const char *name;
+        float divisor[3];
+        int count;
+        const char *words;
+    } bad[] = {
+        {"rope_freqs.weight",
+         {1, 2, 3},
+         2,
+         "tensor rope_freqs.weight: has shape [2], and 3 rotary"},
+        {"rope_freqs.weight", {1, 0, 3}, 3, "divisor 1 is 0, and must be positive"},
+        {"rope_freqs.weight", {1, 2, -3}, 3, "divisor 2 is -3, and must be positive"},
+        {"rope_freqs.weight", {1, NAN, 3}, 3, "tensor rope_freqs.weight: the weight at [1] is NaN"},
+        {"rope_factors_long.weight", {1, 2, 3}, 3, "is there without rope_factors_short.weight"},
+        {"rope_factors_short.weight", {1, 2, 3}, 3, "is there without rope_factors_long.weight"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, "llama");
+        put_divisors(&file, bad[i].name, bad[i].divisor, bad[i].count);
+        ck_szg_fails(SZG_EDATA, bad[i].words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* ---- Keys ---- */
+
+START_TEST(bad_keys_are_named) {
+    static const struct {
+        const char *architecture;
+        key_value key;
+        const char *words;
+    } bad[] = {
+        {"llama", NUM("rope.freq_base", 0), "llama.rope.freq_base: is there twice"},
+        {"llama", INT("rope.dimension_count", 0), "llama.rope.dimension_count: is 0, and must"},
+        {"llama", INT("rope.dimension_count", 8), "rotary=8 exceeds the head dimension dim=6"},
+        {"llama", NUM("attention.scale", -1), "llama.attention.scale: is -1, and must be positive"},
+        {"granite", INT("leading", 1), "granite.attention.scale: is missing"},
+        {"llama", TXT("attention.scale", "1"), "llama.attention.scale: is a text"},
+        {"llama", NUM("attention.max_alibi_bias", 8),
+         "llama.attention.max_alibi_bias: is not known to szego for 'llama'"},
+        {"llama", TXT("rope.scaling.type", "cubic"),
+         "llama.rope.scaling.type: 'cubic' is not known to szego; known are none, linear, yarn"},
+        {"llama", TXT("rope.scaling.type", "yarn"), "llama.rope.scale_linear: is missing"},
+        {"llama", NUM("rope.scaling.factor", -4), "llama.rope.scaling.factor: is -4, and must"},
+        {"llama", NUM("rope.scaling.attn_factor", 0), "attn_factor: is 0, and must be positive"},
+        {"llama", NUM("rope.freq_base_swa", 500), "rope.freq_base_swa: is not known to szego"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, bad[i].architecture);
+        put_key(&file, bad[i].architecture, &bad[i].key);
+        ck_szg_fails(SZG_EDATA, bad[i].words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+static void begin(gguf_file *file, const char *key, const char *value) {
+    *file = (gguf_file){.version = 0};
+    gguf_key_text(file, key, value);
+}
+
+START_TEST(sizes_are_required_and_one_for_all_layers) {
+    static const uint32_t heads[][2] = {{2, 2}, {2, 1}};
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    begin(&file, "general.architecture", "llama");
+    ck_szg_fails(SZG_EDATA, "model.gguf: llama.block_count: is missing",
+                 open_file(&file, &checkpoint));
+    gguf_key_u32(&file, "llama.block_count", 2);
+    put_weight(&file, "a", 1, 1, (float[]){1});
+    ck_szg_fails(SZG_EDATA, "llama.block_count: is 2, and the file has 1 tensors",
+                 open_file(&file, &checkpoint));
+    put_weight(&file, "b", 1, 1, (float[]){1});
+    gguf_key_u32(&file, "llama.embedding_length", 9);
+    gguf_key_u32(&file, "llama.attention.head_count", 2);
+    ck_szg_fails(SZG_EDATA,
+                 "llama.attention.key_length: is missing, and 2 heads do not divide the model size "
+                 "9",
+                 open_file(&file, &checkpoint));
+    gguf_key_u32(&file, "llama.attention.key_length", 4);
+    ck_szg_fails(SZG_EDATA, "no tensor is called *blk.N.attn_q.weight",
+                 open_file(&file, &checkpoint));
+    gguf_free(&file);
+    for (int i = 0; i < 2; i++) {
+        begin(&file, "general.architecture", "llama");
+        gguf_key_u32(&file, "llama.block_count", 2);
+        put_weight(&file, "a", 1, 1, (float[]){1});
+        put_weight(&file, "b", 1, 1, (float[]){1});
+        gguf_key_u32(&file, "llama.embedding_length", 8);
+        gguf_key(&file, "llama.attention.head_count", GGUF_ARRAY);
+        gguf_add_u32(&file.keys, GGUF_U32);
+        gguf_add_u64(&file.keys, 2);
+        gguf_add(&file.keys, heads[i], sizeof heads[i]);
+        ck_szg_fails(SZG_EDATA,
+                     i ? "llama.attention.head_count: differs from layer to layer (2 and 1)"
+                       : "no tensor is called",
+                     open_file(&file, &checkpoint));
+        gguf_free(&file);
+    }
+}
+END_TEST
+
+/* Without a known architecture the file is one of weights. */
+START_TEST(other_files_are_weights) {
+    static const char *const names[][3] = {
+        {"general.architecture", "rwkv7", "general.architecture 'rwkv7' is not known to szego"},
+        {"general.name", "x", "the metadata have no general.architecture"}};
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    for (int i = 0; i < 2; i++) {
+        begin(&file, names[i][0], names[i][1]);
+        put_weight(&file, "w", 1, 2, (float[]){3, 4});
+        ck_szg_ok(open_file(&file, &checkpoint));
+        ck_assert_str_eq(szg_checkpoint_describe(checkpoint).unknown, names[i][2]);
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        ck_close(cell(tables.summary, 0, "sigma_max"), 5, weyl(2, 5));
+        ck_assert_str_eq(cell_text(tables.tensors, 0, "dtype"), "F32");
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+    }
+    begin(&file, "general.type", "adapter");
+    ck_szg_fails(SZG_EDATA, "general.type: is 'adapter': this is a LoRA adapter",
+                 open_file(&file, &checkpoint));
+    gguf_free(&file);
+}
+END_TEST
+
+START_TEST(configuration_is_the_metadata) {
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    fill_small(&file, &model, "llama");
+    gguf_write(&file, model_path(&model, "model.gguf"));
+    model_write_text(&model, "config.json", "{\"model_type\":\"bert\"}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).model_type, "llama");
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, "", &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).unknown, "the metadata are not used");
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_fails(SZG_EINVAL, "a GGUF file has its configuration in its metadata",
+                 szg_checkpoint_open(test_context(), model.folder, "config.json", &checkpoint));
+    const char *const set[] = {"rope_theta=500000"};
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                            .sets = 1};
+    ck_szg_fails(SZG_EINVAL, "--set changes config.json",
+                 szg_checkpoint_open_chosen(test_context(), model.folder, &choices, &checkpoint));
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+/* ---- Weights ---- */
+
+enum { Q8_BLOCK = 34, Q8_SIDE = 32 };
+
+/* A square of Q8_0 with the scale 2^-4: signed bytes of a stream, and the numbers that they are. */
+static void draw_q8(uint32_t step, unsigned char *blocks, float *number) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 77, .step = step};
+    for (int i = 0; i < Q8_SIDE; i++, blocks += Q8_BLOCK) {
+        memcpy(blocks, "\0\x2C", 2); /* 2^-4 in half precision */
+        for (int j = 0; j < Q8_SIDE; j++) {
+            int8_t byte = (int8_t)szgi_random_word(&stream, (uint64_t)(i * Q8_SIDE + j));
+            memcpy(blocks + 2 + j, &byte, 1);
+            number[i * Q8_SIDE + j] = (float)byte / 16;
+        }
+    }
+}
+
+static void fill_q8(gguf_file *file, bool quantised) {
+    unsigned char blocks[Q8_SIDE * Q8_BLOCK];
+    float number[Q8_SIDE * Q8_SIDE];
+    begin(file, "general.architecture", "qwen2");
+    gguf_key_u32(file, "qwen2.block_count", 2);
+    gguf_key_u32(file, "qwen2.embedding_length", Q8_SIDE);
+    gguf_key_u32(file, "qwen2.attention.head_count", 2);
+    gguf_key_f32(file, "qwen2.rope.freq_base", 10000);
+    for (uint32_t i = 0; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "blk.%u.attn_%c.weight", i / 2, i % 2 ? 'k' : 'q');
+        draw_q8(i, blocks, number);
+        if (quantised)
+            gguf_tensor(file, name, 8, 2, (int64_t[]){Q8_SIDE, Q8_SIDE}, blocks, sizeof blocks);
+        else
+            put_weight(file, name, Q8_SIDE, Q8_SIDE, number);
+    }
+}
+
+/* Quantised weights have the answers of the numbers that they stand for, to the last bit. */
+START_TEST(quantised_weights_are_their_numbers) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables[2];
+    for (int i = 0; i < 2; i++) {
+        gguf_file file;
+        fill_q8(&file, i == 1);
+        ck_szg_ok(open_file(&file, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables[i]));
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+    }
+    ck_assert_str_eq(cell_text(tables[1].tensors, 0, "dtype"), "Q8_0");
+    int64_t rows = szg_table_rows(tables[0].spectra);
+    ck_assert_int_eq(rows, szg_table_rows(tables[1].spectra));
+    ck_assert_int_gt(rows, 0);
+    for (int64_t i = 0; i < rows; i++) {
+        ck_assert(cell(tables[0].spectra, i, "re") == cell(tables[1].spectra, i, "re"));
+        ck_assert(cell(tables[0].spectra, i, "im") == cell(tables[1].spectra, i, "im"));
+    }
+    szg_checkpoint_tables_close(&tables[0]);
+    szg_checkpoint_tables_close(&tables[1]);
+}
+END_TEST
+
+/* A layer whose type is not read, one without its key and one with an infinite scale are skipped.
+ */
+START_TEST(bad_layers_are_skipped) {
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    static const unsigned char zero[256 * 66];
+    unsigned char blocks[Q8_SIDE * Q8_BLOCK];
+    float number[Q8_SIDE * Q8_SIDE];
+    draw_q8(1, blocks, number);
+    begin(&file, "general.architecture", "qwen2");
+    gguf_key_u32(&file, "qwen2.block_count", 4);
+    gguf_key_u32(&file, "qwen2.embedding_length", 32);
+    gguf_key_u32(&file, "qwen2.attention.head_count", 1);
+    gguf_tensor(&file, "blk.0.attn_q.weight", 77, 2, (int64_t[]){32, 32}, zero, 1024);
+    gguf_tensor(&file, "blk.1.attn_q.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    gguf_tensor(&file, "blk.2.attn_q.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    gguf_tensor(&file, "blk.3.attn_q.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    gguf_tensor(&file, "blk.0.attn_k.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    gguf_tensor(&file, "blk.3.attn_k.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    blocks[2 * Q8_BLOCK + 1] = 0x7C; /* an infinite scale */
+    gguf_tensor(&file, "blk.2.attn_k.weight", 8, 2, (int64_t[]){32, 32}, blocks, sizeof blocks);
+    ck_szg_ok(open_file(&file, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+    ck_assert_int_eq(tables.bad, 3);
+    static const char *const words[] = {"has type GGML-77 where a weight belongs: szego reads F64",
+                                        "tensor blk.1.attn_k.weight is missing",
+                                        "tensor blk.2.attn_k.weight: the weight at [2, "};
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(
+            strstr(cell_text(tables.summary, find_row(tables.summary, i, -1, "qk"), "note"),
+                   words[i]),
+            "%s", cell_text(tables.summary, find_row(tables.summary, i, -1, "qk"), "note"));
+    ck_assert(cell(tables.summary, find_row(tables.summary, 3, 0, "qk"), "sigma_max") > 0);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    gguf_free(&file);
+}
+END_TEST
+
+START_TEST(failed_allocations_are_survived) {
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint = NULL;
+    static const float divisors[] = {1, 1.5f, 8};
+    fill_small(&file, &model, "llama");
+    put_divisors(&file, "rope_freqs.weight", divisors, 3);
+    gguf_key_text(&file, "llama.rope.scaling.type", "yarn");
+    gguf_key_f32(&file, "llama.rope.scaling.factor", 4);
+    gguf_key_u32(&file, "llama.context_length", 4096);
+    gguf_write(&file, scratch_path("model.gguf"));
+    ck_survives_failed_allocations(
+        40, szg_checkpoint_open(test_context(), scratch_path("model.gguf"), NULL, &checkpoint));
+    szg_checkpoint_close(&checkpoint);
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+TEST_FILE("gguf") {
+    test_add_loop(suite, "architectures_have_the_spectra_of_their_safetensors",
+                  architectures_have_the_spectra_of_their_safetensors, CASES);
+    test_add(suite, "file_of_gguf_py_has_the_spectra_of_its_safetensors",
+             file_of_gguf_py_has_the_spectra_of_its_safetensors);
+    test_add(suite, "properties_name_the_keys_of_the_file", properties_name_the_keys_of_the_file);
+    test_add(suite, "divisors_of_frequencies_are_followed", divisors_of_frequencies_are_followed);
+    test_add(suite, "bad_divisors_are_refused", bad_divisors_are_refused);
+    test_add(suite, "bad_keys_are_named", bad_keys_are_named);
+    test_add(suite, "sizes_are_required_and_one_for_all_layers",
+             sizes_are_required_and_one_for_all_layers);
+    test_add(suite, "other_files_are_weights", other_files_are_weights);
+    test_add(suite, "configuration_is_the_metadata", configuration_is_the_metadata);
+    test_add(suite, "quantised_weights_are_their_numbers", quantised_weights_are_their_numbers);
+    test_add(suite, "bad_layers_are_skipped", bad_layers_are_skipped);
+    test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
+}
