@@ -22,6 +22,7 @@ except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
 PROGRAM = os.path.abspath(sys.argv[1])
+FAMILIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "families")
 os.environ["SZEGO"] = PROGRAM
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
@@ -325,6 +326,46 @@ def check_checkpoint(folder):
                 kind=szego.LibraryError)
 
 
+def check_parts(folder):
+    """Parts of a model, and what changes its configuration."""
+    model, _ = llama(os.path.join(folder, "llama"))
+    whole = szego.checkpoint(model)
+    values = whole.singular_values()
+    for layers, heads in (([1], None), (None, range(1, 3)), ("0-1", "3"), (np.array([0]), [0, 3])):
+        part = szego.checkpoint(model, layers=layers, heads=heads).singular_values()
+        rows = [0, 1] if layers is None or isinstance(layers, str) else list(layers)
+        columns = list(range(4)) if heads is None else [3] if isinstance(heads, str) else list(heads)
+        inside = np.zeros((2, 4), bool)
+        inside[np.ix_(rows, columns)] = True
+        tap.ok(f"layers {layers}, heads {heads}", part.shape == values.shape
+               and np.array_equal(part[inside], values[inside]) and np.isnan(part[~inside]).all())
+    dry = szego.checkpoint(model, dry_run=True, settings={"rope_theta": 250000.0})
+    rows = dry["checkpoint_architecture"]
+    tap.ok("a dry run: the architecture alone", list(dry.tables) == ["checkpoint_architecture"]
+           and "250000" in " ".join(rows["value"]))
+    theta = szego.checkpoint(model, settings={"rope_theta": 250000.0}).per_pair("theta")[0, 0]
+    # Powers of 250000^(-1/4), a few roundings each.
+    tap.ok("a value of the configuration", np.allclose(theta, 250000.0 ** (-np.arange(4) / 4), rtol=16 * EPS, atol=0))
+    both = szego.checkpoint(os.path.join(FAMILIES, "t5"))
+    tap.ok("stacks", both.stacks == ("encoder", "decoder", "cross") and both.stack == "encoder" and whole.stacks == ("",)
+           and [szego.checkpoint(os.path.join(FAMILIES, "t5"), stack=name).stack for name in both.stacks]
+           == list(both.stacks))
+    for name, call, *said in (
+            ("a dry run has no spectra", dry.singular_values, "dry_run"),
+            ("a dry run has no problems to tell", lambda: dry.problems, "dry_run"),
+            ("a layer that the model lacks", lambda: szego.checkpoint(model, layers=[2]), "2"),
+            ("layers that are no numbers", lambda: szego.checkpoint(model, layers=[0.5]), "0.5"),
+            ("no layer", lambda: szego.checkpoint(model, layers=[]), "layers"),
+            ("heads that are no list", lambda: szego.checkpoint(model, heads=3), "heads=3"),
+            ("a list of letters", lambda: szego.checkpoint(model, heads="a-b"), "a-b"),
+            ("a stack that is not there", lambda: szego.checkpoint(model, stack="encoder"), "encoder"),
+            ("settings that are no dict", lambda: szego.checkpoint(model, settings="a=1"), "settings"),
+            ("a setting that JSON lacks", lambda: szego.checkpoint(model, settings={"a": np.nan}), "settings"),
+            ("a setting of no path", lambda: szego.checkpoint(model, settings={3: 1}), "settings"),
+            ("a flag that is none", lambda: szego.checkpoint(model, dry_run=1), "dry_run")):
+        tap.refused(name, call, *said, kind=szego.LibraryError)
+
+
 def check_positions(folder):
     model, tensors = gpt2(folder, 2, 2, 12, 30)
     found = szego.checkpoint(model, positions=20, samples=16)
@@ -391,7 +432,7 @@ def check_leaks(folder):
     library, open_files = native.library(), len(os.listdir("/proc/self/fd"))
     native._forget()
     native._library = counted = Counted(library)
-    for check in (check_claims, check_checkpoint, check_positions, check_damaged):
+    for check in (check_claims, check_checkpoint, check_parts, check_positions, check_damaged):
         place = os.path.join(folder, check.__name__)
         os.mkdir(place)
         check(place)

@@ -40,12 +40,17 @@ def spec(value) -> bytes:
     """A SPEC as the library takes it."""
     if not isinstance(value, str):
         raise ArgumentError(f"a SPEC is a text such as \"rope:dim=64\", not {type(value).__name__}", "SZG_EINVAL")
-    if "\0" in value:
-        raise ArgumentError(f"the SPEC {value!r} holds a NUL", "SZG_EINVAL")
+    return words(value, "SPEC")
+
+
+def words(value, name: str) -> bytes:
+    """A text as the library takes it."""
+    if not isinstance(value, str) or "\0" in value:
+        raise ArgumentError(f"{name}={value!r}: a text without NUL is needed", "SZG_EINVAL")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise ArgumentError(f"the SPEC {value!r} is no UTF-8", "SZG_EINVAL") from None
+        raise ArgumentError(f"{name}={value!r} is no UTF-8", "SZG_EINVAL") from None
 
 
 def text(value: Optional[bytes]) -> Optional[str]:

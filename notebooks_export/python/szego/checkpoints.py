@@ -1,12 +1,14 @@
 """Trained checkpoints in this process: spectra of every head, as tables and as arrays by layer and head."""
+import ctypes
+import json
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import layout, native
-from .arguments import integer, path as as_path, text
+from .arguments import flag, integer, path as as_path, text, words
 from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
@@ -33,7 +35,8 @@ class Checkpoint(Tabled, Shown):
     unknown: None, or why the architecture is not known; then there are no layers and heads, and every 2-D weight
         has its singular values.
     layers, heads, key_heads, head_size, model_size: of the model; model_type: as in its configuration (None:
-        there is none). positions: "none", "learned" or "sinusoidal", with position_rows rows; rotary: queries
+        there is none). stack, stacks: which stack of an encoder-decoder this is, and which there are ("" and
+        ("",) where there is one). positions: "none", "learned" or "sinusoidal", with position_rows rows; rotary: queries
         and keys of a layer at least rotate. note: what W_Q^T W_K leaves out (biases, normalised queries).
     bad, unconverged: tensors and heads that were skipped: damaged, or without a spectrum that converged;
         `problems` says each. The rest is complete.
@@ -48,6 +51,8 @@ class Checkpoint(Tabled, Shown):
     source: str
     unknown: Optional[str]
     model_type: Optional[str]
+    stack: str
+    stacks: Tuple[str, ...]
     layers: int
     heads: int
     key_heads: int
@@ -83,7 +88,7 @@ class Checkpoint(Tabled, Shown):
         """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "toeplitzness") as float64 of
         shape (layers, heads); NaN where the cell is empty or the head was skipped."""
         self._need_heads("per_head")
-        table = self.tables["checkpoint_summary"]
+        table = self._computed("checkpoint_summary")
         cells = self._reals(table, column, "checkpoint_summary")
         rows = self._rows(table, matrix) & ~np.ma.getmaskarray(table["head"])
         made = np.full((self.layers, self.heads), np.nan)
@@ -108,12 +113,12 @@ class Checkpoint(Tabled, Shown):
     @property
     def matrices(self) -> Tuple[str, ...]:
         """Matrices with a spectrum: "qk", "position", or names of tensors."""
-        return tuple(dict.fromkeys(np.ma.getdata(self.tables["checkpoint_spectra"]["matrix"]).tolist()))
+        return tuple(dict.fromkeys(np.ma.getdata(self._computed("checkpoint_spectra")["matrix"]).tolist()))
 
     @property
     def problems(self) -> Tuple[Problem, ...]:
         """What was skipped, and why; bad + unconverged of them."""
-        table, found = self.tables["checkpoint_summary"], []
+        table, found = self._computed("checkpoint_summary"), []
         skipped = np.ma.getmaskarray(table["n"])
         for row in np.flatnonzero(skipped):
             layer, head = (None if np.ma.getmaskarray(table[name])[row] else int(table[name][row])
@@ -133,6 +138,12 @@ class Checkpoint(Tabled, Shown):
         if self.unknown:
             raise LibraryError(f"{self.source}: {self.unknown}: no heads are known, so that {what} has no answer; "
                                "singular_values(matrix=NAME) has those of a tensor")
+
+    def _computed(self, name: str):
+        if name not in self.tables:
+            raise LibraryError(f"{self!r} has no table {name}: no spectrum was computed (dry_run=True, or every head was "
+                               "skipped)")
+        return self.tables[name]
 
     def _reals(self, table, column: str, name: str) -> np.ndarray:
         """Numbers as float64, NaN where a cell is empty."""
@@ -158,7 +169,7 @@ class Checkpoint(Tabled, Shown):
     def _every(self, kind: str, matrix: str) -> np.ndarray:
         """Values of all heads, or of one tensor."""
         if (kind, matrix) not in self._made:
-            table = self.tables["checkpoint_spectra"]
+            table = self._computed("checkpoint_spectra")
             rows = self._rows(table, matrix) & (np.ma.getdata(table["kind"]) == kind)
             cells = np.ma.getdata(table["re"])
             if kind == "eigenvalue":
@@ -204,7 +215,9 @@ def _within(value, name: str, count: int) -> int:
     return value
 
 
-def checkpoint(path, config=None, *, positions: Optional[int] = None, samples: Optional[int] = None,
+def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
+               prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
+               positions: Optional[int] = None, samples: Optional[int] = None,
                threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
@@ -212,22 +225,35 @@ def checkpoint(path, config=None, *, positions: Optional[int] = None, samples: O
         found.singular_values().shape                 # (layers, heads, head_size)
         found.per_head("stable_rank")                 # (layers, heads)
 
-    path: a safetensors file, an index of shards, or a model folder. config: the model's configuration (None:
-    config.json beside the weights, if there is one; "none": assume no architecture). positions: leading positions
-    to use (None: all). samples: of each Toeplitz part's symbol in the table checkpoint_samples (None: 256; 0: none).
+    path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
+    (None: config.json beside the weights, if there is one; "none": assume no architecture).
+    layers, heads: those alone, as numbers ([0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
+        NaN for the rest. Tables of parts that make the whole have the rows of the whole.
+    stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
+        stands before the names of the stack to read ("vision_tower."). settings: values that change the
+        configuration, by the paths that messages print: {"rope_theta": 1e6}.
+    dry_run: the table checkpoint_architecture alone: no weight is read.
+    positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
+        checkpoint_samples (None: 256; 0: none).
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
     model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     name = as_path(path, "path")
-    configuration = None if config is None else b"" if config == "none" else as_path(config, "config")
+    changes = _settings(settings)
+    choices = layout.CheckpointChoices(
+        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
+        prefix=None if prefix is None else words(prefix, "prefix"),
+        stack=None if stack is None else words(stack, "stack"), set=ctypes.addressof(changes), sets=len(changes))
     options = layout.CheckpointOptions(
         positions=0 if positions is None else integer(positions, "positions", 1),
-        samples=_SAMPLES if samples is None else integer(samples, "samples", 0))
+        samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
+        layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"))
 
     def work(context):
-        with native.handle(context, "szg_checkpoint_open", "szg_checkpoint_close", name, configuration) as opened:
+        with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,
+                           _ref(choices)) as opened:
             facts = native.library().szg_checkpoint_describe(opened)
             with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
                                layout.CheckpointTables(), opened, _ref(options)) as found:
@@ -235,10 +261,41 @@ def checkpoint(path, config=None, *, positions: Optional[int] = None, samples: O
     return native.run(work, threads)
 
 
+def _settings(values) -> ctypes.Array:
+    """Texts PATH=VALUE, as an array of C."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ArgumentError(f"settings={values!r}: a dict of values by path is needed", "SZG_EINVAL")
+    texts = []
+    for name, value in (values or {}).items():
+        try:
+            said = json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"settings: {name!r}: {error}", "SZG_EINVAL") from None
+        texts.append(words(name, "settings") + b"=" + words(said, "settings"))
+    return (ctypes.c_char_p * len(texts))(*texts)
+
+
+def _numbers(value, name: str) -> Optional[bytes]:
+    """Numbers of layers or heads as the library takes them."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return words(value, name)
+    try:
+        numbers = [integer(one, name, 0) for one in value]
+    except TypeError:
+        raise ArgumentError(f"{name}={value!r}: numbers, or a text such as \"0-7+12\", are needed",
+                            "SZG_EINVAL") from None
+    if not numbers:
+        raise ArgumentError(f"{name}: no number is given; leave it out for all", "SZG_EINVAL")
+    return "+".join(map(str, numbers)).encode()
+
+
 def _checkpoint(facts, found) -> Checkpoint:
     known = {name: getattr(facts, name) for name in (
         "layers", "heads", "key_heads", "head_size", "model_size", "position_rows", "rotary")}
     return Checkpoint(source=text(facts.source), unknown=text(facts.unknown), model_type=text(facts.model_type),
+                      stack=text(facts.stack) or "", stacks=tuple((text(facts.stacks) or "").split("+")),
                       positions=_POSITIONS[facts.positions], note=text(facts.note) or "", bad=found.bad,
                       unconverged=found.unconverged, **known,
                       tables=results("checkpoint", {name: getattr(found, name) for name in _TABLES}))

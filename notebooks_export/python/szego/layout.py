@@ -178,9 +178,15 @@ class ClaimsReport(Struct):
 
 class CheckpointFacts(Struct):
     c_name = "szg_checkpoint_facts"
-    _fields_ = [("source", _STR), ("unknown", _STR), ("model_type", _STR), ("layers", _I64), ("heads", _I64),
-                ("key_heads", _I64), ("head_size", _I64), ("model_size", _I64), ("positions", _INT),
+    _fields_ = [("source", _STR), ("unknown", _STR), ("model_type", _STR), ("stack", _STR), ("stacks", _STR),
+                ("layers", _I64), ("heads", _I64), ("key_heads", _I64), ("head_size", _I64), ("model_size", _I64), ("positions", _INT),
                 ("position_rows", _I64), ("rotary", ctypes.c_bool), ("note", _STR)]
+
+
+class CheckpointChoices(Struct):
+    c_name = "szg_checkpoint_choices"
+    _fields_ = [("size", ctypes.c_size_t), ("config", _STR), ("prefix", _STR), ("stack", _STR), ("set", _PTR),
+                ("sets", _I64)]
 
 
 class CheckpointOptions(Struct):
@@ -199,7 +205,7 @@ class CheckpointTables(Struct):
 STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
            Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
            ContractionRatios, Contraction, LogitsOptions, TableColumn, ClaimsOptions,
-           ClaimsReport, CheckpointFacts, CheckpointOptions, CheckpointTables)
+           ClaimsReport, CheckpointFacts, CheckpointChoices, CheckpointOptions, CheckpointTables)
 
 #: Enumerators by the words that Python's callers use; the test compares them too.
 QUESTIONS = {"eigenvalues": ("SZG_QUESTION_EIGENVALUES", 0), "singular": ("SZG_QUESTION_SINGULAR", 1),
@@ -281,8 +287,8 @@ szg_status szg_claims_verify(szg_context *context, const szg_claims_options *opt
 void szg_claims_report_close(szg_claims_report *report);
 szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results, int64_t
     *refused);
-szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config, szg_checkpoint
-    **out);
+szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path, const szg_checkpoint_choices
+    *choices, szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint, const
