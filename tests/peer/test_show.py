@@ -172,6 +172,25 @@ def check_objects():
     tap.ok("a spectrum shows its certified ends whole", repr(found.range.lo) in page and repr(found.range.hi) in page)
 
 
+def check_calls(folder, loaded):
+    """Tables of calls in this process show themselves, and turn into frames, as those of load() do."""
+    found = {"verify": szego.verify(), "checkpoint": szego.checkpoint(folder + "-inputs/model"),
+             "train": szego.train(made.TRAINING, overrides={"capture.every": 3})}
+    for name, one in found.items():
+        page = harmless(type(one).__name__, one._repr_html_())
+        tap.ok(f"{name}: a few lines", len(page) < 4000 and f"szego.{type(one).__name__}" in page, page[:200])
+        tables = sorted(of for of in loaded if of.split("_")[0] == name and of not in ("train_runs", "verify_checks"))
+        tap.ok(f"{name}: the tables that a folder has, each a Table", sorted(one) == tables
+               and all(type(one[of]) is szego.Table for of in one), f"{sorted(one)} {tables}")
+        for of in one.keys() if pandas is not None else ():
+            frame, want = one[of].frame(), loaded[of].frame()
+            same = of != "train_timing" and name != "train" and "source" not in want  # seconds, folders and paths differ
+            tap.ok(f"{of}: a frame", list(frame.columns) == list(want.columns) and frame.dtypes.equals(want.dtypes)
+                   and len(frame) == len(want) and (not same or frame.drop(columns="result").equals(
+                       want.drop(columns="result"))), f"{len(frame)} {len(want)}")
+    return found["train"].tables
+
+
 def check_dicts(loaded):
     """Results and tables are the dicts that they were."""
     for name, again in (("pickle", pickle.loads(pickle.dumps(loaded))), ("copy", copy.copy(loaded)),
@@ -660,7 +679,7 @@ def check_source(folder):
            and set(szego.plot.__all__) == set(sections) - {"load"}, str(missing))
 
 
-def check_figures(folder, loaded):
+def check_figures(folder, loaded, trained):
     if matplotlib is None:
         tap.ok("figures # SKIP Matplotlib is missing: Debian's python3-matplotlib is needed", True)
         return
@@ -670,6 +689,8 @@ def check_figures(folder, loaded):
         check(loaded)
     check_zeros()
     check_spectrum_objects()
+    for name in ("curves", "contraction", "contraction_map"):
+        drawn(f"{name} of a run in this process", lambda name=name: getattr(szego.plot, name)(trained))
     check_arguments(folder, loaded)
     check_words()
     check_source(folder)
@@ -682,8 +703,9 @@ with scratch() as place:
     check_results(everything)
     check_tables()
     check_objects()
+    trained_here = check_calls(results_folder, everything)
     check_dicts(everything)
     check_frames(results_folder, everything)
     check_missing(place)
-    check_figures(results_folder, everything)
+    check_figures(results_folder, everything, trained_here)
 tap.finish()

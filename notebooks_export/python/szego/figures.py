@@ -518,13 +518,15 @@ def contraction_map(tables, ax=None, over="head"):
 def ceiling_of(tables, part, reproduced):
     """The mean label ceiling of the runs of a panel; NaN where it is not known."""
     runs = table(tables, "reproduce_runs" if reproduced else "train_runs")
+    if not size(runs):
+        return np.nan
     ceilings, results = numbers(runs, "ceiling" if reproduced else "label_ceiling"), texts(runs, "result")
     task, own = texts(part, "task")[0], set(texts(part, "result"))
     alike = np.array(texts(runs, "task")) == task
     if reproduced:
         alike &= np.array(texts(runs, "experiment")) == texts(part, "experiment")[0]
     below = [any(result in (".", path) or path.startswith(result + "/") for path in own) for result in results]
-    ceilings = ceilings[alike & np.array(below, bool) & np.isfinite(ceilings)] if size(runs) else ceilings[:0]
+    ceilings = ceilings[alike & np.array(below, bool) & np.isfinite(ceilings)]
     return ceilings.mean() if len(ceilings) else np.nan
 
 

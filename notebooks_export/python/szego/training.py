@@ -16,6 +16,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import integer, path as as_path, text
+from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
 from .tabled import Tabled
@@ -27,7 +28,7 @@ Config = Union[None, str, os.PathLike, Mapping]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trained(Tabled):
+class Trained(Tabled, Shown):
     """What a run has come to.
 
     folder, checkpoint: the run's folder, and the file of its weights in it; None where folder=None was asked for,
