@@ -1,0 +1,27 @@
+"""Queries and keys of your own: what do positional encodings do to the spectrum of their logits?
+
+usage: python3 logits.py [Q.npy K.npy] [FIGURE.png]      (float64 of shape (N, d); without them: random ones)
+"""
+import sys
+
+import numpy as np
+import szego
+
+arrays = [name for name in sys.argv[1:] if name.endswith(".npy")]
+figures = [name for name in sys.argv[1:] if not name.endswith(".npy")]
+if arrays:
+    q, k = (np.load(name) for name in arrays)
+else:
+    q, k = np.random.default_rng(7).standard_normal((2, 96, 16))
+
+# Content is q k^T / sqrt(d); coupled is what the encoding makes of it, before mask and softmax.
+for spec in (f"rope:dim={q.shape[1]}", "alibi:heads=1", "t5:heads=1,seed=1"):
+    found = szego.contraction(q, k, spec)
+    order = {True: "majorised by", False: "not majorised by", None: "not compared with"}[found.majorised]
+    print(f"{spec}: width {found.width:.6f} of the content's, largest singular value {found.norm:.6f} of it; "
+          f"eigenvalues {order} the content's")
+
+if figures:
+    import matplotlib.pyplot as plt
+    szego.plot.contraction(szego.contraction(q, k, f"rope:dim={q.shape[1]}"))
+    plt.savefig(figures[0])
