@@ -3,6 +3,7 @@
 the arrays. usage: test_show.py PROGRAM"""
 import copy
 import glob
+import html
 import html.parser
 import json
 import os
@@ -165,9 +166,12 @@ def check_objects():
     q, k = rng.standard_normal((2, 24, 8))
     both = szego.contraction(q, k, "rope:dim=8")
     found = szego.spectrum("rope:dim=8", 32)
-    for one in (found, found.range, found.theorem, szego.symbol("kms:rho=0.5", 16), both, both.content):
+    stack = szego.spectra(rng.standard_normal((50, 6, 6)))
+    for one in (found, found.range, found.theorem, szego.symbol("kms:rho=0.5", 16), both, both.content, stack):
         page = harmless(type(one).__name__, one._repr_html_())
         tap.ok(f"{type(one).__name__}: a few lines", len(page) < 4000 and len(one._repr_html_()) < 8000, str(len(page)))
+    tap.ok("a stack of matrices says what is alike once",
+           stack._repr_html_().count(html.escape(stack.method[0])) == 1, stack._repr_html_())
     page = found._repr_html_()
     tap.ok("a spectrum shows its certified ends whole", repr(found.range.lo) in page and repr(found.range.hi) in page)
 

@@ -9,12 +9,13 @@ import numpy as np
 from . import layout, native
 from .arguments import enum, text
 from .compute import _array, matrix_view
+from .display import Shown
 from .errors import ArgumentError
 from .results import Spectrum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectra:
+class Spectra(Shown):
     """Eigenvalues or singular values of b matrices, a row each.
 
     values: shape (b, k), k = n eigenvalues or min(m, n) singular values a row. Real eigenvalues ascend, singular

@@ -67,6 +67,8 @@ def _value(value, exact: bool = False) -> str:
         return f"{count(len(value), 'value')}: {', '.join(some)}" if len(value) else "no values"
     if isinstance(value, (numbers.Number, np.bool_)):
         return number(value, exact)
+    if isinstance(value, tuple):  # a text for each matrix of a stack
+        return plain("; ".join(dict.fromkeys(map(str, value))), 4 * CHARACTERS)
     if isinstance(value, Mapping) and hasattr(value, "_repr_html_"):
         return repr(value).splitlines()[0].strip("<>")
     if isinstance(value, Mapping):
