@@ -1,4 +1,5 @@
-/* `szego logits`: contraction report of logits, or queries and keys, that other programs dumped. */
+/* `szego logits`: contraction report, or softmax statistics, of logits, or queries and keys, that
+ * other programs dumped. */
 #include "capture/dump.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -19,15 +20,19 @@ enum {
     KEY_LENGTHS,
     KEY_MASK,
     KEY_CERTIFIED,
-    KEY_ALL
+    KEY_ALL,
+    KEY_STATISTICS,
+    KEY_SINKS,
+    KEY_SOFT_CAP
 };
 
 typedef struct logits_options {
     text_list files;
     const char *array[SZGI_DUMP_ROLES], *encoding;
     szgi_dump_options dump;
-    integer_list lengths;
-    bool certified, all;
+    integer_list lengths, sinks;
+    double soft_cap;
+    bool certified, all, statistics;
 } logits_options;
 
 static const struct argp_option options[] = {
@@ -47,10 +52,19 @@ static const struct argp_option options[] = {
      2},
     {"lengths", KEY_LENGTHS, "N[,N...]", 0, "real tokens of each batch entry: cut to them", 2},
     {"mask", KEY_MASK, "MASK", 0,
-     "none (default) or causal: entries above the diagonal are not read and count as zeros", 2},
+     "none (default) or causal: entries above the diagonal are not read; they count as zeros, and "
+     "have no weight in a softmax",
+     2},
     {"certified", KEY_CERTIFIED, NULL, 0, "symbol ranges by ball arithmetic, not by a grid", 2},
     {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
      2},
+    {"statistics", KEY_STATISTICS, NULL, 0,
+     "in place of the contraction: largest logit, entropy of the attention weights, share of token "
+     "0, norms of q and k; memory does not grow with N^2",
+     3},
+    {"sinks", KEY_SINKS, "TOKEN[,TOKEN...]", 0,
+     "with --statistics: share of these tokens too, counted from 0", 3},
+    {"soft-cap", KEY_SOFT_CAP, "C", 0, "with --statistics: the softmax is of C tanh(logit / C)", 3},
     {0}};
 
 static const char mask_names[] = "none|causal";
@@ -85,6 +99,12 @@ static void check_options(const logits_options *own, struct argp_state *state) {
     if (!any)
         argp_error(state, "nothing to read: give FILE.safetensors, FILE.npy of coupled logits, or "
                           "--coupled, --q and their like");
+    if (!own->statistics && (own->sinks.count > 0 || own->soft_cap > 0))
+        argp_error(state, "%s is about the softmax: add --statistics",
+                   own->sinks.count > 0 ? "--sinks" : "--soft-cap");
+    if (own->statistics && (own->all || own->certified))
+        argp_error(state, "--statistics computes no spectra: leave %s out, or run it apart",
+                   own->all ? "--all" : "--certified");
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -115,6 +135,15 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_ALL:
         own->all = true;
         return 0;
+    case KEY_STATISTICS:
+        own->statistics = true;
+        return 0;
+    case KEY_SINKS:
+        parse_integer_list(state, "--sinks", argument, 0, (int64_t)1 << 40, &own->sinks);
+        return 0;
+    case KEY_SOFT_CAP:
+        own->soft_cap = parse_real(state, "--soft-cap", argument, 1e-300, 1e300);
+        return 0;
     case ARGP_KEY_ARG:
         if (specs_names_encoding(argument))
             take_encoding(own, argument, state);
@@ -133,6 +162,7 @@ static void release(command_call *call) {
     logits_options *own = call->own;
     szgi_memory_free((void *)own->files.value);
     szgi_memory_free(own->lengths.value);
+    szgi_memory_free(own->sinks.value);
 }
 
 static szg_status add_files(szg_context *context, const logits_options *own, szgi_dump *dump) {
@@ -155,6 +185,24 @@ static szg_status fill(command_call *call, void *user, const szg_report_options 
     return szgi_dump_report(call->context, job->dump, job->wanted, how, tables);
 }
 
+static szg_status print_statistics(command_call *call, const logits_options *own,
+                                   const logits_job *job) {
+    const szg_statistics_options how = {SZG_INIT(szg_statistics_options), .soft_cap = own->soft_cap,
+                                        .sinks = own->sinks.count, .sink = own->sinks.value};
+    szg_table *table = NULL;
+    SZG_TRY(szgi_dump_statistics_table(call->context, &table));
+    szg_status status = szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table);
+    if (status == SZG_OK)
+        status = output_tables(call, 1, (szg_table * *const[]){&table}, NULL);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status print(command_call *call, const logits_options *own, logits_job job) {
+    return own->statistics ? print_statistics(call, own, &job)
+                           : captured_output(call, own->all, own->certified, fill, &job);
+}
+
 static szg_status run(command_call *call) {
     const logits_options *own = call->own;
     szgi_dump_options wanted = own->dump;
@@ -169,8 +217,7 @@ static szg_status run(command_call *call) {
     if (status == SZG_OK)
         status = add_files(call->context, own, dump);
     if (status == SZG_OK)
-        status =
-            captured_output(call, own->all, own->certified, fill, &(logits_job){dump, &wanted});
+        status = print(call, own, (logits_job){dump, &wanted});
     szgi_dump_close(&dump);
     szg_encoding_close(&encoding);
     return status;
@@ -179,8 +226,8 @@ static szg_status run(command_call *call) {
 static const command_example examples[] = {
     {"szego logits captured/logits/step-100.safetensors", "What `szego capture --dump` wrote."},
     {"szego logits --q q.npy --k k.npy rope:dim=16", "Queries and keys, coupled by RoPE here."},
-    {"szego logits logits.npy --mask causal -o contraction/",
-     "Logits of another program, in files."},
+    {"szego logits logits.npy --mask causal --statistics --sinks 0,1 -o statistics/",
+     "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};
 
 static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
@@ -190,15 +237,16 @@ static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
 
 const command command_logits = {
     .name = "logits",
-    .summary = "contraction report of captured logits, or of queries and keys",
+    .summary = "contraction or softmax statistics of captured logits, or of queries and keys",
     .arguments = "[FILE...] [SPEC]",
-    .doc = "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
-           "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
-           "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
-           "(or .logits), .q, .k, .q_coupled, .k_coupled, with layers.L, heads.H, probes.P before. "
-           "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
-           "every eigenvalue, singular value and symbol sample. docs/how-to/logits.md has the "
-           "layout.",
+    .doc =
+        "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
+        "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
+        "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
+        "(or .logits), .q, .k, .q_coupled, .k_coupled, with layers.L, heads.H, probes.P before. "
+        "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
+        "every eigenvalue, singular value and symbol sample. --statistics describes the softmax of "
+        "each matrix instead. docs/how-to/logits.md has the layout.",
     .options = options,
     .own_size = sizeof(logits_options),
     .parse = parse,

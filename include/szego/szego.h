@@ -20,6 +20,7 @@
 #include <szego/reproduce.h>
 #include <szego/result.h>
 #include <szego/spectrum.h>
+#include <szego/statistics.h>
 #include <szego/status.h>
 #include <szego/summary.h>
 #include <szego/symbol.h>

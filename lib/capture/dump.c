@@ -20,7 +20,8 @@ static const struct {
              {"q_coupled", SZGI_DUMP_COUPLED_QUERIES},
              {"k_coupled", SZGI_DUMP_COUPLED_KEYS},
              {"lengths", DUMP_LENGTHS},
-             {"grad_norm", DUMP_GRAD_NORM}};
+             {"grad_norm", DUMP_GRAD_NORM},
+             {"sink_logit", DUMP_SINK_LOGIT}};
 
 static int role_of(const char *word) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -1,8 +1,10 @@
-/* Logits, or queries and keys, that a program wrote to npy or safetensors files, and the
- * contraction report on them. docs/how-to/logits.md describes the layout. */
+/* Logits, or queries and keys, that a program wrote to npy or safetensors files: the contraction
+ * report on them, and the statistics of their softmax. docs/how-to/logits.md describes the layout.
+ */
 #ifndef SZEGO_CONTRACTION_DUMP_H
 #define SZEGO_CONTRACTION_DUMP_H
 
+#include <szego/statistics.h>
 #include "contraction/contraction.h"
 #include "base/decls.h"
 
@@ -58,6 +60,19 @@ SZG_CHECK_RESULT szg_status szgi_dump_report(szg_context *context, const szgi_du
                                              const szgi_dump_options *options,
                                              const szg_report_options *report,
                                              szg_contraction_tables *tables);
+
+/* An empty table `statistics`: source, step, layer, head, probe, matrix (content or logits), n,
+ * mask, soft_cap, the numbers of szg_statistics, note. */
+SZG_CHECK_RESULT szg_status szgi_dump_statistics_table(szg_context *context, szg_table **out);
+
+/* Adds the statistics of every matrix to such a table, the content's before those of the coupled
+ * logits, in the order of szgi_dump_report. `statistics` NULL: no soft cap, no declared sinks; its
+ * causal, scale and sink_logit are not read: the mask is that of `options`, the others are the
+ * dump's. Errors as there, and those of szg_statistics_compute. */
+SZG_CHECK_RESULT szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
+                                                 const szgi_dump_options *options,
+                                                 const szg_statistics_options *statistics,
+                                                 szg_table *table);
 
 SZGI_END_DECLS
 

@@ -244,9 +244,9 @@ static szg_status check_roles(szg_context *context, const szgi_dump *dump,
               : "content without coupled logits");
 }
 
-static szg_status check_grad_norm(szg_context *context, const szgi_dump *dump,
-                                  const dump_group *group) {
-    const dump_array *array = group->array[DUMP_GRAD_NORM];
+static szg_status check_numbers(szg_context *context, const szgi_dump *dump,
+                                const dump_group *group, int role) {
+    const dump_array *array = group->array[role];
     if (!array)
         return SZG_OK;
     bool same = szgi_dump_array_dims(dump, array) == group->axes;
@@ -282,7 +282,8 @@ szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
     SZG_TRY(check_pair(context, dump, group, SZGI_DUMP_QUERIES, SZGI_DUMP_KEYS));
     SZG_TRY(check_pair(context, dump, group, SZGI_DUMP_COUPLED_QUERIES, SZGI_DUMP_COUPLED_KEYS));
     SZG_TRY(check_roles(context, dump, options, group));
-    SZG_TRY(check_grad_norm(context, dump, group));
+    SZG_TRY(check_numbers(context, dump, group, DUMP_GRAD_NORM));
+    SZG_TRY(check_numbers(context, dump, group, DUMP_SINK_LOGIT));
     SZG_TRY(check_lengths(context, dump, options, group));
     group->matrices = 1;
     for (int i = 0; i < group->axes; i++)

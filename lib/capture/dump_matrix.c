@@ -16,6 +16,7 @@ typedef struct cut {
     const szgi_dump_options *options;
     const dump_group *group;
     int64_t at[DUMP_AXES], n;
+    bool factors;
 } cut;
 
 /* Index along the axis `name`; -1: there is none. */
@@ -133,6 +134,7 @@ static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t 
     double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
     for (int64_t i = 0; i < size; i++)
         m->side[queries][i] *= scale;
+    m->scale[queries == SZGI_DUMP_COUPLED_QUERIES] = scale;
     *bytes += 2 * size * (int64_t)sizeof(double);
     *out = (szg_factored){.n = c->n,
                           .d = d,
@@ -173,7 +175,7 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     const szg_factored *f = &m->factored_content;
     const szgi_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
-    *bytes += 4 * f->n * f->d * (int64_t)sizeof(double);
+    *bytes += 2 * f->n * f->d * (int64_t)sizeof(double);
     szg_status status = szgi_logits_open_captured(c->context, c->options->encoding, head, &captured,
                                                   c->n, c->options->causal, &m->logits);
     char text[DUMP_TEXT];
@@ -182,6 +184,11 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
                                 szgi_dump_array_text(c->dump, c->group->first, text));
     m->factored_content = szgi_logits_content(m->logits);
     m->factored_coupled = szgi_logits_coupled(m->logits);
+    m->scale[1] = m->scale[0];
+    for (int role = SZGI_DUMP_QUERIES; role <= SZGI_DUMP_KEYS; role++) {
+        szgi_memory_free(m->side[role]); /* the logits have copies */
+        m->side[role] = NULL;
+    }
     return SZG_OK;
 }
 
@@ -200,9 +207,11 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
         SZG_TRY(couple(c, m->pair.labels.head, m, bytes));
         coupled = true;
     }
-    if (content && coupled) {
-        m->pair.content = szg_matrix_factored(&m->factored_content);
-        m->pair.coupled = szg_matrix_factored(&m->factored_coupled);
+    if ((content && coupled) || c->factors) {
+        if (content)
+            m->pair.content = szg_matrix_factored(&m->factored_content);
+        if (coupled)
+            m->pair.coupled = szg_matrix_factored(&m->factored_coupled);
         return SZG_OK;
     }
     if (content)
@@ -243,6 +252,23 @@ static szg_status set_source(const cut *c, const dump_file *file, dump_matrix *m
     return SZG_OK;
 }
 
+/* A number that is not finite would say that there is none. */
+static szg_status read_sink(const cut *c, int64_t index, dump_matrix *m) {
+    const dump_array *array = c->group->array[DUMP_SINK_LOGIT];
+    m->sink_logit = NAN;
+    if (!array)
+        return SZG_OK;
+    SZG_TRY(szgi_dump_array_read(c->context, c->dump, array, index, 1, &m->sink_logit));
+    char text[DUMP_TEXT];
+    if (!isfinite(m->sink_logit))
+        return szgi_fail(c->context, SZG_EDATA,
+                         "%s: number %" PRId64
+                         " is %g: the logit of a learned sink is finite; leave the tensor out if "
+                         "there is none",
+                         szgi_dump_array_text(c->dump, array, text), index, m->sink_logit);
+    return SZG_OK;
+}
+
 static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
     const dump_place *place = &c->group->first->place;
     const dump_array *gradient = c->group->array[DUMP_GRAD_NORM];
@@ -259,15 +285,16 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
         labels->content_kind = "same_qk";
     set_probe(c, m);
     SZG_TRY(set_source(c, file, m));
-    if (!gradient)
-        return SZG_OK;
-    return szgi_dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm);
+    if (gradient)
+        SZG_TRY(szgi_dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm));
+    return read_sink(c, index, m);
 }
 
 szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                  const szgi_dump_options *options, const dump_group *group,
-                                 int64_t index, dump_matrix *out, int64_t *bytes) {
-    cut c = {.context = context, .dump = dump, .options = options, .group = group};
+                                 int64_t index, bool factors, dump_matrix *out, int64_t *bytes) {
+    cut c = {
+        .context = context, .dump = dump, .options = options, .group = group, .factors = factors};
     *out = (dump_matrix){0};
     *bytes = 0;
     int64_t left = index;

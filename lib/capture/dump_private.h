@@ -9,6 +9,7 @@
 enum {
     DUMP_LENGTHS = SZGI_DUMP_ROLES, /* lengths [batch]: real tokens, integers */
     DUMP_GRAD_NORM,                 /* grad_norm: for the column of that name, a number a matrix */
+    DUMP_SINK_LOGIT, /* sink_logit: of a learned sink, a number a matrix; for the statistics */
     DUMP_ROLES,
     DUMP_AXES = 3 /* at most, before the last two */
 };
@@ -82,15 +83,28 @@ typedef struct dump_matrix {
     double *side[SZGI_DUMP_ROLES]; /* queries and keys */
     szg_logits *logits;            /* coupled here by the encoding */
     szg_factored factored_content, factored_coupled;
+    double sink_logit; /* NaN: none */
+    double scale[2];   /* that is in the queries, of content and coupled; 0: dense */
     char probe[48], *source;
     szgi_contraction_pair pair;
 } dump_matrix;
 
-/* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. */
+/* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. `factors`:
+ * queries and keys stay a product even where the other matrix of the pair is dense or missing. */
 SZG_CHECK_RESULT szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                                   const szgi_dump_options *options,
                                                   const dump_group *group, int64_t index,
-                                                  dump_matrix *out, int64_t *bytes);
+                                                  bool factors, dump_matrix *out, int64_t *bytes);
 void szgi_dump_matrix_close(dump_matrix *matrix);
+
+/* What becomes of some matrices of a dump, in memory together. */
+typedef szg_status dump_take(szg_context *context, void *user, int64_t count,
+                             const dump_matrix *matrices);
+
+/* Reads every matrix, a few at a time, in the order of the rows, and has them taken. `factors` as
+ * above. */
+SZG_CHECK_RESULT szg_status szgi_dump_each(szg_context *context, const szgi_dump *dump,
+                                           const szgi_dump_options *options, bool factors,
+                                           dump_take *take, void *user);
 
 #endif

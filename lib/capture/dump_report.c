@@ -1,86 +1,27 @@
-/* The report of a dump: matrices are read a few at a time and given to the batch. */
+/* The contraction report of a dump: the matrices that are in memory go to the batch. */
 
 #include "base/memory.h"
 #include "dump_private.h"
 
-enum { TOGETHER = 64 };                           /* matrices in memory at a time, */
-static const int64_t MEMORY = (int64_t)256 << 20; /* or as many as come to these bytes */
-
-typedef struct dump_job {
-    szg_context *context;
-    const szgi_dump *dump;
-    const szgi_dump_options *options;
+typedef struct report_job {
     const szg_report_options *report;
     szg_contraction_tables *tables;
-    int64_t count, bytes, done, total;
-    dump_matrix matrix[TOGETHER];
-    szgi_contraction_pair pair[TOGETHER];
-} dump_job;
+} report_job;
 
-static void drop(dump_job *job) {
-    for (int64_t i = 0; i < job->count; i++)
-        szgi_dump_matrix_close(&job->matrix[i]);
-    job->count = job->bytes = 0;
-}
-
-static szg_status flush(dump_job *job) {
-    for (int64_t i = 0; i < job->count; i++)
-        job->pair[i] = job->matrix[i].pair;
-    szg_status status =
-        szgi_contraction_add_all(job->context, job->count, job->pair, job->report, job->tables);
-    job->done += job->count;
-    drop(job);
-    if (status == SZG_OK)
-        szgi_progress(job->context, "logits", job->done, job->total);
-    return status;
-}
-
-static szg_status run_group(dump_job *job, const dump_group *group) {
-    for (int64_t i = 0; i < group->matrices; i++) {
-        int64_t bytes;
-        SZG_TRY(szgi_context_check_cancel(job->context));
-        SZG_TRY(szgi_dump_matrix_open(job->context, job->dump, job->options, group, i,
-                                      &job->matrix[job->count], &bytes));
-        job->count++;
-        job->bytes += bytes;
-        if (job->count == TOGETHER || job->bytes >= MEMORY)
-            SZG_TRY(flush(job));
-    }
-    return SZG_OK;
-}
-
-static szg_status run_groups(dump_job *job, dump_group *groups, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        SZG_TRY(szgi_dump_group_check(job->context, job->dump, job->options, &groups[i]));
-        job->total += groups[i].matrices;
-    }
+static szg_status take(szg_context *context, void *user, int64_t count,
+                       const dump_matrix *matrices) {
+    const report_job *job = user;
+    szgi_contraction_pair *pairs;
+    SZG_TRY(szgi_memory_alloc(context, count, &pairs));
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(run_group(job, &groups[i]));
-    return flush(job);
+        pairs[i] = matrices[i].pair;
+    szg_status status = szgi_contraction_add_all(context, count, pairs, job->report, job->tables);
+    szgi_memory_free(pairs);
+    return status;
 }
 
 szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
                             const szgi_dump_options *options, const szg_report_options *report,
                             szg_contraction_tables *tables) {
-    static const szgi_dump_options defaults;
-    dump_group *groups = NULL;
-    dump_job *job = NULL;
-    int64_t count;
-    SZG_TRY(szgi_dump_groups(context, dump, &groups, &count));
-    szg_status status = szgi_memory_alloc(context, 1, &job);
-    if (status == SZG_OK) {
-        job->context = context;
-        job->dump = dump;
-        job->options = options ? options : &defaults;
-        job->report = report;
-        job->tables = tables;
-        status = run_groups(job, groups, count);
-        for (int64_t i = 0; i < dump->files && status == SZG_OK; i++)
-            status = dump->file[i].set ? szgi_safetensors_check(context, dump->file[i].set)
-                                       : szgi_npy_check(context, dump->file[i].npy);
-        drop(job);
-    }
-    szgi_memory_free(job);
-    szgi_memory_free(groups);
-    return status;
+    return szgi_dump_each(context, dump, options, false, take, &(report_job){report, tables});
 }

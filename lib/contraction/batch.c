@@ -32,6 +32,16 @@ static void name_place(const szg_contraction_labels *labels, char text[static 16
         snprintf(text + used, 160 - (size_t)used, "%sprobe %s", used ? ", " : "", labels->probe);
 }
 
+szg_status szgi_logits_fail_at(szg_context *context, szg_status status,
+                               const szg_contraction_labels *labels) {
+    char place[160];
+    name_place(labels, place);
+    if (!labels->source && !*place)
+        return status;
+    return szgi_fail_prefix(context, status, "%s%s%s", labels->source ? labels->source : "",
+                            labels->source && *place ? ": " : "", place);
+}
+
 static szg_status report_pair(szg_context *context, const szgi_contraction_pair *pair,
                               const szg_report_options *options, szg_contraction *out) {
     szg_report_options own;
@@ -41,13 +51,7 @@ static szg_status report_pair(szg_context *context, const szgi_contraction_pair 
     szg_status status = szg_contraction_compute(context, content, &pair->coupled, &own, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
-    char place[160];
-    name_place(&pair->labels, place);
-    if (!pair->labels.source && !*place)
-        return status;
-    return szgi_fail_prefix(context, status, "%s%s%s",
-                            pair->labels.source ? pair->labels.source : "",
-                            pair->labels.source && *place ? ": " : "", place);
+    return szgi_logits_fail_at(context, status, &pair->labels);
 }
 
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {

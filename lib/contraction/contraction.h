@@ -4,8 +4,25 @@
 
 #include <szego/contraction.h>
 #include "base/decls.h"
+#include "base/row.h"
 
 SZGI_BEGIN_DECLS
+
+/* ---- The first columns of tables of logits ---- */
+
+#define SZGI_LOGITS_IDENTITY(X, TABLE)                                                             \
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                  \
+    X(TABLE##_STEP, "step", SZG_INTEGER, "training step")                                          \
+    X(TABLE##_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
+    X(TABLE##_PROBE, "probe", SZG_TEXT, "input that the logits were captured on")
+
+/* Fills them: they are the first of the row. */
+void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels);
+
+/* `status`, with source, layer, head and probe, those that there are, before the message. */
+szg_status szgi_logits_fail_at(szg_context *context, szg_status status,
+                               const szg_contraction_labels *labels);
 
 /* ---- Many at once ---- */
 

@@ -9,19 +9,12 @@
 #include "summary/summary.h"
 #include "toeplitz/toeplitz.h"
 
-#define IDENTITY(X, TABLE)                                                                         \
-    X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                  \
-    X(TABLE##_STEP, "step", SZG_INTEGER, "training step")                                          \
-    X(TABLE##_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
-    X(TABLE##_PROBE, "probe", SZG_TEXT, "input that the logits were captured on")
-
 #define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
 
 /* ---- The table `contraction`: labels, the numbers of both matrices, note ---- */
 
 #define LABELS(X)                                                                                  \
-    IDENTITY(X, LABEL)                                                                             \
+    SZGI_LOGITS_IDENTITY(X, LABEL)                                                                 \
     X(LABEL_N, "n", SZG_INTEGER, "order")                                                          \
     X(LABEL_CONTENT_KIND, "content_kind", SZG_TEXT,                                                \
       "same_qk: queries and keys without the position part; zeroed: position table zeroed")        \
@@ -77,8 +70,7 @@ szg_status szg_contraction_table(szg_context *context, szg_table **out) {
     return SZG_OK;
 }
 
-/* The columns of IDENTITY, the first ones of every table. */
-static void put_identity(szgi_row *row, const szg_contraction_labels *labels) {
+void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels) {
     szgi_row_text(row, LABEL_SOURCE, labels->source);
     szgi_row_place(row, LABEL_STEP, labels->step);
     szgi_row_place(row, LABEL_LAYER, labels->layer);
@@ -129,7 +121,7 @@ static szg_status add_row(szg_context *context, szg_table *table,
                           const szg_contraction_labels *labels,
                           const szg_contraction *contraction) {
     szgi_row row = szgi_row_add(context, table);
-    put_identity(&row, labels);
+    szgi_logits_identify(&row, labels);
     szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
     szgi_row_number(&row, LABEL_GRAD_NORM, labels->grad_norm);
     szgi_row_integer(&row, LABEL_N, contraction->n);
@@ -155,7 +147,7 @@ szg_status szg_contraction_add(szg_context *context, szg_table *table,
 /* ---- Whole spectra and symbols ---- */
 
 #define VALUES(X)                                                                                  \
-    IDENTITY(X, VALUES)                                                                            \
+    SZGI_LOGITS_IDENTITY(X, VALUES)                                                                \
     X(VALUES_MATRIX, "matrix", SZG_TEXT, "content or logits")                                      \
     X(VALUES_KIND, "kind", SZG_TEXT, "eigenvalue (of the Hermitian part) or singular")             \
     X(VALUES_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                 \
@@ -166,7 +158,7 @@ szg_status szg_contraction_add(szg_context *context, szg_table *table,
 SZGI_SCHEMA(values_columns, VALUES);
 
 #define SYMBOLS(X)                                                                                 \
-    IDENTITY(X, SYMBOLS)                                                                           \
+    SZGI_LOGITS_IDENTITY(X, SYMBOLS)                                                               \
     X(SYMBOLS_MATRIX, "matrix", SZG_TEXT, "content or logits")                                     \
     X(SYMBOLS_THETA, "theta", SZG_REAL, "angle, radians")                                          \
     X(SYMBOLS_RE, "re", SZG_REAL, "real part of the Toeplitz part's symbol")                       \
@@ -208,7 +200,7 @@ static szg_status add_spectrum(szg_context *context, szg_table *table,
                                const szg_matrix_report *report, const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
         szgi_row row = szgi_row_add(context, table);
-        put_identity(&row, labels);
+        szgi_logits_identify(&row, labels);
         szgi_row_text(&row, VALUES_MATRIX, report->matrix);
         szgi_row_text(&row, VALUES_KIND, szg_spectrum_kind_name(spectrum->kind));
         szgi_row_integer(&row, VALUES_INDEX, i);
@@ -227,7 +219,7 @@ static szg_status add_samples(szg_context *context, szg_table *table,
                               const szg_matrix_report *report) {
     for (int64_t j = 0; j < report->samples; j++) {
         szgi_row row = szgi_row_add(context, table);
-        put_identity(&row, labels);
+        szgi_logits_identify(&row, labels);
         szgi_row_text(&row, SYMBOLS_MATRIX, report->matrix);
         szgi_sample_put(&row, SYMBOLS_THETA, j, report->samples, report->sample[j]);
         szgi_row_integer(&row, SYMBOLS_N, report->summary.n);

@@ -10,6 +10,9 @@ SZGI_BEGIN_DECLS
 /* Shapes and pointers: SZG_EINVAL. */
 SZG_CHECK_RESULT szg_status szgi_factored_check(szg_context *context, const szg_factored *factored);
 
+/* szgi_factored_check, and the numbers of A and B. */
+SZG_CHECK_RESULT szg_status szgi_factored_check_finite(szg_context *context, const szg_factored *f);
+
 /* y_b := L x_b (op 'n') or L^T x_b ('t', 'c'), b = 0 .. batch-1, vector b at x + b * ldx, not
  * overlapping y. O(n d + n log n) time a vector and O(d + n) memory, causal too: there the low-rank
  * part is a running sum and the causal part of T is Toeplitz again. */

@@ -5,9 +5,6 @@
 #include "toeplitz/factored.h"
 #include "toeplitz_private.h"
 
-/* szgi_factored_check, and the numbers of A and B. */
-SZG_CHECK_RESULT szg_status szgi_factored_check_finite(szg_context *context, const szg_factored *f);
-
 /* A new array: sums along the diagonals of L, 2 n - 1 of them, lag 1 - n first. Their errors go
  * with *low_rank, the norm of the sums of A B^T before the mask; NULL: not asked for. */
 SZG_CHECK_RESULT szg_status szgi_factored_diagonal_sums(szg_context *context, const szg_factored *f,

@@ -1,6 +1,7 @@
 """Folders of results for the tests of reports: small ones of every command, hostile ones, large ones;
 and their tables as a report must hold them, read without any code of szego's."""
 import json
+import math
 import os
 import random
 import struct
@@ -38,21 +39,29 @@ def save_json(path, value):
     return path
 
 
-def _model(folder):
-    """A checkpoint with Llama's names, and a tensor whose name is a script."""
+def _save_tensors(path, shapes):
+    """A safetensors file of normal numbers in single precision."""
     rng, header, data = random.Random(1), {}, b""
-    names = {f"model.layers.{layer}.self_attn.{side}_proj.weight": (16, 16)
-             for layer in range(2) for side in "qkvo"}
-    for name, shape in {**names, "model.embed_tokens.weight": (20, 16), HOSTILE: (4, 4)}.items():
-        count = shape[0] * shape[1]
+    for name, shape in shapes.items():
+        count = math.prod(shape)
         values = struct.pack(f"<{count}f", *(rng.gauss(0, 1) for _ in range(count)))
         header[name] = {"dtype": "F32", "shape": shape,
                         "data_offsets": [len(data), len(data) + len(values)]}
         data += values
-    save_json(os.path.join(folder, "config.json"), LLAMA)
     text = json.dumps(header).encode()
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
+    return path
+
+
+def _model(folder):
+    """A checkpoint with Llama's names, and a tensor whose name is a script."""
+    names = {f"model.layers.{layer}.self_attn.{side}_proj.weight": (16, 16)
+             for layer in range(2) for side in "qkvo"}
+    save_json(os.path.join(folder, "config.json"), LLAMA)
+    _save_tensors(os.path.join(folder, "model.safetensors"),
+                  {**names, "model.embed_tokens.weight": (20, 16), HOSTILE: (4, 4)})
     return folder
 
 
@@ -70,6 +79,10 @@ def make(program, folder):
     run("train", save_json(inputs + "train.json", TRAINING), "--capture", "every=3", "-o",
         f"{folder}/train/")
     run("ablate", f"{folder}/train/run-0", "-o", f"{folder}/ablate/")
+    dump = _save_tensors(inputs + "dump.safetensors",
+                         {f"layers.{layer}.{side}": (2, 12, 8) for layer in range(2) for side in "qk"})
+    run("logits", dump, "rope:dim=8", "--mask", "causal", "--statistics", "--sinks", "0,1", "-o",
+        f"{folder}/softmax/")
     # In a piece, which is long enough: without one the program times a model of the full preset.
     run("reproduce", "--preset", save_json(inputs + "toy.json", PRESET), "--minutes", "1e6", "-o",
         f"{folder}/reproduce/")

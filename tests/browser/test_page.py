@@ -32,11 +32,12 @@ SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_m
             "reproduce_switches": "switches", "verify_claims": "claims", "spectrum_eigenvalues": "spectrum",
             "spectrum_summary": "ranges",
             "symbol_samples": "symbol", "train_contraction": "contraction",
+            "logits_statistics": "softmax",
             "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary"}
 #: Sections that may show tables alone; trainings have their runs in table1.
 LISTS = {"findings", "others", "data", "provenance"}
-ORDER = ["findings", "ranges", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "contraction", "table1",
-         "curves", "ablation", "sweep", "switches", "others", "data", "provenance"]
+ORDER = ["findings", "ranges", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "contraction", "softmax",
+         "table1", "curves", "ablation", "sweep", "switches", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}
 
 MARKS = """Array.from(document.querySelectorAll('figure'), figure =>

@@ -1,0 +1,436 @@
+/* Largest logit, entropy and sinks of one head's softmax, streaming over blocks of keys. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <szego/statistics.h>
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/pool.h"
+#include "linalg/linalg.h"
+#include "toeplitz/factored.h"
+
+/* A block of logits, 512 KiB: it stays in the cache from the product to the exponentials. */
+enum { QUERIES = 128, KEYS = 512 };
+
+/* One query's sums over the keys so far, relative to their maximum `top`. */
+typedef struct sums {
+    double top;           /* of what the softmax is of */
+    double weight, slope; /* sum e^t and sum t e^t, t = x - top <= 0 */
+    double first, sinks;  /* sums of e^t over token 0 and over the declared sinks */
+} sums;
+
+/* What is left of a query. */
+typedef struct query {
+    double largest, smallest, entropy, first, sinks, learned, q_norm, k_norm;
+    int64_t largest_key, smallest_key;
+} query;
+
+typedef struct statistics_job {
+    const szg_matrix *matrix;
+    const szg_factored *factored; /* NULL: dense, or zero */
+    szg_statistics_options options;
+    int64_t n;
+    bool causal;
+    double *bias; /* of lag i - j at i - j + n - 1; NULL: none */
+    query *query;
+} statistics_job;
+
+/* ---- Norms ---- */
+
+/* Of any size: neither squares nor their sum overflow. */
+static double row_norm(int64_t count, const double *x) {
+    double most = 0, sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(x[i]));
+    if (most == 0)
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] / most * (x[i] / most);
+    return most * sqrt(sum);
+}
+
+static void take_norms(const statistics_job *job, int64_t i) {
+    const szg_factored *f = job->factored;
+    double scale = job->options.scale > 0 ? job->options.scale : 1;
+    job->query[i].q_norm = f ? row_norm(f->d, f->a + i * f->lda) / scale : NAN;
+    job->query[i].k_norm = f ? row_norm(f->d, f->b + i * f->ldb) : NAN;
+}
+
+/* ---- The logits of a block ---- */
+
+/* How many of the keys from `first` on, `count` of them, query i sees. */
+static int64_t seen(const statistics_job *job, int64_t i, int64_t first, int64_t count) {
+    if (!job->causal || i >= first + count)
+        return count;
+    return i < first ? 0 : i - first + 1;
+}
+
+static szg_status fill_products(szg_context *context, const statistics_job *job, int64_t row,
+                                int64_t rows, int64_t key, int64_t keys, double *out) {
+    const szg_factored *f = job->factored;
+    if (f->d > 0)
+        SZG_TRY(szgi_gemm(context, 'n', 't', rows, keys, f->d, 1, f->a + row * f->lda, f->lda,
+                          f->b + key * f->ldb, f->ldb, 0, out, KEYS));
+    else
+        memset(out, 0, (size_t)(rows * KEYS) * sizeof *out);
+    for (int64_t i = 0; job->bias && i < rows; i++) {
+        const double *bias = job->bias + row + i - key + job->n - 1;
+        for (int64_t j = 0; j < keys; j++)
+            out[i * KEYS + j] += bias[-j];
+    }
+    return SZG_OK;
+}
+
+/* Row i of `out` begins at out + i KEYS. Of dense numbers those that the mask hides are not read.
+ */
+static szg_status fill_block(szg_context *context, const statistics_job *job, int64_t row,
+                             int64_t rows, int64_t key, int64_t keys, double *out) {
+    if (job->factored)
+        return fill_products(context, job, row, rows, key, keys, out);
+    bool zero = job->matrix->kind == SZG_MATRIX_ZERO;
+    for (int64_t i = 0; i < rows; i++) {
+        size_t bytes = (size_t)seen(job, row + i, key, keys) * sizeof *out;
+        if (zero)
+            memset(out + i * KEYS, 0, bytes);
+        else
+            memcpy(out + i * KEYS,
+                   job->matrix->of.dense.a + (row + i) * job->matrix->of.dense.lda + key, bytes);
+    }
+    return SZG_OK;
+}
+
+/* ---- One query, one block of keys ---- */
+
+static szg_status check_finite(szg_context *context, const statistics_job *job, int64_t i,
+                               int64_t key, int64_t count, const double *x) {
+    int64_t bad = 0;
+    for (int64_t j = 0; j < count; j++)
+        bad += !(fabs(x[j]) <= DBL_MAX);
+    if (bad == 0)
+        return SZG_OK;
+    int64_t at = 0;
+    while (fabs(x[at]) <= DBL_MAX)
+        at++;
+    return szgi_fail(context, SZG_EDATA,
+                     "statistics: the logit of query %" PRId64 " and key %" PRId64 " is %g: %s", i,
+                     key + at, x[at],
+                     job->factored ? "the dot product overflows; scale queries and keys down"
+                                   : "give logits before mask and softmax, and set causal");
+}
+
+static void take_extremes(const double *x, int64_t key, int64_t count, query *q) {
+    double largest = x[0], smallest = x[0];
+    for (int64_t j = 1; j < count; j++) {
+        largest = x[j] > largest ? x[j] : largest;
+        smallest = x[j] < smallest ? x[j] : smallest;
+    }
+    int64_t at = 0;
+    if (largest > q->largest) {
+        while (x[at] < largest)
+            at++;
+        q->largest = largest;
+        q->largest_key = key + at;
+    }
+    at = 0;
+    if (smallest < q->smallest) {
+        while (x[at] > smallest)
+            at++;
+        q->smallest = smallest;
+        q->smallest_key = key + at;
+    }
+}
+
+/* The sums so far, relative to a greater maximum. Where nothing of them is left, neither is of the
+ * slope, whose -infinity times 0 would be no number. */
+static void raise_top(double top, sums *s) {
+    double factor = exp(s->top - top);
+    s->slope = factor > 0 ? factor * (s->slope + (s->top - top) * s->weight) : 0;
+    s->weight *= factor;
+    s->first *= factor;
+    s->sinks *= factor;
+    s->top = top;
+}
+
+/* Takes `count` numbers in and leaves their weights, relative to the new top, in their place. */
+static void take_weights(int64_t count, double *x, sums *s) {
+    double top = s->top, weight = 0, slope = 0;
+    for (int64_t j = 0; j < count; j++)
+        top = x[j] > top ? x[j] : top;
+    if (top > s->top)
+        raise_top(top, s);
+    for (int64_t j = 0; j < count; j++) {
+        double t = x[j] - top, e = exp(t);
+        weight += e;
+        slope += e > 0 ? t * e : 0;
+        x[j] = e;
+    }
+    s->weight += weight;
+    s->slope += slope;
+}
+
+static void take_sinks(const statistics_job *job, int64_t key, int64_t count, const double *weight,
+                       sums *s) {
+    if (key == 0)
+        s->first += weight[0];
+    for (int64_t i = 0; i < job->options.sinks; i++) {
+        int64_t at = job->options.sink[i] - key;
+        if (at >= 0 && at < count)
+            s->sinks += weight[at];
+    }
+}
+
+static szg_status take_keys(szg_context *context, const statistics_job *job, int64_t i, int64_t key,
+                            int64_t count, double *x, sums *s) {
+    double cap = job->options.soft_cap;
+    SZG_TRY(check_finite(context, job, i, key, count, x));
+    take_extremes(x, key, count, &job->query[i]);
+    for (int64_t j = 0; cap > 0 && j < count; j++)
+        x[j] = cap * tanh(x[j] / cap);
+    take_weights(count, x, s);
+    take_sinks(job, key, count, x, s);
+    return SZG_OK;
+}
+
+/* ---- A block of queries ---- */
+
+static void finish(const statistics_job *job, const sums *taken, query *q) {
+    sums s = *taken;
+    double learned = job->options.sink_logit ? *job->options.sink_logit : 0;
+    if (job->options.sink_logit)
+        take_weights(1, &learned, &s);
+    q->entropy = log(s.weight) - s.slope / s.weight;
+    q->first = s.first / s.weight;
+    q->sinks = s.sinks / s.weight;
+    q->learned = learned / s.weight;
+}
+
+static szg_status run_queries(szg_context *context, const statistics_job *job, int64_t row,
+                              int64_t rows, double *x, sums *of) {
+    int64_t end = job->causal ? row + rows : job->n;
+    for (int64_t key = 0; key < end; key += KEYS) {
+        int64_t keys = end - key < KEYS ? end - key : KEYS;
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(fill_block(context, job, row, rows, key, keys, x));
+        for (int64_t i = 0; i < rows; i++) {
+            int64_t count = seen(job, row + i, key, keys);
+            if (count > 0)
+                SZG_TRY(take_keys(context, job, row + i, key, count, x + i * KEYS, &of[i]));
+        }
+    }
+    for (int64_t i = 0; i < rows; i++)
+        finish(job, &of[i], &job->query[row + i]);
+    return SZG_OK;
+}
+
+static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
+    (void)worker;
+    const statistics_job *job = data;
+    int64_t row = block * QUERIES, rows = job->n - row < QUERIES ? job->n - row : QUERIES;
+    sums of[QUERIES];
+    double *x;
+    for (int64_t i = 0; i < rows; i++) {
+        of[i] = (sums){.top = -INFINITY};
+        job->query[row + i] = (query){.largest = -INFINITY, .smallest = INFINITY};
+        take_norms(job, row + i);
+    }
+    SZG_TRY(szgi_memory_alloc(context, rows * KEYS, &x));
+    szg_status status = run_queries(context, job, row, rows, x, of);
+    szgi_memory_free(x);
+    return status;
+}
+
+/* ---- Over the queries ---- */
+
+/* Weights of query i: the keys that it sees, and the learned sink. */
+static int64_t weights_of(const statistics_job *job, int64_t i) {
+    return (job->causal ? i + 1 : job->n) + (job->options.sink_logit != NULL);
+}
+
+static void find_extremes(const statistics_job *job, szg_statistics *out) {
+    for (int64_t i = 0; i < job->n; i++) {
+        const query *q = &job->query[i];
+        if (i == 0 || q->largest > out->largest) {
+            out->largest = q->largest;
+            out->largest_query = i;
+            out->largest_key = q->largest_key;
+        }
+        if (i == 0 || q->smallest < out->smallest) {
+            out->smallest = q->smallest;
+            out->smallest_query = i;
+            out->smallest_key = q->smallest_key;
+        }
+    }
+}
+
+static void find_entropies(const statistics_job *job, szg_statistics *out) {
+    double sum = 0, normalised = 0;
+    int64_t several = 0;
+    out->entropy_min = out->entropy_max = NAN;
+    out->entropy_min_query = out->entropy_max_query = -1;
+    for (int64_t i = 0; i < job->n; i++) {
+        double entropy = job->query[i].entropy;
+        sum += entropy;
+        if (weights_of(job, i) < 2)
+            continue;
+        several++;
+        normalised += entropy / log((double)weights_of(job, i));
+        if (!(entropy >= out->entropy_min)) {
+            out->entropy_min = entropy;
+            out->entropy_min_query = i;
+        }
+        if (!(entropy <= out->entropy_max)) {
+            out->entropy_max = entropy;
+            out->entropy_max_query = i;
+        }
+    }
+    out->entropy_mean = sum / (double)job->n;
+    out->entropy_normalised = several ? normalised / (double)several : NAN;
+}
+
+static void find_shares(const statistics_job *job, szg_statistics *out) {
+    double first = 0, sinks = 0, learned = 0;
+    int64_t last = -1, n = job->n;
+    for (int64_t i = 0; i < job->options.sinks; i++)
+        last = job->options.sink[i] > last ? job->options.sink[i] : last;
+    for (int64_t i = 0; i < n; i++) {
+        first += i > 0 ? job->query[i].first : 0;
+        sinks += i > last ? job->query[i].sinks : 0;
+        learned += job->query[i].learned;
+    }
+    out->first_share = n > 1 ? first / (double)(n - 1) : NAN;
+    out->sink_share = last >= 0 && last < n - 1 ? sinks / (double)(n - 1 - last) : NAN;
+    out->learned_share = job->options.sink_logit ? learned / (double)n : NAN;
+}
+
+/* Root mean square of the norms, relative to the greatest: squares do not overflow. */
+static void find_norms(const statistics_job *job, szg_statistics *out) {
+    double q = 0, k = 0;
+    out->q_norm_max = out->k_norm_max = job->factored ? 0 : NAN;
+    for (int64_t i = 0; i < job->n && job->factored; i++) {
+        out->q_norm_max = fmax(out->q_norm_max, job->query[i].q_norm);
+        out->k_norm_max = fmax(out->k_norm_max, job->query[i].k_norm);
+    }
+    for (int64_t i = 0; i < job->n; i++) {
+        double of_q = job->query[i].q_norm / out->q_norm_max;
+        double of_k = job->query[i].k_norm / out->k_norm_max;
+        q += of_q * of_q;
+        k += of_k * of_k;
+    }
+    out->q_norm_rms = out->q_norm_max == 0 ? 0 : out->q_norm_max * sqrt(q / (double)job->n);
+    out->k_norm_rms = out->k_norm_max == 0 ? 0 : out->k_norm_max * sqrt(k / (double)job->n);
+}
+
+/* gamma_{d+3}: d terms, the bias on top, and what the norms' own rounding takes from the product.
+ */
+static double error_of(const statistics_job *job, const szg_statistics *out) {
+    if (!job->factored)
+        return 0;
+    double terms = (double)job->factored->d + 3, bias = 0;
+    double scale = job->options.scale > 0 ? job->options.scale : 1;
+    for (int64_t i = 0; job->bias && i < 2 * job->n - 1; i++)
+        bias = fmax(bias, fabs(job->bias[i]));
+    double gamma = terms * 0x1p-53 / (1 - terms * 0x1p-53);
+    return gamma * (scale * out->q_norm_max * out->k_norm_max + bias) + terms * DBL_TRUE_MIN;
+}
+
+/* ---- Arguments ---- */
+
+static szg_status check_options(szg_context *context, const szg_statistics_options *options,
+                                int64_t n) {
+    if (!(options->soft_cap >= 0) || !isfinite(options->soft_cap))
+        return szgi_fail(context, SZG_EINVAL,
+                         "statistics: soft_cap is %g: it must be positive, or 0 for none",
+                         options->soft_cap);
+    if (!(options->scale >= 0) || !isfinite(options->scale))
+        return szgi_fail(context, SZG_EINVAL,
+                         "statistics: scale is %g: it must be positive, or 0 for 1",
+                         options->scale);
+    if (options->sink_logit && !isfinite(*options->sink_logit))
+        return szgi_fail(context, SZG_EINVAL,
+                         "statistics: sink_logit is %g: it must be finite; without a learned sink "
+                         "leave it out",
+                         *options->sink_logit);
+    if (options->sinks < 0 || (options->sinks > 0 && !options->sink))
+        return szgi_fail(context, SZG_EINVAL, "statistics: %" PRId64 " sinks without their tokens",
+                         options->sinks);
+    for (int64_t i = 0; i < options->sinks; i++) {
+        if (options->sink[i] < 0 || options->sink[i] >= n)
+            return szgi_fail(context, SZG_EINVAL,
+                             "statistics: sink %" PRId64 " is no token: they are 0 .. %" PRId64,
+                             options->sink[i], n - 1);
+        for (int64_t j = 0; j < i; j++)
+            if (options->sink[i] == options->sink[j])
+                return szgi_fail(context, SZG_EINVAL,
+                                 "statistics: sink %" PRId64 " is there twice: name it once",
+                                 options->sink[i]);
+    }
+    return SZG_OK;
+}
+
+static szg_status check_matrix(szg_context *context, const szg_matrix *matrix) {
+    switch (matrix->kind) {
+    case SZG_MATRIX_FACTORED:
+        return szgi_factored_check_finite(context, &matrix->of.factored);
+    case SZG_MATRIX_ZERO:
+    case SZG_MATRIX_DENSE:
+    case SZG_MATRIX_SYMMETRIC:
+        break;
+    default:
+        return szgi_fail(
+            context, SZG_EDOMAIN,
+            "statistics of a matrix of kind %s: give dense logits, or queries and keys",
+            szg_matrix_kind_name(matrix->kind));
+    }
+    if (matrix->rows < 1 || matrix->rows != matrix->columns)
+        return szgi_fail(context, SZG_EINVAL,
+                         "statistics of %" PRId64 " x %" PRId64 " numbers: logits are square",
+                         matrix->rows, matrix->columns);
+    if (matrix->kind != SZG_MATRIX_ZERO &&
+        (!matrix->of.dense.a || matrix->of.dense.lda < matrix->columns))
+        return szgi_fail(context, SZG_EINVAL,
+                         "statistics: the numbers are missing, or their leading dimension %" PRId64
+                         " is below %" PRId64,
+                         matrix->of.dense.lda, matrix->columns);
+    return SZG_OK;
+}
+
+static szg_status open_bias(szg_context *context, statistics_job *job) {
+    if (!job->factored || !job->factored->bias)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, 2 * job->n - 1, &job->bias));
+    for (int64_t lag = 1 - job->n; lag < job->n; lag++) {
+        double value = szg_toeplitz_at(job->factored->bias, lag).re;
+        job->bias[lag + job->n - 1] = value;
+    }
+    return SZG_OK;
+}
+
+static szg_status run(szg_context *context, statistics_job *job, szg_statistics *out) {
+    SZG_TRY(open_bias(context, job));
+    SZG_TRY(szgi_memory_alloc(context, job->n, &job->query));
+    SZG_TRY(szgi_pool_run(context, (job->n + QUERIES - 1) / QUERIES, run_block, job));
+    *out = (szg_statistics){.n = job->n};
+    find_extremes(job, out);
+    find_entropies(job, out);
+    find_shares(job, out);
+    find_norms(job, out);
+    out->error = error_of(job, out);
+    return SZG_OK;
+}
+
+szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits,
+                                  const szg_statistics_options *options, szg_statistics *out) {
+    statistics_job job = {.matrix = logits};
+    SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, options, &job.options));
+    SZG_TRY(check_matrix(context, logits));
+    job.factored = logits->kind == SZG_MATRIX_FACTORED ? &logits->of.factored : NULL;
+    job.n = job.factored ? job.factored->n : logits->rows;
+    job.causal = job.options.causal || (job.factored && job.factored->causal);
+    SZG_TRY(check_options(context, &job.options, job.n));
+    szg_status status = run(context, &job, out);
+    szgi_memory_free(job.bias);
+    szgi_memory_free(job.query);
+    return status;
+}
