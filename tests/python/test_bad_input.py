@@ -87,6 +87,8 @@ CALLS = {
     "symbol of an array": (szego.symbol, {"source": (rng.standard_normal(4), "array"), **_MATRIX}),
     "logits": (szego.logits, {"part": ("coupled", "word"), **_ASKED, **_PAIR}),
     "contraction": (szego.contraction, _PAIR),
+    "logits_statistics": (szego.logits_statistics, {"part": ("coupled", "word"), "soft_cap": (30.0, "number"),
+                                                    "sinks": ([0], "array"), "sink_logit": (0.5, "number"), **_PAIR}),
     "verify": (lambda claim, **given: szego.verify(claim, **given),
                {"claim": ("B1", "spec"), "terms": (3, "number"), "trials": (2, "number"), "seed": (0, "number"),
                 "threads": (1, "number")}),

@@ -420,6 +420,32 @@ szg_status szg_result_write(szg_context *context, const szg_result *result, cons
     *table);
 """
 
+# ---- Statistics of a softmax --------------------------------------------------------------------
+
+
+class StatisticsOptions(Struct):
+    c_name = "szg_statistics_options"
+    _fields_ = [("size", ctypes.c_size_t), ("causal", _BOOL), ("soft_cap", _F64), ("scale", _F64),
+                ("sinks", _I64), ("sink", _PTR), ("sink_logit", _PTR)]
+
+
+class Statistics(Struct):
+    c_name = "szg_statistics"
+    _fields_ = [("n", _I64), ("largest", _F64), ("smallest", _F64)] + [(name, _I64) for name in (
+        "largest_query", "largest_key", "smallest_query", "smallest_key")] + [(name, _F64) for name in (
+            "error", "entropy_mean", "entropy_normalised", "entropy_min", "entropy_max")] + [
+                (name, _I64) for name in ("entropy_min_query", "entropy_max_query")] + [
+                    (name, _F64) for name in ("first_share", "sink_share", "learned_share", "q_norm_max",
+                                              "q_norm_rms", "k_norm_max", "k_norm_rms")]
+
+
+STRUCTS += (StatisticsOptions, Statistics)
+
+FUNCTIONS += """
+szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits, const
+    szg_statistics_options *options, szg_statistics *out);
+"""
+
 _VALUES = {"void": None, "int": _INT, "int64_t": _I64, "uint64_t": ctypes.c_uint64, "double": _F64,
            "szg_matrix": Matrix, "szg_status": _INT, "szg_question": _INT, "szg_method": _INT,
            "szg_logits_part": _INT, "szg_checkpoint_facts": CheckpointFacts}
