@@ -3,6 +3,7 @@
 closed forms, refusals, Ctrl-C, threads. usage: test_native.py PROGRAM COMPILER INCLUDE..."""
 import ctypes
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -382,6 +383,14 @@ REFUSED = {
     "a head of an array": (lambda: szego.spectrum(np.eye(3), head=1), "head="),
     "Hermitian coefficients": (lambda: szego.spectrum([1.0, 2.0], 9, hermitian=True), "hermitian="),
     "threads": (lambda: szego.spectrum("nope", 4, threads=0), "1024"),
+    "a question that the program is not asked": (lambda: szego.spectrum("nope", 4, question="singular", seed=1),
+                                                 "question=", "seed"),
+    "a head that the program is not asked for": (lambda: szego.spectrum("alibi:heads=2", "4,5", head=1), "head=", "text"),
+    "an option of the program for an array": (lambda: szego.spectrum([2.0, -1.0], 4, part="ratio"), "part", "SPEC"),
+    "several orders of an array": (lambda: szego.spectrum([2.0, -1.0], "4,5"), "SPEC"),
+    "tables of an array shaped": (lambda: szego.spectrum([2.0, -1.0], 4, all=True), "all="),
+    "symmetry and singular values": (lambda: szego.spectrum(np.array([[1.0, 2], [3, 4]]), question="singular",
+                                                            hermitian=True), "hermitian=", "singular"),
     "a promise that is not kept": (lambda: szego.spectrum(np.array([[1.0, 2], [3, 4]]), hermitian=True), "symmetric"),
 }
 
@@ -413,8 +422,21 @@ def check_refusals():
     kept = given.copy()
     szego.spectrum(given, question="hermitian_part")
     tap.ok("the caller's array is not changed", np.array_equal(given, kept))
+    check_kept()
     refused("a table by number", lambda: szego.spectrum("nope", 4)[0], "expanded", kind=TypeError)
     refused("tables of an array", lambda: szego.spectrum(given).tables, "SPEC")
+
+
+def check_kept():
+    """Results go to another process and to files: pickled, they are what they were."""
+    q = rng.standard_normal((6, 4))
+    for found in (szego.spectrum("rope:dim=8", 40), szego.spectrum(q[:4]), szego.symbol("kms:rho=0.5", 9),
+                  szego.contraction(q, q, "rope:dim=4"), szego.spectra(q[None, :4]), szego.encodings.rope(dim=8)):
+        again = pickle.loads(pickle.dumps(found))
+        tap.ok(f"pickled: {type(found).__name__}", repr(again) == repr(found) and np.array_equal(
+            getattr(again, "values", 0), getattr(found, "values", 0)))
+    found = pickle.loads(pickle.dumps(szego.spectrum("rope:dim=8", 40, all=True)))
+    tap.ok("a pickled spectrum has its tables", "spectrum_eigenvalues" in found.tables)
 
 
 class threads_forgotten:

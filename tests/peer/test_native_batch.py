@@ -118,6 +118,10 @@ def check_refusals():
             "matrix 5", "(1, 0)", "symmetric")
     refused("eigenvalues of 4 x 5", lambda: spectra(np.ones((2, 4, 5))), "matrix 0", "4 x 5", "singular")
     refused("symmetric 4 x 5", lambda: spectra(np.ones((2, 4, 5)), hermitian=True), "(2, 4, 5)", "square")
+    for promise in (True, False):
+        refused(f"hermitian={promise} of singular values", lambda promise=promise: spectra(
+            np.ones((2, 3, 3)), question="singular", hermitian=promise), "hermitian=", "singular")
+    refused("a promise that is no flag", lambda: spectra(np.ones((2, 3, 3)), hermitian="no"), "'no'", "True or False")
     refused("one matrix", lambda: spectra(np.eye(3)), "3-D")
     refused("no matrix", lambda: spectra(np.ones((0, 3, 3))), "nothing")
     refused("matrices of order 0", lambda: spectra(np.ones((3, 0, 0))), "nothing")

@@ -7,8 +7,8 @@ from typing import Callable, Iterator, Optional, Tuple
 import numpy as np
 
 from . import layout, native
-from .arguments import enum, text
-from .compute import _array, matrix_view
+from .arguments import enum, flag, text
+from .compute import _array, matrix_view, no_symmetry
 from .display import Shown
 from .errors import ArgumentError
 from .results import Spectrum
@@ -76,7 +76,8 @@ def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] =
         singular values. It is not changed.
     question: "eigenvalues", "singular" (singular values) or "hermitian_part" (eigenvalues of (L + L^*)/2).
     hermitian: True: each matrix must be symmetric (Hermitian), and is refused if it is not; False: nothing is
-        assumed of complex ones; None: each is looked at, up to 64 eps of its largest entry.
+        assumed of complex ones; None: each is looked at, up to 64 eps of its largest entry. Singular values have
+        no use for it.
     threads: worker threads; None: one for each processor. The numbers do not depend on them below order 512.
 
     Every matrix is solved and checked as szego.spectrum does it (szg_spectrum_batch in <szego/spectrum.h>).
@@ -85,7 +86,8 @@ def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] =
     """
     asked = enum(layout.QUESTIONS, "question", question)
     array = _array(stack, "stack", (3,))
-
+    no_symmetry(question, hermitian)
+    hermitian = None if hermitian is None else flag(hermitian, "hermitian")
     if hermitian and array.shape[1] != array.shape[2]:
         raise ArgumentError(f"stack: shape {array.shape} is not one of square matrices", "SZG_EINVAL")
 

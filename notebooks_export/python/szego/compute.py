@@ -11,6 +11,8 @@ Arrays are float64 or complex128, C-contiguous and finite; others are refused, f
 a number has fewer digits than its type. Lists and arrays of integers are converted. They are not changed.
 """
 import contextlib
+import functools
+import inspect
 import math
 from ctypes import byref as _ref
 from typing import Optional, Union
@@ -40,7 +42,8 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     question: "eigenvalues", "singular" (singular values) or "hermitian_part" (eigenvalues of (L + L^*)/2).
     want: "all", or "range": the least and the largest value, which large matrices have sooner.
     hermitian: of a square matrix, True: it must be symmetric (Hermitian), and is refused if it is not; False:
-        nothing is assumed; None: it is looked at, up to 64 eps of its largest entry.
+        nothing is assumed of a complex one; None: it is looked at, up to 64 eps of its largest entry, as real ones
+        are with False too. Singular values have no use for it.
     dense: form the dense matrix and use LAPACK whatever the structure.
     certify: enclose the symbol (`range`) and name the limit theorem, of Toeplitz matrices.
     threads: worker threads; None: one for each processor.
@@ -51,10 +54,13 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
 
     Other options are those of the command `szego spectrum`, with underscores for hyphens: True is a flag, a list
     repeats its option. `all` and `frames` shape the result's `tables`; with any other option, or n as a text
-    ("256,512"), the program computes, and its tables are the result (Results).
+    ("256,512"), the program computes, and its tables are the result (Results). It takes a SPEC, and of the keywords
+    above dense and threads.
     """
     shape = {name: options.pop(name) for name in ("all", "frames") if name in options}
     if options or isinstance(n, str):
+        _need_program(source, [*options, *(["n as a text"] if isinstance(n, str) else [])], question=question, want=want,
+                      head=head, matrix=matrix, lags=lags, hermitian=hermitian, certify=certify)
         return program.spectrum(source, n, threads=threads, dense=dense, **shape, **options)
     chosen = (_enum(layout.QUESTIONS, "question", question),
               layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=_flag(dense, "dense")))
@@ -62,8 +68,10 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     certify = _flag(certify, "certify")
     tables = None
     if given.spec is not None:
-        def tables():
-            return program.spectrum(given.spec, given.n, threads=threads, dense=dense, **shape)
+        tables = functools.partial(program.spectrum, given.spec, given.n, threads=threads, dense=dense, **shape)
+    else:
+        _only("an array", **shape)
+        no_symmetry(question, hermitian)
 
     def work(context):
         with given.opened(context) as (opened, kernel):
@@ -204,6 +212,30 @@ class _Kernel:
         return Theorem(_text(answer.name), _text(answer.sentence))
 
 
+def _only(what: str, **idle) -> None:
+    """Refuses a keyword that would change nothing."""
+    for name, given in idle.items():
+        if given:
+            raise ArgumentError(f"{name}= says nothing about {what}: leave it out", "SZG_EINVAL")
+
+
+def no_symmetry(question: str, hermitian) -> None:
+    """Singular values are computed alike with and without symmetry, which nothing would check."""
+    if question == "singular":
+        _only("singular values", hermitian=hermitian is not None)
+
+
+def _need_program(source, why, **idle) -> None:
+    """Refuses what the program, which computes because of `why`, cannot take: keywords of calls in process that are
+    not at their defaults."""
+    why = ", ".join(why)
+    if not isinstance(source, str):
+        raise ArgumentError(f"{why}: no keyword for an array; the program's options need a SPEC", "SZG_EINVAL")
+    known = inspect.signature(spectrum).parameters
+    _only(f"what the program computes ({why})",
+          **{name: repr(value) != repr(known[name].default) for name, value in idle.items()})
+
+
 _LAGS = {"half": ("", 0), "full": ("", 1)}
 
 
@@ -221,15 +253,9 @@ class _Given:
         else:
             self._take_array(_array(source, "source", (1, 2)))
 
-    def _only(self, what: str, **idle):
-        """Refuses a keyword that would change nothing."""
-        for name, given in idle.items():
-            if given:
-                raise ArgumentError(f"{name}= says nothing about {what}: leave it out", "SZG_EINVAL")
-
     def _take_spec(self, spec: str):
         _spec(spec)
-        self._only("a SPEC", lags=self.full, hermitian=self.hermitian is not None)
+        _only("a SPEC", lags=self.full, hermitian=self.hermitian is not None)
         if self.n is None:
             raise ArgumentError(f"{spec}: its matrices have any order; give n", "SZG_EINVAL")
         self.spec = self.name = spec
@@ -238,16 +264,16 @@ class _Given:
     def _take_array(self, array: np.ndarray):
         self.array, self.dense = array, array.ndim == 2
         kind = "complex" if array.dtype.kind == "c" else "real"
-        self._only("an array", head=self.head, matrix=self.matrix)
+        _only("an array", head=self.head, matrix=self.matrix)
         if self.dense:
-            self._only("a square matrix", lags=self.full)
+            _only("a square matrix", lags=self.full)
             _square(array, "source")
             if self.n not in (None, len(array)):
                 raise ArgumentError(f"n={self.n} beside a matrix of order {len(array)}", "SZG_EINVAL")
             self.n = len(array)
             self.name = f"a {kind} matrix"
             return
-        self._only("coefficients", hermitian=self.hermitian is not None)
+        _only("coefficients", hermitian=self.hermitian is not None)
         if self.full and len(array) % 2 == 0:
             raise ArgumentError(f"lags=\"full\": {len(array)} coefficients; from lag -c to lag c they are an odd "
                                 "number", "SZG_EINVAL")
