@@ -219,13 +219,17 @@ def check_claims(folder):
             ("trials", lambda: szego.verify(trials=0), "at least 1"),
             ("more trials than possible", lambda: szego.verify("L1", trials=10**6 + 1), "1000000"),
             ("trials that are no integer", lambda: szego.verify(trials=2.0), "2.0"),
-            ("a negative seed", lambda: szego.verify(seed=-1), "2^64"),
+            ("a negative seed", lambda: szego.verify(seed=-1), "at least 0"),
             ("a seed that is true", lambda: szego.verify("B1", seed=True), "integer"),
             ("a seed beyond 64 bits", lambda: szego.verify(seed=2**64), "2^64"),
+            ("an empty path", lambda: szego.recheck(""), "path", "empty"),
+            ("an empty path of a configuration", lambda: szego.checkpoint("model", ""), "config", "empty"),
             ("a path that is none", lambda: szego.recheck(3.5), "path"),
             ("a NUL in a path", lambda: szego.recheck("a\0b"), "NUL"),
             ("a file without certificates", lambda: szego.recheck(os.path.join(said, "manifest.json")), "certificate")):
         tap.refused(name, call, *words, kind=szego.ArgumentError)
+    tap.ok("the largest seed of NumPy", szego.verify("L3", trials=2, seed=np.uint64(2**64 - 1)).verdicts == szego.verify(
+        "L3", trials=2, seed=2**64 - 1).verdicts)
     tap.refused("a file that is not there", lambda: szego.recheck("/nowhere.csv"), "/nowhere.csv",
                 kind=szego.LibraryError)
     tap.refused("a table by number", lambda: found[0], "verdicts", kind=TypeError)

@@ -231,6 +231,8 @@ def check_stops(place):
             tap.ok(f"an exception at step {at} is raised", "in fail" in trace and "words of my own" in trace
                    and steps == list(range(0, at + 1, 2)), trace)
         same_run(f"an exception at step {at}", whole(folder, resume=True).folder, ours.folder)
+    found = whole(os.path.join(place, "numpy"), callback=lambda step: np.float64(step.step) < 4)
+    tap.ok("NumPy's False stops too", found.stopped and found.steps == 5, repr(found))
     # The limit lies within an epoch: after step 4 an evaluation is left.
     short = {**TINY, "loop.limit_steps": 5, "capture.every": 4}
     tap.ok("an exception at the last step is raised", isinstance(raised(lambda: szego.train(
@@ -324,6 +326,8 @@ def check_refusals(place):
     refused("resume without a folder", train({}, resume=True), "folder")
     refused("a negative seed", train({}, seed=-1), "seed=-1")
     refused("a seed that is none", train({}, seed=1.5), "seed=1.5")
+    refused("resume that is no flag", train({}, resume="no", folder=os.path.join(place, "no")), "resume='no'")
+    refused("a folder without a name", train({}, folder=""), "folder", "empty")
     refused("threads", train({}, threads=0), "1024")
     file = os.path.join(place, "file")
     with open(file, "wb"):

@@ -22,16 +22,16 @@ def flag(value, name: str) -> bool:
     return bool(value)
 
 
-def integer(value, name: str, least: int = -2**63) -> int:
-    """An integer of 64 bits."""
+def integer(value, name: str, least: int = -2**63, bits: int = 63) -> int:
+    """An integer from `least` to below 2^bits."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         value = operator.index(value)
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: an integer is needed", "SZG_EINVAL") from None
-    if not least <= value < 2**63:
-        raise ArgumentError(f"{name}={value}: {'at least ' + str(least) if value < least else 'below 2^63'} is "
+    if not least <= value < 2**bits:
+        raise ArgumentError(f"{name}={value}: {f'at least {least}' if value < least else f'below 2^{bits}'} is "
                             "needed", "SZG_EINVAL")
     return value
 
@@ -66,6 +66,8 @@ def path(value, name: str) -> bytes:
         raise ArgumentError(f"{name}={value!r}: a path is needed", "SZG_EINVAL") from None
     except UnicodeEncodeError:
         raise ArgumentError(f"{name}={value!r}: no path of this system", "SZG_EINVAL") from None
+    if not made:
+        raise ArgumentError(f"{name}: the path is empty", "SZG_EINVAL")
     if b"\0" in made:
         raise ArgumentError(f"{name}={value!r} holds a NUL", "SZG_EINVAL")
     return made

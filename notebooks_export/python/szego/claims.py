@@ -81,7 +81,7 @@ def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None,
                                 "SZG_EINVAL")
     names = (ctypes.c_char_p * len(ids))(*(one.encode("utf-8", "replace") for one in ids))
     options = layout.ClaimsOptions(terms=0 if terms is None else integer(terms, "terms", 2),
-                                   trials=0 if trials is None else integer(trials, "trials", 1), seed=_seed(seed))
+                                   trials=0 if trials is None else integer(trials, "trials", 1), seed=integer(seed, "seed", 0, bits=64))
 
     def work(context):
         with native.filled(context, "szg_claims_verify", "szg_claims_report_close", layout.ClaimsReport(),
@@ -111,12 +111,3 @@ def recheck(path, *, threads: Optional[int] = None) -> Recheck:
         finally:
             native.library().szg_table_close(_ref(table))
     return native.run(work, threads)
-
-
-def _seed(value) -> int:
-    """An integer of 64 bits without a sign."""
-    if isinstance(value, int) and not isinstance(value, bool) and 2**63 <= value < 2**64:
-        return value
-    if isinstance(value, int) and not 0 <= value < 2**63:
-        raise ArgumentError(f"seed={value}: 0 to 2^64 - 1 are possible", "SZG_EINVAL")
-    return integer(value, "seed", 0)

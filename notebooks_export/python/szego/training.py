@@ -15,7 +15,7 @@ from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Uni
 import numpy as np
 
 from . import layout, native
-from .arguments import integer, path as as_path, text
+from .arguments import flag, integer, path as as_path, text
 from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
@@ -131,14 +131,14 @@ def train(config: Config = None, *, data=None, folder=None, seed: int = 0,
     a value, data or a folder that do not fit), LibraryError (a loss that is not finite, a full disk), with the
     library's message. Source: szg_train_run in <szego/train.h>.
     """
-    seed = integer(seed, "seed", 0)
+    seed, resume = integer(seed, "seed", 0), flag(resume, "resume")
     if callback is not None and not callable(callback):
         raise ArgumentError(f"callback={callback!r} is not a function", "SZG_EINVAL")
     if resume and folder is None:
         raise ArgumentError("resume=True: the folder of the run is missing (folder=...)", "SZG_EINVAL")
     path, keys = _configuration(config, overrides)
     with _place(folder) as place:
-        run = _Run(place, seed, callback, bool(resume))
+        run = _Run(place, seed, callback, resume)
         keys += run.store(data)
         try:
             result = native.run(lambda context: run.work(context, path, keys), threads, wait=run.serve, grace=math.inf)
@@ -200,7 +200,7 @@ def _value(value, name: str) -> str:
     if isinstance(value, (float, np.floating)):
         return repr(float(value))
     if isinstance(value, (str, os.PathLike)):
-        return os.fsdecode(as_path(value, name))
+        return value and os.fsdecode(as_path(value, name))
     try:
         return str(integer(value, name))
     except ArgumentError:
@@ -289,7 +289,8 @@ class _Run:
         try:
             step = CapturedStep(given.contents)
             self.steps = step.step + 1
-            if self._answer(step) is False:
+            answer = self._answer(step)
+            if isinstance(answer, (bool, np.bool_)) and not answer:
                 self.stopped = True
         except BaseException as error:  # pylint: disable=broad-except
             self.error = error
