@@ -411,8 +411,9 @@ def check_damaged(folder):
                 kind=szego.LibraryError)
     whole = szego.checkpoint(os.path.join(model, "model.safetensors"), "none")
     names = [name for name in tensors if tensors[name] is not broken]
+    problem_tensor = "model.layers.1.self_attn.q_proj.weight"
     tap.ok("no architecture", whole.unknown and whole.layers == whole.heads == 0 and set(whole.matrices) == set(names)
-           and whole.bad == 1 and whole.problems[0].matrix == "model.layers.1.self_attn.q_proj.weight"
+           and whole.bad == 1 and whole.problems[0].matrix == problem_tensor
            and whole.problems[0].layer is None)
     for name in names:
         want = np.linalg.svd(tensors[name].astype(float), compute_uv=False)
@@ -422,9 +423,30 @@ def check_damaged(folder):
                        "eigenvalues": lambda: whole.eigenvalues(matrix=names[0]),
                        "a column": lambda: whole.per_head("sigma_max")}.items():
         tap.refused(f"{name} without an architecture", call, "no heads are known", kind=szego.LibraryError)
+    tap.refused("a tensor that was skipped", lambda: whole.singular_values(matrix=problem_tensor), "q_proj", "NaN",
+                kind=szego.LibraryError)
+    check_all_damaged(folder, tensors)
     with open(os.path.join(folder, "cut.safetensors"), "wb") as file:
         file.write(b"\x08\0\0\0\0\0\0\0{}")
     tap.refused("a damaged file", lambda: szego.checkpoint(os.path.join(folder, "cut.safetensors")), "cut.safetensors",
+                kind=szego.ArgumentError)
+
+
+def check_all_damaged(folder, tensors):
+    """No head is left: arrays have none, and a head says why. Names in messages are one line."""
+    tensors["model.layers.0.self_attn.k_proj.weight"][0, 0] = np.inf
+    model = os.path.join(folder, "all\nlayers")
+    config = os.path.join(folder, "damaged", "config.json")
+    write_model(model, json.loads(open(config, encoding="utf-8").read()), tensors)
+    found = szego.checkpoint(model)
+    tap.ok("every layer is damaged", found.bad == 2 and found.singular_values().shape == found.eigenvalues(
+        ).shape == (2, 4, 0) and np.isnan(found.per_head("sigma_max")).all() and "\n" not in repr(found), repr(found))
+    tap.refused("a head of the first layer", lambda: found.singular_values(0, 3), "k_proj", kind=szego.LibraryError)
+    for name, matrix in (("a matrix that is no text", ["qk"]), ("a matrix that is not there", "q k")):
+        tap.refused(name, lambda matrix=matrix: found.singular_values(matrix=matrix), "matrix=", "nothing",
+                    kind=szego.ArgumentError)
+    other = szego.checkpoint(write_model(os.path.join(folder, "names"), {}, {"a\x1b[31m": np.eye(3, dtype=np.float32)}))
+    tap.refused("names of others", lambda: other.singular_values(matrix="b"), "a\N{REPLACEMENT CHARACTER}",
                 kind=szego.ArgumentError)
 
 

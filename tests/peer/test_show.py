@@ -2,6 +2,7 @@
 """How results of the Python package show themselves: texts, HTML, frames, and the artists of every figure against
 the arrays. usage: test_show.py PROGRAM"""
 import copy
+import dataclasses
 import glob
 import html
 import html.parser
@@ -172,6 +173,10 @@ def check_objects():
         tap.ok(f"{type(one).__name__}: a few lines", len(page) < 4000 and len(one._repr_html_()) < 8000, str(len(page)))
     tap.ok("a stack of matrices says what is alike once",
            stack._repr_html_().count(html.escape(stack.method[0])) == 1, stack._repr_html_())
+    for one in (found, szego.symbol("kms:rho=0.5", 16), both):
+        reprs = [repr(dataclasses.replace(one, source=hostile)) for hostile in HOSTILE]
+        tap.ok(f"{type(one).__name__}: one short line whatever the source", all(
+            text.isprintable() and len(text) < 300 for text in reprs), max(reprs, key=len)[:200])
     page = found._repr_html_()
     tap.ok("a spectrum shows its certified ends whole", repr(found.range.lo) in page and repr(found.range.hi) in page)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import flag, integer, path as as_path, text, words
-from .display import Shown
+from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
 from .tabled import Tabled
@@ -73,9 +73,9 @@ class Checkpoint(Tabled, Shown):
     def singular_values(self, layer: Optional[int] = None, head: Optional[int] = None, *,
                         matrix: str = "qk") -> np.ndarray:
         """Singular values, descending: shape (layers, heads, count), or (heads, count) of one layer, or (count,)
-        of one head or tensor. count: head_size, or less where the matrix is smaller; the other singular values
-        of the matrix are exactly 0. NaN where a head was skipped or lists fewer. LibraryError: that head was
-        skipped (`problems`)."""
+        of one head or tensor. count: head_size, or less where the matrix is smaller (0: every head was skipped);
+        the other singular values of the matrix are exactly 0. NaN where a head was skipped or lists fewer.
+        LibraryError: that head or tensor was skipped (`problems`)."""
         return self._values("singular", layer, head, matrix)
 
     def eigenvalues(self, layer: Optional[int] = None, head: Optional[int] = None, *,
@@ -130,7 +130,7 @@ class Checkpoint(Tabled, Shown):
         what = "unknown architecture" if self.unknown else (
             f"{self.model_type}, {self.layers} layers of {self.heads} heads of size {self.head_size}")
         skipped = self.bad + self.unconverged
-        return f"<szego.Checkpoint of {self.source}: {what}{f', {skipped} skipped' if skipped else ''}>"
+        return f"<szego.Checkpoint of {plain(self.source)}: {what}{f', {skipped} skipped' if skipped else ''}>"
 
     # ---- From tables --------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Checkpoint(Tabled, Shown):
         return np.where(np.ma.getmaskarray(cells), np.nan, np.ma.getdata(cells).astype(float))
 
     def _rows(self, table, matrix: str) -> np.ndarray:
-        if matrix not in self.matrices:
+        if matrix not in {*self.matrices, *(one.matrix for one in self.problems)}:
             raise ArgumentError(f"matrix={matrix!r}: spectra are there of {_some(self.matrices)}", "SZG_EINVAL")
         return np.ma.getdata(table["matrix"]) == matrix
 
@@ -178,10 +178,16 @@ class Checkpoint(Tabled, Shown):
         return self._made[kind, matrix]
 
     def _values(self, kind: str, layer, head, matrix: str) -> np.ndarray:
+        if not isinstance(matrix, str):
+            raise ArgumentError(f"matrix={matrix!r}: a name is needed: {_some(self.matrices)}", "SZG_EINVAL")
         if self.unknown:
             if matrix == "qk" or layer is not None or head is not None or kind != "singular":
                 self._need_heads("layer, head, qk and eigenvalues")
-            return self._every(kind, matrix).copy()
+            found = self._every(kind, matrix).copy()
+            if not len(found):
+                raise LibraryError(f"{self.source}: {plain(matrix)} has no spectrum: " + "; ".join(
+                    one.why for one in self.problems if one.matrix == matrix))
+            return found
         if layer is None and head is not None:
             raise ArgumentError(f"head={head} of which layer? Every layer has it: [:, {head}] of the whole array",
                                 "SZG_EINVAL")
@@ -205,7 +211,7 @@ def _data(table, column: str, rows: np.ndarray) -> np.ndarray:
 
 
 def _some(names) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "nothing"
+    return ", ".join(map(plain, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "") or "nothing"
 
 
 def _within(value, name: str, count: int) -> int:

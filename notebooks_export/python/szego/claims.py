@@ -6,7 +6,7 @@ from typing import Dict, Optional
 
 from . import layout, native
 from .arguments import integer, path as as_path
-from .display import Shown
+from .display import Shown, plain
 from .errors import ArgumentError
 from .native_tables import results
 from .tabled import Tabled
@@ -58,7 +58,7 @@ class Recheck(Tabled, Shown):
 
     def __repr__(self) -> str:
         count = len(self.tables["verify_checks"]["id"])
-        return f"<szego.Recheck of {self.source}: {count - self.refused} of {count} certificates confirmed>"
+        return f"<szego.Recheck of {plain(self.source)}: {count - self.refused} of {count} certificates confirmed>"
 
 
 def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None, seed: int = 0,

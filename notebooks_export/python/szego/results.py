@@ -4,7 +4,7 @@ from typing import Callable, Dict, Optional
 
 import numpy as np
 
-from .display import Shown
+from .display import Shown, plain
 from .errors import LibraryError
 from .tabled import Tabled
 from .tables import Results, Table
@@ -140,7 +140,7 @@ class Spectrum(Tabled, Shown):
             shown = f"{self.values[0]:.6g} .. {self.values[-1]:.6g}"
         zeros = f", {self.zeros} zeros" if self.zeros else ""
         kind = "singular values" if self.kind == "singular" else "eigenvalues"
-        return (f"<szego.Spectrum of {self.source}, n={self.n}: {of}{kind} {shown}"
+        return (f"<szego.Spectrum of {plain(self.source)}, n={self.n}: {of}{kind} {shown}"
                 f"{zeros}, residual {self.residual:.2g}>")
 
 
@@ -170,7 +170,7 @@ class Symbol(Shown):
 
     def __repr__(self) -> str:
         ends = f"[{self.range.lo:.6g}, {self.range.hi:.6g}]" if self.range else "none"
-        return (f"<szego.Symbol of {self.source}, n={self.n}: {len(self.values)} samples, {self.convention}, "
+        return (f"<szego.Symbol of {plain(self.source)}, n={self.n}: {len(self.values)} samples, {self.convention}, "
                 f"certified range {ends}>")
 
 
@@ -217,5 +217,5 @@ class Contraction(Shown):
 
     def __repr__(self) -> str:
         words = {True: "majorised", False: "not majorised", None: "majorisation unknown"}[self.majorised]
-        return (f"<szego.Contraction of {self.source}, n={self.n}: width {self.width:.6g}, norm {self.norm:.6g}, "
+        return (f"<szego.Contraction of {plain(self.source)}, n={self.n}: width {self.width:.6g}, norm {self.norm:.6g}, "
                 f"nuclear {self.nuclear:.6g}, {words}>")
