@@ -79,6 +79,18 @@ static szg_status check_symmetric(szg_context *context, int64_t n, const double 
     return SZG_OK;
 }
 
+static szg_status not_hermitian(szg_context *context, int64_t i, int64_t j) {
+    if (i == j)
+        return szgi_fail(context, SZG_EDATA,
+                         "entry (%" PRId64 ", %" PRId64
+                         ") is not real: not Hermitian; ask for general eigenvalues",
+                         i, i);
+    return szgi_fail(context, SZG_EDATA,
+                     "entries (%" PRId64 ", %" PRId64 ") and (%" PRId64 ", %" PRId64
+                     ") are not conjugate: not Hermitian; ask for general eigenvalues",
+                     i, j, j, i);
+}
+
 static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64 *a, int64_t lda,
                                   double frobenius) {
     double allowed = 64 * DBL_EPSILON * frobenius;
@@ -87,7 +99,7 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
         for (int64_t j = 0; j <= i; j++) {
             szg_c64 x = a[i * lda + j], y = a[j * lda + i];
             if (!(hypot(x.re - y.re, x.im + y.im) <= allowed))
-                return asymmetric(context, i, j);
+                return not_hermitian(context, i, j);
         }
     }
     return SZG_OK;
