@@ -633,6 +633,13 @@ def check_arguments(folder, loaded):
     refused("no tables", lambda: szego.plot.symbol(3), "int", kind=szego.ArgumentError)
     refused("a list of others", lambda: szego.plot.symbol([szego.spectrum([2.0, -1.0], 5)]), "Spectrum",
             kind=szego.ArgumentError)
+    one, both = szego.spectrum("nope", 4), szego.compare(np.eye(3), np.eye(3))
+    refused("a symbol that is none", lambda: szego.plot.spectrum(one, symbol=one), "symbol=", "szego.symbol",
+            kind=szego.ArgumentError)
+    for call in (lambda ax: szego.plot.spectrum(one, ax=ax), lambda ax: szego.plot.contraction(both, ax=ax)):
+        for ax in (3, "axes", [None], matplotlib.figure.Figure()):
+            refused(f"axes that are {type(ax).__name__}", lambda call=call, ax=ax: call(ax), "ax=", "Axes",
+                    kind=szego.ArgumentError)
     refused("a symbol beside tables", lambda: szego.plot.spectrum(loaded, symbol=szego.symbol("nope", 4)), "symbol=",
             kind=szego.ArgumentError)
     with warnings.catch_warnings(record=True) as caught:

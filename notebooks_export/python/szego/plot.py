@@ -20,6 +20,7 @@ from .errors import ArgumentError, SzegoError
 from .results import Contraction, Range, Spectrum, Symbol
 
 try:
+    from matplotlib.axes import Axes
     from . import figures
 except ImportError as _error:
     raise SzegoError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
@@ -40,6 +41,8 @@ def spectrum(results, ax=None, *, form: str = "quantiles", symbol: Optional[Symb
     """
     if symbol is not None and not isinstance(results, Spectrum):
         raise ArgumentError("symbol= goes with one Spectrum; tables hold their samples", "SZG_EINVAL")
+    if symbol is not None and not isinstance(symbol, Symbol):
+        raise ArgumentError(f"symbol={symbol!r}: a Symbol is needed (szego.symbol)", "SZG_EINVAL")
     return _draw(figures.spectrum, _tables(results, Spectrum, _of_spectrum, symbol), ax, where,
                  ("spectrum_eigenvalues",), ("spectrum_samples", "spectrum_range"), form=form)
 
@@ -170,11 +173,20 @@ def _chosen(tables: dict, where: dict) -> dict:
     return tables
 
 
+def _check_axes(ax) -> None:
+    """Refuses what is no Axes of Matplotlib, nor an array of them."""
+    for one in [] if ax is None else np.ravel(np.asarray(ax, dtype=object)):
+        if not isinstance(one, Axes):
+            raise ArgumentError(f"ax={type(one).__name__}: Axes of Matplotlib are needed, as plt.subplots makes them",
+                                "SZG_EINVAL")
+
+
 def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequence[str] = (), **options):
     """The figure's Axes, or an array of them."""
     if isinstance(results, (Spectrum, Symbol, Contraction)) or not hasattr(results, "keys"):
         raise ArgumentError(f"{figure.__name__}: {type(results).__name__} cannot be drawn; tables with "
                             f"{' or '.join(needs)} can", "SZG_EINVAL")
+    _check_axes(ax)
     tables = {name: _columns(results[name]) for name in (*needs, *beside) if name in results}
     if not any(figures.size(tables[name]) for name in needs if name in tables):
         raise SzegoError(f"{figure.__name__}: nothing to draw: no rows of {' or '.join(needs)}")
@@ -278,6 +290,7 @@ def _two_spectra(found: Contraction, ax, column: str, where: dict):
     """Eigenvalues of the logits with the encoding and without, over the share below."""
     if column != "width_ratio" or where:
         raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
+    _check_axes(ax)
     try:
         (axis,) = figures.panels(1, ax)
     except figures.FigureError as error:
