@@ -471,6 +471,13 @@ def check_contexts():
     context.close()
     context.cancel()
     refused("a closed context", lambda: context.call("szg_encoding_parse", b"nope", None), "closed")
+    before = len(os.listdir("/proc/self/task"))
+    for threads in range(1, 25):
+        szego.spectrum("nope", 4, threads=threads)
+    # Four contexts wait, of at most 24 threads each; all of them would have 300.
+    tap.ok("contexts of other numbers of threads do not pile up", len(os.listdir("/proc/self/task")) <= before + 96
+           and sum(map(len, native._idle.values())) <= 4 and native._idle[24] and not any(
+               context.busy for waiting in native._idle.values() for context in waiting))
     answers, errors = {}, []
     wanted = {n: szego.spectrum("t5:heads=2,seed=3", n).values for n in range(20, 28)}
 

@@ -170,7 +170,7 @@ def filled(context: Context, name: str, closer: str, made: layout.Struct, *argum
 
 # ---- Calls: contexts that wait for the next one, and Ctrl-C ---------------------------------------
 
-_IDLE_CONTEXTS = 4  # of one number of threads
+_IDLE_CONTEXTS = 4  # in all: each has its threads
 _GRACE = 0.5  # seconds that an interrupted call is waited for: LAPACK does not stop half-way
 _POLL = 0.1  # seconds after which Ctrl-C is heard at the latest: any thread may have taken the signal
 _idle: Dict[Optional[int], List[Context]] = {}
@@ -193,11 +193,14 @@ def _give(context: Context) -> None:
         context.close()
         return
     with _idle_lock:
-        waiting = _idle.setdefault(context.threads, [])
-        if len(waiting) < _IDLE_CONTEXTS:
-            waiting.append(context)
-            return
-    context.close()
+        _idle.setdefault(context.threads, []).append(context)
+        if sum(map(len, _idle.values())) > _IDLE_CONTEXTS:  # one of another number of threads goes first
+            others = [waiting for threads, waiting in _idle.items() if waiting and threads != context.threads]
+            spare = (others or [_idle[context.threads]])[0].pop(0)
+        else:
+            spare = None
+    if spare:
+        spare.close()
 
 
 def _forget() -> None:
