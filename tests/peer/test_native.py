@@ -346,6 +346,13 @@ def check_logits():
 
 # ---- Refusals -----------------------------------------------------------------------------------
 
+class Tensor:
+    """As PyTorch's with a gradient."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+
+
 REFUSED = {
     "nan": (lambda: szego.spectrum([1.0, np.nan], 4), "of lag 1 is", "finite"),
     "nan in a Hermitian lag": (lambda: szego.spectrum(np.array([1, 0, 1j * np.nan]), 4), "of lag 2 is"),
@@ -365,6 +372,10 @@ REFUSED = {
     "bool": (lambda: szego.spectrum(np.eye(3, dtype=bool)), "bool"),
     "texts": (lambda: szego.spectrum(["a", "b"]), "float64"),
     "ragged": (lambda: szego.spectrum([[1, 2], [3]]), "array"),
+    "what refuses to be an array": (lambda: szego.spectrum(Tensor()), "source", "detach"),
+    "queries that refuse it": (lambda: szego.logits(Tensor(), np.eye(4), "nope"), "q", "detach"),
+    "a stack that refuses it": (lambda: szego.spectra(Tensor()), "stack", "detach"),
+    "tokens that refuse it": (lambda: szego.train(data=([Tensor()], [1])), "sequence 0", "detach"),
     "non-contiguous": (lambda: szego.spectrum(np.ones((6, 6))[::2, ::2]), "ascontiguousarray"),
     "a column": (lambda: szego.spectrum(np.ones((6, 6))[:, 0]), "ascontiguousarray"),
     "masked": (lambda: szego.spectrum(np.ma.masked_less([1.0, 0.0], 0.5)), "masked"),

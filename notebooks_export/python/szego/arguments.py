@@ -36,6 +36,14 @@ def integer(value, name: str, least: int = -2**63, bits: int = 63) -> int:
     return value
 
 
+def asarray(value, name: str) -> np.ndarray:
+    """What NumPy makes of it. A tensor of PyTorch refuses with an exception of its own if it has a gradient."""
+    try:
+        return np.asarray(value)
+    except Exception as error:  # pylint: disable=broad-except
+        raise ArgumentError(f"{name}: no array: {error}", "SZG_EINVAL") from error
+
+
 def spec(value) -> bytes:
     """A SPEC as the library takes it."""
     if not isinstance(value, str):

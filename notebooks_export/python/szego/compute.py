@@ -20,7 +20,8 @@ from typing import Optional, Union
 import numpy as np
 
 from . import layout, native, program
-from .arguments import enum as _enum, flag as _flag, integer as _integer, spec as _spec, text as _text
+from .arguments import asarray as _asarray, enum as _enum, flag as _flag, integer as _integer
+from .arguments import spec as _spec, text as _text
 from .errors import ArgumentError, LibraryError
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
@@ -172,10 +173,7 @@ def _array(value, name: str, dimensions) -> np.ndarray:
     """The array itself where it serves, a new one of a list or of integers."""
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(f"{name}: a masked array; fill it first (numpy.ma.filled)", "SZG_EINVAL")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ArgumentError(f"{name}: no array: {error}", "SZG_EINVAL") from None
+    array = _asarray(value, name)
     if array.ndim not in dimensions:
         wanted = " or ".join(f"{d}-D" for d in dimensions)
         raise ArgumentError(f"{name}: shape {array.shape}; {wanted} is needed", "SZG_EINVAL")

@@ -15,7 +15,7 @@ from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Uni
 import numpy as np
 
 from . import layout, native
-from .arguments import flag, integer, path as as_path, text
+from .arguments import asarray, flag, integer, path as as_path, text
 from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
@@ -225,7 +225,7 @@ def _jsonl(examples, name: str) -> bytes:
 
 def _tokens(sequence, name: str) -> List[int]:
     """Without the padding at its end."""
-    array = np.asarray(sequence)
+    array = asarray(sequence, name)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ArgumentError(f"{name}: {array.dtype}, shape {array.shape}; integers in one row are needed", "SZG_EINVAL")
     ids = array.tolist()
