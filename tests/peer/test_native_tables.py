@@ -347,6 +347,7 @@ def check_parts(folder):
     rows = dry["checkpoint_architecture"]
     tap.ok("a dry run: the architecture alone", list(dry.tables) == ["checkpoint_architecture"]
            and "250000" in " ".join(rows["value"]))
+    tap.ok("a number of NumPy as a setting", szego.checkpoint(model, settings={"head_dim": np.int64(8)}).head_size == 8)
     theta = szego.checkpoint(model, settings={"rope_theta": 250000.0}).per_pair("theta")[0, 0]
     # Powers of 250000^(-1/4), a few roundings each.
     tap.ok("a value of the configuration", np.allclose(theta, 250000.0 ** (-np.arange(4) / 4), rtol=16 * EPS, atol=0))
@@ -365,6 +366,8 @@ def check_parts(folder):
             ("a stack that is not there", lambda: szego.checkpoint(model, stack="encoder"), "encoder"),
             ("settings that are no dict", lambda: szego.checkpoint(model, settings="a=1"), "settings"),
             ("a setting that JSON lacks", lambda: szego.checkpoint(model, settings={"a": np.nan}), "settings"),
+            ("a setting of another type", lambda: szego.checkpoint(model, settings={"a": object()}), "'a'", "object"),
+            ("a setting with its value in the path", lambda: szego.checkpoint(model, settings={"head_dim=4": 1}), "head_dim=4"),
             ("a setting of no path", lambda: szego.checkpoint(model, settings={3: 1}), "settings"),
             ("a flag that is none", lambda: szego.checkpoint(model, dry_run=1), "dry_run")):
         tap.refused(name, call, *said, kind=szego.LibraryError)

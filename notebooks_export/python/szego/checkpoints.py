@@ -203,7 +203,8 @@ class Checkpoint(Tabled, Shown):
 
     def _why(self, layer: int, head: int) -> str:
         return "; ".join(one.why for one in self.problems
-                         if one.layer in (None, layer) and one.head in (None, head)) or "it lists no values"
+                         if one.layer in (None, layer) and one.head in (None, head)) or (
+                             "no value is listed (layers= and heads= leave the others out)")
 
 
 def _data(table, column: str, rows: np.ndarray) -> np.ndarray:
@@ -267,6 +268,13 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
     return native.run(work, threads)
 
 
+def _plain_number(value):
+    """A number of NumPy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
 def _settings(values) -> ctypes.Array:
     """Texts PATH=VALUE, as an array of C."""
     if values is not None and not isinstance(values, Mapping):
@@ -274,9 +282,11 @@ def _settings(values) -> ctypes.Array:
     texts = []
     for name, value in (values or {}).items():
         try:
-            said = json.dumps(value, allow_nan=False)
+            said = json.dumps(value, allow_nan=False, default=_plain_number)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"settings: {name!r}: {error}", "SZG_EINVAL") from None
+        if "=" in (name if isinstance(name, str) else ""):
+            raise ArgumentError(f"settings: {name!r}: a path has no \"=\"; the value stands beside it", "SZG_EINVAL")
         texts.append(words(name, "settings") + b"=" + words(said, "settings"))
     return (ctypes.c_char_p * len(texts))(*texts)
 
