@@ -47,8 +47,7 @@ bool szgi_is_local_failure(szg_status status) {
     return status == SZG_EDATA || status == SZG_EDOMAIN || status == SZG_ENOCONV;
 }
 
-/* The context's message, behind the tensors that it is about. */
-static szg_status name_problem(szg_context *context, const layer_weights *layer, char **problem) {
+szg_status szgi_layer_problem(szg_context *context, const layer_weights *layer, char **problem) {
     const char *query = layer->q.weight->name, *key = layer->k.weight->name;
     bool fused = layer->q.weight == layer->k.weight;
     return szgi_text_append(context, problem, "%s%s%s: %s", query, fused ? "" : ", ",
@@ -72,9 +71,9 @@ static szg_status keep_failure(szg_context *context, const head_job *job, int64_
     if (status != SZG_OK && !szgi_is_local_failure(status))
         return status;
     result->status = status;
-    return status == SZG_OK
-               ? SZG_OK
-               : name_problem(context, &job->input.checkpoint->layer[layer], &result->problem);
+    return status == SZG_OK ? SZG_OK
+                            : szgi_layer_problem(context, &job->input.checkpoint->layer[layer],
+                                                 &result->problem);
 }
 
 static szg_status run_share(szg_context *context, const head_job *job, const head_share *share,
@@ -177,7 +176,7 @@ static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoin
 
 /* ---- What is checked before ---- */
 
-static szg_status check_layer(szg_context *context, const layer_weights *layer) {
+szg_status szgi_layer_check(szg_context *context, const layer_weights *layer) {
     const szgi_tensor *const tensor[] = {layer->q.weight, layer->q.down, layer->q.gain,
                                          layer->k.weight, layer->k.down, layer->k.gain};
     for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
@@ -195,7 +194,7 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
     if (layer->absent || !job->part->layer[block])
         return SZG_OK;
     if (!problem) {
-        szg_status status = check_layer(context, layer);
+        szg_status status = szgi_layer_check(context, layer);
         if (status != SZG_EDATA)
             return status;
         problem = szg_context_message(context);

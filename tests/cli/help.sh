@@ -53,6 +53,9 @@ report "$verdict" "lists hang below their terms"
 # Inputs of the examples, and a configuration that trains in a moment.
 mkdir model
 cp "$cases/checkpoint-rotary/config.json" "$cases/checkpoint-rotary/model.safetensors" model/
+mkdir training
+cp -r model training/checkpoint-100
+cp -r model training/checkpoint-200
 array() { # FILE SHAPE BYTES: small integers
     printf '\223NUMPY\001\000\107\000%-70s\n' \
         "{'descr': '|i1', 'fortran_order': False, 'shape': $2, }" >"$1"

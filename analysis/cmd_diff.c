@@ -1,0 +1,251 @@
+/* `szego diff`: what changed between checkpoints, head by head. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "checkpoint/diff.h"
+
+#include "command.h"
+
+enum { KEY_CONFIG = 0x300, KEY_SET, KEY_PREFIX, KEY_TO, KEY_TOP, KEY_SPECTRA, SETS = 64 };
+
+typedef struct diff_options {
+    text_list paths;
+    const char *config, *prefix;
+    const char *set[SETS];
+    int64_t sets, top;
+    bool previous, spectra;
+} diff_options;
+
+static const struct argp_option options[] = {
+    {"to", KEY_TO, "first|previous", 0,
+     "what each checkpoint of a series is compared with: the first one (default), or the one "
+     "before",
+     0},
+    {"top", KEY_TOP, "R", 0,
+     "singular vectors whose span left_angle and right_angle follow (default 4)", 0},
+    {"spectra", KEY_SPECTRA, NULL, 0,
+     "the table `diff_spectra` too: every singular value of M_A, M_B, D2, D3 and M_B - M_A", 0},
+    {"config", KEY_CONFIG, "FILE", 0,
+     "the configuration of all checkpoints (default: config.json beside the weights of each)", 0},
+    {"set", KEY_SET, "PATH=VALUE", 0,
+     "a value of every configuration, in place of what is there: --set rope_theta=10000; as often "
+     "as needed",
+     0},
+    {"prefix", KEY_PREFIX, "PREFIX", 0,
+     "the part of a name in front of the layers to read, in a model of several stacks (default: "
+     "the stack of text)",
+     0},
+    {0}};
+
+static const char to_names[] = "first|previous";
+
+static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+    diff_options *own = call->own;
+    switch (key) {
+    case KEY_TO:
+        own->previous = parse_choice(state, "--to", argument, to_names) == 1;
+        return 0;
+    case KEY_TOP:
+        own->top = parse_integer(state, "--top", argument, 1, 1 << 20);
+        return 0;
+    case KEY_SPECTRA:
+        own->spectra = true;
+        return 0;
+    case KEY_CONFIG:
+        own->config = argument;
+        return 0;
+    case KEY_SET:
+        if (own->sets == SETS)
+            argp_error(state, "--set: at most %d values", SETS);
+        own->set[own->sets++] = argument;
+        return 0;
+    case KEY_PREFIX:
+        own->prefix = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        parse_text(state, argument, &own->paths);
+        return 0;
+    case ARGP_KEY_END:
+        if (own->paths.count == 0)
+            argp_error(state, "PATH is missing: two or more checkpoints, or a folder of folders "
+                              "checkpoint-STEP");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void release(command_call *call) {
+    diff_options *own = call->own;
+    szgi_memory_free((void *)own->paths.value);
+}
+
+/* ---- Checkpoints ---- */
+
+static szg_status open_one(command_call *call, const char *path, const char *stack,
+                           szg_checkpoint **out) {
+    const diff_options *own = call->own;
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
+                                            .config = own->config,
+                                            .prefix = own->prefix,
+                                            .stack = stack,
+                                            .set = own->set,
+                                            .sets = own->sets};
+    return szg_checkpoint_open_chosen(call->context, path, &choices, out);
+}
+
+/* One stack of each. */
+typedef struct stack_diff {
+    const szgi_series *series;
+    const char *stack; /* NULL: the first */
+    szgi_diff_tables *tables;
+} stack_diff;
+
+/* Of a series one bad checkpoint is a row with a note; of two it is the end. */
+static szg_status pass_over(command_call *call, const stack_diff *diff, int64_t i,
+                            const szg_checkpoint *base, szg_status status) {
+    const struct szgi_series_item *item = &diff->series->item[i];
+    char *problem;
+    if (diff->series->count == 2 || (status != SZG_EDATA && status != SZG_EIO))
+        return status;
+    SZG_TRY(szgi_memory_copy_text(call->context, szg_context_message(call->context), &problem));
+    status = szgi_diff_problem(call->context, diff->tables, szg_checkpoint_describe(base).source,
+                               item->path, item->step, problem);
+    szgi_memory_free(problem);
+    return status;
+}
+
+/* Compares checkpoint `i`; with --to previous it becomes the base of the next. */
+static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
+                          szg_checkpoint **base) {
+    const diff_options *own = call->own;
+    const struct szgi_series_item *item = &diff->series->item[i];
+    szg_checkpoint *other;
+    szg_status status = open_one(call, item->path, diff->stack, &other);
+    if (status != SZG_OK)
+        return pass_over(call, diff, i, *base, status);
+    status = szgi_diff_check(call->context, *base, other);
+    if (status != SZG_OK) {
+        status = pass_over(call, diff, i, *base, status);
+        szg_checkpoint_close(&other);
+        return status;
+    }
+    status = szgi_checkpoint_diff(call->context, *base, other, item->step,
+                                  own->top > 0 ? own->top : 4, diff->tables);
+    if (own->previous && status == SZG_OK) {
+        szg_checkpoint *old = *base;
+        *base = other;
+        other = old;
+    }
+    szg_checkpoint_close(&other);
+    return status;
+}
+
+/* `stacks` gets the names of all stacks of the first, with a plus sign between. */
+static szg_status run_stack(command_call *call, const stack_diff *diff, char *stacks, size_t size) {
+    szg_checkpoint *base;
+    SZG_TRY(open_one(call, diff->series->item[0].path, diff->stack, &base));
+    szg_checkpoint_facts facts = szg_checkpoint_describe(base);
+    snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
+    if (!facts.unknown && *facts.note)
+        szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
+    szg_status status = SZG_OK;
+    for (int64_t i = 1; i < diff->series->count && status == SZG_OK; i++)
+        status = compare(call, diff, i, &base);
+    szg_checkpoint_close(&base);
+    return status;
+}
+
+static szg_status run_stacks(command_call *call, const szgi_series *series,
+                             szgi_diff_tables *tables) {
+    char stacks[256], more[256];
+    stack_diff diff = {series, NULL, tables};
+    SZG_TRY(run_stack(call, &diff, stacks, sizeof stacks));
+    char *rest = stacks;
+    strsep(&rest, "+");
+    while (rest) {
+        diff.stack = strsep(&rest, "+");
+        SZG_TRY(run_stack(call, &diff, more, sizeof more));
+    }
+    return SZG_OK;
+}
+
+/* ---- The command ---- */
+
+static szg_status list_series(command_call *call, szgi_series *out) {
+    const diff_options *own = call->own;
+    if (own->paths.count > 1)
+        return szgi_series_of_paths(call->context, own->paths.value, own->paths.count, out);
+    if (!szgi_path_is_folder(own->paths.value[0]))
+        return szgi_fail(call->context, SZG_EINVAL,
+                         "%s: one file has nothing to be compared with: give A and B, or a folder "
+                         "of folders checkpoint-STEP",
+                         SHOWN(own->paths.value[0]));
+    return szgi_series_of_folder(call->context, own->paths.value[0], out);
+}
+
+/* Writes what was computed; what was skipped decides the exit code. */
+static szg_status write_tables(command_call *call, szgi_diff_tables *tables) {
+    szg_table **const table[] = {&tables->diff, &tables->diff_spectra};
+    int64_t bad = tables->bad, unconverged = tables->unconverged;
+    SZG_TRY(output_tables(call, sizeof table / sizeof *table, table, NULL));
+    if (bad > 0)
+        return szgi_fail(call->context, SZG_EDATA,
+                         "skipped %" PRId64 " of the checkpoints, layers or heads: the notes say "
+                         "why; the rest is complete",
+                         bad);
+    if (unconverged > 0)
+        return szgi_fail(call->context, SZG_ENOCONV,
+                         "%" PRId64 " of the heads did not converge: the notes say where; the "
+                         "rest is complete",
+                         unconverged);
+    return SZG_OK;
+}
+
+static szg_status run(command_call *call) {
+    const diff_options *own = call->own;
+    szgi_series series;
+    szgi_diff_tables tables;
+    SZG_TRY(list_series(call, &series));
+    szg_status status = szgi_diff_open(call->context, own->spectra, &tables);
+    if (status == SZG_OK) {
+        status = run_stacks(call, &series, &tables);
+        if (status == SZG_OK)
+            status = write_tables(call, &tables);
+        szgi_diff_close(&tables);
+    }
+    szgi_series_close(&series);
+    return status;
+}
+
+static const command_example examples[] = {
+    {"szego diff training/checkpoint-100 training/checkpoint-200",
+     "What changed between two checkpoints, the head that changed most first."},
+    {"szego diff training/ -o changes/",
+     "Every checkpoint-STEP of a folder against the first, in files."},
+    {"szego diff training/ --to previous --format csv", "Each against the one before, as csv."},
+    {0}};
+
+static const option_words words[] = {{KEY_TO, to_names, NULL}, {0}};
+
+const command command_diff = {
+    .name = "diff",
+    .summary = "what changed between checkpoints, per head; series of checkpoints by step",
+    .arguments = "PATH...",
+    .doc = "Compares W_Q^T W_K of every head of checkpoint B, the second PATH, with that of A, the "
+           "first, of one architecture: "
+           "the parts of first and second order of the change (D2, D3), norms, stable rank, "
+           "spectral entropy, and the angles by which the top singular directions turned. Rows "
+           "begin with what changed most. More PATHs, or one folder with folders "
+           "checkpoint-STEP in it, are a series with a column `step`.",
+    .options = options,
+    .own_size = sizeof(diff_options),
+    .parse = parse,
+    .run = run,
+    .release = release,
+    .examples = examples,
+    .words = words,
+};
