@@ -1,7 +1,6 @@
 /* Checkpoints of one training, by step. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,23 +77,25 @@ szg_status szgi_series_of_paths(szg_context *context, const char *const *path, i
 
 /* ---- A folder ---- */
 
-static szg_status look_at(szg_context *context, DIR *at, const char *folder, const char *name,
+static int is_candidate(const struct dirent *entry) {
+    return has_stem(entry->d_name);
+}
+
+static szg_status look_at(szg_context *context, const char *folder, const char *name,
                           szgi_series *out, int64_t *room) {
     struct stat info;
-    int64_t step = step_of_name(name, strlen(name));
-    bool is_folder = fstatat(dirfd(at), name, &info, 0) == 0 && S_ISDIR(info.st_mode);
-    if (!has_stem(name))
-        return SZG_OK;
-    if (step < 0 || !is_folder) {
-        szgi_say(context, SZG_WARNING, "%s/%s: passed over: %s", SHOWN(folder), SHOWN(name),
-                 is_folder ? "STEP of checkpoint-STEP is not a whole number" : "not a folder");
-        return SZG_OK;
-    }
     char *path = NULL;
     size_t length = strlen(folder);
+    int64_t step = step_of_name(name, strlen(name));
     SZG_TRY(szgi_text_append(context, &path, "%s%s%s", folder,
                              length > 0 && folder[length - 1] == '/' ? "" : "/", name));
-    szg_status status = add(context, out, room, path, step);
+    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    szg_status status = SZG_OK;
+    if (step >= 0 && is_folder)
+        status = add(context, out, room, path, step);
+    else
+        szgi_say(context, SZG_WARNING, "%s: passed over: %s", SHOWN(path),
+                 is_folder ? "STEP of checkpoint-STEP is not a whole number" : "not a folder");
     szgi_memory_free(path);
     return status;
 }
@@ -109,12 +110,13 @@ static int compare_steps(const void *a, const void *b) {
 static szg_status check_series(szg_context *context, const char *folder,
                                const szgi_series *series) {
     if (series->count < 2)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: %s: a series needs at least two folders checkpoint-STEP; give two "
-                         "checkpoints as A B, else",
-                         SHOWN(folder),
-                         series->count == 0 ? "no folder checkpoint-STEP in it"
-                                            : "only one folder checkpoint-STEP in it");
+        return szgi_fail(
+            context, SZG_EDATA,
+            "%s: %s: a series needs two of them at least; two or more PATHs are compared "
+            "as they stand",
+            SHOWN(folder),
+            series->count == 0 ? "no folder checkpoint-STEP in it"
+                               : "only one folder checkpoint-STEP in it");
     for (int64_t i = 1; i < series->count; i++)
         if (series->item[i].step == series->item[i - 1].step)
             return szgi_fail(
@@ -125,15 +127,19 @@ static szg_status check_series(szg_context *context, const char *folder,
 
 szg_status szgi_series_of_folder(szg_context *context, const char *folder, szgi_series *out) {
     int64_t room = 0;
+    struct dirent **entry;
     szg_status status = SZG_OK;
     *out = (szgi_series){0};
-    DIR *at = opendir(folder);
-    if (!at)
+    int count = scandir(folder, &entry, is_candidate, alphasort);
+    if (count < 0)
         return szgi_fail(context, SZG_EIO, "%s: cannot be read as a folder: %s", SHOWN(folder),
                          strerror(errno));
-    for (struct dirent *entry; status == SZG_OK && (entry = readdir(at));)
-        status = look_at(context, at, folder, entry->d_name, out, &room);
-    closedir(at);
+    for (int i = 0; i < count; i++) {
+        if (status == SZG_OK)
+            status = look_at(context, folder, entry[i]->d_name, out, &room);
+        free(entry[i]);
+    }
+    free(entry);
     if (out->count > 0)
         qsort(out->item, (size_t)out->count, sizeof *out->item, compare_steps);
     if (status == SZG_OK)
