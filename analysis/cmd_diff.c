@@ -1,13 +1,16 @@
-/* `szego diff`: what changed between checkpoints, head by head. */
+/* `szego diff`: what changed between checkpoints, head by head, or between encodings. */
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "checkpoint/diff.h"
+#include "contraction/encoding_diff.h"
 
 #include "command.h"
+#include "specs.h"
 
 enum { KEY_CONFIG = 0x300, KEY_SET, KEY_PREFIX, KEY_TO, KEY_TOP, KEY_SPECTRA, SETS = 64 };
 
@@ -15,8 +18,8 @@ typedef struct diff_options {
     text_list paths;
     const char *config, *prefix;
     const char *set[SETS];
-    int64_t sets, top;
-    bool previous, spectra;
+    int64_t sets, top, order;
+    bool previous, spectra, encodings;
 } diff_options;
 
 static const struct argp_option options[] = {
@@ -38,9 +41,32 @@ static const struct argp_option options[] = {
      "the part of a name in front of the layers to read, in a model of several stacks (default: "
      "the stack of text)",
      0},
+    {NULL, 'n', "N", 0, "sequence length of encodings (default 512)", 0},
     {0}};
 
 static const char to_names[] = "first|previous";
+
+/* What is there as a file or folder is a PATH, whatever its name; a SPEC begins with the name of an
+ * encoding. */
+static bool is_spec(const char *operand) {
+    return access(operand, F_OK) != 0 && specs_names_encoding(operand);
+}
+
+static void complete(diff_options *own, struct argp_state *state) {
+    int64_t specs = 0;
+    for (int64_t i = 0; i < own->paths.count; i++)
+        specs += is_spec(own->paths.value[i]);
+    if (own->paths.count == 0)
+        argp_error(state, "PATH is missing: two or more checkpoints, or a folder of folders "
+                          "checkpoint-STEP; or two encodings");
+    if (specs > 0 && specs < own->paths.count)
+        argp_error(state, "checkpoints and encodings (SPEC) have nothing in common: give the one "
+                          "or the other");
+    if (specs == 1)
+        argp_error(state, "'%s' has nothing to be compared with: a second SPEC is missing",
+                   SHOWN(own->paths.value[0]));
+    own->encodings = specs > 0;
+}
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     diff_options *own = call->own;
@@ -68,10 +94,11 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case ARGP_KEY_ARG:
         parse_text(state, argument, &own->paths);
         return 0;
+    case 'n':
+        own->order = parse_integer(state, "-n", argument, 1, (int64_t)1 << 40);
+        return 0;
     case ARGP_KEY_END:
-        if (own->paths.count == 0)
-            argp_error(state, "PATH is missing: two or more checkpoints, or a folder of folders "
-                              "checkpoint-STEP");
+        complete(own, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -173,7 +200,7 @@ static szg_status run_stacks(command_call *call, const szgi_series *series,
     return SZG_OK;
 }
 
-/* ---- The command ---- */
+/* ---- Series of checkpoints ---- */
 
 static szg_status list_series(command_call *call, szgi_series *out) {
     const diff_options *own = call->own;
@@ -205,10 +232,48 @@ static szg_status write_tables(command_call *call, szgi_diff_tables *tables) {
     return SZG_OK;
 }
 
+/* ---- Encodings ---- */
+
+/* Every encoding behind the first with the first, or with the one before. */
+static szg_status compare_encodings(command_call *call, szg_table *table) {
+    const diff_options *own = call->own;
+    szg_encoding *base, *other;
+    SZG_TRY(szg_encoding_parse(call->context, own->paths.value[0], &base));
+    szg_status status = SZG_OK;
+    for (int64_t i = 1; i < own->paths.count && status == SZG_OK; i++) {
+        status = szg_encoding_parse(call->context, own->paths.value[i], &other);
+        if (status == SZG_OK)
+            status = szgi_encoding_diff(call->context, base, other,
+                                        own->order > 0 ? own->order : 512, table);
+        if (status == SZG_OK && own->previous) {
+            szg_encoding *old = base;
+            base = other;
+            other = old;
+        }
+        szg_encoding_close(&other);
+    }
+    szg_encoding_close(&base);
+    return status;
+}
+
+static szg_status run_encodings(command_call *call) {
+    szg_table *table;
+    SZG_TRY(szgi_encoding_diff_open(call->context, &table));
+    szg_status status = compare_encodings(call, table);
+    if (status == SZG_OK)
+        status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);
+    szg_table_close(&table);
+    return status;
+}
+
+/* ---- The command ---- */
+
 static szg_status run(command_call *call) {
     const diff_options *own = call->own;
     szgi_series series;
     szgi_diff_tables tables;
+    if (own->encodings)
+        return run_encodings(call);
     SZG_TRY(list_series(call, &series));
     szg_status status = szgi_diff_open(call->context, own->spectra, &tables);
     if (status == SZG_OK) {
@@ -226,21 +291,24 @@ static const command_example examples[] = {
      "What changed between two checkpoints, the head that changed most first."},
     {"szego diff training/ -o changes/",
      "Every checkpoint-STEP of a folder against the first, in files."},
-    {"szego diff training/ --to previous --format csv", "Each against the one before, as csv."},
+    {"szego diff rope:dim=64 rope:dim=64,base=500000 -n 512",
+     "Two encodings: symbols, and how far their eigenvalues are apart."},
     {0}};
 
-static const option_words words[] = {{KEY_TO, to_names, NULL}, {0}};
+static const option_words words[] = {{KEY_TO, to_names, NULL}, {0, NULL, &words_encodings}, {0}};
 
 const command command_diff = {
     .name = "diff",
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
-    .arguments = "PATH...",
+    .arguments = "PATH...|SPEC SPEC...",
     .doc = "Compares W_Q^T W_K of every head of checkpoint B, the second PATH, with that of A, the "
            "first, of one architecture: "
            "the parts of first and second order of the change (D2, D3), norms, stable rank, "
            "spectral entropy, and the angles by which the top singular directions turned. Rows "
            "begin with what changed most. More PATHs, or one folder with folders "
-           "checkpoint-STEP in it, are a series with a column `step`.",
+           "checkpoint-STEP in it, are a series with a column `step`. Of encodings (SPEC) the "
+           "symbols' certified ranges and the eigenvalues are compared; what exists as a file or "
+           "folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),
     .parse = parse,
@@ -248,4 +316,5 @@ const command command_diff = {
     .release = release,
     .examples = examples,
     .words = words,
+    .topics = "specs",
 };
