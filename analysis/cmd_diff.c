@@ -139,8 +139,7 @@ static szg_status pass_over(command_call *call, const stack_diff *diff, int64_t 
     if (diff->series->count == 2 || (status != SZG_EDATA && status != SZG_EIO))
         return status;
     SZG_TRY(szgi_memory_copy_text(call->context, szg_context_message(call->context), &problem));
-    status = szgi_diff_problem(call->context, diff->tables, szg_checkpoint_describe(base).source,
-                               item->path, item->step, problem);
+    status = szgi_diff_problem(call->context, diff->tables, base, item->path, item->step, problem);
     szgi_memory_free(problem);
     return status;
 }

@@ -38,6 +38,7 @@
 #define DIFF(X)                                                                                    \
     X(SOURCE, "source", SZG_TEXT, "the checkpoint B as it was named")                              \
     X(BASE, "base", SZG_TEXT, "the checkpoint A that it is compared with")                         \
+    X(STACK, "stack", SZG_TEXT, "encoder, decoder or cross; empty where a model has one stack")    \
     X(STEP, "step", SZG_INTEGER, "of B: STEP of checkpoint-STEP, or its number in a series")       \
     X(LAYER, "layer", SZG_INTEGER, "from 0")                                                       \
     X(HEAD, "head", SZG_INTEGER, "query head, from 0")                                             \
@@ -269,11 +270,13 @@ static int compare_changes(const void *a, const void *b) {
     return first->head < second->head ? -1 : first->head > second->head;
 }
 
-static szgi_row label(szg_context *context, szg_table *table, const char *base, const char *other,
-                      int64_t step, int64_t layer, int64_t head) {
+static szgi_row label(szg_context *context, szg_table *table, const szg_checkpoint *base,
+                      const char *other, int64_t step, int64_t layer, int64_t head) {
+    const char *stack = szg_checkpoint_describe(base).stack;
     szgi_row row = szgi_row_add(context, table);
     szgi_row_text(&row, SOURCE, other);
-    szgi_row_text(&row, BASE, base);
+    szgi_row_text(&row, BASE, base->source);
+    szgi_row_text(&row, STACK, stack && *stack ? stack : NULL);
     szgi_row_place(&row, STEP, step);
     szgi_row_place(&row, LAYER, layer);
     szgi_row_place(&row, HEAD, head);
@@ -343,8 +346,7 @@ static szg_status skip(szg_context *context, const diff_job *job, int64_t step, 
         snprintf(place, sizeof place, "layer %" PRId64, layer);
     else
         snprintf(place, sizeof place, "layer %" PRId64 ", head %" PRId64, layer, head);
-    szgi_row row =
-        label(context, tables->diff, job->base->source, job->other->source, step, layer, head);
+    szgi_row row = label(context, tables->diff, job->base, job->other->source, step, layer, head);
     szgi_say(context, SZG_WARNING, "skipped: %s: %s", place, problem);
     szgi_row_note(&row, "skipped: %s: %s", place, problem);
     return row.status;
@@ -356,8 +358,8 @@ static szg_status report_head(szg_context *context, const diff_job *job, int64_t
         *(change->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return skip(context, job, step, change->layer, change->head, change->problem, tables);
     }
-    szgi_row row = label(context, tables->diff, job->base->source, job->other->source, step,
-                         change->layer, change->head);
+    szgi_row row = label(context, tables->diff, job->base, job->other->source, step, change->layer,
+                         change->head);
     put_increment(&row, &change->increment);
     if (job->turned[change->layer])
         szgi_row_note(&row, "rotary frequencies differ too: M leaves them out");
@@ -437,8 +439,9 @@ szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base
     return status;
 }
 
-szg_status szgi_diff_problem(szg_context *context, szgi_diff_tables *tables, const char *base,
-                             const char *other, int64_t step, const char *problem) {
+szg_status szgi_diff_problem(szg_context *context, szgi_diff_tables *tables,
+                             const szg_checkpoint *base, const char *other, int64_t step,
+                             const char *problem) {
     szgi_row row = label(context, tables->diff, base, other, step, -1, -1);
     szgi_say(context, SZG_WARNING, "skipped: %s", problem);
     szgi_row_note(&row, "skipped: %s", problem);

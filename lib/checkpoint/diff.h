@@ -32,8 +32,8 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_diff(szg_context *context, const szg
 
 /* A row that holds nothing but the reason why a whole checkpoint is left out; a warning is sent. */
 SZG_CHECK_RESULT szg_status szgi_diff_problem(szg_context *context, szgi_diff_tables *tables,
-                                              const char *base, const char *other, int64_t step,
-                                              const char *problem);
+                                              const szg_checkpoint *base, const char *other,
+                                              int64_t step, const char *problem);
 
 /* ---- series.c ---- */
 

@@ -129,9 +129,54 @@ START_TEST(refused_memory) {
 }
 END_TEST
 
+enum { STEPS = 3 };
+
+static void add_changes(builder *b, int steps) {
+    for (int step = 1; step <= steps; step++)
+        for (int64_t layer = 0; layer < LAYERS; layer++)
+            for (int64_t head = 0; head < HEADS; head++) {
+                row(b);
+                text(b, "source", HOSTILE);
+                text(b, "base", HOSTILE);
+                if (steps > 1)
+                    whole(b, "step", 100 * step);
+                whole(b, "layer", layer);
+                whole(b, "head", head);
+                real(b, "change", step * share_of(layer, head));
+                real(b, "left_angle_1", share_of(layer, head) / step);
+            }
+    row(b); /* a checkpoint that was skipped */
+    text(b, "source", HOSTILE);
+    if (steps > 1)
+        whole(b, "step", 400);
+}
+
+/* Lines by step of a series, maps of two; none of the one from the other. */
+START_TEST(what_changed) {
+    for (int steps = 1; steps <= STEPS; steps += STEPS - 1) {
+        double most = 0;
+        builder b = {0};
+        begin(&b, "diff");
+        table(&b, "diff", "t:source t:base t:stack i:step i:layer i:head r:change r:left_angle_1");
+        add_changes(&b, steps);
+        finish(&b);
+        for (int64_t i = 0; i < LAYERS * HEADS; i++)
+            most = fmax(most, steps * share_of(i / HEADS, i % HEADS));
+        ck_assert_int_eq(occurrences(page, "<figure id=\"diff-"), 2);
+        MARKS("diff-1", LAYERS * HEADS); /* lines, or cells */
+        if (steps > 1)
+            SAYS("Greatest value %.4g", most);
+        else
+            SAYS("Greatest %.4g at layer", most);
+        ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    }
+}
+END_TEST
+
 TEST_FILE("sections_checkpoint") {
     test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
     test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
     test_add(suite, "refused_memory", refused_memory);
+    test_add(suite, "what_changed", what_changed);
 }
