@@ -12,7 +12,7 @@ SZGI_BEGIN_DECLS
 SZG_CHECK_RESULT szg_status szgi_encoding_diff_open(szg_context *context, szg_table **out);
 
 /* Adds a row for each head and matrix of order n: A the base, B the other. An encoding of one head
- * stands beside every head of the other. SZG_EDATA: heads or matrices that have no counterpart;
+ * is compared with every head of the other. SZG_EDATA: heads or matrices that have no counterpart;
  * SZG_EDOMAIN: a matrix that is not Toeplitz; SZG_EINVAL: n < 1. */
 SZG_CHECK_RESULT szg_status szgi_encoding_diff(szg_context *context, const szg_encoding *base,
                                                const szg_encoding *other, int64_t n,

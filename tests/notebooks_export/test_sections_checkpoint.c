@@ -163,7 +163,8 @@ START_TEST(what_changed) {
         for (int64_t i = 0; i < LAYERS * HEADS; i++)
             most = fmax(most, steps * share_of(i / HEADS, i % HEADS));
         ck_assert_int_eq(occurrences(page, "<figure id=\"diff-"), 2);
-        MARKS("diff-1", LAYERS * HEADS); /* lines, or cells */
+        /* Lines and their points, or cells. */
+        MARKS("diff-1", (steps > 1 ? steps + 1 : 1) * LAYERS * HEADS);
         if (steps > 1)
             SAYS("Greatest value %.4g", most);
         else
