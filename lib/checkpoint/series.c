@@ -25,8 +25,7 @@ static int64_t step_of_name(const char *name, size_t length) {
     if (!has_stem(name) || length <= STEM_LENGTH || length - STEM_LENGTH >= sizeof digits)
         return -1;
     snprintf(digits, sizeof digits, "%.*s", (int)(length - STEM_LENGTH), name + STEM_LENGTH);
-    return szgi_integer_parse(digits, &step) == SZGI_PARSED && step >= 0 && digits[0] != '-' ? step
-                                                                                             : -1;
+    return digits[0] != '-' && szgi_integer_parse(digits, &step) == SZGI_PARSED ? step : -1;
 }
 
 int64_t szgi_series_step(const char *path) {

@@ -279,11 +279,11 @@ static void write_turned(model_pair *pair, const char *side, double phi) {
 }
 
 START_TEST(a_direction_that_turns) {
-    static const double angles[] = {1e-9, 1e-3, 0.5, 1.5};
-    for (int i = 0; i < 8; i++) {
+    static const double angles[] = {1e-9, 1e-3, 0.5, 1.5, 1.5707963};
+    for (int i = 0; i < 10; i++) {
         model_pair pair;
-        double phi = angles[i % 4];
-        bool query = i < 4;
+        double phi = angles[i % 5];
+        bool query = i < 5;
         pair_open(&pair);
         write_turned(&pair, query ? "query" : "key", phi);
         pair_compare(&pair, 2);
@@ -318,6 +318,8 @@ START_TEST(directions_that_do_not_exist) {
     for (int row = 0; row < D; row++)
         weight(&pair.a, 0, "query")[row * D + row % E] = row % E == 0 ? 2 : 1;
     memset(weight(&pair.a, 1, "key"), 0, D * D * sizeof(double));
+    for (int i = 0; i < D * D; i++) /* numbers that rounding touches */
+        weight(&pair.a, 2, "query")[i] = weight(&pair.a, 2, "key")[i] = sin(1 + i * i);
     memset(weight(&pair.b, 2, "query"), 0, D * D * sizeof(double));
     pair_compare(&pair, 2);
     const szg_table *table = pair.tables.diff;
@@ -500,6 +502,7 @@ START_TEST(steps_of_names) {
                  {"checkpoint-99999999999999999999999999", -1},
                  {"checkpoint-", -1},
                  {"checkpoint--3", -1},
+                 {"checkpoint--0", -1},
                  {"checkpoint-xyz", -1},
                  {"checkpoint-3x", -1},
                  {"checkpoint-+3", -1},
