@@ -18,6 +18,8 @@ cd "$folder"
     szego verify -o verify/
     szego verify --check verify/certificates.csv -o check/
     szego checkpoint "$cases/checkpoint-rotary" -o checkpoint/
+    szego diff "$cases/checkpoint-rotary" "$cases/checkpoint-rotary" --spectra -o diff/
+    szego diff rope:dim=8 alibi:heads=2 -n 16 -o encodings/
     szego train "$cases/tiny.json" --capture every=3 --export-data data/ -o train/
     szego capture --checkpoint train/run-0/checkpoint.safetensors --data data/test.jsonl --dump \
         -o capture/
@@ -65,7 +67,8 @@ for command in $(szego --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p
     fi
 done
 # The tables of today that have such columns: none of them may be missed.
-for name in symbol_min_lo symbol_max_hi_coupled min_lo max_f_hi left_lo right_hi lo hi; do
+for name in symbol_min_lo symbol_max_hi_coupled min_lo max_f_hi left_lo right_hi \
+    base_symbol_lo symbol_change_hi lo hi; do
     if grep -q " $name " all; then
         judge ok "$name was seen"
     else
