@@ -1,7 +1,7 @@
-/* With S = [W_A; dW]^T = Q R, d x 2e, for queries and for keys, every matrix is Q_Q C Q_K^T, where
- * C is a product of columns of the two R: W_A^T = Q R[:, :e] and dW^T = Q R[:, e:]. Singular
- * values, and angles between spans of singular vectors, are those of the C. Householder's QR is
- * stable column by column, so a small dW keeps its digits beside a large W_A. */
+/* With [W_A; dW] = L Q, 2e x d, for queries and for keys, every matrix is Q_Q^T C Q_K, where C is a
+ * product of rows of the two L: W_A = L[:e] Q and dW = L[e:] Q. Singular values, and angles between
+ * spans of singular vectors, are those of the C. Householder's LQ is stable row by row, so a small
+ * dW keeps its digits beside a large W_A. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static int64_t lay_out(double *block, szgi_increment_work *work) {
     szgi_increment_side *const side[] = {&work->q, &work->k};
     for (int i = 0; i < 2; i++) {
         side[i]->a = take(block, &used, e * d);
-        side[i]->b = take(block, &used, e * d);
-        side[i]->stacked = take(block, &used, 2 * e * d);
+        side[i]->b = take(block, &used, e * d); /* right behind: [W_A; dW] is one matrix */
         side[i]->factor = take(block, &used, 2 * e * order);
     }
     for (int i = 0; i < SZGI_INCREMENT_MATRICES; i++)
@@ -86,30 +85,25 @@ szg_status szgi_increment_factor(szg_context *context, const szgi_increment_work
     for (int64_t i = 0; i < e * d; i++)
         side->b[i] -= side->a[i];
     side->same = is_zero(e * d, side->b);
-    for (int64_t i = 0; i < e; i++)
-        for (int64_t j = 0; j < d; j++) {
-            side->stacked[j * 2 * e + i] = side->a[i * d + j];
-            side->stacked[j * 2 * e + e + i] = side->b[i * d + j];
-        }
-    side->exponent = szgi_scale_take(2 * e * d, side->stacked);
+    side->exponent = szgi_scale_take(2 * e * d, side->a);
     if (2 * e <= d)
-        return szgi_tall_r(context, d, 2 * e, side->stacked, 2 * e, side->factor);
-    memcpy(side->factor, side->stacked, (size_t)(2 * e * d) * sizeof *side->factor);
+        return szgi_wide_l(context, 2 * e, d, side->a, d, side->factor);
+    memcpy(side->factor, side->a, (size_t)(2 * e * d) * sizeof *side->factor);
     return SZG_OK;
 }
 
 /* ---- Cores ---- */
 
-/* out := q k^T + beta out, of columns of both factors. */
+/* out := q^T k + beta out, of e rows of both factors. */
 static szg_status multiply(szg_context *context, const szgi_increment_work *work, const double *q,
                            const double *k, double beta, double *out) {
     int64_t order = order_of(work), e = work->e;
-    return szgi_gemm(context, 'n', 't', order, order, e, 1, q, 2 * e, k, 2 * e, beta, out, order);
+    return szgi_gemm(context, 't', 'n', order, order, e, 1, q, order, k, order, beta, out, order);
 }
 
 static szg_status form_cores(szg_context *context, szgi_increment_work *work) {
     int64_t e = work->e, order = order_of(work), count = order * order;
-    const double *q = work->q.factor, *k = work->k.factor, *dq = q + e, *dk = k + e;
+    const double *q = work->q.factor, *k = work->k.factor, *dq = q + e * order, *dk = k + e * order;
     double *const *core = work->core, *change = core[SZGI_INCREMENT_CHANGE];
     SZG_TRY(multiply(context, work, q, k, 0, core[SZGI_INCREMENT_BASE]));
     SZG_TRY(multiply(context, work, dq, k, 0, core[SZGI_INCREMENT_D2]));

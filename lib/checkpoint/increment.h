@@ -45,11 +45,10 @@ typedef struct szgi_increment {
 
 /* Queries or keys of both checkpoints. */
 typedef struct szgi_increment_side {
-    double *a, *b;   /* e x d: rows of A; of B, which become dW */
-    double *stacked; /* d x 2e: columns of A and of dW, divided by 2^exponent */
-    double *factor;  /* min(2e, d) x 2e: coordinates of both in one orthonormal basis */
-    bool same;       /* dW = 0 */
-    bool gone;       /* the weights of B are 0 */
+    double *a, *b;  /* e x d each: rows of A; of B, which become dW; divided by 2^exponent */
+    double *factor; /* 2e x min(2e, d): coordinates of both in one orthonormal basis */
+    bool same;      /* dW = 0 */
+    bool gone;      /* the weights of B are 0 */
     int exponent;
 } szgi_increment_side;
 
