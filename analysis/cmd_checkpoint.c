@@ -20,6 +20,7 @@ enum {
     KEY_DRY_RUN,
     KEY_LAYERS,
     KEY_HEADS,
+    KEY_RAW,
     SETS = 64
 };
 
@@ -28,7 +29,7 @@ typedef struct checkpoint_options {
     const char *layers, *heads;
     const char *set[SETS];
     int64_t sets, positions, samples;
-    bool all, dry_run;
+    bool all, dry_run, raw;
 } checkpoint_options;
 
 static const struct argp_option options[] = {
@@ -48,6 +49,10 @@ static const struct argp_option options[] = {
      0},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "print what was resolved (the table `architecture`), and compute nothing", 0},
+    {"raw", KEY_RAW, NULL, 0,
+     "fold no gain of a norm into the weights (default: those of input, query, key and latent "
+     "norms), and bound no logit",
+     0},
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
      "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
@@ -78,6 +83,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_DRY_RUN:
         own->dry_run = true;
+        return 0;
+    case KEY_RAW:
+        own->raw = true;
         return 0;
     case 'n':
         own->positions = parse_integer(state, "--positions", argument, 1, (int64_t)1 << 40);
@@ -126,9 +134,9 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
-                                 &tables->range,       &tables->samples, &tables->tensors,
-                                 &tables->architecture};
+    szg_table **const table[] = {&tables->summary,     &tables->spectra,     &tables->bounds,
+                                 &tables->frequencies, &tables->range,       &tables->samples,
+                                 &tables->tensors,     &tables->architecture};
     bool every = own->all || call->shared.output;
     if (!every && display_is_for_a_person(call))
         return print_digest(call, tables);
@@ -166,11 +174,11 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary, &all->spectra, &all->frequencies, &all->range,
-                              &all->samples, &all->tensors, &all->architecture};
-    szg_table **const from[] = {&tables->summary,     &tables->spectra, &tables->frequencies,
-                                &tables->range,       &tables->samples, &tables->tensors,
-                                &tables->architecture};
+    szg_table **const to[] = {&all->summary, &all->spectra, &all->bounds,  &all->frequencies,
+                              &all->range,   &all->samples, &all->tensors, &all->architecture};
+    szg_table **const from[] = {&tables->summary,     &tables->spectra,     &tables->bounds,
+                                &tables->frequencies, &tables->range,       &tables->samples,
+                                &tables->tensors,     &tables->architecture};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
@@ -192,7 +200,8 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                                      .samples = own->samples,
                                      .layers = own->layers,
                                      .heads = own->heads,
-                                     .dry_run = own->dry_run};
+                                     .dry_run = own->dry_run,
+                                     .raw = own->raw};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

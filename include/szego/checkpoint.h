@@ -73,6 +73,7 @@ typedef struct szg_checkpoint_options {
     bool dry_run;       /* the table `architecture` alone: no weight is read */
     const char *layers; /* "0-7+12": those layers alone; NULL: all */
     const char *heads;  /* likewise, query heads of each layer */
+    bool raw;           /* no gain of a norm is folded into `qk`, and no logit is bounded */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
@@ -83,6 +84,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
     szg_table *samples;      /* that symbol, sampled */
     szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */
+    szg_table *bounds;       /* a row a head: no logit is larger; NULL with `raw` */
     szg_table *architecture; /* a row a property: what was resolved, which key decided, and whether
                                 W_Q^T W_K leaves it out */
     int64_t bad;             /* tensors and heads that were reported and skipped */
@@ -90,7 +92,8 @@ typedef struct szg_checkpoint_tables {
 } szg_checkpoint_tables;
 
 /* Analyses the whole checkpoint. Known architecture: for each layer and head singular values and
- * eigenvalues of scale W_Q^T W_K (matrix `qk`), and with positions of scale P W_Q^T W_K P^T
+ * eigenvalues of scale W_Q^T W_K (matrix `qk`) with the gains of norms folded in, and with
+ * positions of scale P W_Q^T W_K P^T
  * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
  * 2-D floating-point tensor. What is bad is reported in a row's note and skipped; the rest is kept:
  * look at out->bad and out->unconverged. With `layers` and `heads` the tables hold the rows of that

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "checkpoint_private.h"
+#include "fold.h"
 #include "formats/gguf.h"
 #include "gguf.h"
 
@@ -131,7 +132,8 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(szgi_positions_resolve(context, checkpoint));
     SZG_TRY(szgi_rotary_resolve(context, checkpoint));
     SZG_TRY(szgi_gguf_divide(context, checkpoint));
-    return szgi_terms_resolve(context, checkpoint);
+    SZG_TRY(szgi_terms_resolve(context, checkpoint));
+    return szgi_fold_resolve(context, checkpoint);
 }
 
 /* What training with an adapter changed lies in tensors of its own, which attention adds. */

@@ -84,6 +84,36 @@ typedef enum temperature_rule {
 /* Slopes times the lag, added to the logits. */
 typedef enum alibi_rule { ALIBI_NONE, ALIBI_ALWAYS, ALIBI_FLAG, ALIBI_MPT } alibi_rule;
 
+/* The norm whose output queries and keys read; fold.c has its names. RMS: by the root mean square;
+ * LAYER: mean and variance. */
+typedef enum input_rule {
+    INPUT_RMS,                /* input_layernorm of the layer */
+    INPUT_RMS_PLUS_ONE,       /* the same with gains 1 + w (Gemma) */
+    INPUT_RMS_OPERATOR,       /* operator_norm (LFM 2) */
+    INPUT_RMS_T5,             /* layer.0.layer_norm */
+    INPUT_RMS_T5_CROSS,       /* layer.1.layer_norm; keys: the encoder's last norm */
+    INPUT_LAYER,              /* input_layernorm of the layer */
+    INPUT_LAYER_PLUS_ONE,     /* the same with gains 1 + w (Nemotron) */
+    INPUT_LAYER_BARE,         /* without gains (OLMo) */
+    INPUT_LAYER_LN1,          /* ln_1 (GPT-2) */
+    INPUT_LAYER_MPT,          /* norm_1 */
+    INPUT_LAYER_FALCON,       /* ln_attn, or input_layernorm */
+    INPUT_LAYER_OPT,          /* self_attn_layer_norm, if do_layer_norm_before */
+    INPUT_LAYER_VIT,          /* layernorm_before */
+    INPUT_LAYER_CLIP,         /* layer_norm1 */
+    INPUT_LAYER_MODERNBERT,   /* attn_norm; layer 0 has the embedding's alone */
+    INPUT_LAYER_BERT,         /* the output norm of the layer before, or the embedding's */
+    INPUT_LAYER_ALBERT,       /* the same, of the group of the layer before */
+    INPUT_LAYER_DISTILBERT,   /* the same under other names */
+    INPUT_LAYER_NOMIC,        /* the same */
+    INPUT_LAYER_BART_ENCODER, /* the same */
+    INPUT_LAYER_BART_DECODER, /* the same */
+    INPUT_LAYER_BART_CROSS,   /* self_attn_layer_norm; keys: the encoder's last layer */
+    INPUT_LAYER_BEFORE,       /* self_attn_layer_norm (mBART, Whisper) */
+    INPUT_LAYER_BEFORE_CROSS, /* encoder_attn_layer_norm; keys: the encoder's last norm */
+    INPUT_NONE,               /* queries and keys read the residual stream (OLMo 2, EXAONE 4) */
+} input_rule;
+
 /* What a configuration calls its sizes. */
 typedef struct size_keys {
     const char *layers, *heads, *model; /* NULL: the usual key alone */
@@ -115,6 +145,7 @@ typedef struct model_family {
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
+    input_rule input;
     norm_rule norm;
     const char *query_norm, *key_norm; /* NULL: self_attn.q_norm.weight, self_attn.k_norm.weight */
     bool gain_plus_one;                /* gains are 1 + w (Gemma) */
@@ -123,6 +154,7 @@ typedef struct model_family {
     alibi_rule alibi;
     const char *added; /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
+    bool added_by_head; /* it is a table [buckets, heads] */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
@@ -144,6 +176,8 @@ typedef struct side_weights {
     const szgi_tensor *norm;   /* gains of the norm of queries or keys; NULL: none */
     const szgi_tensor *down;   /* MLA: what makes the latent; NULL: the weight acts on the tokens */
     const szgi_tensor *gain;   /* of the latent's norm */
+    const szgi_tensor *input_gain, *input_shift; /* of the norm that it reads; NULL: none */
+    bool folds;                                  /* that norm is known, and both are right */
 } side_weights;
 
 typedef struct layer_weights {

@@ -6,7 +6,7 @@
     {                                                                                              \
         .model_type = type, .stem = "encoder.layer.", .query = "attention.self.query.weight",      \
         .key = "attention.self.key.weight", .positions = position_names,                           \
-        .table = "embeddings.position_embeddings.weight", __VA_ARGS__                              \
+        .input = INPUT_LAYER_BERT, .table = "embeddings.position_embeddings.weight", __VA_ARGS__   \
     }
 
 #define LLAMA(type, ...)                                                                           \
@@ -40,12 +40,15 @@
         .stem = side ".layers.", .query = attention ".q_proj.weight",                              \
         .key = attention ".k_proj.weight", __VA_ARGS__                                             \
     }
-#define BART(type, rows_before)                                                                    \
+#define BART(type, rows_before, encoder, decoder, cross)                                           \
     BART_STACK(type, "encoder", "encoder", "self_attn", .positions = POSITION_TABLE,               \
-               .table = "encoder.embed_positions.weight", .table_first = rows_before),             \
+               .table = "encoder.embed_positions.weight", .table_first = rows_before,              \
+               .input = encoder),                                                                  \
         BART_STACK(type, "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,           \
-                   .table = "decoder.embed_positions.weight", .table_first = rows_before),         \
-        BART_STACK(type, "cross", "decoder", "encoder_attn", .positions = POSITION_NONE)
+                   .table = "decoder.embed_positions.weight", .table_first = rows_before,          \
+                   .input = decoder),                                                              \
+        BART_STACK(type, "cross", "decoder", "encoder_attn", .positions = POSITION_NONE,           \
+                   .input = cross)
 
 #define LAG_TABLE "a trained table by the lag is added to the logits: left out"
 #define T5_STACK(type, name, own, attention, layer_key, ...)                                       \
@@ -58,11 +61,12 @@
 #define T5(type)                                                                                   \
     T5_STACK(type, "encoder", "encoder", "layer.0.SelfAttention", "num_layers",                    \
              .added = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
-             .added_sentence = LAG_TABLE),                                                         \
+             .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5),           \
         T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",        \
                  .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",  \
-                 .added_sentence = LAG_TABLE),                                                     \
-        T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers")
+                 .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5),       \
+        T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers",        \
+                 .input = INPUT_RMS_T5_CROSS)
 
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
@@ -76,6 +80,7 @@ static const model_family families[] = {
     BERT("camembert", POSITION_ROBERTA),
     BERT("electra", POSITION_BERT),
     {.model_type = "albert",
+     .input = INPUT_LAYER_ALBERT,
      .stem = "encoder.albert_layer_groups.",
      .query = "albert_layers.0.attention.query.weight",
      .key = "albert_layers.0.attention.key.weight",
@@ -83,6 +88,7 @@ static const model_family families[] = {
      .table = "embeddings.position_embeddings.weight",
      .shares_layers = true},
     {.model_type = "mpnet",
+     .input = INPUT_LAYER_BERT,
      .stem = "encoder.layer.",
      .query = "attention.attn.q.weight",
      .key = "attention.attn.k.weight",
@@ -90,8 +96,10 @@ static const model_family families[] = {
      .table = "embeddings.position_embeddings.weight",
      .table_first = 2, /* padding is row 1 by definition */
      .added = "encoder.relative_attention_bias.weight",
-     .added_sentence = LAG_TABLE},
+     .added_sentence = LAG_TABLE,
+     .added_by_head = true},
     {.model_type = "deberta-v2",
+     .input = INPUT_LAYER_BERT,
      .stem = "encoder.layer.",
      .query = "attention.self.query_proj.weight",
      .key = "attention.self.key_proj.weight",
@@ -100,24 +108,28 @@ static const model_family families[] = {
      .added_sentence = "products of content with trained embeddings of the lag are added to the "
                        "logits: left out"},
     {.model_type = "vit",
+     .input = INPUT_LAYER_VIT,
      .stem = "encoder.layer.",
      .query = "attention.attention.query.weight",
      .key = "attention.attention.key.weight",
      .positions = POSITION_TABLE,
      .table = "embeddings.position_embeddings"},
     {.model_type = "clip_text_model",
+     .input = INPUT_LAYER_CLIP,
      .stem = "encoder.layers.",
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
      .positions = POSITION_TABLE,
      .table = "embeddings.position_embedding.weight"},
     {.model_type = "clip_vision_model",
+     .input = INPUT_LAYER_CLIP,
      .stem = "encoder.layers.",
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
      .positions = POSITION_TABLE,
      .table = "embeddings.position_embedding.weight"},
     {.model_type = "modernbert",
+     .input = INPUT_LAYER_MODERNBERT,
      .stem = "layers.",
      .query = "attn.Wqkv.weight",
      .layout = LAYOUT_FUSED_BLOCKS,
@@ -126,6 +138,7 @@ static const model_family families[] = {
      .bases = BASE_MODERNBERT},
     {.model_type = "nomic_bert",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER_NOMIC,
      .stem = "encoder.layers.",
      .query = "attn.Wqkv.weight",
      .layout = LAYOUT_FUSED_BLOCKS,
@@ -133,6 +146,7 @@ static const model_family families[] = {
      .pairing = SZGI_PAIRING_HALF},
     {.model_type = "distilbert",
      .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"},
+     .input = INPUT_LAYER_DISTILBERT,
      .stem = "transformer.layer.",
      .query = "attention.q_lin.weight",
      .key = "attention.k_lin.weight",
@@ -140,6 +154,7 @@ static const model_family families[] = {
      .table = "embeddings.position_embeddings.weight"},
     {.model_type = "gpt2",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER_LN1,
      .stem = "h.",
      .query = "attn.c_attn.weight",
      .layout = LAYOUT_CONV1D,
@@ -148,6 +163,7 @@ static const model_family families[] = {
      .scale = SCALE_GPT2},
     {.model_type = "gpt_bigcode",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER_LN1,
      .stem = "h.",
      .query = "attn.c_attn.weight",
      .layout = LAYOUT_BIGCODE,
@@ -156,6 +172,7 @@ static const model_family families[] = {
      .scale = SCALE_GPT2},
     {.model_type = "gpt_neo",
      .keys = {.layers = "num_layers", .heads = "num_heads"},
+     .input = INPUT_LAYER_LN1,
      .stem = "h.",
      .query = "attn.attention.q_proj.weight",
      .key = "attn.attention.k_proj.weight",
@@ -163,6 +180,7 @@ static const model_family families[] = {
      .table = "wpe.weight",
      .scale = SCALE_ONE},
     {.model_type = "opt",
+     .input = INPUT_LAYER_OPT,
      .stem = "decoder.layers.",
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
@@ -171,18 +189,21 @@ static const model_family families[] = {
      .table_first = 2},
     {.model_type = "bloom",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER,
      .stem = "h.",
      .query = "self_attention.query_key_value.weight",
      .layout = LAYOUT_FUSED_HEADS,
      .alibi = ALIBI_ALWAYS},
     {.model_type = "mpt",
      .keys = {.layers = "n_layers", .heads = "n_heads", .model = "d_model"},
+     .input = INPUT_LAYER_MPT,
      .stem = "blocks.",
      .query = "attn.Wqkv.weight",
      .layout = LAYOUT_FUSED_BLOCKS,
      .scale = SCALE_MPT,
      .alibi = ALIBI_MPT},
     {.model_type = "falcon",
+     .input = INPUT_LAYER_FALCON,
      .stem = "h.",
      .query = "self_attention.query_key_value.weight",
      .layout = LAYOUT_FALCON,
@@ -191,6 +212,7 @@ static const model_family families[] = {
      .skips = SKIP_ALIBI,
      .alibi = ALIBI_FLAG},
     {.model_type = "gpt_neox",
+     .input = INPUT_LAYER,
      .stem = "layers.",
      .query = "attention.query_key_value.weight",
      .layout = LAYOUT_FUSED_HEADS,
@@ -199,6 +221,7 @@ static const model_family families[] = {
      .partial = PARTIAL_REQUIRED},
     {.model_type = "gptj",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER_LN1,
      .stem = "h.",
      .query = "attn.q_proj.weight",
      .key = "attn.k_proj.weight",
@@ -208,6 +231,7 @@ static const model_family families[] = {
      .fixed_base = 10000},
     {.model_type = "codegen",
      .keys = GPT_KEYS,
+     .input = INPUT_LAYER_LN1,
      .stem = "h.",
      .query = "attn.qkv_proj.weight",
      .layout = LAYOUT_CODEGEN,
@@ -235,45 +259,45 @@ static const model_family families[] = {
     LLAMA("qwen3_moe", .norm = NORM_HEAD),
     LLAMA("qwen3_vl_text", .norm = NORM_HEAD),
     LLAMA("qwen3_vl_moe_text", .norm = NORM_HEAD),
-    LLAMA("qwen3_next", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
+    LLAMA("qwen3_next", .input = INPUT_RMS_PLUS_ONE, .layout = LAYOUT_GATED,
+          .partial = PARTIAL_REQUIRED, .mixed = true, .norm = NORM_HEAD, .gain_plus_one = true),
+    LLAMA("qwen3_5_text", .input = INPUT_RMS_PLUS_ONE, .layout = LAYOUT_GATED,
+          .partial = PARTIAL_REQUIRED, .mixed = true, .norm = NORM_HEAD, .gain_plus_one = true),
+    LLAMA("qwen3_5_moe_text", .input = INPUT_RMS_PLUS_ONE, .layout = LAYOUT_GATED,
+          .partial = PARTIAL_REQUIRED, .mixed = true, .norm = NORM_HEAD, .gain_plus_one = true),
+    LLAMA("gemma", .input = INPUT_RMS_PLUS_ONE),
+    LLAMA("gemma2", .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR),
+    LLAMA("gemma3_text", .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR, .bases = BASE_GEMMA,
           .norm = NORM_HEAD, .gain_plus_one = true),
-    LLAMA("qwen3_5_text", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
-          .norm = NORM_HEAD, .gain_plus_one = true),
-    LLAMA("qwen3_5_moe_text", .layout = LAYOUT_GATED, .partial = PARTIAL_REQUIRED, .mixed = true,
-          .norm = NORM_HEAD, .gain_plus_one = true),
-    LLAMA("gemma"),
-    LLAMA("gemma2", .scale = SCALE_SCALAR),
-    LLAMA("gemma3_text", .scale = SCALE_SCALAR, .bases = BASE_GEMMA, .norm = NORM_HEAD,
-          .gain_plus_one = true),
     LLAMA("gemma3n_text", .scale = SCALE_ONE, .bases = BASE_GEMMA, .norm = NORM_HEAD,
           .shares_keys = true),
-    LLAMA("olmo"),
-    LLAMA("olmo2", .norm = NORM_FULL),
-    LLAMA("olmo3", .norm = NORM_FULL, .scaled_if_full = true),
+    LLAMA("olmo", .input = INPUT_LAYER_BARE),
+    LLAMA("olmo2", .input = INPUT_NONE, .norm = NORM_FULL),
+    LLAMA("olmo3", .input = INPUT_NONE, .norm = NORM_FULL, .scaled_if_full = true),
     LLAMA("olmoe", .norm = NORM_FULL),
     LLAMA("minimax_m2", .norm = NORM_FULL, .partial = PARTIAL_DIM),
     LLAMA("smollm3", .skips = SKIP_LISTED),
-    LLAMA("starcoder2"),
+    LLAMA("starcoder2", .input = INPUT_LAYER),
     LLAMA("granite", .scale = SCALE_FACTOR),
     LLAMA("granitemoe", .scale = SCALE_FACTOR),
     LLAMA("granitemoeshared", .scale = SCALE_FACTOR),
     LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
-    LLAMA("phimoe"),
-    LLAMA("exaone4", .norm = NORM_HEAD, .skips = SKIP_FULL),
+    LLAMA("phimoe", .input = INPUT_LAYER),
+    LLAMA("exaone4", .input = INPUT_NONE, .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("gpt_oss"),
     LLAMA("ministral3", .temperature = TEMPERATURE_MINISTRAL3),
     LLAMA("hunyuan_v1_dense", .norm = NORM_HEAD_AFTER,
           .query_norm = "self_attn.query_layernorm.weight",
           .key_norm = "self_attn.key_layernorm.weight"),
-    LLAMA("lfm2", .mixed = true, .norm = NORM_HEAD, LAYERNORMS),
-    LLAMA("phi", .partial = PARTIAL_REQUIRED, .norm = NORM_LAYER, LAYERNORMS),
-    LLAMA("stablelm", .partial = PARTIAL_REQUIRED, .norm = NORM_EACH,
+    LLAMA("lfm2", .input = INPUT_RMS_OPERATOR, .mixed = true, .norm = NORM_HEAD, LAYERNORMS),
+    LLAMA("phi", .input = INPUT_LAYER, .partial = PARTIAL_REQUIRED, .norm = NORM_LAYER, LAYERNORMS),
+    LLAMA("stablelm", .input = INPUT_LAYER, .partial = PARTIAL_REQUIRED, .norm = NORM_EACH,
           .query_norm = "self_attn.q_layernorm.norms.0.weight",
           .key_norm = "self_attn.k_layernorm.norms.0.weight"),
-    LLAMA("nemotron", .partial = PARTIAL_REQUIRED),
+    LLAMA("nemotron", .input = INPUT_LAYER_PLUS_ONE, .partial = PARTIAL_REQUIRED),
     LLAMA("glm4_moe", .partial = PARTIAL_REQUIRED, .norm = NORM_HEAD),
-    NEIGHBOURS("cohere", .norm = NORM_LAYER),
-    NEIGHBOURS("cohere2", .skips = SKIP_FULL),
+    NEIGHBOURS("cohere", .input = INPUT_LAYER, .norm = NORM_LAYER),
+    NEIGHBOURS("cohere2", .input = INPUT_LAYER, .skips = SKIP_FULL),
     NEIGHBOURS("helium"),
     NEIGHBOURS("glm", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("glm4", .partial = PARTIAL_REQUIRED),
@@ -284,9 +308,9 @@ static const model_family families[] = {
     LATENT("kimi_k2", .interleave = "rope_interleave"),
     LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
-    BART("bart", 2),
-    BART("mbart", 2),
-    BART("whisper", 0),
+    BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS),
+    BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
+    BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
     T5("t5"),
     T5("mt5"),
 };

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "toeplitz/symbol.h"
 #include "toeplitz/toeplitz.h"
+#include "fold.h"
 #include "head.h"
 #include "scale.h"
 
@@ -170,7 +171,7 @@ done:
 static szg_status analyse_positions(szg_context *context, const head_input *input,
                                     const head_work *work, head_result *result) {
     int64_t n = input->positions, e = input->checkpoint->head_size;
-    int exponent = work->q.exponent + work->k.exponent + 2 * input->p_exponent;
+    int exponent = work->q.at_exponent + work->k.at_exponent + 2 * input->p_exponent;
     result->has_positions = true;
     SZG_TRY(row_spectra(context, work, n, e, work->q.at_rows, work->q.at_lower, work->k.at_rows,
                         work->k.at_lower, &result->position_eigenvalues,
@@ -195,33 +196,73 @@ static szg_status analyse_pairs(szg_context *context, const head_input *input,
     return SZG_OK;
 }
 
-/* What follows from the rows alone. */
-static szg_status factor(szg_context *context, const head_input *input, const szgi_rotary *rotary,
-                         head_side *side) {
+/* What of a head's side is read. */
+typedef struct side_place {
+    int64_t layer, head; /* the key head, of keys */
+    bool query;
+} side_place;
+
+static szg_status read_side(szg_context *context, const head_input *input, const side_place *place,
+                            fold_kind fold, head_side *side) {
+    side->error = 0;
+    return place->query ? szgi_fold_queries(context, input->checkpoint, place->layer, place->head,
+                                            fold, side->rows, &side->error)
+                        : szgi_fold_keys(context, input->checkpoint, place->layer, place->head,
+                                         fold, side->rows, &side->error);
+}
+
+/* Positions are added to the input before its norm, which is not linear: their term has the rows
+ * without gains. */
+static szg_status factor_positions(szg_context *context, const head_input *input,
+                                   const side_place *place, head_side *side) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
     int64_t n = input->positions;
-    side->exponent = szgi_scale_take(e * d, side->rows);
-    SZG_TRY(szgi_wide_l(context, e, d, side->rows, d, side->lower));
-    szgi_checkpoint_pair_grams(rotary, d, side->rows, side->gram);
-    if (n == 0)
-        return SZG_OK;
+    SZG_TRY(read_side(context, input, place, FOLD_NONE, side));
+    side->at_exponent = szgi_scale_take(e * d, side->rows);
     SZG_TRY(
         szgi_gemm(context, 'n', 't', e, n, d, 1, side->rows, d, input->p, d, 0, side->at_rows, n));
     return szgi_wide_l(context, e, n, side->at_rows, n, side->at_lower);
 }
 
+/* The rows, and what follows from them alone. */
+static szg_status factor(szg_context *context, const head_input *input, const side_place *place,
+                         const szgi_rotary *rotary, head_side *side) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    if (input->positions > 0)
+        SZG_TRY(factor_positions(context, input, place, side));
+    SZG_TRY(read_side(context, input, place, input->options->raw ? FOLD_NONE : FOLD_ALL, side));
+    side->exponent = szgi_scale_take(e * d, side->rows);
+    SZG_TRY(szgi_wide_l(context, e, d, side->rows, d, side->lower));
+    szgi_checkpoint_pair_grams(rotary, d, side->rows, side->gram);
+    return SZG_OK;
+}
+
+static szg_status bound_head(szg_context *context, const head_input *input, int64_t layer,
+                             int64_t head, const head_work *work, head_result *result) {
+    const bound_rows rows = {.q = work->q.rows,
+                             .k = work->k.rows,
+                             .q_error = work->q.error,
+                             .k_error = work->k.error,
+                             .q_exponent = work->q.exponent,
+                             .k_exponent = work->k.exponent};
+    return input->options->raw
+               ? SZG_OK
+               : szgi_bound_head(context, input->checkpoint, layer, head, &rows, &result->bound);
+}
+
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
                               int64_t key_head, head_work *work) {
+    const side_place place = {.layer = layer, .head = key_head};
     SZG_TRY(szgi_checkpoint_rotary(context, input->checkpoint, layer, &work->rotary));
-    SZG_TRY(szgi_checkpoint_keys(context, input->checkpoint, layer, key_head, work->k.rows));
-    return factor(context, input, &work->rotary, &work->k);
+    return factor(context, input, &place, &work->rotary, &work->k);
 }
 
 szg_status szgi_head_analyse(szg_context *context, const head_input *input, int64_t layer,
                              int64_t head, head_work *work, head_result *result) {
-    SZG_TRY(szgi_checkpoint_queries(context, input->checkpoint, layer, head, work->q.rows));
-    SZG_TRY(factor(context, input, &work->rotary, &work->q));
+    const side_place place = {.layer = layer, .head = head, .query = true};
+    SZG_TRY(factor(context, input, &place, &work->rotary, &work->q));
     SZG_TRY(analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
+    SZG_TRY(bound_head(context, input, layer, head, work, result));
     return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
 }

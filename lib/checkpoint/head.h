@@ -14,14 +14,16 @@ typedef struct head_input {
     int p_exponent;
 } head_input;
 
-/* Queries or keys, W, divided by 2^exponent. */
+/* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without
+ * them, divided by 2^at_exponent. */
 typedef struct head_side {
     double *rows;         /* W, e x d */
     double *lower;        /* L of W = L Q, e x e */
     double *at_rows;      /* W P^T, e x positions; NULL without positions */
     double *at_lower;     /* its L */
     szgi_pair_gram *gram; /* of rotary pairs; a head has e / 2 of them at most */
-    int exponent;
+    int exponent, at_exponent;
+    double error; /* of folding, before the division: szgi_fold_queries */
 } head_side;
 
 /* The arrays of one worker. */
@@ -50,6 +52,7 @@ typedef struct head_result {
     szg_c64 *samples;
     szgi_rotary rotary;
     szgi_pair_coupling *pairs;
+    head_bound bound; /* with `raw`: none */
 } head_result;
 
 /* Reads a key head into work->k and factors it, for all query heads of its group. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "analyse.h"
+#include "fold.h"
 #include "head.h"
 #include "scale.h"
 
@@ -119,6 +120,12 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     }
     SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
                               job->input.checkpoint->model_size, result->lost));
+    SZG_TRY(szgi_rows_folded(context, tables,
+                             szgi_fold_name(job->input.checkpoint, layer,
+                                            job->input.options->raw ? FOLD_NONE : FOLD_ALL),
+                             szgi_fold_is_scale_free(job->input.checkpoint, layer)));
+    if (tables->bounds)
+        SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
     if (tables->frequencies && result->rotary.pairs == 0)
         SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
@@ -128,6 +135,8 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->position_eigenvalues,
                               &result->position_singular, job->input.positions,
                               result->position_lost));
+    SZG_TRY(szgi_rows_folded(context, tables,
+                             szgi_fold_name(job->input.checkpoint, layer, FOLD_NONE), false));
     SZG_TRY(szgi_rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
     return result->samples ? szgi_rows_samples(context, tables, &key, job->input.options->samples,
                                                result->samples)

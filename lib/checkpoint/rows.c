@@ -50,6 +50,23 @@ SZGI_SCHEMA(spectra_columns, SPECTRA);
     NOTE(X, FREQUENCIES)
 SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
 
+/* Behind the columns that every `summary` has. */
+#define MORE(X)                                                                                    \
+    X(MORE_FOLDED, "folded", SZG_TEXT,                                                             \
+      "norms whose gains the matrix has: input, qk, latent, with plus signs between; or none")     \
+    X(MORE_SCALE_FREE, "scale_free", SZG_INTEGER,                                                  \
+      "1: queries and keys, or latents, are normalised, so that the matrix's scale is arbitrary")
+SZGI_SCHEMA(more_columns, MORE);
+
+#define BOUNDS(X)                                                                                  \
+    SOURCE(X, BOUNDS)                                                                              \
+    HEAD(X, BOUNDS)                                                                                \
+    X(BOUNDS_BOUND, "bound", SZG_REAL, "no logit of the head has a larger modulus, at any lag")    \
+    X(BOUNDS_KIND, "bound_kind", SZG_TEXT,                                                         \
+      "what it follows from: qk-norm, input-norm, latent-norm, clip, soft-cap or none")            \
+    NOTE(X, BOUNDS)
+SZGI_SCHEMA(bounds_columns, BOUNDS);
+
 /* The tables of `szego symbol` begin with the same columns in the same order. */
 #define RANGE(X)                                                                                   \
     SOURCE(X, RANGE)                                                                               \
@@ -91,7 +108,8 @@ SZGI_SCHEMA(tensors_columns, TENSORS);
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
-    SZG_TRY(szgi_summary_table(context, &tables->summary));
+    SZG_TRY(szgi_summary_table_with(context, more_columns,
+                                    checkpoint->family ? more_columns_count : 0, &tables->summary));
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensors_columns, &tables->tensors);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
@@ -103,6 +121,10 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     }
     if (checkpoint->rotations > 0)
         OPEN("frequencies", frequencies_columns, &tables->frequencies);
+    if (checkpoint->family && !options->raw) {
+        OPEN("bounds", bounds_columns, &tables->bounds);
+        szgi_table_set_end(tables->bounds, BOUNDS_BOUND, SZGI_END_UPPER);
+    }
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 
@@ -110,6 +132,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->summary);
     szg_table_close(&tables->spectra);
     szg_table_close(&tables->frequencies);
+    szg_table_close(&tables->bounds);
     szg_table_close(&tables->range);
     szg_table_close(&tables->samples);
     szg_table_close(&tables->tensors);
@@ -185,6 +208,25 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
     return add_values(context, tables->spectra, key, singular);
+}
+
+szg_status szgi_rows_folded(szg_context *context, szg_checkpoint_tables *tables, const char *folded,
+                            bool scale_free) {
+    szgi_row row = szgi_row_latest(context, tables->summary);
+    szgi_row_text(&row, szgi_summary_more() + MORE_FOLDED, folded);
+    szgi_row_integer(&row, szgi_summary_more() + MORE_SCALE_FREE, scale_free);
+    return row.status;
+}
+
+szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                           const head_bound *bound) {
+    const key_columns keys = {BOUNDS_SOURCE, BOUNDS_LAYER, -1};
+    szgi_row row = add_row(context, tables->bounds, key, keys);
+    szgi_row_number(&row, BOUNDS_BOUND, bound->value);
+    szgi_row_text(&row, BOUNDS_KIND, szgi_bound_name(bound->kind));
+    if (bound->why)
+        szgi_row_note(&row, "%s", bound->why);
+    return row.status;
 }
 
 szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,

@@ -4,6 +4,7 @@
 
 #include "ball/ball.h"
 #include "spectra/spectra.h"
+#include "bound.h"
 #include "checkpoint_private.h"
 
 /* What a row is about. Negative layer and head: empty cells. */
@@ -23,6 +24,15 @@ SZG_CHECK_RESULT szg_status szgi_rows_spectra(szg_context *context, szg_checkpoi
                                               const row_key *key, const szg_spectrum *eigenvalues,
                                               const szg_spectrum *singular, int64_t side,
                                               int64_t lost);
+
+/* Completes the latest row of `summary` with the gains that its matrix has (szgi_fold_name), and
+ * whether its scale is arbitrary. */
+SZG_CHECK_RESULT szg_status szgi_rows_folded(szg_context *context, szg_checkpoint_tables *tables,
+                                             const char *folded, bool scale_free);
+
+/* A row of `bounds`. */
+SZG_CHECK_RESULT szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables,
+                                            const row_key *key, const head_bound *bound);
 
 /* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
  * and adds a row of `range`. */

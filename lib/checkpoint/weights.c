@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "checkpoint_private.h"
+#include "fold.h"
 
 /* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
 static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
@@ -51,7 +52,7 @@ static szg_status gain_columns(szg_context *context, const szgi_tensor *gain, in
 
 /* `rows` rows of the weight times its latent's gains times what makes the latent: rows x d. */
 static szg_status read_product(szg_context *context, const side_weights *side, int64_t first,
-                               int64_t rows, int64_t rank, int64_t d, double *out) {
+                               int64_t rows, int64_t rank, int64_t d, fold_kind fold, double *out) {
     double *up, *down;
     int64_t upper, lower;
     SZG_TRY(szgi_memory_product(context, rows, rank, &upper));
@@ -59,7 +60,7 @@ static szg_status read_product(szg_context *context, const side_weights *side, i
     SZG_TRY(szgi_memory_alloc(context, upper + lower, &up));
     down = up + upper;
     szg_status status = szgi_tensor_read(context, side->weight, first * rank, upper, up);
-    if (status == SZG_OK)
+    if (status == SZG_OK && fold != FOLD_NONE)
         status = gain_columns(context, side->gain, rows, rank, up);
     if (status == SZG_OK)
         status = szgi_tensor_read(context, side->down, 0, lower, down);
@@ -80,10 +81,11 @@ static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoi
 /* Latent attention: a key's rows without rotation come from the latent, and the rotary ones, which
  * all heads share, from the tokens. */
 static szg_status read_latent_keys(szg_context *context, const szg_checkpoint *checkpoint,
-                                   const side_weights *side, int64_t first, double *k) {
+                                   const side_weights *side, int64_t first, fold_kind fold,
+                                   double *k) {
     const latent_sizes *latent = &checkpoint->latent;
     int64_t d = checkpoint->model_size;
-    SZG_TRY(read_product(context, side, first, latent->nope, latent->key_rank, d, k));
+    SZG_TRY(read_product(context, side, first, latent->nope, latent->key_rank, d, fold, k));
     return szgi_tensor_read(context, side->down, latent->key_rank * d, latent->rope * d,
                             k + latent->nope * d);
 }
@@ -106,28 +108,42 @@ static szg_status check_place(szg_context *context, const szg_checkpoint *checkp
                : SZG_OK;
 }
 
-szg_status szgi_checkpoint_queries(szg_context *context, const szg_checkpoint *checkpoint,
-                                   int64_t layer, int64_t head, double *q) {
+szg_status szgi_fold_queries(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                             int64_t head, fold_kind fold, double *q, double *error) {
     SZG_TRY(check_place(context, checkpoint, layer, head, checkpoint->heads));
     const layer_weights *weights = &checkpoint->layer[layer];
     int64_t first = szgi_layout_row(&checkpoint->query_at, head), e = checkpoint->head_size;
     if (weights->q.down)
         SZG_TRY(read_product(context, &weights->q, first, e, checkpoint->latent.query_rank,
-                             checkpoint->model_size, q));
+                             checkpoint->model_size, fold, q));
     else
         SZG_TRY(read_rows(context, checkpoint, weights->q.weight, first, q));
+    if (fold == FOLD_ALL)
+        SZG_TRY(szgi_fold_rows(context, checkpoint, layer, true, head, q, error));
     scale_rows(q, e * checkpoint->model_size, weights->scale);
     return scale_rotated(context, checkpoint, layer, q);
 }
 
-szg_status szgi_checkpoint_keys(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t layer, int64_t key_head, double *k) {
+szg_status szgi_fold_keys(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                          int64_t key_head, fold_kind fold, double *k, double *error) {
     SZG_TRY(check_place(context, checkpoint, layer, key_head, checkpoint->key_heads));
     const layer_weights *weights = &checkpoint->layer[layer];
     int64_t first = szgi_layout_row(&checkpoint->key_at, key_head);
     if (weights->k.down)
-        SZG_TRY(read_latent_keys(context, checkpoint, &weights->k, first, k));
+        SZG_TRY(read_latent_keys(context, checkpoint, &weights->k, first, fold, k));
     else
         SZG_TRY(read_rows(context, checkpoint, weights->k.weight, first, k));
+    if (fold == FOLD_ALL)
+        SZG_TRY(szgi_fold_rows(context, checkpoint, layer, false, key_head, k, error));
     return scale_rotated(context, checkpoint, layer, k);
+}
+
+szg_status szgi_checkpoint_queries(szg_context *context, const szg_checkpoint *checkpoint,
+                                   int64_t layer, int64_t head, double *q) {
+    return szgi_fold_queries(context, checkpoint, layer, head, FOLD_LATENT, q, NULL);
+}
+
+szg_status szgi_checkpoint_keys(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, int64_t key_head, double *k) {
+    return szgi_fold_keys(context, checkpoint, layer, key_head, FOLD_LATENT, k, NULL);
 }

@@ -84,6 +84,12 @@ const char *szgi_bound_of_name(szgi_bound_of of);
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
  * method, residual, solver, values_of, bound_of, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
+/* The same with `count` columns, at most SZGI_SUMMARY_MORE, between bound_of and note. The first of
+ * them has the index szgi_summary_more(). */
+enum { SZGI_SUMMARY_MORE = 4 };
+SZG_CHECK_RESULT szg_status szgi_summary_table_with(szg_context *context, const szg_column *more,
+                                                    int64_t count, szg_table **out);
+int64_t szgi_summary_more(void);
 
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
 typedef struct szgi_summary_labels {

@@ -136,8 +136,17 @@ void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *
         szgi_row_real(row, column, number->value);
 }
 
+int64_t szgi_summary_more(void) {
+    return TAIL_AT + TAIL_NOTE;
+}
+
 szg_status szgi_summary_table(szg_context *context, szg_table **out) {
-    szg_column columns[COLUMNS];
+    return szgi_summary_table_with(context, NULL, 0, out);
+}
+
+szg_status szgi_summary_table_with(szg_context *context, const szg_column *more, int64_t count,
+                                   szg_table **out) {
+    szg_column columns[COLUMNS + SZGI_SUMMARY_MORE];
     const szg_summary empty = {0};
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
@@ -146,7 +155,10 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
         columns[NUMBERS_AT + i] = (szg_column){
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
     memcpy(columns + TAIL_AT, tail_columns, sizeof tail_columns);
-    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS, out));
+    for (int64_t i = 0; i < count; i++)
+        columns[TAIL_AT + TAIL_NOTE + i] = more[i];
+    columns[TAIL_AT + TAIL_NOTE + count] = tail_columns[TAIL_NOTE];
+    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS + count, out));
     for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
         szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
     return SZG_OK;

@@ -41,10 +41,11 @@ class Checkpoint(Tabled, Shown):
     bad, unconverged: tensors and heads that were skipped: damaged, or without a spectrum that converged;
         `problems` says each. The rest is complete.
     tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_spectra, checkpoint_frequencies,
-        checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_architecture;
+        checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_bounds, checkpoint_architecture;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
-    matrix: "qk" is s W_Q^T W_K (model_size x model_size, rank at most head_size, s the logits' scale), "position"
+    matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
+    model_size, rank at most head_size, s the logits' scale), "position"
     is s P W_Q^T W_K P^T (n x n, P the table of positions); of an unknown architecture a tensor's name
     (`matrices` lists them). Source: docs/reference/checkpoints.md.
     """
@@ -224,7 +225,7 @@ def _within(value, name: str, count: int) -> int:
 
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
-               positions: Optional[int] = None, samples: Optional[int] = None,
+               positions: Optional[int] = None, samples: Optional[int] = None, raw: bool = False,
                threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
@@ -242,6 +243,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
     dry_run: the table checkpoint_architecture alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
         checkpoint_samples (None: 256; 0: none).
+    raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
@@ -256,7 +258,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
     options = layout.CheckpointOptions(
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
-        layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"))
+        layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
+        raw=flag(raw, "raw"))
 
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,

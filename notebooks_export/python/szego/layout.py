@@ -179,8 +179,8 @@ class ClaimsReport(Struct):
 class CheckpointFacts(Struct):
     c_name = "szg_checkpoint_facts"
     _fields_ = [("source", _STR), ("unknown", _STR), ("model_type", _STR), ("stack", _STR), ("stacks", _STR),
-                ("layers", _I64), ("heads", _I64), ("key_heads", _I64), ("head_size", _I64), ("model_size", _I64), ("positions", _INT),
-                ("position_rows", _I64), ("rotary", ctypes.c_bool), ("note", _STR)]
+                ("layers", _I64), ("heads", _I64), ("key_heads", _I64), ("head_size", _I64), ("model_size", _I64),
+                ("positions", _INT), ("position_rows", _I64), ("rotary", ctypes.c_bool), ("note", _STR)]
 
 
 class CheckpointChoices(Struct):
@@ -192,13 +192,13 @@ class CheckpointChoices(Struct):
 class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
-                ("layers", _STR), ("heads", _STR)]
+                ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool)]
 
 
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "spectra", "frequencies", "range", "samples", "tensors",
-                                          "architecture")] + [("bad", _I64), ("unconverged", _I64)]
+                                          "bounds", "architecture")] + [("bad", _I64), ("unconverged", _I64)]
 
 
 #: Every struct above: what the test of layouts compares with the headers.

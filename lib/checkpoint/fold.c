@@ -1,0 +1,347 @@
+/* Gains of norms in the rows of queries and keys. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "fold.h"
+
+/* The norm whose output a layer's queries and keys read. Names are without ".weight". */
+typedef struct input_norm {
+    enum { KIND_NONE, KIND_RMS, KIND_LAYER } kind;
+    bool plus_one;            /* gains are 1 + w */
+    bool bare;                /* it has no gains */
+    bool after;               /* it stands at the end of the layer before */
+    const char *name, *other; /* of the layer; `other`: where there is no `name` (Falcon) */
+    const char *first;        /* of the stack: layer 0 has it, where it has none of its own */
+    const char *keys; /* of the stack that keys read, NULL: the queries'; "*" is its last layer */
+    const char *between; /* a tensor that acts between `first` and layer 0 */
+    const char *flag;    /* a key of the configuration that must be `wanted`; absent: false */
+    bool wanted;
+} input_norm;
+
+#define LAYER_NORM(norm_name, ...)                                                                 \
+    { .kind = KIND_LAYER, .name = norm_name, __VA_ARGS__ }
+#define RMS_NORM(norm_name, ...)                                                                   \
+    { .kind = KIND_RMS, .name = norm_name, __VA_ARGS__ }
+
+static const input_norm norms[] = {
+    [INPUT_RMS] = RMS_NORM("input_layernorm"),
+    [INPUT_RMS_PLUS_ONE] = RMS_NORM("input_layernorm", .plus_one = true),
+    [INPUT_RMS_OPERATOR] = RMS_NORM("operator_norm"),
+    [INPUT_RMS_T5] = RMS_NORM("layer.0.layer_norm"),
+    [INPUT_RMS_T5_CROSS] = RMS_NORM("layer.1.layer_norm", .keys = "encoder.final_layer_norm"),
+    [INPUT_LAYER] = LAYER_NORM("input_layernorm"),
+    [INPUT_LAYER_PLUS_ONE] = LAYER_NORM("input_layernorm", .plus_one = true),
+    [INPUT_LAYER_BARE] = LAYER_NORM(NULL, .bare = true),
+    [INPUT_LAYER_LN1] = LAYER_NORM("ln_1"),
+    [INPUT_LAYER_MPT] = LAYER_NORM("norm_1"),
+    [INPUT_LAYER_FALCON] = LAYER_NORM("ln_attn", .other = "input_layernorm"),
+    [INPUT_LAYER_OPT] =
+        LAYER_NORM("self_attn_layer_norm", .flag = "do_layer_norm_before", .wanted = true),
+    [INPUT_LAYER_VIT] = LAYER_NORM("layernorm_before"),
+    [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
+    [INPUT_LAYER_MODERNBERT] = LAYER_NORM("attn_norm", .first = "embeddings.norm"),
+    [INPUT_LAYER_BERT] =
+        LAYER_NORM("output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
+                   .between = "embeddings_project.weight"),
+    [INPUT_LAYER_ALBERT] = LAYER_NORM("albert_layers.0.full_layer_layer_norm", .after = true,
+                                      .first = "embeddings.LayerNorm",
+                                      .between = "encoder.embedding_hidden_mapping_in.weight"),
+    [INPUT_LAYER_DISTILBERT] =
+        LAYER_NORM("output_layer_norm", .after = true, .first = "embeddings.LayerNorm"),
+    [INPUT_LAYER_NOMIC] =
+        LAYER_NORM("norm2", .after = true, .first = "emb_ln", .flag = "prenorm", .wanted = false),
+    [INPUT_LAYER_BART_ENCODER] =
+        LAYER_NORM("final_layer_norm", .after = true, .first = "encoder.layernorm_embedding"),
+    [INPUT_LAYER_BART_DECODER] =
+        LAYER_NORM("final_layer_norm", .after = true, .first = "decoder.layernorm_embedding"),
+    [INPUT_LAYER_BART_CROSS] =
+        LAYER_NORM("self_attn_layer_norm", .keys = "encoder.layers.*.final_layer_norm"),
+    [INPUT_LAYER_BEFORE] = LAYER_NORM("self_attn_layer_norm"),
+    [INPUT_LAYER_BEFORE_CROSS] =
+        LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
+    [INPUT_NONE] = {.kind = KIND_NONE},
+};
+
+static const input_norm *norm_of(const szg_checkpoint *checkpoint) {
+    return &norms[checkpoint->family->input];
+}
+
+/* ---- Which tensors ---- */
+
+/* PREFIX NAME ENDING. */
+static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint, const char *name,
+                                       const char *ending) {
+    char whole[512];
+    int length = snprintf(whole, sizeof whole, "%s%s%s", checkpoint->prefix, name, ending);
+    if (length < 0 || (size_t)length >= sizeof whole)
+        return NULL;
+    return szgi_safetensors_find(checkpoint->tensors, whole);
+}
+
+/* The same, where a star in the name is the last layer that has such a tensor. */
+static const szgi_tensor *last_tensor(const szg_checkpoint *checkpoint, const char *name,
+                                      const char *ending) {
+    const char *star = strchr(name, '*');
+    const szgi_tensor *last = NULL, *tensor;
+    if (!star)
+        return stack_tensor(checkpoint, name, ending);
+    for (int64_t i = 0;; i++) {
+        char whole[256];
+        snprintf(whole, sizeof whole, "%.*s%" PRId64 "%s", (int)(star - name), name, i, star + 1);
+        tensor = stack_tensor(checkpoint, whole, ending);
+        if (!tensor)
+            return last;
+        last = tensor;
+    }
+}
+
+static const szgi_tensor *layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
+                                       const char *name, const char *ending) {
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s%s", name, ending);
+    return szgi_layer_tensor(checkpoint, layer, whole);
+}
+
+/* ".weight" or ".bias" of the norm that a layer's queries read; NULL: there is none. */
+static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t layer,
+                                    const char *ending) {
+    const input_norm *norm = norm_of(checkpoint);
+    int64_t at = norm->after ? layer - 1 : layer;
+    if (checkpoint->groups)
+        at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
+    const szgi_tensor *own = at < 0 ? NULL : layer_tensor(checkpoint, at, norm->name, ending);
+    if (!own && at >= 0 && norm->other)
+        own = layer_tensor(checkpoint, at, norm->other, ending);
+    if (own || layer > 0 || !norm->first)
+        return own;
+    return norm->between && stack_tensor(checkpoint, norm->between, "")
+               ? NULL
+               : stack_tensor(checkpoint, norm->first, ending);
+}
+
+static bool is_vector(const szg_checkpoint *checkpoint, const szgi_tensor *tensor) {
+    return tensor && tensor->count == checkpoint->model_size &&
+           tensor->dtype != SZGI_DTYPE_INTEGER && tensor->dtype != SZGI_DTYPE_OTHER;
+}
+
+/* Both parts of one side; a shift with an RMS norm, or of another length, is another norm than the
+ * family's. */
+static void place_side(const szg_checkpoint *checkpoint, const szgi_tensor *gain,
+                       const szgi_tensor *shift, side_weights *side) {
+    const input_norm *norm = norm_of(checkpoint);
+    bool shifts = norm->kind == KIND_LAYER && !norm->bare;
+    side->input_gain = gain;
+    side->input_shift = shift;
+    side->folds = (norm->bare ? !gain : is_vector(checkpoint, gain)) &&
+                  (!shift || (shifts && is_vector(checkpoint, shift)));
+}
+
+static void place_norm(szg_checkpoint *checkpoint, int64_t index) {
+    const input_norm *norm = norm_of(checkpoint);
+    layer_weights *layer = &checkpoint->layer[index];
+    int64_t keys = layer->key_layer;
+    if (norm->bare) {
+        layer->q.folds = layer->k.folds = true;
+        return;
+    }
+    place_side(checkpoint, find_part(checkpoint, index, ".weight"),
+               find_part(checkpoint, index, ".bias"), &layer->q);
+    if (norm->keys)
+        place_side(checkpoint, last_tensor(checkpoint, norm->keys, ".weight"),
+                   last_tensor(checkpoint, norm->keys, ".bias"), &layer->k);
+    else
+        place_side(checkpoint, find_part(checkpoint, keys, ".weight"),
+                   find_part(checkpoint, keys, ".bias"), &layer->k);
+}
+
+szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    const input_norm *norm = norm_of(checkpoint);
+    int64_t missing = 0, heads = 0;
+    bool flag = norm->wanted;
+    if (norm->flag)
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, false, &flag));
+    if (norm->kind == KIND_NONE)
+        return SZG_OK;
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        if (checkpoint->layer[i].absent)
+            continue;
+        if (flag == norm->wanted)
+            place_norm(checkpoint, i);
+        heads++;
+        missing += !szgi_fold_has_input(checkpoint, i);
+    }
+    if (missing == 0)
+        return SZG_OK;
+    return szgi_text_append(context, &checkpoint->note,
+                            "input norms are not folded in %" PRId64 " of %" PRId64
+                            " layers: the file has no gains of them, or weights stand behind them",
+                            missing, heads);
+}
+
+bool szgi_fold_has_input(const szg_checkpoint *checkpoint, int64_t layer) {
+    return checkpoint->layer[layer].q.folds && checkpoint->layer[layer].k.folds;
+}
+
+bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer) {
+    return checkpoint->normed &&
+           (checkpoint->family->norm != NORM_BARE || checkpoint->layer[layer].rotation >= 0);
+}
+
+bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer) {
+    switch (checkpoint->family->norm) {
+    case NORM_HEAD:
+    case NORM_LAYER:
+    case NORM_EACH:
+    case NORM_FULL:
+        return checkpoint->normed && checkpoint->layer[layer].q.norm &&
+               checkpoint->layer[layer].k.norm;
+    default:
+        return false;
+    }
+}
+
+const char *szgi_fold_name(const szg_checkpoint *checkpoint, int64_t layer, fold_kind fold) {
+    static const char *const names[] = {"none",   "input",        "qk",        "input+qk",
+                                        "latent", "input+latent", "qk+latent", "input+qk+latent"};
+    bool latent = checkpoint->latent.key_rank > 0, all = fold == FOLD_ALL;
+    return names[(all && szgi_fold_has_input(checkpoint, layer) ? 1 : 0) +
+                 (all && szgi_fold_has_heads(checkpoint, layer) ? 2 : 0) +
+                 (fold != FOLD_NONE && latent ? 4 : 0)];
+}
+
+bool szgi_fold_is_scale_free(const szg_checkpoint *checkpoint, int64_t layer) {
+    return szgi_fold_is_normed(checkpoint, layer) || checkpoint->latent.key_rank > 0;
+}
+
+/* ---- Folding ---- */
+
+/* A vector of the file; SZG_EDATA where a number of it is not finite. */
+static szg_status read_vector(szg_context *context, const szgi_tensor *tensor, int64_t first,
+                              int64_t count, double *out) {
+    SZG_TRY(szgi_tensor_read(context, tensor, first, count, out));
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(out[i]))
+            return szgi_fail(context, SZG_EDATA,
+                             "tensor %s: number %" PRId64 " is %g, and a norm's gain must be "
+                             "finite: repair it, or use --raw",
+                             tensor->name, first + i, out[i]);
+    return SZG_OK;
+}
+
+static double norm_of_rows(int64_t count, const double *x) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* Takes off the mean of every row. */
+static void centre_rows(int64_t rows, int64_t columns, double *x) {
+    for (int64_t i = 0; i < rows; i++) {
+        double mean = 0;
+        for (int64_t j = 0; j < columns; j++)
+            mean += x[i * columns + j];
+        mean /= (double)columns;
+        for (int64_t j = 0; j < columns; j++)
+            x[i * columns + j] -= mean;
+    }
+}
+
+szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                           bool query, int64_t count, double *rows, double *error) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const side_weights *side = query ? &weights->q : &weights->k;
+    const input_norm *norm = norm_of(checkpoint);
+    int64_t d = checkpoint->model_size;
+    szg_status status = SZG_OK;
+    if (!norm->bare) {
+        double *gain;
+        SZG_TRY(szgi_memory_alloc(context, d, &gain));
+        status = read_vector(context, side->input_gain, 0, d, gain);
+        for (int64_t i = 0; i < count && status == SZG_OK; i++)
+            for (int64_t j = 0; j < d; j++)
+                rows[i * d + j] *= norm->plus_one ? 1 + gain[j] : gain[j];
+        szgi_memory_free(gain);
+    }
+    double size = norm_of_rows(count * d, rows);
+    if (status == SZG_OK && !isfinite(size))
+        return szgi_fail(context, SZG_EDATA,
+                         "tensor %s: with the gains of %s its rows exceed doubles: divide the "
+                         "weights by a power of two, or use --raw",
+                         side->weight->name, side->input_gain ? side->input_gain->name : "no norm");
+    /* Gain and its sum with 1: two roundings; a mean of d numbers and its subtraction: d + 2. */
+    *error = ((double)d + 8) * DBL_EPSILON * size;
+    if (norm->kind == KIND_LAYER)
+        centre_rows(count, d, rows);
+    return status;
+}
+
+szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                           bool query, int64_t head, double *gain) {
+    const model_family *family = checkpoint->family;
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const szgi_tensor *tensor = query ? weights->q.norm : weights->k.norm;
+    int64_t e = checkpoint->head_size;
+    if (family->norm == NORM_EACH) { /* the family's name is that of head 0: norms.0.weight */
+        char name[128];
+        const char *zero = strstr(query ? family->query_norm : family->key_norm, ".0.");
+        snprintf(name, sizeof name, "%.*s.%" PRId64 ".%s",
+                 (int)(zero - (query ? family->query_norm : family->key_norm)),
+                 query ? family->query_norm : family->key_norm, head, zero + 3);
+        tensor = szgi_layer_tensor(checkpoint, query ? layer : weights->key_layer, name);
+        if (!tensor || tensor->count != e)
+            return szgi_fail(context, SZG_EDATA,
+                             "layer %" PRId64 ": %s is missing or has not %" PRId64
+                             " numbers: use --raw",
+                             layer, name, e);
+    }
+    for (int64_t i = 0; i < e && !tensor; i++)
+        gain[i] = 1;
+    if (!tensor)
+        return SZG_OK;
+    SZG_TRY(read_vector(context, tensor, tensor->count > e ? head * e : 0, e, gain));
+    for (int64_t i = 0; i < e && family->gain_plus_one; i++)
+        gain[i] += 1;
+    return SZG_OK;
+}
+
+/* The gains of the norm of queries or keys on rows; with a mean of its own, columns lose theirs. */
+static szg_status fold_heads(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                             bool query, int64_t head, double *rows) {
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+    bool centred = checkpoint->family->norm == NORM_LAYER || checkpoint->family->norm == NORM_EACH;
+    double *gain, *mean;
+    SZG_TRY(szgi_memory_alloc(context, e + d, &gain));
+    mean = gain + e;
+    szg_status status = szgi_fold_gains(context, checkpoint, layer, query, head, gain);
+    for (int64_t i = 0; i < e && centred && status == SZG_OK; i++)
+        for (int64_t j = 0; j < d; j++)
+            mean[j] += rows[i * d + j] / (double)e;
+    for (int64_t i = 0; i < e && status == SZG_OK; i++)
+        for (int64_t j = 0; j < d; j++)
+            rows[i * d + j] = gain[i] * (rows[i * d + j] - (centred ? mean[j] : 0));
+    szgi_memory_free(gain);
+    if (status == SZG_OK && !isfinite(norm_of_rows(e * d, rows)))
+        return szgi_fail(context, SZG_EDATA,
+                         "layer %" PRId64 ": with the gains of its %s norm the rows exceed "
+                         "doubles: use --raw",
+                         layer, query ? "query" : "key");
+    return status;
+}
+
+szg_status szgi_fold_rows(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                          bool query, int64_t head, double *rows, double *error) {
+    double own = 0;
+    if (szgi_fold_has_input(checkpoint, layer))
+        SZG_TRY(
+            szgi_fold_input(context, checkpoint, layer, query, checkpoint->head_size, rows, &own));
+    if (szgi_fold_has_heads(checkpoint, layer))
+        SZG_TRY(fold_heads(context, checkpoint, layer, query, head, rows));
+    if (error)
+        *error = own;
+    return SZG_OK;
+}

@@ -1,0 +1,57 @@
+/* Gains of norms, folded into the rows of queries and keys: docs/explanation/theory.md, "Folded
+ * norms". */
+#ifndef SZG_CHECKPOINT_FOLD_H
+#define SZG_CHECKPOINT_FOLD_H
+
+#include "checkpoint_private.h"
+
+/* Which gains a head's rows have. */
+typedef enum fold_kind {
+    FOLD_NONE,   /* none: --raw */
+    FOLD_LATENT, /* of the latents' norms: what logits are made of, given the layer's input */
+    FOLD_ALL,    /* of the input's norm and of the norm of queries and keys too */
+} fold_kind;
+
+/* Finds the tensors of each layer's input norms, for queries and for keys. A norm that the family
+ * has and the file does not is noted. */
+SZG_CHECK_RESULT szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint);
+
+/* Folds both into the e x d rows of a query head, or of a key head, as they come out of the
+ * weights: before scale and rotation. `error` (NULL: not wanted) bounds the Frobenius norm of what
+ * rounding did to them. SZG_EDATA: a gain that is no number, or products beyond doubles. */
+SZG_CHECK_RESULT szg_status szgi_fold_rows(szg_context *context, const szg_checkpoint *checkpoint,
+                                           int64_t layer, bool query, int64_t head, double *rows,
+                                           double *error);
+
+/* The input norm alone, into `count` rows of d. */
+SZG_CHECK_RESULT szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoint,
+                                            int64_t layer, bool query, int64_t count, double *rows,
+                                            double *error);
+
+/* The gains of the norm of queries or keys on a head's e dimensions; 1 where it has none. */
+SZG_CHECK_RESULT szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint,
+                                            int64_t layer, bool query, int64_t head, double *gain);
+
+/* Does the layer's input norm fold, on both sides? And the norm of queries and keys? */
+bool szgi_fold_has_input(const szg_checkpoint *checkpoint, int64_t layer);
+bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);
+/* Are queries and keys of this layer normalised? */
+bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer);
+
+/* What `fold` leaves folded in a layer: "none", "input", "qk", "latent", or several with plus
+ * signs. */
+const char *szgi_fold_name(const szg_checkpoint *checkpoint, int64_t layer, fold_kind fold);
+/* Do the logits stay the same where W_Q or W_K of this layer grows? */
+bool szgi_fold_is_scale_free(const szg_checkpoint *checkpoint, int64_t layer);
+
+/* Rows of a head as szgi_checkpoint_queries and szgi_checkpoint_keys give them, with other gains.
+ */
+SZG_CHECK_RESULT szg_status szgi_fold_queries(szg_context *context,
+                                              const szg_checkpoint *checkpoint, int64_t layer,
+                                              int64_t head, fold_kind fold, double *q,
+                                              double *error);
+SZG_CHECK_RESULT szg_status szgi_fold_keys(szg_context *context, const szg_checkpoint *checkpoint,
+                                           int64_t layer, int64_t key_head, fold_kind fold,
+                                           double *k, double *error);
+
+#endif

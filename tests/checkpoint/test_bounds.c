@@ -1,0 +1,485 @@
+/* Folded norms and bounds on the largest logit: closed forms, what is refused, and the spectral
+ * norms from above that they rest on. Every family against transformers: test_families.c. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/bound_norm.h"
+#include "linalg/linalg.h"
+#include "model.h"
+
+/* ---- Spectral norms from above ---- */
+
+static double *draw_rows(int64_t rows, int64_t columns, uint32_t purpose, double size) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = purpose};
+    double *out = calloc((size_t)(rows * columns), sizeof *out);
+    ck_assert_ptr_nonnull(out);
+    for (int64_t i = 0; i < rows * columns; i++)
+        out[i] = size * szgi_random_normal(&stream, (uint64_t)i);
+    return out;
+}
+
+/* sigma_1 of an m x n matrix by the SVD, which destroys it. */
+static double largest_singular(int64_t m, int64_t n, double *a) {
+    double *values = calloc((size_t)(m < n ? m : n), sizeof *values);
+    ck_szg_ok(szgi_singular(test_context(), m, n, a, n, values, NULL, 1, NULL, 1));
+    double out = values[0];
+    free(values);
+    free(a);
+    return out;
+}
+
+static double *copy_of(int64_t count, const double *x) {
+    double *out = calloc((size_t)count, sizeof *out);
+    memcpy(out, x, (size_t)count * sizeof *out);
+    return out;
+}
+
+/* What the SVD of an n-sided matrix may be off by, relative: c(n) eps, c at most 8 n. */
+static double svd_error(int64_t n) {
+    return 8 * (double)n * DBL_EPSILON;
+}
+
+START_TEST(norms_are_above_and_close) {
+    static const struct {
+        int64_t e, da, db;
+        double size_a, size_b;
+        bool singular; /* rows 0 and 1 of A are the same, and B is orthogonal to the rest */
+    } cases[] = {{8, 40, 40, 1, 1, false},          {1, 5, 3, 1, 1, false},
+                 {16, 4, 9, 1, 1, false},           {32, 64, 64, 1e-20, 1e25, false},
+                 {12, 30, 30, 1, 1, true},          {4, 6, 6, 0, 1, false},
+                 {24, 24, 100, 1e-60, 1e-60, false}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int64_t e = cases[c].e, da = cases[c].da, db = cases[c].db;
+        double *a = draw_rows(e, da, 700 + (uint32_t)c, cases[c].size_a);
+        double *b = draw_rows(e, db, 800 + (uint32_t)c, cases[c].size_b);
+        for (int64_t j = 0; j < da && cases[c].singular; j++)
+            a[da + j] = a[j];
+        const szgi_row_pair rows = {.e = e, .da = da, .db = db, .a = a, .b = b};
+        szgi_norms_above got;
+        ck_szg_ok(szgi_norms_above_of(test_context(), &rows, true, &got));
+        double *product = calloc((size_t)(da * db), sizeof *product);
+        for (int64_t i = 0; i < da; i++)
+            for (int64_t j = 0; j < db; j++)
+                for (int64_t r = 0; r < e; r++)
+                    product[i * db + j] += a[r * da + i] * b[r * db + j];
+        double sa = largest_singular(e, da, copy_of(e * da, a)),
+               sb = largest_singular(e, db, copy_of(e * db, b)),
+               sp = largest_singular(da, db, product);
+        double low = 1 - svd_error(e + da + db);
+        ck_assert_msg(got.a >= sa * low && got.b >= sb * low && got.product >= sp * low,
+                      "case %zu: %.17g, %.17g and %.17g are above %.17g, %.17g and %.17g", c, got.a,
+                      got.b, got.product, sa, sb, sp);
+        /* Gram matrices double exponents: what rounding adds is sqrt(e d eps) of the product of
+         * norms at most, and 1e-10 relative where the norm is not far below it. */
+        double spare = 1e-10 * fmax(1, sa * sb / fmax(sp, DBL_MIN));
+        ck_assert_msg(got.a <= sa * (1 + 1e-10) + 1e-140 && got.b <= sb * (1 + 1e-10) + 1e-140,
+                      "case %zu: %.17g and %.17g are close to %.17g and %.17g", c, got.a, got.b, sa,
+                      sb);
+        ck_assert_msg(got.product <= sp * (1 + spare) + 1e-120, "case %zu: %.17g is close to %.17g",
+                      c, got.product, sp);
+        free(a);
+        free(b);
+    }
+}
+END_TEST
+
+/* A solver that answers too little is caught: the eigenvalue is proved, not believed. */
+START_TEST(an_eigenvalue_above_is_proved) {
+    for (int64_t n = 1; n <= 40; n += 13) {
+        double *rows = draw_rows(n, n + 5, 900 + (uint32_t)n, 1);
+        double *g = calloc((size_t)(n * n), sizeof *g), out;
+        ck_szg_ok(
+            szgi_gemm(test_context(), 'n', 't', n, n, n + 5, 1, rows, n + 5, rows, n + 5, 0, g, n));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < i; j++)
+                g[j * n + i] = g[i * n + j];
+        double top = largest_singular(n, n, copy_of(n * n, g));
+        ck_szg_ok(szgi_eigenvalue_above(test_context(), n, g, &out));
+        ck_assert_msg(out >= top * (1 - svd_error(2 * n)) && out <= top * (1 + 1e-10),
+                      "n = %lld: %.17g for %.17g", (long long)n, out, top);
+        free(rows);
+        free(g);
+    }
+}
+END_TEST
+
+/* ---- Closed forms ---- */
+
+enum { D = 4 };
+
+/* One layer of two heads of size 2, width 4, whose rows of W_Q and W_K are `q` and `k` times those
+ * of the unit matrix, with an input norm of gains 1, 2, 1, 1/2. */
+static void add_layer(test_model *model, double q, double k) {
+    static const double gains[D] = {1, 2, 1, 0.5};
+    model_tensor *query =
+        model_add(model, SZGI_DTYPE_F32, D, D, "model.layers.0.self_attn.q_proj.weight");
+    model_tensor *key =
+        model_add(model, SZGI_DTYPE_F32, D, D, "model.layers.0.self_attn.k_proj.weight");
+    model_tensor *norm =
+        model_add(model, SZGI_DTYPE_F32, D, -1, "model.layers.0.input_layernorm.weight");
+    for (int64_t i = 0; i < D; i++)
+        for (int64_t j = 0; j < D; j++) {
+            query->value[i * D + j] = i == j ? q : 0;
+            key->value[i * D + j] = i == j ? k : 0;
+        }
+    memcpy(norm->value, gains, sizeof gains);
+}
+
+static void set_vector(test_model *model, int64_t count, const char *name, const double *value) {
+    model_tensor *tensor = model_add(model, SZGI_DTYPE_F32, count, -1, "%s", name);
+    memcpy(tensor->value, value, (size_t)count * sizeof *value);
+}
+
+#define SIZES                                                                                      \
+    "\"hidden_size\": 4, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, "                   \
+    "\"num_key_value_heads\": 2, \"head_dim\": 2, "
+
+typedef struct bound_case {
+    const char *config;
+    double q, k;
+    const char *vector[2]; /* names of two more tensors */
+    int64_t count;         /* of each */
+    double value[2][D];
+    double bound[2]; /* of each head; NaN: none */
+    const char *kind, *folded, *note;
+    int scale_free;
+} bound_case;
+
+#define ROPE "\"rope_theta\": 10000"
+#define NORMS                                                                                      \
+    { "model.layers.0.self_attn.q_norm.weight", "model.layers.0.self_attn.k_norm.weight" }
+
+static void check_case(const bound_case *own) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    char config[512];
+    model_open(&model);
+    add_layer(&model, own->q, own->k);
+    for (int i = 0; i < 2 && own->vector[i]; i++)
+        set_vector(&model, own->count, own->vector[i], own->value[i]);
+    snprintf(config, sizeof config, "{%s%s}", SIZES, own->config);
+    model_write(&model, config);
+    model_analyse(&model, &checkpoint, &tables);
+    for (int64_t h = 0; h < 2; h++) {
+        double bound = cell(tables.bounds, h, "bound");
+        /* a hundred operations, and Gram matrices of 4 columns: 1e-12 is far above their rounding
+         */
+        ck_assert_msg(
+            isnan(own->bound[h]) ? isnan(bound)
+                                 : bound >= own->bound[h] && bound <= own->bound[h] * (1 + 1e-12),
+            "%s, head %lld: %.17g, not %.17g", own->config, (long long)h, bound, own->bound[h]);
+        ck_assert_str_eq(cell_text(tables.bounds, h, "bound_kind"), own->kind);
+        ck_assert_msg(!own->note || strstr(cell_text(tables.bounds, h, "note"), own->note),
+                      "%s: '%s'", own->config, cell_text(tables.bounds, h, "note"));
+        int64_t row = find_row(tables.summary, 0, h, "qk");
+        ck_assert_str_eq(cell_text(tables.summary, row, "folded"), own->folded);
+        ck_assert_int_eq((int)cell(tables.summary, row, "scale_free"), own->scale_free);
+    }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+
+/* d = 4, e = 2, scale 1/sqrt 2. Head 0 has the gains 1 and 2, head 1 has 1 and 1/2: with rotation
+ * sigma_1(W_Q D) sigma_1(W_K D), 4 and 1 times q k. */
+#define ROOT 0.70710678118654752440
+static const bound_case bound_cases[] = {
+    {.config = "\"model_type\": \"llama\", " ROPE,
+     .q = 3,
+     .k = 5,
+     .bound = {4 * 4 * 15 * ROOT, 4 * 15 * ROOT},
+     .kind = "input-norm",
+     .folded = "input"},
+    /* gains 1 + w: 2 and 3, 2 and 3/2 */
+    {.config = "\"model_type\": \"gemma\", " ROPE,
+     .q = 1,
+     .k = 1,
+     .bound = {4 * 9 * ROOT, 4 * 4 * ROOT},
+     .kind = "input-norm",
+     .folded = "input"},
+    /* biases (1, 1): (sqrt d sigma_1 + sqrt 2)^2 */
+    {.config = "\"model_type\": \"qwen2\", " ROPE,
+     .q = 1,
+     .k = 1,
+     .vector = {"model.layers.0.self_attn.q_proj.bias", "model.layers.0.self_attn.k_proj.bias"},
+     .count = 4,
+     .value = {{1, 1, 1, 1}, {1, 1, 1, 1}},
+     .bound = {(4 + 2 * ROOT) * (4 + 2 * ROOT) * ROOT, (2 + 2 * ROOT) * (2 + 2 * ROOT) * ROOT},
+     .kind = "input-norm",
+     .folded = "input"},
+    /* queries and keys normalised: e max over the one pair, whatever W is */
+    {.config = "\"model_type\": \"qwen3\", " ROPE,
+     .q = 3,
+     .k = 5,
+     .vector = NORMS,
+     .count = 2,
+     .value = {{3, -1}, {0.5, -4}},
+     .bound = {2 * 12 * ROOT, 2 * 12 * ROOT},
+     .kind = "qk-norm",
+     .folded = "input+qk",
+     .scale_free = 1},
+    /* over the full width of 2 heads each: sqrt(2 * 2) more */
+    {.config = "\"model_type\": \"olmo2\", " ROPE,
+     .q = 3,
+     .k = 5,
+     .vector = NORMS,
+     .count = 4,
+     .value = {{3, -1, 1, 1}, {0.5, -4, 2, 1}},
+     .bound = {2 * 2 * 12 * ROOT, 2 * 2 * 2 * ROOT},
+     .kind = "qk-norm",
+     .folded = "qk",
+     .scale_free = 1},
+    /* no rotation: sigma_1 of the product, d max 4 q k, and a cap below it */
+    {.config = "\"model_type\": \"smollm3\", \"no_rope_layers\": [0], " ROPE,
+     .q = -3,
+     .k = 5,
+     .bound = {4 * 4 * 15 * ROOT, 4 * 15 * ROOT},
+     .kind = "input-norm",
+     .folded = "input"},
+    {.config = "\"model_type\": \"gemma2\", \"query_pre_attn_scalar\": 2, "
+               "\"attn_logit_softcapping\": 7, " ROPE,
+     .q = 9,
+     .k = 9,
+     .bound = {7, 7},
+     .kind = "soft-cap",
+     .folded = "input"},
+    {.config = "\"model_type\": \"olmo\", \"clip_qkv\": 0.5, " ROPE,
+     .q = 1,
+     .k = 1,
+     .vector = {"unused.vector"},
+     .count = 1,
+     .bound = {2 * 0.25 * ROOT, 2 * 0.25 * ROOT},
+     .kind = "clip",
+     .folded = "input"},
+    /* refused by name */
+    {.config = "\"model_type\": \"exaone4\", \"layer_types\": [\"full_attention\"], "
+               "\"sliding_window\": null, " ROPE,
+     .q = 1,
+     .k = 1,
+     .bound = {NAN, NAN},
+     .kind = "none",
+     .folded = "none",
+     .note = "neither the layer's input nor queries and keys"},
+    {.config = "\"model_type\": \"ministral3\", \"rope_parameters\": {\"rope_type\": \"default\", "
+               "\"rope_theta\": 10000, \"llama_4_scaling_beta\": 0.1, "
+               "\"original_max_position_embeddings\": 16}",
+     .q = 1,
+     .k = 1,
+     .bound = {NAN, NAN},
+     .kind = "none",
+     .folded = "input",
+     .note = "queries grow with their position"},
+    /* a shift beside an RMS norm is another norm: not folded */
+    {.config = "\"model_type\": \"llama\", " ROPE,
+     .q = 1,
+     .k = 1,
+     .vector = {"model.layers.0.input_layernorm.bias"},
+     .count = 4,
+     .value = {{1, 1, 1, 1}},
+     .bound = {NAN, NAN},
+     .kind = "none",
+     .folded = "none",
+     .note = "neither"},
+};
+
+START_TEST(closed_forms_and_refusals) {
+    for (size_t i = 0; i < sizeof bound_cases / sizeof *bound_cases; i++)
+        check_case(&bound_cases[i]);
+}
+END_TEST
+
+/* Latent attention, one head: queries a and b times the latent (2 numbers, gains 1 and 3), keys c
+ * times theirs (gains 2 and 1), rotary keys the first two of the normalised input (gains 1 and 2).
+ * The bound is s sqrt r_q [sqrt r_kv sigma_1(D_q W_UQ^T W_UK D_kv) + sqrt d sigma_1(W_UR D_q)
+ * sigma_1(W_KR D)], s = 1/2. */
+START_TEST(latents_in_closed_form) {
+    static const char config[] =
+        "{\"model_type\": \"deepseek_v3\", \"hidden_size\": 4, \"num_hidden_layers\": 1, "
+        "\"num_attention_heads\": 1, \"num_key_value_heads\": 1, \"q_lora_rank\": 2, "
+        "\"kv_lora_rank\": 2, \"qk_nope_head_dim\": 2, \"qk_rope_head_dim\": 2, \"v_head_dim\": 1, "
+        "\"rope_theta\": 10000}";
+    const double a = 5, b = 7, c = 11;
+    const struct {
+        const char *name;
+        int64_t rows, columns;
+        double value[16];
+    } tensors[] = {
+        {"self_attn.q_a_proj.weight", 2, 4, {1, 0, 0, 0, 0, 1, 0, 0}},
+        {"self_attn.q_a_layernorm.weight", 2, -1, {1, 3}},
+        {"self_attn.q_b_proj.weight", 4, 2, {a, 0, 0, a, b, 0, 0, b}},
+        {"self_attn.kv_a_proj_with_mqa.weight", 4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1}},
+        {"self_attn.kv_a_layernorm.weight", 2, -1, {2, 1}},
+        {"self_attn.kv_b_proj.weight", 3, 2, {c, 0, 0, c, 1, 1}},
+        {"input_layernorm.weight", 4, -1, {1, 2, 8, 8}},
+    };
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        model_tensor *tensor = model_add(&model, SZGI_DTYPE_F32, tensors[i].rows,
+                                         tensors[i].columns, "model.layers.0.%s", tensors[i].name);
+        memcpy(tensor->value, tensors[i].value, (size_t)tensor->count * sizeof(double));
+    }
+    model_write(&model, config);
+    model_analyse(&model, &checkpoint, &tables);
+    /* a c max(1 * 2, 3 * 1); 3 b and 2 */
+    double wanted = 0.5 * sqrt(2) * (sqrt(2) * a * c * 3 + 2 * 3 * b * 2);
+    double got = cell(tables.bounds, 0, "bound");
+    ck_assert_msg(got >= wanted * (1 - 4 * DBL_EPSILON) && got <= wanted * (1 + 1e-12),
+                  "%.17g, not %.17g", got, wanted);
+    ck_assert_str_eq(cell_text(tables.bounds, 0, "bound_kind"), "latent-norm");
+    ck_assert_str_eq(cell_text(tables.summary, 0, "folded"), "input+latent");
+    ck_assert_int_eq((int)cell(tables.summary, 0, "scale_free"), 1);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* ---- --raw ---- */
+
+static void add_wide(test_model *model) {
+    for (int layer = 0; layer < 1; layer++) {
+        model_add(model, SZGI_DTYPE_F32, 4, 6, "model.layers.%d.self_attn.q_proj.weight", layer);
+        model_add(model, SZGI_DTYPE_F32, 4, 6, "model.layers.%d.self_attn.k_proj.weight", layer);
+        model_add(model, SZGI_DTYPE_F32, 6, -1, "model.layers.%d.input_layernorm.weight", layer);
+        model_add(model, SZGI_DTYPE_F32, 6, -1, "model.layers.%d.input_layernorm.bias", layer);
+    }
+}
+
+static const char starcoder[] =
+    "{\"model_type\": \"starcoder2\", \"hidden_size\": 6, \"num_hidden_layers\": 1, "
+    "\"num_attention_heads\": 2, \"num_key_value_heads\": 2, \"head_dim\": 2, "
+    "\"rope_theta\": 10000}";
+
+/* W D (I - 11^T/d), by loops; `fold` false: W. */
+static oracle_head make_oracle(const test_model *model, int64_t head, bool fold) {
+    oracle_head out = {
+        .e = 2, .d = 6, .q = calloc(12, sizeof(double)), .k = calloc(12, sizeof(double))};
+    const double *gain = model_value(model, "model.layers.0.input_layernorm.weight");
+    for (int side = 0; side < 2; side++) {
+        const double *w =
+            model_value(model, "model.layers.0.self_attn.%c_proj.weight", side ? 'k' : 'q');
+        double *to = side ? out.k : out.q;
+        for (int64_t r = 0; r < 2; r++) {
+            double mean = 0;
+            for (int64_t j = 0; j < 6; j++)
+                mean += w[(2 * head + r) * 6 + j] * gain[j] / 6;
+            for (int64_t j = 0; j < 6; j++) {
+                double value = w[(2 * head + r) * 6 + j] * (fold ? gain[j] : 1) - (fold ? mean : 0);
+                to[r * 6 + j] = value * (side ? 1 : sqrt(0.5));
+            }
+        }
+    }
+    return out;
+}
+
+START_TEST(raw_leaves_the_gains_out) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    add_wide(&model);
+    model_write(&model, starcoder);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    for (int raw = 0; raw < 2; raw++) {
+        szg_checkpoint_tables tables;
+        const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = raw};
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
+        ck_assert((tables.bounds == NULL) == raw);
+        for (int64_t h = 0; h < 2; h++) {
+            oracle_head head = make_oracle(&model, h, !raw);
+            double *dense = oracle_product(&head, 0, NULL);
+            check_spectra(&tables, 0, h, "qk", 6, dense, oracle_error(&head, 0, NULL));
+            int64_t row = find_row(tables.summary, 0, h, "qk");
+            ck_assert_str_eq(cell_text(tables.summary, row, "folded"), raw ? "none" : "input");
+            free(dense);
+            free(head.q);
+            free(head.k);
+        }
+        szg_checkpoint_tables_close(&tables);
+    }
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* A gain that is no number costs its heads, by name; --raw does without it. */
+START_TEST(a_bad_gain_is_named) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_wide(&model);
+    model_find(&model, "model.layers.0.input_layernorm.weight")->value[3] = NAN;
+    model_write(&model, starcoder);
+    model_analyse(&model, &checkpoint, &tables);
+    ck_assert_int_eq(tables.bad, 2);
+    ck_assert(strstr(cell_text(tables.summary, 0, "note"),
+                     "tensor model.layers.0.input_layernorm.weight: number 3 is nan"));
+    ck_assert(strstr(cell_text(tables.summary, 0, "note"), "--raw"));
+    szg_checkpoint_tables_close(&tables);
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = true};
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
+    ck_assert_int_eq(tables.bad, 0);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* A norm that the family has and the file does not is said. */
+START_TEST(a_missing_norm_is_said) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    model_add(&model, SZGI_DTYPE_F32, 4, 6, "model.layers.0.self_attn.q_proj.weight");
+    model_add(&model, SZGI_DTYPE_F32, 4, 6, "model.layers.0.self_attn.k_proj.weight");
+    model_write(&model, starcoder);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert(strstr(szg_checkpoint_describe(checkpoint).note,
+                     "input norms are not folded in 1 of 1 layers"));
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+static szg_status analyse_once(const char *folder) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+START_TEST(bounds_survive_refused_allocations) {
+    static const char *const families[] = {"starcoder2", "deepseek_v3", "phi", "stablelm", "t5"};
+    test_model model;
+    model_open(&model);
+    add_wide(&model);
+    model_write(&model, starcoder);
+    ck_survives_failed_allocations(1, analyse_once(model.folder));
+    model_close(&model);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char folder[512];
+        snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), families[i]);
+        ck_survives_failed_allocations(1, analyse_once(folder));
+    }
+}
+END_TEST
+
+TEST_FILE("bounds") {
+    test_add(suite, "norms_are_above_and_close", norms_are_above_and_close);
+    test_add(suite, "an_eigenvalue_above_is_proved", an_eigenvalue_above_is_proved);
+    test_add(suite, "closed_forms_and_refusals", closed_forms_and_refusals);
+    test_add(suite, "latents_in_closed_form", latents_in_closed_form);
+    test_add(suite, "raw_leaves_the_gains_out", raw_leaves_the_gains_out);
+    test_add(suite, "a_bad_gain_is_named", a_bad_gain_is_named);
+    test_add(suite, "a_missing_norm_is_said", a_missing_norm_is_said);
+    test_add(suite, "bounds_survive_refused_allocations", bounds_survive_refused_allocations);
+}
