@@ -44,6 +44,9 @@ static const char *refusal(const szg_checkpoint *checkpoint, int64_t layer) {
         return "distance tables (Shaw et al. 2018) act on the logits: not covered";
     if (normed && family->norm == NORM_NONE)
         return "queries and keys are normalised in a way that this family is not known for";
+    if (normed && family->norm != NORM_BARE &&
+        (!checkpoint->layer[layer].q.norm || !checkpoint->layer[layer].k.norm))
+        return "gains of the norm of queries or keys are missing, or of another size";
     if (normed && checkpoint->clip > 0)
         return "queries and keys are normalised and clipped: not covered";
     if (checkpoint->latent.key_rank && checkpoint->biased)

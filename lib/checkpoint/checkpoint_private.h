@@ -111,6 +111,9 @@ typedef enum input_rule {
     INPUT_LAYER_BART_CROSS,   /* self_attn_layer_norm; keys: the encoder's last layer */
     INPUT_LAYER_BEFORE,       /* self_attn_layer_norm (mBART, Whisper) */
     INPUT_LAYER_BEFORE_CROSS, /* encoder_attn_layer_norm; keys: the encoder's last norm */
+    INPUT_RMS_GGUF,           /* attn_norm; 1 + w is what the converter wrote */
+    INPUT_LAYER_GGUF,         /* the same with a mean */
+    INPUT_LAYER_BERT_GGUF,    /* layer_output_norm of the layer before, or token_embd_norm */
     INPUT_NONE,               /* queries and keys read the residual stream (OLMo 2, EXAONE 4) */
 } input_rule;
 

@@ -63,8 +63,30 @@ static const input_norm norms[] = {
     [INPUT_LAYER_BEFORE] = LAYER_NORM("self_attn_layer_norm"),
     [INPUT_LAYER_BEFORE_CROSS] =
         LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
+    [INPUT_RMS_GGUF] = RMS_NORM("attn_norm"),
+    [INPUT_LAYER_GGUF] = LAYER_NORM("attn_norm"),
+    [INPUT_LAYER_BERT_GGUF] =
+        LAYER_NORM("layer_output_norm", .after = true, .first = "token_embd_norm"),
     [INPUT_NONE] = {.kind = KIND_NONE},
 };
+
+input_rule szgi_fold_rule_of_gguf(input_rule rule) {
+    switch (rule) {
+    case INPUT_RMS:
+    case INPUT_RMS_PLUS_ONE:
+        return INPUT_RMS_GGUF;
+    case INPUT_LAYER:
+    case INPUT_LAYER_PLUS_ONE:
+    case INPUT_LAYER_LN1:
+        return INPUT_LAYER_GGUF;
+    case INPUT_LAYER_BERT:
+        return INPUT_LAYER_BERT_GGUF;
+    case INPUT_LAYER_BARE:
+        return rule;
+    default:
+        return INPUT_NONE;
+    }
+}
 
 static const input_norm *norm_of(const szg_checkpoint *checkpoint) {
     return &norms[checkpoint->family->input];

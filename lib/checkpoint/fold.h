@@ -12,6 +12,9 @@ typedef enum fold_kind {
     FOLD_ALL,    /* of the input's norm and of the norm of queries and keys too */
 } fold_kind;
 
+/* The rule for the same norm in a GGUF file; INPUT_NONE where its names are not known. */
+input_rule szgi_fold_rule_of_gguf(input_rule rule);
+
 /* Finds the tensors of each layer's input norms, for queries and for keys. A norm that the family
  * has and the file does not is noted. */
 SZG_CHECK_RESULT szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint);

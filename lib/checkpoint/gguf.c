@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "formats/gguf.h"
+#include "fold.h"
 #include "gguf.h"
 
 /* One architecture. What a file does not say, llama.cpp's code does. */
@@ -338,6 +339,7 @@ static void name_weights(const szg_checkpoint *checkpoint, model_family *family)
     family->query_norm = "attn_q_norm.weight";
     family->key_norm = "attn_k_norm.weight";
     family->gain_plus_one = false; /* the converter adds it */
+    family->input = szgi_fold_rule_of_gguf(family->input);
     if (family->norm == NORM_EACH)
         family->norm = NORM_LAYER; /* the gains of all heads are one tensor */
     family->alibi = ALIBI_NONE;    /* its key is refused */

@@ -7,6 +7,7 @@
 
 #include "checkpoint/bound_norm.h"
 #include "linalg/linalg.h"
+#include "gguf_file.h"
 #include "model.h"
 
 /* ---- Spectral norms from above ---- */
@@ -254,6 +255,18 @@ static const bound_case bound_cases[] = {
      .bound = {2 * 0.25 * ROOT, 2 * 0.25 * ROOT},
      .kind = "clip",
      .folded = "input"},
+    /* gains of queries or keys that are not there, or too few */
+    {.config = "\"model_type\": \"qwen3\", " ROPE,
+     .q = 1,
+     .k = 1,
+     .vector = NORMS,
+     .count = 1,
+     .value = {{3}, {0.5}},
+     .bound = {NAN, NAN},
+     .kind = "none",
+     .folded = "input",
+     .note = "gains of the norm of queries or keys are missing",
+     .scale_free = 1},
     /* refused by name */
     {.config = "\"model_type\": \"exaone4\", \"layer_types\": [\"full_attention\"], "
                "\"sliding_window\": null, " ROPE,
@@ -288,6 +301,53 @@ static const bound_case bound_cases[] = {
 START_TEST(closed_forms_and_refusals) {
     for (size_t i = 0; i < sizeof bound_cases / sizeof *bound_cases; i++)
         check_case(&bound_cases[i]);
+}
+END_TEST
+
+/* The first case as a GGUF file, whose norm of Gemma holds 1 + w. */
+START_TEST(gguf_files_have_the_same_bounds) {
+    static const char *const architectures[] = {"llama", "gemma"};
+    for (int i = 0; i < 2; i++) {
+        gguf_file file = {.version = 0};
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        char key[64];
+        float w[D * D] = {0};
+        const float gains[D] = {1, 2, 1, 0.5f};
+        for (int j = 0; j < D; j++)
+            w[j * (D + 1)] = 3;
+        gguf_key_text(&file, "general.architecture", architectures[i]);
+        const struct {
+            const char *name;
+            uint32_t value;
+        } sizes[] = {{"block_count", 1},
+                     {"embedding_length", D},
+                     {"attention.head_count", 2},
+                     {"attention.head_count_kv", 2},
+                     {"attention.key_length", 2}};
+        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
+            snprintf(key, sizeof key, "%s.%s", architectures[i], sizes[j].name);
+            gguf_key_u32(&file, key, sizes[j].value);
+        }
+        snprintf(key, sizeof key, "%s.rope.freq_base", architectures[i]);
+        gguf_key_f32(&file, key, 10000);
+        gguf_tensor(&file, "blk.0.attn_q.weight", 0, 2, (int64_t[]){D, D}, w, sizeof w);
+        gguf_tensor(&file, "blk.0.attn_k.weight", 0, 2, (int64_t[]){D, D}, w, sizeof w);
+        gguf_tensor(&file, "blk.0.attn_norm.weight", 0, 1, (int64_t[]){D}, gains, sizeof gains);
+        gguf_write(&file, scratch_path("bounds.gguf"));
+        ck_szg_ok(
+            szg_checkpoint_open(test_context(), scratch_path("bounds.gguf"), NULL, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        for (int64_t h = 0; h < 2; h++) {
+            double wanted = 4 * 9 * ROOT * (h ? 1 : 4), got = cell(tables.bounds, h, "bound");
+            ck_assert_msg(got >= wanted && got <= wanted * (1 + 1e-12), "%s, head %lld: %.17g",
+                          architectures[i], (long long)h, got);
+            ck_assert_str_eq(cell_text(tables.summary, h, "folded"), "input");
+        }
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+    }
 }
 END_TEST
 
@@ -477,6 +537,7 @@ TEST_FILE("bounds") {
     test_add(suite, "norms_are_above_and_close", norms_are_above_and_close);
     test_add(suite, "an_eigenvalue_above_is_proved", an_eigenvalue_above_is_proved);
     test_add(suite, "closed_forms_and_refusals", closed_forms_and_refusals);
+    test_add(suite, "gguf_files_have_the_same_bounds", gguf_files_have_the_same_bounds);
     test_add(suite, "latents_in_closed_form", latents_in_closed_form);
     test_add(suite, "raw_leaves_the_gains_out", raw_leaves_the_gains_out);
     test_add(suite, "a_bad_gain_is_named", a_bad_gain_is_named);
