@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "toeplitz/toeplitz.h"
 #include "bound.h"
 #include "bound_norm.h"
 #include "fold.h"
@@ -15,6 +16,11 @@ const char *szgi_bound_name(bound_kind kind) {
         [BOUND_NONE] = "none",          [BOUND_HEADS] = "qk-norm", [BOUND_INPUT] = "input-norm",
         [BOUND_LATENT] = "latent-norm", [BOUND_CLIP] = "clip",     [BOUND_CAP] = "soft-cap"};
     return names[kind];
+}
+
+/* ||x|| from above: squares below the least double count as that double. */
+static double norm_above(int64_t count, const double *x) {
+    return szgi_above(sqrt(szgi_dot(count, x, x) + (double)count * DBL_MIN), (double)count + 4);
 }
 
 /* ---- What no bound here covers ---- */
@@ -106,9 +112,7 @@ static szg_status bias_norm(szg_context *context, const szgi_tensor *tensor, int
         return szgi_fail(context, SZG_EDATA, "tensor %s has %" PRId64 " numbers, not %" PRId64,
                          tensor->name, tensor->count, e);
     SZG_TRY(szgi_tensor_read(context, tensor, 0, e, room));
-    for (int64_t i = 0; i < e; i++)
-        *out = hypot(*out, room[i]);
-    *out = szgi_above(*out, 2 * (double)e);
+    *out = norm_above(e, room);
     return SZG_OK;
 }
 
@@ -209,7 +213,7 @@ static szg_status add_input_shift(szg_context *context, const szg_checkpoint *ch
 static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                              bool query, int64_t head, int exponent, shift *out) {
     int64_t e = checkpoint->head_size;
-    double *size, sizes = 0;
+    double *size;
     *out = (shift){0};
     SZG_TRY(szgi_memory_alloc(context, 2 * e, &out->value));
     size = out->value + e;
@@ -218,10 +222,9 @@ static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpo
     for (int64_t i = 0; i < e; i++) {
         out->value[i] = ldexp(out->value[i], -exponent);
         size[i] = ldexp(size[i], -exponent);
-        sizes = hypot(sizes, size[i]);
     }
     /* d products, their sum, scale, amplitude, one more sum: Higham 2002, section 3.1. */
-    out->error = ((double)checkpoint->model_size + 8) * DBL_EPSILON * sizes;
+    out->error = ((double)checkpoint->model_size + 8) * DBL_EPSILON * norm_above(e, size);
     return SZG_OK;
 }
 
@@ -233,23 +236,16 @@ typedef struct input_case {
     double root; /* sqrt(d), from above: the normalised input is no longer */
 } input_case;
 
-static double norm_of(int64_t count, const double *x) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum = hypot(sum, x[i]);
-    return szgi_above(sum, 2 * (double)count);
-}
-
 /* ||W^T beta|| from above, W rows first .. first + count - 1; its norms are known. */
 static szg_status above_image(szg_context *context, const double *rows, int64_t d, int64_t first,
                               int64_t count, double frobenius, double row_error, const shift *beta,
                               double *out) {
-    double *image, length = norm_of(count, beta->value + first);
+    double *image, length = norm_above(count, beta->value + first);
     SZG_TRY(szgi_memory_alloc(context, d, &image));
     for (int64_t i = first; i < first + count; i++)
         for (int64_t j = 0; j < d; j++)
             image[j] += rows[i * d + j] * beta->value[i];
-    *out = norm_of(d, image) + ((double)count + 4) * DBL_EPSILON * frobenius * length +
+    *out = norm_above(d, image) + ((double)count + 4) * DBL_EPSILON * frobenius * length +
            frobenius * beta->error + row_error * (length + beta->error);
     *out = szgi_above(*out, 8);
     szgi_memory_free(image);
@@ -270,8 +266,8 @@ static szg_status bound_share(szg_context *context, const input_case *own, int64
                                 .error_b = rows->k_error};
     szgi_norms_above norms;
     double q_image, k_image, root = own->root;
-    double q = szgi_above(norm_of(count, own->q.value + first) + own->q.error, 1),
-           k = szgi_above(norm_of(count, own->k.value + first) + own->k.error, 1);
+    double q = szgi_above(norm_above(count, own->q.value + first) + own->q.error, 1),
+           k = szgi_above(norm_above(count, own->k.value + first) + own->k.error, 1);
     SZG_TRY(szgi_norms_above_of(context, &pair, !rotates, &norms));
     *out = szgi_above((root * norms.a + q) * (root * norms.b + k), 8);
     if (rotates)
@@ -324,8 +320,8 @@ static szg_status bound_by_input(szg_context *context, const szg_checkpoint *che
         ldexp(rows->q_error * fabs(checkpoint->layer[layer].scale) * amplitude, -rows->q_exponent);
     own_rows.k_error = ldexp(rows->k_error * amplitude, -rows->k_exponent);
     int64_t size = checkpoint->head_size * checkpoint->model_size;
-    own_rows.q_error += 4 * DBL_EPSILON * norm_of(size, rows->q);
-    own_rows.k_error += 4 * DBL_EPSILON * norm_of(size, rows->k);
+    own_rows.q_error += 4 * DBL_EPSILON * norm_above(size, rows->q);
+    own_rows.k_error += 4 * DBL_EPSILON * norm_above(size, rows->k);
     input_case own = {.checkpoint = checkpoint,
                       .rows = &own_rows,
                       .root = szgi_above(sqrt((double)checkpoint->model_size), 1)};
@@ -348,16 +344,14 @@ static szg_status bound_by_input(szg_context *context, const szg_checkpoint *che
 /* Rows first .. first + count - 1 of a weight that acts on a latent, with the latent's gains. */
 static szg_status read_up(szg_context *context, const side_weights *side, int64_t first,
                           int64_t count, int64_t rank, double *out, double *error) {
-    double *gain, sum = 0;
+    double *gain;
     SZG_TRY(szgi_memory_alloc(context, rank, &gain));
     szg_status status = szgi_tensor_read(context, side->gain, 0, rank, gain);
     if (status == SZG_OK)
         status = szgi_tensor_read(context, side->weight, first * rank, count * rank, out);
-    for (int64_t i = 0; i < count * rank && status == SZG_OK; i++) {
+    for (int64_t i = 0; i < count * rank && status == SZG_OK; i++)
         out[i] *= gain[i % rank];
-        sum = hypot(sum, out[i]);
-    }
-    *error = 2 * DBL_EPSILON * szgi_above(sum, 2 * (double)(count * rank));
+    *error = 2 * DBL_EPSILON * norm_above(count * rank, out);
     szgi_memory_free(gain);
     return status;
 }
