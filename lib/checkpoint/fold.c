@@ -198,10 +198,25 @@ szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     }
     if (missing == 0)
         return SZG_OK;
-    return szgi_text_append(context, &checkpoint->note,
-                            "input norms are not folded in %" PRId64 " of %" PRId64
-                            " layers: the file has no gains of them, or weights stand behind them",
-                            missing, heads);
+    return szgi_text_append(
+        context, &checkpoint->note,
+        "input norms are not folded in %" PRId64 " of %" PRId64
+        " layers: the file has no gains of them, or other weights act after them",
+        missing, heads);
+}
+
+const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint) {
+    const input_norm *norm = norm_of(checkpoint);
+    switch (norm->kind) {
+    case KIND_RMS:
+        return norm->plus_one ? "RMS, gains 1 + weight" : "RMS";
+    case KIND_LAYER:
+        return norm->plus_one ? "mean and variance, gains 1 + weight"
+               : norm->bare   ? "mean and variance, without gains"
+                              : "mean and variance";
+    default:
+        return NULL;
+    }
 }
 
 bool szgi_fold_has_input(const szg_checkpoint *checkpoint, int64_t layer) {

@@ -41,6 +41,10 @@ bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);
 /* Are queries and keys of this layer normalised? */
 bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer);
 
+/* "RMS", "mean and variance", with ", gains 1 + weight" behind; NULL: the family has no such norm.
+ */
+const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint);
+
 /* What `fold` leaves folded in a layer: "none", "input", "qk", "latent", or several with plus
  * signs. */
 const char *szgi_fold_name(const szg_checkpoint *checkpoint, int64_t layer, fold_kind fold);

@@ -8,6 +8,7 @@
 #include "base/row.h"
 #include "checkpoint_private.h"
 #include "gguf.h"
+#include "fold.h"
 #include "properties.h"
 
 #define ARCHITECTURE(X)                                                                            \
@@ -260,9 +261,28 @@ static void put_norm(property_writer *writer) {
         put(writer, "norm_gain", BY(0), "1 + weight");
 }
 
+static bool folds_input(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    (void)which;
+    return szgi_fold_has_input(checkpoint, layer);
+}
+
+static void put_input_norm(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    const char *kind = szgi_fold_input_kind(checkpoint);
+    const szgi_tensor *gain = NULL;
+    for (int64_t i = 0; i < checkpoint->layers && !gain; i++)
+        gain = checkpoint->layer[i].q.folds ? checkpoint->layer[i].q.input_gain : NULL;
+    char *layers = kind ? list_layers(writer, folds_input, 0) : NULL;
+    if (layers)
+        put(writer, "input_norm", BY(.layers = layers, .key = gain ? gain->name : NULL), "%s",
+            kind);
+    szgi_memory_free(layers);
+}
+
 static void put_terms(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
     const layer_weights *first = &checkpoint->layer[0];
+    put_input_norm(writer);
     put_norm(writer);
     if (checkpoint->latent.key_rank)
         put(writer, "latent_norm",

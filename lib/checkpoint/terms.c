@@ -119,8 +119,8 @@ static szg_status resolve_norms(szg_context *context, szg_checkpoint *checkpoint
                     "queries and keys are normalised after the rotation, so that logits depend on "
                     "more than the lag: their norms and gains are left out");
     return note(context, checkpoint,
-                "queries and keys are normalised before the product: their norms and gains are "
-                "left out");
+                "queries and keys are normalised before the product: the division by each token's "
+                "own norm is left out");
 }
 
 static szg_status optional_positive(szg_context *context, szgi_json_value object, const char *key,
