@@ -239,6 +239,12 @@ static szg_status load_positions(szg_context *context, head_job *job,
     return status;
 }
 
+/* Is it of a norm that is folded? */
+static bool is_norm(const szgi_tensor *tensor, const side_weights *side) {
+    return tensor == side->norm ||
+           (side->folds && (tensor == side->input_gain || tensor == side->input_shift));
+}
+
 /* A tensor that several layers use is the first one's. */
 static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
                                const head_part *part, szg_checkpoint_tables *tables) {
@@ -251,9 +257,10 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
             const side_weights *q = &checkpoint->layer[j].q, *k = &checkpoint->layer[j].k;
             bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
             bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
-            if (!query && !key)
+            bool norm = is_norm(tensor, q) || is_norm(tensor, k);
+            if (!query && !key && !norm)
                 continue;
-            use = query && key ? "query and key" : query ? "query" : "key";
+            use = norm ? "norm" : query && key ? "query and key" : query ? "query" : "key";
             owner = j;
         }
         if (!szgi_part_owns(part, owner))
