@@ -134,9 +134,9 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary,     &tables->spectra,     &tables->bounds,
-                                 &tables->frequencies, &tables->range,       &tables->samples,
-                                 &tables->tensors,     &tables->architecture};
+    szg_table **const table[] = {&tables->summary, &tables->spectra,     &tables->frequencies,
+                                 &tables->range,   &tables->samples,     &tables->tensors,
+                                 &tables->bounds,  &tables->architecture};
     bool every = own->all || call->shared.output;
     if (!every && display_is_for_a_person(call))
         return print_digest(call, tables);
@@ -174,11 +174,11 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary, &all->spectra, &all->bounds,  &all->frequencies,
-                              &all->range,   &all->samples, &all->tensors, &all->architecture};
-    szg_table **const from[] = {&tables->summary,     &tables->spectra,     &tables->bounds,
-                                &tables->frequencies, &tables->range,       &tables->samples,
-                                &tables->tensors,     &tables->architecture};
+    szg_table **const to[] = {&all->summary, &all->spectra, &all->frequencies, &all->range,
+                              &all->samples, &all->tensors, &all->bounds,      &all->architecture};
+    szg_table **const from[] = {&tables->summary, &tables->spectra,     &tables->frequencies,
+                                &tables->range,   &tables->samples,     &tables->tensors,
+                                &tables->bounds,  &tables->architecture};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
