@@ -394,6 +394,14 @@ START_TEST(latents_in_closed_form) {
     ck_assert_str_eq(cell_text(tables.bounds, 0, "bound_kind"), "latent-norm");
     ck_assert_str_eq(cell_text(tables.summary, 0, "folded"), "input+latent");
     ck_assert_int_eq((int)cell(tables.summary, 0, "scale_free"), 1);
+    /* M is diagonal: 2 a c + b, 12 a c + 12 b. */
+    ck_close(cell(tables.summary, 0, "sigma_max"), 0.5 * 12 * (a * c + b), 1e-11);
+    szg_checkpoint_tables_close(&tables);
+    /* Without any gain: a c + b twice. */
+    const szg_checkpoint_options raw = {SZG_INIT(szg_checkpoint_options), .raw = true};
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &raw, &tables));
+    ck_assert_str_eq(cell_text(tables.summary, 0, "folded"), "none");
+    ck_close(cell(tables.summary, 0, "sigma_max"), 0.5 * (a * c + b), 1e-12);
     szg_checkpoint_tables_close(&tables);
     szg_checkpoint_close(&checkpoint);
     model_close(&model);
@@ -464,6 +472,47 @@ START_TEST(raw_leaves_the_gains_out) {
     }
     szg_checkpoint_close(&checkpoint);
     model_close(&model);
+}
+END_TEST
+
+/* Of GPT-2 the rows of `qk` change with --raw, and those of `position` do not. */
+START_TEST(positions_have_no_gains) {
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables[2];
+    snprintf(folder, sizeof folder, "%s/gpt2", getenv("SZG_FAMILIES"));
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    for (int raw = 0; raw < 2; raw++) {
+        const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = raw};
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables[raw]));
+    }
+    for (int64_t row = 0; row < szg_table_rows(tables[0].summary); row++) {
+        bool position = strcmp(cell_text(tables[0].summary, row, "matrix"), "position") == 0;
+        double folded = cell(tables[0].summary, row, "sigma_max"),
+               raw = cell(tables[1].summary, row, "sigma_max");
+        ck_assert_msg((folded == raw) == position, "row %lld: %.17g and %.17g", (long long)row,
+                      folded, raw);
+        ck_assert_str_eq(cell_text(tables[0].summary, row, "folded"), position ? "none" : "input");
+    }
+    szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    int64_t e = facts.head_size, d = facts.model_size, n = facts.position_rows;
+    const oracle_head head = {.e = e,
+                              .d = d,
+                              .q = calloc((size_t)(e * d), sizeof(double)),
+                              .k = calloc((size_t)(e * d), sizeof(double))};
+    double *p = calloc((size_t)(n * d), sizeof *p);
+    ck_szg_ok(szgi_checkpoint_queries(test_context(), checkpoint, 1, 2, head.q));
+    ck_szg_ok(szgi_checkpoint_keys(test_context(), checkpoint, 1, 2, head.k));
+    ck_szg_ok(szgi_checkpoint_positions(test_context(), checkpoint, n, p));
+    double *dense = oracle_product(&head, n, p);
+    check_spectra(&tables[0], 1, 2, "position", n, dense, oracle_error(&head, n, p));
+    free(dense);
+    free(p);
+    free(head.q);
+    free(head.k);
+    for (int raw = 0; raw < 2; raw++)
+        szg_checkpoint_tables_close(&tables[raw]);
+    szg_checkpoint_close(&checkpoint);
 }
 END_TEST
 
@@ -540,6 +589,7 @@ TEST_FILE("bounds") {
     test_add(suite, "gguf_files_have_the_same_bounds", gguf_files_have_the_same_bounds);
     test_add(suite, "latents_in_closed_form", latents_in_closed_form);
     test_add(suite, "raw_leaves_the_gains_out", raw_leaves_the_gains_out);
+    test_add(suite, "positions_have_no_gains", positions_have_no_gains);
     test_add(suite, "a_bad_gain_is_named", a_bad_gain_is_named);
     test_add(suite, "a_missing_norm_is_said", a_missing_norm_is_said);
     test_add(suite, "bounds_survive_refused_allocations", bounds_survive_refused_allocations);
