@@ -1,6 +1,4 @@
 /* The types of GGUF by their numbers, and tensors of quantised blocks as doubles. */
-#include <math.h>
-
 #include "blocks.h"
 #include "safetensors_private.h"
 
@@ -62,6 +60,8 @@ const szgi_block_type *szgi_block_type_find(uint32_t id) {
 }
 
 const char *szgi_tensor_remedy(const szgi_tensor *tensor) {
+    if (tensor->refusal)
+        return tensor->refusal;
     return tensor->blocks
                ? "szego reads F64, F32, F16, BF16, Q8_0, Q6_K, Q5_K, Q5_1, Q5_0, Q4_K, Q4_1, Q4_0, "
                  "Q3_K, Q2_K, IQ4_NL, IQ4_XS, MXFP4, TQ1_0 and TQ2_0; take a file of one of these "
@@ -89,23 +89,6 @@ szg_status szgi_tensor_read_blocks(szg_context *context, const szgi_tensor *tens
             for (; start < end && start < from + type->elements; start++)
                 *out++ = (double)value[start - from];
         }
-    }
-    return SZG_OK;
-}
-
-szg_status szgi_tensor_bad_block(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
-    enum { PART = 4096 };
-    double value[PART];
-    *out = -1;
-    for (int64_t from = 0; from < tensor->count; from += PART) {
-        int64_t part = tensor->count - from < PART ? tensor->count - from : PART;
-        SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(szgi_tensor_read_blocks(context, tensor, from, part, value));
-        for (int64_t i = 0; i < part; i++)
-            if (!isfinite(value[i])) {
-                *out = from + i;
-                return SZG_OK;
-            }
     }
     return SZG_OK;
 }

@@ -1,4 +1,5 @@
-/* Elements of tensors: their bytes, in memory or in a file, and the numbers of 16 bits. */
+/* Elements of tensors: their bytes, in memory or in a file, and the numbers of 16 and 8 bits. */
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -24,6 +25,21 @@ double szgi_real_from_bfloat(uint16_t bits) {
     float value;
     memcpy(&value, &wide, sizeof value);
     return (double)value;
+}
+
+/* The bits as those of a half, whose exponent has a bias greater by 8. */
+double szgi_real_from_e4m3(uint8_t bits) {
+    if ((bits & 127) == 127)
+        return NAN;
+    return 0x1p8 * szgi_real_from_half((uint16_t)((bits & 128) << 8 | (bits & 127) << 7));
+}
+
+double szgi_real_from_e5m2(uint8_t bits) {
+    return szgi_real_from_half((uint16_t)(bits << 8));
+}
+
+double szgi_real_from_e8m0(uint8_t bits) {
+    return bits == 255 ? NAN : real_from_bits((uint64_t)(bits - 127 + 1023) << 52);
 }
 
 szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, int64_t begin,

@@ -29,6 +29,8 @@ void szgi_safetensors_close(szgi_safetensors **set) {
         szgi_memory_free(shard->file);
         szgi_source_close(&shard->source);
     }
+    for (int64_t i = 0; i < (*set)->count; i++)
+        szgi_memory_free((*set)->tensor[i].refusal);
     szgi_memory_free((*set)->shard);
     szgi_memory_free((*set)->tensor);
     szgi_memory_free(*set);

@@ -14,7 +14,8 @@ typedef enum szgi_dtype {
     SZGI_DTYPE_BF16,
     SZGI_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
     SZGI_DTYPE_OTHER,   /* 8-bit and smaller floats, complex, names unknown to szego */
-    SZGI_DTYPE_BLOCKS   /* quantised blocks of GGUF, read as float32 */
+    SZGI_DTYPE_BLOCKS,  /* quantised blocks of GGUF, read as float32 */
+    SZGI_DTYPE_FLOAT8   /* 8-bit floats, once szgi_safetensors_scale has said what scales them */
 } szgi_dtype;
 
 /* One tensor, row-major. */
@@ -31,6 +32,10 @@ typedef struct szgi_tensor {
     const char *file;                 /* the file it is in */
     const struct szgi_source *source; /* "base/file.h": that file, open; NULL: the caller's bytes */
     const struct szgi_block_type *blocks; /* GGUF types alone have it: how they are stored */
+    const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
+    int64_t block[2];                     /* with scale: rows and columns of a block */
+    bool scales;                          /* it is the scale of another tensor */
+    char *refusal;                        /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
 
 typedef struct szgi_safetensors szgi_safetensors;
@@ -67,9 +72,21 @@ const szgi_tensor *szgi_safetensors_find(const szgi_safetensors *set, const char
 /* The text under `key` in __metadata__ of the first file that has it; NULL where none does. */
 const char *szgi_safetensors_metadata(const szgi_safetensors *set, const char *key);
 
-/* Elements start .. start + count - 1 as doubles, exactly. SZG_EINVAL (outside the tensor),
- * SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy), SZG_EIO (the
- * file cannot be read, or was cut since it was opened). NaN and infinities pass. */
+/* From now on tensor `index`, F8_E4M3, F8_E5M2 or F8_E8M0, is read as its elements times `scale`, a
+ * tensor of the set with a factor for each block of block[0] x block[1] elements, row-major; where
+ * the block does not divide the shape the last ones are smaller. scale NULL: as its elements.
+ * SZG_EINVAL: another type, or a scale that has not one factor a block. */
+SZG_CHECK_RESULT szg_status szgi_safetensors_scale(szg_context *context, szgi_safetensors *set,
+                                                   int64_t index, const szgi_tensor *scale,
+                                                   const int64_t block[2]);
+/* From now on messages say of tensor `index`, which is not read, why that is. */
+SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_safetensors *set,
+                                                    int64_t index, const char *reason);
+
+/* Elements start .. start + count - 1 as doubles, exactly (products with scales in F64 are
+ * rounded). SZG_EINVAL (outside the tensor), SZG_EDATA (an integer or unknown type: the message
+ * names tensor, type and remedy), SZG_EIO (the file cannot be read, or was cut since it was
+ * opened). NaN and infinities pass. */
 SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
                                              int64_t start, int64_t count, double *out);
 
@@ -100,6 +117,12 @@ double szgi_tensor_roundoff(const szgi_tensor *tensor);
 /* IEEE binary16 and bfloat16 to double, exactly (subnormals, infinities and NaN too). */
 double szgi_real_from_half(uint16_t bits);
 double szgi_real_from_bfloat(uint16_t bits);
+
+/* The 8-bit floats of the OCP to double, exactly: E4M3 (no infinities), E5M2, and E8M0 (a power of
+ * two). */
+double szgi_real_from_e4m3(uint8_t bits);
+double szgi_real_from_e5m2(uint8_t bits);
+double szgi_real_from_e8m0(uint8_t bits);
 
 /* Writes one file atomically. Of each tensor name, dtype (F64, F32, F16, BF16), dims, shape and
  * data (little-endian elements; where it is NULL, `source` and `offset`) are read. `metadata`: 2 *

@@ -41,11 +41,17 @@ SZG_CHECK_RESULT szg_status szgi_tensor_bytes(szg_context *context, const szgi_t
                                               unsigned char block[static TENSOR_BLOCK],
                                               const unsigned char **out);
 
-/* ---- blocks.c: what szgi_tensor_read and szgi_tensor_first_bad do for SZGI_DTYPE_BLOCKS ---- */
+/* ---- blocks.c: what szgi_tensor_read does for SZGI_DTYPE_BLOCKS ---- */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_blocks(szg_context *context, const szgi_tensor *tensor,
                                                     int64_t start, int64_t count, double *out);
-SZG_CHECK_RESULT szg_status szgi_tensor_bad_block(szg_context *context, const szgi_tensor *tensor,
-                                                  int64_t *out);
+
+/* ---- float8.c: elements of SZGI_DTYPE_FLOAT8, without their scales ---- */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_float8(szg_context *context, const szgi_tensor *tensor,
+                                                    int64_t start, int64_t count, double *out);
+/* Blocks along `size` elements; the last one may be smaller. */
+static inline int64_t szgi_blocks_along(int64_t size, int64_t block) {
+    return size > 0 ? (size - 1) / block + 1 : 0;
+}
 
 /* Appends an empty shard called `file`. */
 SZG_CHECK_RESULT szg_status szgi_shard_add(szg_context *context, szgi_safetensors *set,

@@ -42,7 +42,8 @@ double szgi_tensor_roundoff(const szgi_tensor *tensor) {
 }
 
 static szg_status check_readable(szg_context *context, const szgi_tensor *tensor) {
-    if (szgi_dtype_info_of(tensor->dtype) || tensor->dtype == SZGI_DTYPE_BLOCKS)
+    if (szgi_dtype_info_of(tensor->dtype) || tensor->dtype == SZGI_DTYPE_BLOCKS ||
+        tensor->dtype == SZGI_DTYPE_FLOAT8)
         return SZG_OK;
     return szgi_fail(context, SZG_EDATA, "%s: tensor %s: type %s is not a weight's type: %s",
                      tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name),
@@ -86,12 +87,50 @@ static void convert(szgi_dtype dtype, const unsigned char *at, int64_t count, do
     }
 }
 
+/* `count` elements of one row, from `column` on, times their factors. */
+static szg_status scale_row(szg_context *context, const szgi_tensor *tensor, int64_t row,
+                            int64_t column, int64_t count, double *out) {
+    enum { PART = 256 };
+    double factor[PART];
+    const int64_t width = tensor->block[1], end = column + count;
+    const int64_t line = row / tensor->block[0] * szgi_blocks_along(tensor->shape[1], width);
+    while (column < end) {
+        int64_t first = column / width, blocks = (end - 1) / width + 1 - first;
+        if (blocks > PART)
+            blocks = PART;
+        SZG_TRY(szgi_tensor_read(context, tensor->scale, line + first, blocks, factor));
+        for (int64_t i = 0; i < blocks; i++) {
+            int64_t left = width - column % width;
+            for (int64_t stop = left < end - column ? column + left : end; column < stop; column++)
+                *out++ *= factor[i];
+        }
+    }
+    return SZG_OK;
+}
+
+/* Elements of 8 bits times the factors of their blocks. */
+static szg_status read_scaled(szg_context *context, const szgi_tensor *tensor, int64_t start,
+                              int64_t count, double *out) {
+    SZG_TRY(szgi_tensor_read_float8(context, tensor, start, count, out));
+    while (tensor->scale && count > 0) {
+        const int64_t columns = tensor->shape[1], column = start % columns;
+        int64_t part = columns - column < count ? columns - column : count;
+        SZG_TRY(scale_row(context, tensor, start / columns, column, part, out));
+        start += part;
+        count -= part;
+        out += part;
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor, int64_t start,
                             int64_t count, double *out) {
     SZG_TRY(check_readable(context, tensor));
     SZG_TRY(check_range(context, tensor, start, count));
     if (tensor->dtype == SZGI_DTYPE_BLOCKS)
         return szgi_tensor_read_blocks(context, tensor, start, count, out);
+    if (tensor->dtype == SZGI_DTYPE_FLOAT8)
+        return read_scaled(context, tensor, start, count, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     while (count > 0) {
@@ -179,11 +218,29 @@ static int64_t first_bad(szgi_dtype dtype, const unsigned char *at, int64_t coun
     return -1;
 }
 
+/* Types whose bits do not tell what is bad: by their numbers. */
+static szg_status first_bad_value(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
+    enum { PART = 4096 };
+    double value[PART];
+    *out = -1;
+    for (int64_t from = 0; from < tensor->count; from += PART) {
+        int64_t part = tensor->count - from < PART ? tensor->count - from : PART;
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(szgi_tensor_read(context, tensor, from, part, value));
+        for (int64_t i = 0; i < part; i++)
+            if (!isfinite(value[i])) {
+                *out = from + i;
+                return SZG_OK;
+            }
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
     *out = -1;
     SZG_TRY(check_readable(context, tensor));
-    if (tensor->dtype == SZGI_DTYPE_BLOCKS)
-        return szgi_tensor_bad_block(context, tensor, out);
+    if (!szgi_dtype_info_of(tensor->dtype))
+        return first_bad_value(context, tensor, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     for (int64_t from = 0; from < tensor->count && *out < 0; from += most) {
@@ -215,6 +272,8 @@ static void index_text(const szgi_tensor *tensor, int64_t index, char *text, siz
 szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor) {
     int64_t bad;
     double value;
+    if (tensor->scale) /* the message names the tensor that has the bad number */
+        SZG_TRY(szgi_tensor_check(context, tensor->scale));
     SZG_TRY(szgi_tensor_first_bad(context, tensor, &bad));
     if (bad < 0)
         return SZG_OK;
