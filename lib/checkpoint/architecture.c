@@ -33,10 +33,6 @@ static bool name_matches(const char *name, const char *stem, const char *suffix,
     return false;
 }
 
-#define QUANTISED_REMEDY                                                                           \
-    "read the checkpoint that it was made from, or dequantise it (transformers: "                  \
-    "model.dequantize(), then save_pretrained)"
-
 /* Is one of the words (NULL at the end) among the first `length` characters of the name? */
 static bool has_word(const char *name, size_t length, const char *const *words) {
     for (; *words; words++)
@@ -72,15 +68,12 @@ static szg_status two_stacks(szg_context *context, const szg_checkpoint *checkpo
 }
 
 static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoint) {
-    char name[64];
+    char text[512];
     const model_family *family = checkpoint->family;
-    const char *quantised =
-        szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
+    const char *quantised = szgi_quantised_refusal(checkpoint, text, sizeof text);
     const char *before = checkpoint->wanted_prefix ? checkpoint->wanted_prefix : "*";
     if (quantised)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: no tensor is called %s%sN.%s: the weights are quantised by %s "
-                         "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
+        return szgi_fail(context, SZG_EDATA, "%s: no tensor is called %s%sN.%s: %s",
                          checkpoint->source, before, family->stem, checkpoint->query, quantised);
     return szgi_fail(context, SZG_EDATA,
                      "%s: model_type is '%s', but no tensor is called %s%sN.%s; --config none "
@@ -137,17 +130,14 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
     layer_weights *layer = &checkpoint->layer[index];
     bool is_float =
         tensor && tensor->dtype != SZGI_DTYPE_INTEGER && tensor->dtype != SZGI_DTYPE_OTHER;
-    char name[64];
-    const char *quantised =
-        is_float ? NULL
-                 : szgi_config_quantisation(szgi_json_root(checkpoint->config), name, sizeof name);
+    char text[512];
+    const char *quantised = is_float || (tensor && tensor->refusal)
+                                ? NULL
+                                : szgi_quantised_refusal(checkpoint, text, sizeof text);
     if (quantised)
-        return szgi_text_append(
-            context, &layer->problem,
-            "tensor %s%s%" PRId64 ".%s is %s: the weights are quantised by %s "
-            "(quantization_config), which szego does not read: " QUANTISED_REMEDY,
-            checkpoint->prefix, checkpoint->family->stem, index, suffix,
-            tensor ? tensor->dtype_name : "missing", quantised);
+        return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is %s: %s",
+                                checkpoint->prefix, checkpoint->family->stem, index, suffix,
+                                tensor ? tensor->dtype_name : "missing", quantised);
     if (!tensor)
         return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix);

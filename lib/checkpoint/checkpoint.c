@@ -154,9 +154,45 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint,
     return szgi_text_append(context, &checkpoint->note, "%s", sentence);
 }
 
+/* The text under the key, or what stands for it where there is none. */
+static const char *text_or(szgi_json_value object, const char *key, const char *otherwise) {
+    const char *text;
+    bool found = szgi_json_has(object, key) &&
+                 szgi_json_as_text(NULL, szgi_json_member(object, key), &text) == SZG_OK;
+    return found ? text : otherwise;
+}
+
+/* A folder with an adapter is a model of which one part alone would be read. Whoever names a file
+ * in it means that file. */
+static szg_status refuse_adapter(szg_context *context, const char *path) {
+    char *name = NULL;
+    szgi_json *json = NULL;
+    struct stat entry;
+    if (stat(path, &entry) != 0 || !S_ISDIR(entry.st_mode))
+        return SZG_OK;
+    SZG_TRY(find_beside(context, path, "adapter_config.json", &name));
+    if (!name)
+        return SZG_OK;
+    szg_status status = szgi_json_read(context, name, &json);
+    if (status == SZG_OK) {
+        szgi_json_value root = szgi_json_root(json);
+        status = szgi_fail(
+            context, SZG_EDATA,
+            "%s: is an adapter (peft_type %s) of the model '%s', and szego does not add it: merge "
+            "it (peft: merge_and_unload, then save_pretrained) and read the merged folder, or name "
+            "the .safetensors file to read it alone",
+            name, text_or(root, "peft_type", "missing"),
+            text_or(root, "base_model_name_or_path", "unknown"));
+    }
+    szgi_json_close(&json);
+    szgi_memory_free(name);
+    return status;
+}
+
 /* Tensors and configuration: safetensors with config.json. */
 static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpoint,
                                    const char *path, const szg_checkpoint_choices *choices) {
+    SZG_TRY(refuse_adapter(context, path));
     SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
     SZG_TRY(read_config(context, checkpoint, path, choices->config));
     if (choices->sets > 0 && !checkpoint->config)
@@ -164,7 +200,9 @@ static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpo
                          "%s: --set changes a configuration, and there is none", path);
     if (choices->sets > 0)
         SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
-    return checkpoint->config ? find_family(context, checkpoint, choices->stack) : SZG_OK;
+    if (checkpoint->config)
+        SZG_TRY(find_family(context, checkpoint, choices->stack));
+    return szgi_quantised_resolve(context, checkpoint);
 }
 
 static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, const char *file,

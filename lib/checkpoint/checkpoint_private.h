@@ -268,10 +268,6 @@ SZG_CHECK_RESULT szg_status szgi_config_flag(szg_context *context, szgi_json_val
 SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json_value value,
                                                  double *out);
 
-/* How the configuration says that the weights are quantised: "GPTQ", "compressed-tensors",
- * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
-const char *szgi_config_quantisation(szgi_json_value root, char *text, size_t size);
-
 /* A required value is missing: SZG_EDATA that names the key and the remedy. */
 SZG_CHECK_RESULT szg_status szgi_config_require(szg_context *context, szgi_json_value value);
 /* What layer_types says of a layer. SZG_EDATA: it is missing, or has another length. */
@@ -282,6 +278,19 @@ SZG_CHECK_RESULT szg_status szgi_config_layer_type(szg_context *context,
  * a text. SZG_EINVAL: a text that is none of that kind. */
 SZG_CHECK_RESULT szg_status szgi_config_change(szg_context *context, szgi_json **config,
                                                const char *const *set, int64_t count);
+
+/* ---- quantised.c ---- */
+
+/* How the configuration says that the weights are quantised: "GPTQ, 4 bits", "compressed-tensors",
+ * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
+const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, size_t size);
+/* "the weights are quantised by GPTQ (quantization_config), ..." with the remedy, for messages;
+ * NULL where they are not. */
+const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text, size_t size);
+/* Which scales belong to which 8-bit weights; a weight without the right ones says so itself.
+ * SZG_EDATA: the configuration's block size is none. */
+SZG_CHECK_RESULT szg_status szgi_quantised_resolve(szg_context *context,
+                                                   szg_checkpoint *checkpoint);
 
 /* ---- layout.c ---- */
 

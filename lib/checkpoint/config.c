@@ -143,28 +143,6 @@ szg_status szgi_config_change(szg_context *context, szgi_json **config, const ch
     return SZG_OK;
 }
 
-const char *szgi_config_quantisation(szgi_json_value root, char *text, size_t size) {
-    static const struct {
-        const char *method, *name;
-    } names[] = {{"gptq", "GPTQ"}, {"awq", "AWQ"}, {"fp8", "FP8"}, {"mxfp4", "MXFP4"}};
-    szgi_json_value settings = szgi_json_member(root, "quantization_config");
-    const char *method, *type = "";
-    if (!szgi_json_has(settings, "quant_method") ||
-        szgi_json_as_text(NULL, szgi_json_member(settings, "quant_method"), &method) != SZG_OK)
-        return NULL;
-    if (szgi_json_has(settings, "bnb_4bit_quant_type") &&
-        szgi_json_as_text(NULL, szgi_json_member(settings, "bnb_4bit_quant_type"), &type) != SZG_OK)
-        type = "";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(method, names[i].method) == 0)
-            method = names[i].name;
-    snprintf(text, size, "%s%s%s", method, *type ? " " : "",
-             strcmp(type, "nf4") == 0   ? "NF4"
-             : strcmp(type, "fp4") == 0 ? "FP4"
-                                        : type);
-    return text;
-}
-
 szg_status szgi_text_append(szg_context *context, char **text, const char *format, ...) {
     char sentence[1024];
     va_list arguments;

@@ -99,6 +99,20 @@ static bool rotates_by(const szg_checkpoint *checkpoint, int64_t layer, int64_t 
     return !checkpoint->layer[layer].absent && checkpoint->layer[layer].rotation == which;
 }
 
+static const szgi_tensor *float8_of(const layer_weights *layer) {
+    const szgi_tensor *const tensor[] = {layer->q.weight, layer->q.down, layer->k.weight,
+                                         layer->k.down};
+    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+        if (tensor[i] && tensor[i]->dtype == SZGI_DTYPE_FLOAT8)
+            return tensor[i];
+    return NULL;
+}
+
+static bool has_float8(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    (void)which;
+    return !checkpoint->layer[layer].absent && float8_of(&checkpoint->layer[layer]);
+}
+
 /* "2" or "2-5". */
 static const char *run_text(int64_t first, int64_t last, char *text, size_t size) {
     snprintf(text, size, last > first ? "%" PRId64 "-%" PRId64 : "%" PRId64, first, last);
@@ -156,6 +170,25 @@ static void put_layers(property_writer *writer) {
             checkpoint->groups);
 }
 
+/* How the first 8-bit weight of queries or keys is stored. */
+static void put_float8(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    char *layers = list_layers(writer, has_float8, 0);
+    const szgi_tensor *tensor = NULL;
+    for (int64_t i = 0; layers && !tensor; i++)
+        tensor = float8_of(&checkpoint->layer[i]);
+    if (tensor && !tensor->scale)
+        put(writer, "weights", BY(.layers = layers), "%s, no scales", tensor->dtype_name);
+    else if (tensor)
+        put(writer, "weights",
+            BY(.layers = layers, .key = tensor->scale->count == 1
+                                            ? tensor->scale->name
+                                            : "quantization_config.weight_block_size"),
+            "%s, scales by %" PRId64 " x %" PRId64, tensor->dtype_name, tensor->block[0],
+            tensor->block[1]);
+    szgi_memory_free(layers);
+}
+
 static void put_weights(property_writer *writer) {
     static const char *const layouts[] = {[LAYOUT_SEPARATE] = "separate",
                                           [LAYOUT_CONV1D] = "fused blocks, transposed",
@@ -175,6 +208,7 @@ static void put_weights(property_writer *writer) {
     snprintf(name, sizeof name, "%s%sN.%s", checkpoint->prefix, stem,
              checkpoint->key ? checkpoint->key : checkpoint->query);
     put(writer, "key_tensor", BY(0), "%s", name);
+    put_float8(writer);
 }
 
 /* A row for each run of layers with one scale. */

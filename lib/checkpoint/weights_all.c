@@ -35,7 +35,7 @@ static bool is_unreadable_weight(const szgi_tensor *tensor) {
 }
 
 static bool is_matrix(const szgi_tensor *tensor) {
-    return tensor->dims == 2 && tensor->count > 0 && is_float(tensor);
+    return tensor->dims == 2 && tensor->count > 0 && is_float(tensor) && !tensor->scales;
 }
 
 static szg_status compute_weight(szg_context *context, weight_result *result) {
@@ -113,6 +113,10 @@ static const char *describe(const szgi_tensor *tensor) {
         return "empty: skipped";
     if (tensor->dims == 0)
         return "one number: skipped";
+    if (tensor->scales)
+        return "scales of another tensor: listed only";
+    if (!is_float(tensor) && szgi_text_ends(tensor->name, "_blocks"))
+        return "perhaps MXFP4, which is not read here: listed only";
     if (!is_float(tensor))
         return "not floating-point: listed only";
     return tensor->dims == 2 ? NULL : "not a matrix: listed only";

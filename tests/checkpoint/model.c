@@ -112,6 +112,10 @@ static size_t encode(szgi_dtype dtype, double value, unsigned char *out) {
         bits >>= 16;
         memcpy(out, &bits, 2);
         return 2;
+    case SZGI_DTYPE_FLOAT8:
+        for (*out = 0; szgi_real_from_e4m3(*out) != value; ++*out)
+            ck_assert_int_lt(*out, 255);
+        return 1;
     default:
         memcpy(out, &integer, sizeof integer);
         return sizeof integer;
@@ -119,7 +123,8 @@ static size_t encode(szgi_dtype dtype, double value, unsigned char *out) {
 }
 
 static const char *type_name(const model_tensor *tensor) {
-    static const char *const names[] = {"F64", "F32", "F16", "BF16", "I64", "F8_E4M3"};
+    static const char *const names[] = {"F64", "F32",     "F16", "BF16",
+                                        "I64", "F8_E4M3", "",    "F8_E4M3"};
     return tensor->dtype_name ? tensor->dtype_name : names[tensor->dtype];
 }
 

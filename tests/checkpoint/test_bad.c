@@ -364,11 +364,25 @@ START_TEST(quantised_weights_are_named) {
     static const struct {
         const char *settings, *query, *words;
     } cases[] = {
-        {"{\"quant_method\":\"gptq\",\"bits\":4}", "q_proj.qweight", "quantised by GPTQ (quant"},
+        {"{\"quant_method\":\"gptq\",\"bits\":4}", "q_proj.qweight",
+         "quantised by GPTQ, 4 bits (quant"},
+        {"{\"quant_method\":\"awq\",\"bits\":4}", "q_proj.qweight",
+         "quantised by AWQ, 4 bits (quantization_config of config.json), which szego does not "
+         "read: "
+         "read the checkpoint that it was made from"},
+        {"{\"quant_method\":\"mxfp4\"}", "q_proj_blocks", "quantised by MXFP4"},
+        {"{\"quant_method\":\"quanto\"}", "q_proj.weight._data", "quantised by quanto"},
         {"{\"quant_method\":\"compressed-tensors\"}", "q_proj.weight_packed",
          "quantised by compressed-tensors"},
         {"{\"quant_method\":\"bitsandbytes\",\"bnb_4bit_quant_type\":\"nf4\"}", "q_proj.weight",
          "quantised by bitsandbytes NF4"},
+        {"{\"load_in_8bit\":true}", "q_proj.weight",
+         "quantised by bitsandbytes int8 (quantization_config of config.json), which szego does "
+         "not "
+         "read: read the checkpoint that it was made from, or dequantise it (transformers: "
+         "model.dequantize(), then save_pretrained)"},
+        {"{\"quant_method\":\"bitsandbytes\",\"load_in_4bit\":true}", "q_proj.weight",
+         "quantised by bitsandbytes FP4"},
         {"{\"quant_method\":7}", "q_proj.qweight", "no tensor is called *layers.N.self_attn"},
         {"null", "q_proj.weight", "has type I64 where a weight belongs"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -471,17 +485,28 @@ END_TEST
 
 START_TEST(an_adapter_is_noticed) {
     test_model model;
+    szg_checkpoint *checkpoint;
     char note[512], warning[512];
     for (int i = 0; i < 4; i++) {
         model_open(&model);
         add_stablelm(&model);
         if (i == 1)
-            model_write_text(&model, "adapter_config.json", "{}");
+            model_write_text(&model, "adapter_config.json",
+                             "{\"peft_type\":\"LORA\",\"base_model_name_or_path\":\"org/base\"}");
         if (i > 1)
             model_add(&model, SZGI_DTYPE_F32, 2, 8,
                       "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
         model_write(&model, i == 3 ? NULL : stablelm); /* of an unknown architecture too */
+        if (i == 1) { /* the folder is refused; who names its file means that file */
+            ck_szg_fails(SZG_EDATA,
+                         "adapter_config.json: is an adapter (peft_type LORA) of the model "
+                         "'org/base', and szego does not add it: merge it",
+                         szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+            strcat(model.folder, "/model.safetensors");
+        }
         note_of(&model, note, warning);
+        if (i == 1)
+            *strrchr(model.folder, '/') = 0;
         ck_assert_int_eq(strstr(note, "a LoRA adapter is not added") != NULL, i > 0);
         ck_assert_int_eq(strstr(warning, "merge_and_unload") != NULL, i > 0);
         model_close(&model);
