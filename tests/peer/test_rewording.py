@@ -38,12 +38,12 @@ tap = Tap()
 PROSE = {"note", "statement", "true_statement", "about", "setting"}
 PROSE_OF = {("summary", "method"), ("range", "method"), ("claims", "source"), ("evidence", "quantity")}
 # Names, numbers and formulas, which programs read. A new column of texts belongs in one of the lists.
-FACTS = {"backend", "basis", "bound_of", "commit", "content_kind", "convention", "device", "dtype", "encoding",
-         "equality", "experiment", "file", "here", "id", "item", "key", "kind", "layers", "left", "left_hi",
-         "left_lo", "left_out", "like", "mask", "matrix", "model_type", "paper", "phases", "positions", "preset",
-         "probe", "profile", "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run",
-         "same", "shape", "sinks", "solver", "source", "split", "table", "task", "tensor", "theorem", "used", "value",
-         "values_of", "verdict", "version", "weights", "with", "without"}
+FACTS = {"backend", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "device", "dtype",
+         "encoding", "equality", "experiment", "file", "folded", "here", "id", "item", "key", "kind", "layers",
+         "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix", "model_type", "paper", "phases",
+         "positions", "preset", "probe", "profile", "property", "relation", "result", "right", "right_hi", "right_lo",
+         "rotary", "run", "same", "shape", "sinks", "solver", "source", "split", "table", "task", "tensor", "theorem",
+         "used", "value", "values_of", "verdict", "version", "weights", "with", "without"}
 IDENTIFIED = {"ablation", "deposit"}  # tables whose `method` is a name
 
 
