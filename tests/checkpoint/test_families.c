@@ -1075,8 +1075,8 @@ static void check_bounds(const family_case *own, int64_t layer) {
         worst = fmax(worst, seen / bound.value);
         bounded_heads++;
     }
-    printf("%s: %slayer %lld: %s, bound/observed %.3g\n", own->folder, own->stack, (long long)layer,
-           kind, worst > 0 ? 1 / worst : NAN);
+    printf("# %s: %slayer %lld: %s, bound/observed %.3g\n", own->folder, own->stack,
+           (long long)layer, kind, worst > 0 ? 1 / worst : NAN);
     free(value);
 }
 
@@ -1245,7 +1245,7 @@ static void check_adversary(const family_case *own, int64_t layer) {
         close_side(&k);
     }
     if (most > 0)
-        printf("%s: %slayer %lld: bound/ascent %.3g\n", own->folder, own->stack, (long long)layer,
+        printf("# %s: %slayer %lld: bound/ascent %.3g\n", own->folder, own->stack, (long long)layer,
                1 / most);
 }
 
