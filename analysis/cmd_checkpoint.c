@@ -10,43 +10,19 @@
 #include "command.h"
 #include "digest.h"
 #include "display.h"
+#include "model.h"
 
-enum {
-    KEY_CONFIG = 0x300,
-    KEY_SAMPLES,
-    KEY_ALL,
-    KEY_SET,
-    KEY_PREFIX,
-    KEY_DRY_RUN,
-    KEY_LAYERS,
-    KEY_HEADS,
-    KEY_RAW,
-    SETS = 64
-};
+enum { KEY_SAMPLES = MODEL_KEY_OWN, KEY_ALL, KEY_DRY_RUN, KEY_LAYERS, KEY_HEADS, KEY_RAW };
 
 typedef struct checkpoint_options {
-    const char *path, *config, *prefix;
-    const char *layers, *heads;
-    const char *set[SETS];
-    int64_t sets, positions, samples;
+    model_options model;
+    const char *path, *layers, *heads;
+    int64_t positions, samples;
     bool all, dry_run, raw;
 } checkpoint_options;
 
 static const struct argp_option options[] = {
-    {"config", KEY_CONFIG, "FILE", 0,
-     "the model's configuration (default: config.json beside the weights, or the metadata of a "
-     "GGUF "
-     "file; none: assume no architecture)",
-     0},
-    {"set", KEY_SET, "PATH=VALUE", 0,
-     "a value of the configuration, in place of what is there: --set rope_theta=10000; as often as "
-     "needed",
-     0},
-    {"prefix", KEY_PREFIX, "PREFIX", 0,
-     "the part of a name in front of the layers to read, in a model of several stacks (default: "
-     "the "
-     "stack of text)",
-     0},
+    MODEL_OPTIONS,
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "print what was resolved (the table `architecture`), and compute nothing", 0},
     {"raw", KEY_RAW, NULL, 0,
@@ -70,17 +46,6 @@ static const struct argp_option options[] = {
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     checkpoint_options *own = call->own;
     switch (key) {
-    case KEY_CONFIG:
-        own->config = argument;
-        return 0;
-    case KEY_SET:
-        if (own->sets == SETS)
-            argp_error(state, "--set: at most %d values", SETS);
-        own->set[own->sets++] = argument;
-        return 0;
-    case KEY_PREFIX:
-        own->prefix = argument;
-        return 0;
     case KEY_DRY_RUN:
         own->dry_run = true;
         return 0;
@@ -114,7 +79,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
                        "model folder");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return model_parse(&own->model, key, argument, state);
     }
 }
 
@@ -216,13 +181,7 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
 static szg_status run_stack(command_call *call, const char *stack, char *stacks, size_t size,
                             szg_checkpoint_tables *all) {
     const checkpoint_options *own = call->own;
-    const szg_checkpoint_choices choices = {
-        SZG_INIT(szg_checkpoint_choices),
-        .config = own->config && strcmp(own->config, "none") == 0 ? "" : own->config,
-        .prefix = own->prefix,
-        .stack = stack,
-        .set = own->set,
-        .sets = own->sets};
+    const szg_checkpoint_choices choices = model_choices(&own->model, stack);
     szg_checkpoint *checkpoint;
     SZG_TRY(szg_checkpoint_open_chosen(call->context, own->path, &choices, &checkpoint));
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);

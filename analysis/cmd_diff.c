@@ -10,15 +10,15 @@
 #include "contraction/encoding_diff.h"
 
 #include "command.h"
+#include "model.h"
 #include "specs.h"
 
-enum { KEY_CONFIG = 0x300, KEY_SET, KEY_PREFIX, KEY_TO, KEY_TOP, KEY_SPECTRA, SETS = 64 };
+enum { KEY_TO = MODEL_KEY_OWN, KEY_TOP, KEY_SPECTRA };
 
 typedef struct diff_options {
     text_list paths;
-    const char *config, *prefix;
-    const char *set[SETS];
-    int64_t sets, top, order;
+    model_options model;
+    int64_t top, order;
     bool previous, spectra, encodings;
 } diff_options;
 
@@ -31,16 +31,7 @@ static const struct argp_option options[] = {
      "singular vectors whose span left_angle and right_angle follow (default 4)", 0},
     {"spectra", KEY_SPECTRA, NULL, 0,
      "the table `diff_spectra` too: every singular value of M_A, M_B, D2, D3 and M_B - M_A", 0},
-    {"config", KEY_CONFIG, "FILE", 0,
-     "the configuration of all checkpoints (default: config.json beside the weights of each)", 0},
-    {"set", KEY_SET, "PATH=VALUE", 0,
-     "a value of every configuration, in place of what is there: --set rope_theta=10000; as often "
-     "as needed",
-     0},
-    {"prefix", KEY_PREFIX, "PREFIX", 0,
-     "the part of a name in front of the layers to read, in a model of several stacks (default: "
-     "the stack of text)",
-     0},
+    MODEL_OPTIONS,
     {NULL, 'n', "N", 0, "sequence length of encodings (default 512)", 0},
     {0}};
 
@@ -80,17 +71,6 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_SPECTRA:
         own->spectra = true;
         return 0;
-    case KEY_CONFIG:
-        own->config = argument;
-        return 0;
-    case KEY_SET:
-        if (own->sets == SETS)
-            argp_error(state, "--set: at most %d values", SETS);
-        own->set[own->sets++] = argument;
-        return 0;
-    case KEY_PREFIX:
-        own->prefix = argument;
-        return 0;
     case ARGP_KEY_ARG:
         parse_text(state, argument, &own->paths);
         return 0;
@@ -101,7 +81,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         complete(own, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return model_parse(&own->model, key, argument, state);
     }
 }
 
@@ -115,12 +95,7 @@ static void release(command_call *call) {
 static szg_status open_one(command_call *call, const char *path, const char *stack,
                            szg_checkpoint **out) {
     const diff_options *own = call->own;
-    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
-                                            .config = own->config,
-                                            .prefix = own->prefix,
-                                            .stack = stack,
-                                            .set = own->set,
-                                            .sets = own->sets};
+    const szg_checkpoint_choices choices = model_choices(&own->model, stack);
     return szg_checkpoint_open_chosen(call->context, path, &choices, out);
 }
 

@@ -2,29 +2,7 @@
  */
 #include "formats/gguf.h"
 #include "base/memory.h"
-#include "fuzz.h"
-
-static void use_tensor(const szgi_safetensors *set, const szgi_tensor *tensor, const uint8_t *data,
-                       size_t size) {
-    szg_context *context = fuzz_context();
-    double value[300]; /* more than a block */
-    char text[40];
-    int64_t bad = 0, count = tensor->count < 300 ? tensor->count : 300;
-    FUZZ_PROMISE(tensor->data >= data && tensor->bytes >= 0 && tensor->count >= 0);
-    FUZZ_PROMISE(tensor->bytes <= (int64_t)size - (tensor->data - data));
-    FUZZ_PROMISE(szgi_safetensors_find(set, tensor->name) == tensor);
-    FUZZ_PROMISE(strlen(szgi_tensor_shape_text(tensor, text, sizeof text)) < sizeof text);
-    szg_status status = szgi_tensor_read(context, tensor, tensor->count - count, count, value);
-    if (tensor->dtype == SZGI_DTYPE_INTEGER || tensor->dtype == SZGI_DTYPE_OTHER) {
-        FUZZ_REFUSED(status, "fuzz: ");
-        return;
-    }
-    FUZZ_PROMISE(status == SZG_OK);
-    FUZZ_PROMISE(szgi_tensor_first_bad(context, tensor, &bad) == SZG_OK);
-    FUZZ_PROMISE(bad >= -1 && bad < tensor->count);
-    status = szgi_tensor_check(context, tensor);
-    FUZZ_PROMISE(bad < 0 ? status == SZG_OK : status == SZG_EDATA);
-}
+#include "fuzz_tensor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     szgi_safetensors *set;
@@ -36,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     for (int64_t i = 0; i < szgi_safetensors_count(set); i++)
-        use_tensor(set, szgi_safetensors_tensor(set, i), data, size);
+        fuzz_tensor(set, szgi_safetensors_tensor(set, i), data, size);
     FUZZ_PROMISE(szgi_json_text(fuzz_context(), szgi_gguf_metadata(set), 0, &text) == SZG_OK);
     szgi_memory_free(text);
     szgi_safetensors_close(&set);

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -110,3 +111,23 @@ class Counted:
             self.open += step and answer == 0
             return answer
         return call
+
+
+def write_llama(folder, shape, layers, **config):
+    """A new model folder: (heads, key heads, head size, width), and arrays (W_Q, W_K) of each layer."""
+    heads, key_heads, size, width = shape
+    header, data = {}, b""
+    for index, (q, k) in enumerate(layers):
+        for name, rows in (("q", q), ("k", k)):
+            content = rows.astype("<f8").tobytes()
+            header[f"model.layers.{index}.self_attn.{name}_proj.weight"] = {
+                "dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
+            data += content
+    text = json.dumps(header).encode()
+    os.makedirs(folder)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
+                   "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
+                   "rope_theta": 1e4} | config, file)

@@ -2,13 +2,11 @@
 """szego checkpoint on small llamas whose heads try its factors, against NumPy on whole matrices.
 usage: test_checkpoint.py PROGRAM"""
 import csv
-import json
 import os
 import subprocess
-import struct
 import sys
 
-from peer import EPS, Tap, scratch, skip, tables
+from peer import EPS, Tap, scratch, skip, tables, write_llama
 
 try:
     import numpy as np
@@ -33,23 +31,6 @@ def deficient(rows):
 
 KINDS = {"random": lambda rows: rows, "graded": graded, "deficient": deficient,
          "huge": lambda rows: rows * 2.0**400, "tiny": lambda rows: rows * 2.0**-400}
-
-
-def write_model(folder, layers):
-    header, data = {}, b""
-    for index, (q, k) in enumerate(layers):
-        for name, rows in (("q", q), ("k", k)):
-            content = rows.astype("<f8").tobytes()
-            header[f"model.layers.{index}.self_attn.{name}_proj.weight"] = {
-                "dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
-            data += content
-    text = json.dumps(header).encode()
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": HEADS,
-                   "num_key_value_heads": KEY_HEADS, "head_dim": SIZE, "hidden_size": WIDTH,
-                   "rope_theta": 1e4}, file)
 
 
 def rows_of(heads, kind):
@@ -86,8 +67,8 @@ same = rows_of(KEY_HEADS, "random")  # queries that are multiples of their keys:
 layers.append((np.concatenate([np.tile(3 * rows, (HEADS // KEY_HEADS, 1))
                                for rows in same.reshape(KEY_HEADS, SIZE, WIDTH)]), same))
 with scratch() as folder:
-    write_model(folder, layers)
-    found = tables(PROGRAM, "checkpoint", folder)
+    write_llama(os.path.join(folder, "model"), (HEADS, KEY_HEADS, SIZE, WIDTH), layers)
+    found = tables(PROGRAM, "checkpoint", os.path.join(folder, "model"))
 for layer, (q, k) in enumerate(layers):
     for head in range(HEADS):
         key = head // (HEADS // KEY_HEADS)

@@ -1,12 +1,10 @@
 #!/usr/bin/python3
 """szego diff on series of small llamas, against NumPy on whole d x d matrices.
 usage: test_diff.py PROGRAM"""
-import json
 import os
-import struct
 import sys
 
-from peer import EPS, Tap, scratch, skip, tables
+from peer import EPS, Tap, scratch, skip, tables, write_llama
 
 try:
     import numpy as np
@@ -18,25 +16,6 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
-
-
-def write_model(folder, shape, layers, **config):
-    heads, key_heads, size, width = shape
-    header, data = {}, b""
-    for index, (q, k) in enumerate(layers):
-        for name, rows in (("q", q), ("k", k)):
-            content = rows.astype("<f8").tobytes()
-            header[f"model.layers.{index}.self_attn.{name}_proj.weight"] = {
-                "dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
-            data += content
-    text = json.dumps(header).encode()
-    os.makedirs(folder)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
-                   "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
-                   "rope_theta": 1e4} | config, file)
 
 
 def normal(shape):
@@ -147,7 +126,7 @@ def try_series(name, shape, top):
         models.append(step(models[1], 1e-7))
         steps = [9, 10, 1000]  # not in the order of their texts
         for number, layers in zip(steps, models):
-            write_model(f"{folder}/training/checkpoint-{number}", shape, layers)
+            write_llama(f"{folder}/training/checkpoint-{number}", shape, layers)
         path = f"{folder}/training/checkpoint-"
         for to, bases in (("first", [0, 0]), ("previous", [0, 1])):
             found = tables(PROGRAM, "diff", f"{folder}/training", "--spectra", "--top", top, "--to", to)
