@@ -38,12 +38,19 @@ def logit_matrix(layer, head, size=32):
     return tensor(prefix + "query.weight")[rows].T @ tensor(prefix + "key.weight")[rows] / size**0.5
 
 
+def fold(layer, qk):
+    """With the gain of the norm whose output the layer reads, and without the mean that it takes away."""
+    norm = "embeddings.LayerNorm" if layer == 0 else f"encoder.layer.{layer - 1}.output.LayerNorm"
+    centred = tensor(norm + ".weight")[:, None] * (np.eye(len(qk)) - 1 / len(qk))
+    return centred.T @ qk @ centred
+
+
 positions = tensor("embeddings.position_embeddings.weight")
-found = tables(PROGRAM, "checkpoint", FOLDER)
-for layer, head in [(0, 0), (2, 7), (5, 11)]:
-    qk = logit_matrix(layer, head)
-    for matrix, dense in [("qk", qk), ("position", positions @ qk @ positions.T)]:
-        label = f"layer {layer} head {head} {matrix}"
+results = {"raw": tables(PROGRAM, "checkpoint", FOLDER, "--raw"), "folded": tables(PROGRAM, "checkpoint", FOLDER)}
+for form, layer, head in [(form, *place) for form in results for place in [(0, 0), (2, 7), (5, 11)]]:
+    found, qk = results[form], logit_matrix(layer, head)
+    for matrix, dense in [("qk", fold(layer, qk) if form == "folded" else qk), ("position", positions @ qk @ positions.T)]:
+        label = f"{form}: layer {layer} head {head} {matrix}"
         want = np.linalg.svd(dense, compute_uv=False)
         bound = 20 * len(dense) * EPS * want[0]
         got = sorted((float(row["re"]) for row in found["spectra"]
