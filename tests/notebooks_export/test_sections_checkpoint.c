@@ -170,6 +170,8 @@ START_TEST(what_changed) {
         else
             SAYS("Greatest %.4g at layer", most);
         ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+        if (steps < STEPS)
+            remove_folder(); /* the fixture removes the last one */
     }
 }
 END_TEST
