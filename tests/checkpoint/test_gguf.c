@@ -689,20 +689,44 @@ static szg_status open_file(const gguf_file *file, szg_checkpoint **out) {
     return szg_checkpoint_open(test_context(), scratch_path("model.gguf"), NULL, out);
 }
 
-/* Both tables of frequencies are one but for the source: the permutation moves rows, and each
- * coefficient comes from the same two rows by the same operations. Where a factor of both rows went
- * through a number of relative error `roundoff`, energies have it four times. */
-static void check_frequencies(const szg_table *got, const szg_table *want, double roundoff) {
-    static const char *const columns[] = {"theta",         "rotation_re",   "rotation_im",
-                                          "reflection_re", "reflection_im", "energy",
-                                          "model_energy"};
+/* The product of the Frobenius norms of a head's rows, which bounds that of any two of them. */
+static double size_of_rows(const szg_checkpoint *checkpoint, int64_t layer, int64_t head) {
+    const szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    int64_t count = facts.head_size * facts.model_size, group = facts.heads / facts.key_heads;
+    double *rows = new_numbers(count), size;
+    ck_szg_ok(szgi_checkpoint_queries(test_context(), checkpoint, layer, head, rows));
+    size = norm_of(count, rows);
+    ck_szg_ok(szgi_checkpoint_keys(test_context(), checkpoint, layer, head / group, rows));
+    size *= norm_of(count, rows);
+    szgi_memory_free(rows);
+    return size;
+}
+
+/* Both tables of frequencies are one but for the source and the rounding: the permutation moves
+ * rows, and a product may round its rows by their place. A coefficient is the mean of two products
+ * of rows, with an error below gamma_{d+4} times `size` each time; an energy is a sum of four
+ * squares of such. Where a factor of both rows went through a number of relative error `roundoff`,
+ * energies have it four times. `checkpoint` has the raw rows of `want`. */
+static void check_frequencies(const szg_checkpoint *checkpoint, const szg_table *got,
+                              const szg_table *want, double roundoff) {
+    static const struct {
+        const char *name;
+        int times, power; /* errors of a product, and what they are multiplied by */
+    } columns[] = {{"theta", 0, 0},         {"rotation_re", 4, 1},   {"rotation_im", 4, 1},
+                   {"reflection_re", 4, 1}, {"reflection_im", 4, 1}, {"energy", 32, 2},
+                   {"model_energy", 32, 2}};
     ck_assert_int_eq(got != NULL, want != NULL);
     for (int64_t i = 0; got && i < szg_table_rows(want); i++) {
         ck_assert(cell(got, i, "layer") == cell(want, i, "layer"));
         ck_assert(cell(got, i, "pair") == cell(want, i, "pair"));
+        double size = size_of_rows(checkpoint, (int64_t)cell(want, i, "layer"),
+                                   (int64_t)cell(want, i, "head"));
+        double error = gamma_of(2.0 * (double)szg_checkpoint_describe(checkpoint).model_size + 16);
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
-            double a = cell(got, i, columns[j]), b = cell(want, i, columns[j]);
-            ck_close(a, b, 5 * roundoff * fabs(b));
+            double a = cell(got, i, columns[j].name), b = cell(want, i, columns[j].name);
+            ck_close(a, b,
+                     5 * roundoff * fabs(b) +
+                         columns[j].times * error * pow(size, columns[j].power));
         }
     }
     if (got)
@@ -771,7 +795,8 @@ START_TEST(architectures_have_the_spectra_of_their_safetensors) {
                       "%s", facts.note);
     bool yarn = strstr(is->config, "yarn"), whole = strstr(is->config, "attention_factor");
     check_heads(&tables[1], &model, is, (yarn ? temperature() : 1) * (whole ? undone() : 1));
-    check_frequencies(tables[1].frequencies, tables[0].frequencies, whole ? 0x1p-24 : 0);
+    check_frequencies(checkpoint[0], tables[1].frequencies, tables[0].frequencies,
+                      whole ? 0x1p-24 : 0);
     for (int i = 0; i < 2; i++) {
         szg_checkpoint_tables_close(&tables[i]);
         szg_checkpoint_close(&checkpoint[i]);
@@ -783,6 +808,7 @@ END_TEST
 
 /* The file that gguf-py wrote has the answers of the safetensors it was made from. */
 START_TEST(file_of_gguf_py_has_the_spectra_of_its_safetensors) {
+    const szg_checkpoint_options raw = {SZG_INIT(szg_checkpoint_options), .raw = true};
     const char *data = getenv("SZG_TEST_DATA");
     char path[2][4096];
     szg_checkpoint *checkpoint[2];
@@ -792,10 +818,10 @@ START_TEST(file_of_gguf_py_has_the_spectra_of_its_safetensors) {
     snprintf(path[1], sizeof path[1], "%s/gguf/llama/model.gguf", data);
     for (int i = 0; i < 2; i++) {
         ck_szg_ok(szg_checkpoint_open(test_context(), path[i], NULL, &checkpoint[i]));
-        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint[i], NULL, &tables[i]));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint[i], &raw, &tables[i]));
         ck_assert_int_eq(tables[i].bad, 0);
     }
-    check_frequencies(tables[1].frequencies, tables[0].frequencies, 0);
+    check_frequencies(checkpoint[0], tables[1].frequencies, tables[0].frequencies, 0);
     const szg_table *got = tables[1].spectra, *want = tables[0].spectra;
     double norm = 0; /* of Frobenius: a head's rank is its size, 8, at most */
     ck_assert_int_eq(szg_table_rows(got), szg_table_rows(want));
