@@ -158,8 +158,9 @@ def sandwich_answers(place):
     n = 40
     rows = table(place, "spectrum", "--pe", "sandwich:dim=2", "-n", str(n), "--all")
     part = math.sin(n) / math.sin(1)
-    want = sorted([(n + part) / 2, (n - part) / 2])
-    close(sorted(float(row["re"]) for row in rows), want, 64 * n * EPS * max(want))
+    want = [0] * (n - 2) + sorted([(n + part) / 2, (n - part) / 2])
+    every = [float(row["re"]) for row in rows for _ in range(int(row["multiplicity"]))]
+    close(sorted(every), want, 64 * n * EPS * max(want))
     if any(row["zeros"] != str(n - 2) for row in rows):
         raise Failure(f"the other {n - 2} eigenvalues are 0, but zeros is {[row['zeros'] for row in rows]}")
 
