@@ -131,3 +131,36 @@ def write_llama(folder, shape, layers, **config):
         json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
                    "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
                    "rope_theta": 1e4} | config, file)
+
+
+#: The beginning of a script that a Ctrl-C shall reach: interrupt_in(NAME, wait) sends it once the library's function
+#: NAME runs and wait() has returned. `said` gets how the function ended, and then `ended` is set.
+INTERRUPT = """
+import os, signal, sys, threading, time
+import numpy as np, szego
+from szego import native
+began, ended, said = threading.Event(), threading.Event(), []
+call = native.Context.call
+
+def interrupt_in(function, wait=lambda: None):
+    def watched(context, name, *arguments):
+        if name != function or ended.is_set():
+            return call(context, name, *arguments)
+        began.set()
+        try:
+            call(context, name, *arguments)
+            said.append("it went on")
+        except szego.LibraryError as error:
+            said.append(error.status)
+            raise
+        finally:
+            ended.set()
+
+    def interrupt():
+        began.wait()
+        wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    native.Context.call = watched
+    threading.Thread(target=interrupt).start()
+"""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 
-from peer import EPS, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
+from peer import EPS, INTERRUPT, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -522,38 +522,14 @@ def check_bench():
     tap.ok("its usage", python(run, "0", SZEGO_LIBRARY=LIBRARY).returncode == 2)
 
 
-INTERRUPTED = """
-import os, signal, sys, threading, time
-import numpy as np, szego
-from szego import native
-began, ended, said = threading.Event(), threading.Event(), []
-start = time.process_time()
-call = native.Context.call
-
-def watched(context, name, *arguments):
-    if name != "szg_spectrum_compute" or ended.is_set():
-        return call(context, name, *arguments)
-    global start
-    start = time.process_time()
-    began.set()
-    try:
-        call(context, name, *arguments)
-        said.append("it went on")
-    except szego.LibraryError as error:
-        said.append(error.status)
-        raise
-    finally:
-        ended.set()
-
-def interrupt():
-    began.wait()
+INTERRUPTED = INTERRUPT + """
+def wait():
     # LAPACK runs after copies and checks, O(n^2): a second of the processor's time.
+    start = time.process_time()
     while sys.argv[1] == "dense" and time.process_time() < 1 + start and not said:
         time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)
 
-native.Context.call = watched
-threading.Thread(target=interrupt).start()
+interrupt_in("szg_spectrum_compute", wait)
 draw = np.random.default_rng(1).standard_normal
 try:
     szego.spectrum(draw(20000) if sys.argv[1] == "lags" else draw((2500, 2500)), threads=1)

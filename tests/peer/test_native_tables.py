@@ -10,7 +10,7 @@ import pickle
 import subprocess
 import sys
 
-from peer import EPS, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
+from peer import EPS, INTERRUPT, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -472,32 +472,8 @@ def check_leaks(folder):
     tap.ok("no file stays open", len(os.listdir("/proc/self/fd")) == open_files)
 
 
-INTERRUPTED = """
-import os, signal, sys, threading
-import szego
-from szego import native
-began, ended, said = threading.Event(), threading.Event(), []
-call = native.Context.call
-
-def watched(context, name, *arguments):
-    if name != sys.argv[1] or ended.is_set():
-        return call(context, name, *arguments)
-    began.set()
-    try:
-        call(context, name, *arguments)
-        said.append("it went on")
-    except szego.LibraryError as error:
-        said.append(error.status)
-        raise
-    finally:
-        ended.set()
-
-def interrupt():
-    began.wait()
-    os.kill(os.getpid(), signal.SIGINT)
-
-native.Context.call = watched
-threading.Thread(target=interrupt).start()
+INTERRUPTED = INTERRUPT + """
+interrupt_in(sys.argv[1])
 try:
     if sys.argv[1] == "szg_claims_verify":
         szego.verify("L1", terms=256, trials=20000, threads=1)
