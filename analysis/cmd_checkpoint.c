@@ -87,7 +87,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
     szg_table *digest;
     SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
-    szg_status status = output_tables(call, 1, (szg_table * *[]){&digest}, NULL);
+    szg_status status = output_tables(call, 2, (szg_table * *[]){&digest, &tables->notes}, NULL);
     szg_table_close(&digest);
     if (status == SZG_OK)
         szgi_say(call->context, SZG_NOTE,
@@ -99,9 +99,9 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary, &tables->spectra,     &tables->frequencies,
-                                 &tables->range,   &tables->samples,     &tables->tensors,
-                                 &tables->bounds,  &tables->architecture};
+    szg_table **const table[] = {&tables->summary,     &tables->notes,  &tables->spectra,
+                                 &tables->frequencies, &tables->range,  &tables->samples,
+                                 &tables->tensors,     &tables->bounds, &tables->architecture};
     bool every = own->all || call->shared.output;
     if (!every && display_is_for_a_person(call))
         return print_digest(call, tables);
@@ -139,11 +139,12 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary, &all->spectra, &all->frequencies, &all->range,
-                              &all->samples, &all->tensors, &all->bounds,      &all->architecture};
-    szg_table **const from[] = {&tables->summary, &tables->spectra,     &tables->frequencies,
-                                &tables->range,   &tables->samples,     &tables->tensors,
-                                &tables->bounds,  &tables->architecture};
+    szg_table **const to[] = {&all->summary,     &all->notes,  &all->spectra,
+                              &all->frequencies, &all->range,  &all->samples,
+                              &all->tensors,     &all->bounds, &all->architecture};
+    szg_table **const from[] = {&tables->summary,     &tables->notes,  &tables->spectra,
+                                &tables->frequencies, &tables->range,  &tables->samples,
+                                &tables->tensors,     &tables->bounds, &tables->architecture};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {

@@ -19,8 +19,7 @@
     X(LAYERS_STABLE_RANK_HEAD, "stable_rank_head", SZG_INTEGER, "head of the greatest")            \
     X(LAYERS_TOEPLITZNESS, "toeplitzness_least", SZG_REAL, "least of its heads")                   \
     X(LAYERS_TOEPLITZNESS_GREATEST, "toeplitzness_greatest", SZG_REAL, "greatest of its heads")    \
-    X(LAYERS_TOEPLITZNESS_HEAD, "toeplitzness_head", SZG_INTEGER, "head of the greatest")          \
-    X(LAYERS_NOTE, "note", SZG_TEXT, "")
+    X(LAYERS_TOEPLITZNESS_HEAD, "toeplitzness_head", SZG_INTEGER, "head of the greatest")
 SZGI_SCHEMA(layers_columns, LAYERS);
 
 /* The numbers that a row of `layers` gives the span of: three columns from `at` on. */
@@ -34,7 +33,7 @@ enum { SPANS = sizeof spans / sizeof *spans };
 
 typedef struct digest {
     const szg_table *summary;
-    int64_t source, layer, head, matrix, number[SPANS];
+    int64_t source, layer, head, matrix, number[SPANS]; /* columns; negative: there is none */
     int64_t rows;
     int64_t
         *row; /* [rows] those with a head, ordered by source, layer, matrix; then as they were */
@@ -92,7 +91,8 @@ static szg_status add_group(szg_context *context, const digest *d, int64_t from,
     szgi_row_text(&row, LAYERS_MATRIX, szg_table_get_text(d->summary, d->row[from], d->matrix));
     szgi_row_integer(&row, LAYERS_HEADS, to - from);
     for (int span = 0; span < SPANS; span++)
-        put_span(d, from, to, span, &row);
+        if (d->number[span] >= 0)
+            put_span(d, from, to, span, &row);
     return row.status;
 }
 
@@ -115,7 +115,7 @@ static szg_status collect(szg_context *context, const szg_table *summary, digest
         d->number[span] = szg_table_find(summary, spans[span].name);
     SZG_TRY(szgi_memory_alloc(context, szg_table_rows(summary) + 1, &d->row));
     for (int64_t row = 0; row < szg_table_rows(summary); row++)
-        if (!szg_table_is_empty(summary, row, d->head))
+        if (d->head >= 0 && !szg_table_is_empty(summary, row, d->head))
             d->row[d->rows++] = row;
     qsort_r(d->row, (size_t)d->rows, sizeof *d->row, by_group, d);
     return SZG_OK;

@@ -79,6 +79,7 @@ typedef struct szg_checkpoint_options {
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
 typedef struct szg_checkpoint_tables {
     szg_table *summary;      /* a row for each head and matrix, or for each 2-D weight */
+    szg_table *notes;        /* what is to be said of a row of `summary`, or of a layer */
     szg_table *spectra;      /* source, layer, head, matrix, kind, index, re, im */
     szg_table *frequencies;  /* rotary pairs */
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
@@ -95,12 +96,13 @@ typedef struct szg_checkpoint_tables {
  * eigenvalues of scale W_Q^T W_K (matrix `qk`) with the gains of norms folded in, and with
  * positions of scale P W_Q^T W_K P^T
  * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
- * 2-D floating-point tensor. What is bad is reported in a row's note and skipped; the rest is kept:
- * look at out->bad and out->unconverged. With `layers` and `heads` the tables hold the rows of that
- * part: parts that make the whole have its rows, each once. What belongs to a layer as a whole (its
- * tensors, that it is skipped) is in the part with its head 0, what belongs to no layer (other
- * tensors, the architecture) in the part with layer 0, head 0. SZG_EINVAL (options), SZG_EDOMAIN
- * (more positions than the table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
+ * 2-D floating-point tensor. What is bad is skipped, with an empty row and a note; the rest is
+ * kept: look at out->bad and out->unconverged. With `layers` and `heads` the tables hold the rows
+ * of that part: parts that make the whole have its rows, each once. What belongs to a layer as a
+ * whole (its tensors, that it is skipped) is in the part with its head 0, what belongs to no layer
+ * (other tensors, the architecture) in the part with layer 0, head 0. SZG_EINVAL (options),
+ * SZG_EDOMAIN (more positions than the table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is
+ * zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,

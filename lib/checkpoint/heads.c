@@ -110,37 +110,50 @@ static szg_status share_block(szg_context *context, void *data, int64_t block, i
 
 /* ---- Rows, in order ---- */
 
+/* A row of `summary`, and the values. */
+static szg_status report_spectra(szg_context *context, const head_job *job,
+                                 szg_checkpoint_tables *tables, const row_key *key,
+                                 const head_facts *facts) {
+    SZG_TRY(szgi_rows_head(context, job->input.checkpoint, tables, key, facts));
+    return szgi_rows_spectra(context, tables, key, facts->eigenvalues, facts->singular);
+}
+
+static szg_status report_positions(szg_context *context, const head_job *job, const row_key *key,
+                                   const head_result *result, szg_checkpoint_tables *tables) {
+    const head_facts facts = {.eigenvalues = &result->position_eigenvalues,
+                              .singular = &result->position_singular,
+                              .lost = result->position_lost,
+                              .folded =
+                                  szgi_fold_name(job->input.checkpoint, key->layer, FOLD_NONE)};
+    SZG_TRY(report_spectra(context, job, tables, key, &facts));
+    SZG_TRY(szgi_rows_toeplitz(context, tables, key, &result->toeplitzness, &result->range));
+    SZG_TRY(szgi_rows_symbol(context, tables, key, &result->range));
+    return result->samples ? szgi_rows_samples(context, tables, key, job->input.options->samples,
+                                               result->samples)
+                           : SZG_OK;
+}
+
 static szg_status report_head(szg_context *context, const head_job *job, int64_t layer,
                               int64_t head, const head_result *result,
                               szg_checkpoint_tables *tables) {
-    row_key key = {job->input.checkpoint->source, layer, head, "qk"};
+    const szg_checkpoint *checkpoint = job->input.checkpoint;
+    row_key key = {checkpoint->source, layer, head, "qk"};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return szgi_rows_problem(context, tables, &key, result->problem);
+        return szgi_rows_problem(context, checkpoint, tables, &key, result->problem);
     }
-    SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->eigenvalues, &result->singular,
-                              job->input.checkpoint->model_size, result->lost));
-    SZG_TRY(szgi_rows_folded(context, tables,
-                             szgi_fold_name(job->input.checkpoint, layer,
-                                            job->input.options->raw ? FOLD_NONE : FOLD_ALL),
-                             szgi_fold_is_scale_free(job->input.checkpoint, layer)));
+    const head_facts facts = {
+        .eigenvalues = &result->eigenvalues,
+        .singular = &result->singular,
+        .lost = result->lost,
+        .folded = szgi_fold_name(checkpoint, layer, job->input.options->raw ? FOLD_NONE : FOLD_ALL),
+        .scale_free = szgi_fold_is_scale_free(checkpoint, layer)};
+    SZG_TRY(report_spectra(context, job, tables, &key, &facts));
     if (tables->bounds)
         SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
-    if (tables->frequencies && result->rotary.pairs == 0)
-        SZG_TRY(szg_table_note(context, tables->summary, "this layer does not rotate"));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
-    if (!result->has_positions)
-        return SZG_OK;
     key.matrix = "position";
-    SZG_TRY(szgi_rows_spectra(context, tables, &key, &result->position_eigenvalues,
-                              &result->position_singular, job->input.positions,
-                              result->position_lost));
-    SZG_TRY(szgi_rows_folded(context, tables,
-                             szgi_fold_name(job->input.checkpoint, layer, FOLD_NONE), false));
-    SZG_TRY(szgi_rows_symbol(context, tables, &key, &result->toeplitzness, &result->range));
-    return result->samples ? szgi_rows_samples(context, tables, &key, job->input.options->samples,
-                                               result->samples)
-                           : SZG_OK;
+    return result->has_positions ? report_positions(context, job, &key, result, tables) : SZG_OK;
 }
 
 /* A part without the row's head warns: its own heads of the layer are missing too. */
@@ -148,8 +161,22 @@ static szg_status report_skipped(szg_context *context, const head_job *job, int6
                                  szg_checkpoint_tables *tables) {
     const row_key key = {job->input.checkpoint->source, layer, -1, "qk"};
     tables->bad++;
-    return szgi_rows_problem(context, szgi_part_owns(job->part, layer) ? tables : NULL, &key,
+    return szgi_rows_problem(context, job->input.checkpoint,
+                             szgi_part_owns(job->part, layer) ? tables : NULL, &key,
                              job->problem[layer]);
+}
+
+/* What is to be said of a layer as a whole, before its heads. */
+static szg_status report_layer(szg_context *context, const head_job *job, int64_t layer,
+                               szg_checkpoint_tables *tables) {
+    const szg_checkpoint *checkpoint = job->input.checkpoint;
+    const row_key key = {checkpoint->source, layer, -1, NULL};
+    if (job->problem[layer])
+        return report_skipped(context, job, layer, tables);
+    return checkpoint->rotations > 0 && checkpoint->layer[layer].rotation < 0 &&
+                   szgi_part_owns(job->part, layer)
+               ? szgi_rows_note(context, tables, &key, "this layer does not rotate")
+               : SZG_OK;
 }
 
 /* Rows of the shares of one window; a layer that is skipped has one row. */
@@ -159,8 +186,8 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
         head_share share = share_of(job, job->first + block);
         if (job->input.checkpoint->layer[share.layer].absent)
             continue;
-        if (job->problem[share.layer] && share.first == 0)
-            SZG_TRY(report_skipped(context, job, share.layer, tables));
+        if (share.first == 0)
+            SZG_TRY(report_layer(context, job, share.layer, tables));
         for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
             if (is_wanted(job, &share, i))
                 SZG_TRY(report_head(context, job, share.layer, share.first + i,
@@ -233,8 +260,8 @@ static szg_status load_positions(szg_context *context, head_job *job,
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
     SZG_TRY(szgi_memory_copy_text(context, szg_context_message(context), &problem));
-    status =
-        szgi_rows_problem(context, szgi_part_owns(job->part, 0) ? tables : NULL, &key, problem);
+    status = szgi_rows_problem(context, checkpoint, szgi_part_owns(job->part, 0) ? tables : NULL,
+                               &key, problem);
     szgi_memory_free(problem);
     return status;
 }

@@ -50,14 +50,6 @@ SZGI_SCHEMA(spectra_columns, SPECTRA);
     NOTE(X, FREQUENCIES)
 SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
 
-/* Behind the columns that every `summary` has. */
-#define MORE(X)                                                                                    \
-    X(MORE_FOLDED, "folded", SZG_TEXT,                                                             \
-      "norms whose gains the matrix has: input, qk, latent, with plus signs between; or none")     \
-    X(MORE_SCALE_FREE, "scale_free", SZG_INTEGER,                                                  \
-      "1: queries and keys, or latents, are normalised, so that the matrix's scale is arbitrary")
-SZGI_SCHEMA(more_columns, MORE);
-
 #define BOUNDS(X)                                                                                  \
     SOURCE(X, BOUNDS)                                                                              \
     HEAD(X, BOUNDS)                                                                                \
@@ -108,8 +100,7 @@ SZGI_SCHEMA(tensors_columns, TENSORS);
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
-    SZG_TRY(szgi_summary_table_with(context, more_columns,
-                                    checkpoint->family ? more_columns_count : 0, &tables->summary));
+    SZG_TRY(szgi_rows_open_summary(context, checkpoint, tables));
     OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensors_columns, &tables->tensors);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
@@ -130,6 +121,7 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
 
 void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->summary);
+    szg_table_close(&tables->notes);
     szg_table_close(&tables->spectra);
     szg_table_close(&tables->frequencies);
     szg_table_close(&tables->bounds);
@@ -173,49 +165,12 @@ static szg_status add_values(szg_context *context, szg_table *table, const row_k
     return SZG_OK;
 }
 
-/* The numerical rank: what rounding of the matrix's entries can be told from zero. */
-static int64_t numerical_rank(const szg_spectrum *singular, int64_t side) {
-    int64_t rank = 0;
-    double least = (double)side * DBL_EPSILON * (singular->count > 0 ? singular->re[0] : 0);
-    while (rank < singular->count && singular->re[rank] > least)
-        rank++;
-    return rank;
-}
-
 szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
                              const row_key *key, const szg_spectrum *eigenvalues,
-                             const szg_spectrum *singular, int64_t side, int64_t lost) {
-    szg_summary summary;
-    int64_t values = singular->count + (eigenvalues ? eigenvalues->count : 0);
-    SZG_TRY(szg_summary_of(context, eigenvalues, singular, &summary));
-    summary.rank = numerical_rank(singular, side);
-    const szgi_summary_labels labels = {.source = key->source,
-                                        .layer = key->layer,
-                                        .head = key->head,
-                                        .matrix = key->matrix,
-                                        .theorem = "none"};
-    SZG_TRY(szgi_summary_add(context, tables->summary, &labels, &summary, NULL, NULL));
-    szgi_row row = szgi_row_latest(context, tables->summary);
-    if (summary.note)
-        szgi_row_note(&row, "%s", summary.note);
-    if (lost > 0)
-        szgi_row_note(&row,
-                      "%" PRId64 " of %" PRId64 " values lost digits: they are below %.3g, where "
-                      "normal doubles end; multiply the weights by a power of two",
-                      lost, values, DBL_MIN);
-    szgi_row_note(&row, "no limit theorem: a trained matrix is not a Toeplitz family in N");
-    SZG_TRY(row.status);
+                             const szg_spectrum *singular) {
     if (eigenvalues)
         SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
     return add_values(context, tables->spectra, key, singular);
-}
-
-szg_status szgi_rows_folded(szg_context *context, szg_checkpoint_tables *tables, const char *folded,
-                            bool scale_free) {
-    szgi_row row = szgi_row_latest(context, tables->summary);
-    szgi_row_text(&row, szgi_summary_more() + MORE_FOLDED, folded);
-    szgi_row_integer(&row, szgi_summary_more() + MORE_SCALE_FREE, scale_free);
-    return row.status;
 }
 
 szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
@@ -230,22 +185,9 @@ szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, 
 }
 
 szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
-                            const szg_tau *toeplitzness, const szg_range *range) {
-    szgi_row summary = szgi_row_latest(context, tables->summary);
-    szgi_summary_complete(&summary, toeplitzness, range, SZGI_BOUND_OF_TOEPLITZ_PART);
-    if (isnan(toeplitzness->value))
-        szgi_row_note(&summary, "the zero matrix has no toeplitzness");
-    else if (szgi_tau_note(toeplitzness))
-        szgi_row_note(&summary, "%s", szgi_tau_note(toeplitzness));
-    if (!range->method) {
-        szgi_row_note(&summary,
-                      "no certified range of |a|: the degree of the Toeplitz part's symbol is "
-                      "beyond %d",
-                      SZG_SYMBOL_RANGE_LIMIT);
-        return summary.status;
-    }
-    szgi_row_note(&summary, "symbol columns bound |a|, a the symbol of the Toeplitz part");
-    SZG_TRY(summary.status);
+                            const szg_range *range) {
+    if (!range->method)
+        return SZG_OK;
     szgi_row row = add_row(context, tables->range, key, KEYS(RANGE));
     szgi_row_real(&row, RANGE_MIN_LO, range->min.lo);
     szgi_row_real(&row, RANGE_MIN_HI, range->min.hi);
@@ -294,24 +236,6 @@ szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables, 
         SZG_TRY(row.status);
     }
     return SZG_OK;
-}
-
-szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables,
-                             const row_key *key, const char *problem) {
-    char place[64] = "";
-    if (key->layer >= 0 && key->head >= 0)
-        snprintf(place, sizeof place, "layer %" PRId64 ", head %" PRId64 ": ", key->layer,
-                 key->head);
-    else if (key->layer >= 0)
-        snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
-    const szgi_summary_labels labels = {
-        .source = key->source, .layer = key->layer, .head = key->head, .matrix = key->matrix};
-    szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
-    if (!tables)
-        return SZG_OK;
-    szgi_row row = szgi_summary_label(context, tables->summary, &labels);
-    szgi_row_note(&row, "skipped: %s%s", place, problem);
-    return row.status;
 }
 
 szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,

@@ -18,27 +18,18 @@ SZG_CHECK_RESULT szg_status szgi_rows_open(szg_context *context, const szg_check
                                            const szg_checkpoint_options *options,
                                            szg_checkpoint_tables *tables);
 
-/* A row of `summary` from singular values and eigenvalues (NULL: none), and the values as rows of
- * `spectra`. `side` is the matrix's larger side; `lost`: how many values lost digits. */
+/* The values (eigenvalues NULL: none) as rows of `spectra`. */
 SZG_CHECK_RESULT szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
                                               const row_key *key, const szg_spectrum *eigenvalues,
-                                              const szg_spectrum *singular, int64_t side,
-                                              int64_t lost);
-
-/* Completes the latest row of `summary` with the gains that its matrix has (szgi_fold_name), and
- * whether its scale is arbitrary. */
-SZG_CHECK_RESULT szg_status szgi_rows_folded(szg_context *context, szg_checkpoint_tables *tables,
-                                             const char *folded, bool scale_free);
+                                              const szg_spectrum *singular);
 
 /* A row of `bounds`. */
 SZG_CHECK_RESULT szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables,
                                             const row_key *key, const head_bound *bound);
 
-/* Completes the latest row of `summary` with toeplitzness (NaN: none) and the range of |symbol|,
- * and adds a row of `range`. */
+/* A row of `range`, unless there is none. */
 SZG_CHECK_RESULT szg_status szgi_rows_symbol(szg_context *context, szg_checkpoint_tables *tables,
-                                             const row_key *key, const szg_tau *toeplitzness,
-                                             const szg_range *range);
+                                             const row_key *key, const szg_range *range);
 SZG_CHECK_RESULT szg_status szgi_rows_samples(szg_context *context, szg_checkpoint_tables *tables,
                                               const row_key *key, int64_t count,
                                               const szg_c64 *samples);
@@ -46,13 +37,46 @@ SZG_CHECK_RESULT szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint
                                             const row_key *key, int64_t count,
                                             const szgi_pair_coupling *pairs);
 
-/* A row of `summary` that holds nothing but the reason why it is empty; a warning is sent. Of what
- * is another part's row, `tables` is NULL: the warning alone. */
-SZG_CHECK_RESULT szg_status szgi_rows_problem(szg_context *context, szg_checkpoint_tables *tables,
-                                              const row_key *key, const char *problem);
-
 SZG_CHECK_RESULT szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables,
                                              const char *source, const szgi_tensor *tensor,
                                              const char *use, const char *note);
+
+/* ---- rows_summary.c: `summary` and `notes` ---- */
+
+SZG_CHECK_RESULT szg_status szgi_rows_open_summary(szg_context *context,
+                                                   const szg_checkpoint *checkpoint,
+                                                   szg_checkpoint_tables *tables);
+
+/* What a row of `summary` says about a head's matrix. */
+typedef struct head_facts {
+    const szg_spectrum *eigenvalues, *singular;
+    int64_t lost;       /* how many values lost digits */
+    const char *folded; /* the gains that the matrix has: szgi_fold_name */
+    bool scale_free;    /* its scale is arbitrary */
+} head_facts;
+SZG_CHECK_RESULT szg_status szgi_rows_head(szg_context *context, const szg_checkpoint *checkpoint,
+                                           szg_checkpoint_tables *tables, const row_key *key,
+                                           const head_facts *facts);
+/* Completes the latest row with toeplitzness (NaN: none) and the range of |symbol|. */
+SZG_CHECK_RESULT szg_status szgi_rows_toeplitz(szg_context *context, szg_checkpoint_tables *tables,
+                                               const row_key *key, const szg_tau *toeplitzness,
+                                               const szg_range *range);
+
+/* The row of a tensor of an unknown architecture. */
+SZG_CHECK_RESULT szg_status szgi_rows_weight(szg_context *context, szg_checkpoint_tables *tables,
+                                             const char *source, const szgi_tensor *tensor,
+                                             const szg_spectrum *singular, int64_t lost);
+
+/* A row that holds no number; the reason goes to `notes`, and a warning is sent. Of what is another
+ * part's row, `tables` is NULL: the warning alone. */
+SZG_CHECK_RESULT szg_status szgi_rows_problem(szg_context *context,
+                                              const szg_checkpoint *checkpoint,
+                                              szg_checkpoint_tables *tables, const row_key *key,
+                                              const char *problem);
+
+/* A row of `notes`. */
+SZG_PRINTF(4, 5)
+SZG_CHECK_RESULT szg_status szgi_rows_note(szg_context *context, szg_checkpoint_tables *tables,
+                                           const row_key *key, const char *format, ...);
 
 #endif

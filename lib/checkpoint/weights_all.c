@@ -81,29 +81,28 @@ static szg_status run_all(szg_context *context, weight_job *job) {
     return SZG_OK;
 }
 
-static szg_status report_weight(szg_context *context, const char *source, weight_result *result,
-                                szg_checkpoint_tables *tables) {
+static szg_status report_weight(szg_context *context, const szg_checkpoint *checkpoint,
+                                const weight_result *result, szg_checkpoint_tables *tables) {
     const szgi_tensor *tensor = result->tensor;
-    row_key key = {source, -1, -1, tensor->name};
+    row_key key = {checkpoint->source, -1, -1, tensor->name};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return szgi_rows_problem(context, tables, &key, result->problem);
+        return szgi_rows_problem(context, checkpoint, tables, &key, result->problem);
     }
     int64_t side = tensor->shape[0] > tensor->shape[1] ? tensor->shape[0] : tensor->shape[1];
     int64_t lost = szgi_scale_lost(side, 0, NULL, &result->singular);
-    SZG_TRY(szgi_rows_spectra(context, tables, &key, NULL, &result->singular, side, lost));
-    return szg_table_note(context, tables->summary, "%" PRId64 " x %" PRId64, tensor->shape[0],
-                          tensor->shape[1]);
+    SZG_TRY(szgi_rows_weight(context, tables, key.source, tensor, &result->singular, lost));
+    return szgi_rows_spectra(context, tables, &key, NULL, &result->singular);
 }
 
-static szg_status report_unreadable(szg_context *context, const char *source,
+static szg_status report_unreadable(szg_context *context, const szg_checkpoint *checkpoint,
                                     const szgi_tensor *tensor, szg_checkpoint_tables *tables) {
-    row_key key = {source, -1, -1, tensor->name};
+    row_key key = {checkpoint->source, -1, -1, tensor->name};
     char *problem = NULL;
     tables->bad++;
     SZG_TRY(szgi_text_append(context, &problem, "tensor %s has type %s where a weight belongs: %s",
                              tensor->name, tensor->dtype_name, szgi_tensor_remedy(tensor)));
-    szg_status status = szgi_rows_problem(context, tables, &key, problem);
+    szg_status status = szgi_rows_problem(context, checkpoint, tables, &key, problem);
     szgi_memory_free(problem);
     return status;
 }
@@ -131,9 +130,9 @@ static szg_status report_all(szg_context *context, const szg_checkpoint *checkpo
         SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor,
                                  matrix ? "weight" : "none", describe(tensor)));
         if (matrix)
-            SZG_TRY(report_weight(context, checkpoint->source, &job->result[next++], tables));
+            SZG_TRY(report_weight(context, checkpoint, &job->result[next++], tables));
         else if (is_unreadable_weight(tensor))
-            SZG_TRY(report_unreadable(context, checkpoint->source, tensor, tables));
+            SZG_TRY(report_unreadable(context, checkpoint, tensor, tables));
     }
     return SZG_OK;
 }

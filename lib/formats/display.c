@@ -274,18 +274,34 @@ static void tell_left(const szgi_display *how, const omission *left, FILE *strea
                                   : ": --notes shows it");
 }
 
+/* The notes that are not asked for are counted. */
+static szg_status count_notes(szg_context *context, const display_sheet *s, omission *left) {
+    noted *notes;
+    int64_t count, groups;
+    SZG_TRY(group_notes(context, s, &notes, &count, &groups));
+    szgi_memory_free(notes);
+    left->notes += groups;
+    return SZG_OK;
+}
+
 static szg_status put_tables(szg_context *context, const szg_result *result,
                              const szgi_display *how, FILE *stream) {
     omission left = {0};
     bool any = false;
     for (int64_t i = 0; i < result->tables; i++) {
         const szg_table *table = result->table[i];
-        if (how->columns && !szgi_display_concerns(how, table))
-            continue;
         display_sheet s = {.how = how,
                            .table = table,
                            .rows = szg_table_rows(table),
                            .note = szg_table_find(table, "note")};
+        bool of_notes = szgi_display_is_of_notes(how, table);
+        if (of_notes && !how->notes)
+            SZG_TRY(count_notes(context, &s, &left));
+        if ((of_notes && (!how->notes || s.rows == 0)) ||
+            (how->columns && !szgi_display_concerns(how, table)))
+            continue;
+        if (of_notes)
+            s.note = -1; /* a column as the others are */
         if (how->rows > 0 && how->rows < s.rows)
             s.rows = how->rows;
         if (any)

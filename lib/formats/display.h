@@ -21,7 +21,9 @@ enum {
     SZGI_DISPLAY_ASKED = 9  /* of columns that are shown only if they are asked for */
 };
 
-/* A column of a table on a screen. Columns are shown in the order of the list. */
+/* A column of a table on a screen. Columns are shown in the order of the list. A table whose column
+ * `note` is in the list is one of notes: it is printed where notes are asked for, and it has some.
+ */
 typedef struct szgi_display_column {
     const char *table, *name;
     szgi_display_kind kind;

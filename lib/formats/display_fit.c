@@ -121,6 +121,13 @@ static bool is_of(const szgi_display_column *record, const szg_table *table) {
     return strcmp(record->table, szg_table_name(table)) == 0;
 }
 
+bool szgi_display_is_of_notes(const szgi_display *how, const szg_table *table) {
+    for (int64_t i = 0; i < how->count; i++)
+        if (is_of(&how->list[i], table) && strcmp(how->list[i].name, "note") == 0)
+            return true;
+    return false;
+}
+
 static void add(display_sheet *s, const display_column *column) {
     if (has_value(s, column))
         s->column[s->count++] = *column;

@@ -47,6 +47,9 @@ void szgi_display_prose(const szgi_display *how, const char *text, FILE *stream)
 /* Lists the columns that may be shown. */
 SZG_CHECK_RESULT szg_status szgi_display_choose(szg_context *context, display_sheet *s);
 
+/* Is this a table of notes? Its column `note` is described as one that is shown. */
+bool szgi_display_is_of_notes(const szgi_display *how, const szg_table *table);
+
 /* Takes those that fit and gives them their widths. */
 void szgi_display_fit(display_sheet *s);
 

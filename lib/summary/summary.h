@@ -49,9 +49,6 @@ void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitznes
 /* Puts the number into `column`; NaN leaves it empty. */
 void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *number);
 
-/* Column of a number (SZGI_NUMBER_...) in the table `summary`. */
-int64_t szgi_summary_column(int number);
-
 /* Whose eigenvalues a row holds. */
 typedef enum szgi_values_of {
     SZGI_VALUES_OF_MATRIX,        /* of the matrix itself */
@@ -84,12 +81,6 @@ const char *szgi_bound_of_name(szgi_bound_of of);
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
  * method, residual, solver, values_of, bound_of, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
-/* The same with `count` columns, at most SZGI_SUMMARY_MORE, between bound_of and note. The first of
- * them has the index szgi_summary_more(). */
-enum { SZGI_SUMMARY_MORE = 4 };
-SZG_CHECK_RESULT szg_status szgi_summary_table_with(szg_context *context, const szg_column *more,
-                                                    int64_t count, szg_table **out);
-int64_t szgi_summary_more(void);
 
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
 typedef struct szgi_summary_labels {
@@ -100,10 +91,6 @@ typedef struct szgi_summary_labels {
     szgi_bound_of bound_of;   /* the cell is empty where no symbol is given */
 } szgi_summary_labels;
 
-/* A new row of the labels alone. */
-szgi_row szgi_summary_label(szg_context *context, szg_table *table,
-                            const szgi_summary_labels *labels);
-
 /* A new row: labels, numbers, method, solver, and a note where toeplitzness is sampled. The caller
  * writes what else belongs into `note`. */
 SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *table,
@@ -111,11 +98,6 @@ SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *ta
                                              const szg_summary *summary,
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);
-
-/* Puts toeplitzness (NaN: none) and the range of the symbol (without a method: none) into a row of
- * `summary` that has neither, with what the range bounds. */
-void szgi_summary_complete(szgi_row *row, const szg_tau *toeplitzness,
-                           const struct szg_range *symbol, szgi_bound_of bound_of);
 
 /* Sample j of `count` of a symbol, at 2 pi j / count: theta, re and im, from `column` on. */
 void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value);

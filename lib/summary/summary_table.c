@@ -39,7 +39,8 @@ enum {
     COLUMNS = TAIL_AT + tail_columns_count
 };
 
-int64_t szgi_summary_column(int number) {
+/* Column of a number (SZGI_NUMBER_...). */
+static int64_t column_of(int number) {
     return number == SZGI_NUMBER_RESIDUAL ? TAIL_AT + TAIL_RESIDUAL : NUMBERS_AT + number;
 }
 
@@ -136,17 +137,8 @@ void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *
         szgi_row_real(row, column, number->value);
 }
 
-int64_t szgi_summary_more(void) {
-    return TAIL_AT + TAIL_NOTE;
-}
-
 szg_status szgi_summary_table(szg_context *context, szg_table **out) {
-    return szgi_summary_table_with(context, NULL, 0, out);
-}
-
-szg_status szgi_summary_table_with(szg_context *context, const szg_column *more, int64_t count,
-                                   szg_table **out) {
-    szg_column columns[COLUMNS + SZGI_SUMMARY_MORE];
+    szg_column columns[COLUMNS];
     const szg_summary empty = {0};
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&empty, NULL, NULL, numbers);
@@ -155,10 +147,7 @@ szg_status szgi_summary_table_with(szg_context *context, const szg_column *more,
         columns[NUMBERS_AT + i] = (szg_column){
             numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
     memcpy(columns + TAIL_AT, tail_columns, sizeof tail_columns);
-    for (int64_t i = 0; i < count; i++)
-        columns[TAIL_AT + TAIL_NOTE + i] = more[i];
-    columns[TAIL_AT + TAIL_NOTE + count] = tail_columns[TAIL_NOTE];
-    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS + count, out));
+    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS, out));
     for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
         szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
     return SZG_OK;
@@ -179,16 +168,6 @@ const char *szgi_bound_of_name(szgi_bound_of of) {
 static void put_bound(szgi_row *row, const szg_range *symbol, szgi_bound_of bound_of) {
     if (symbol && symbol->method)
         szgi_row_text(row, TAIL_AT + TAIL_BOUND_OF, szgi_bound_of_name(bound_of));
-}
-
-void szgi_summary_complete(szgi_row *row, const szg_tau *toeplitzness, const szg_range *symbol,
-                           szgi_bound_of bound_of) {
-    const szg_summary empty = {0};
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(&empty, toeplitzness, symbol, numbers);
-    for (int i = SZGI_NUMBER_TOEPLITZNESS; i <= SZGI_NUMBER_SYMBOL_MAX_HI; i++)
-        szgi_summary_put(row, szgi_summary_column(i), &numbers[i]);
-    put_bound(row, symbol, bound_of);
 }
 
 void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value) {
@@ -226,8 +205,8 @@ static void put_method(szgi_row *row, szg_method method) {
     szgi_row_text(row, TAIL_AT + TAIL_METHOD, words ? text : szg_method_name(method));
 }
 
-szgi_row szgi_summary_label(szg_context *context, szg_table *table,
-                            const szgi_summary_labels *labels) {
+static szgi_row add_label(szg_context *context, szg_table *table,
+                          const szgi_summary_labels *labels) {
     szgi_row row = szgi_row_add(context, table);
     szgi_row_text(&row, HEAD_SOURCE, labels->source);
     szgi_row_place(&row, HEAD_LAYER, labels->layer);
@@ -241,11 +220,11 @@ szg_status szgi_summary_add(szg_context *context, szg_table *table,
                             const szgi_summary_labels *labels, const szg_summary *summary,
                             const szg_tau *toeplitzness, const szg_range *symbol) {
     szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    szgi_row row = szgi_summary_label(context, table, labels);
+    szgi_row row = add_label(context, table, labels);
     szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
     szgi_row_integer(&row, HEAD_N, summary->n);
     for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
-        szgi_summary_put(&row, szgi_summary_column(i), &numbers[i]);
+        szgi_summary_put(&row, column_of(i), &numbers[i]);
     if (toeplitzness && szgi_tau_note(toeplitzness))
         szgi_row_note(&row, "%s", szgi_tau_note(toeplitzness));
     put_facts(&row, labels, summary, symbol);

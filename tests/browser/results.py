@@ -39,12 +39,15 @@ def save_json(path, value):
     return path
 
 
-def _save_tensors(path, shapes):
-    """A safetensors file of normal numbers in single precision."""
+GPT2 = {"model_type": "gpt2", "n_layer": 2, "n_head": 2, "n_embd": 16, "n_positions": 12}
+
+
+def _save_tensors(path, shapes, zeros=()):
+    """A safetensors file of normal numbers in single precision; of the tensors `zeros`, of 0."""
     rng, header, data = random.Random(1), {}, b""
     for name, shape in shapes.items():
         count = math.prod(shape)
-        values = struct.pack(f"<{count}f", *(rng.gauss(0, 1) for _ in range(count)))
+        values = struct.pack(f"<{count}f", *(0 if name in zeros else rng.gauss(0, 1) for _ in range(count)))
         header[name] = {"dtype": "F32", "shape": shape,
                         "data_offsets": [len(data), len(data) + len(values)]}
         data += values
@@ -65,6 +68,15 @@ def _model(folder):
     return folder
 
 
+def _learned(folder):
+    """A checkpoint with GPT-2's names, which adds positions; the matrices of its last layer are 0."""
+    names = {f"h.{layer}.attn.c_attn.weight": (16, 48) for layer in range(2)}
+    save_json(os.path.join(folder, "config.json"), GPT2)
+    _save_tensors(os.path.join(folder, "model.safetensors"), {**names, "wpe.weight": (12, 16)},
+                  zeros=list(names)[1:])
+    return folder
+
+
 def make(program, folder):
     """Results of every command below `folder`, in seconds."""
     def run(*arguments):
@@ -76,6 +88,7 @@ def make(program, folder):
     run("symbol", "--pe", "alibi:heads=2", "--pe", "kms:rho=0.9", "-o", f"{folder}/symbol/")
     run("verify", "-o", f"{folder}/verify/")
     run("checkpoint", _model(inputs + "model"), "-o", f"{folder}/checkpoint/")
+    run("checkpoint", _learned(inputs + "learned"), "-o", f"{folder}/learned/")
     run("train", save_json(inputs + "train.json", TRAINING), "--capture", "every=3", "-o",
         f"{folder}/train/")
     run("ablate", f"{folder}/train/run-0", "-o", f"{folder}/ablate/")

@@ -199,17 +199,23 @@ double oracle_error(const oracle_head *head, int64_t n, const double *p) {
     return 2 * gamma_of((double)(e + (p ? 2 * d : 0))) * size;
 }
 
-int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix) {
-    int64_t found = -1,
-            columns[2] = {szg_table_find(table, "layer"), szg_table_find(table, "head")};
+/* Whether a row is about this layer, head (-1: none) and matrix (NULL: any). */
+static bool is_about(const szg_table *table, int64_t row, int64_t layer, int64_t head,
+                     const char *matrix) {
+    int64_t columns[2] = {szg_table_find(table, "layer"), szg_table_find(table, "head")};
     int64_t wanted[2] = {layer, head};
+    bool same = !matrix || strcmp(cell_text(table, row, "matrix"), matrix) == 0;
+    for (int i = 0; i < 2; i++)
+        same = same && (columns[i] < 0 || szg_table_is_empty(table, row, columns[i])
+                            ? wanted[i] < 0
+                            : szg_table_get_integer(table, row, columns[i]) == wanted[i]);
+    return same;
+}
+
+int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix) {
+    int64_t found = -1;
     for (int64_t row = 0; row < szg_table_rows(table); row++) {
-        bool same = !matrix || strcmp(cell_text(table, row, "matrix"), matrix) == 0;
-        for (int i = 0; i < 2; i++)
-            same = same && (szg_table_is_empty(table, row, columns[i])
-                                ? wanted[i] < 0
-                                : szg_table_get_integer(table, row, columns[i]) == wanted[i]);
-        if (!same)
+        if (!is_about(table, row, layer, head, matrix))
             continue;
         ck_assert_msg(found < 0, "two rows for layer %lld, head %lld, %s", (long long)layer,
                       (long long)head, matrix ? matrix : "");
@@ -218,6 +224,23 @@ int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char
     ck_assert_msg(found >= 0, "no row for layer %lld, head %lld, %s", (long long)layer,
                   (long long)head, matrix ? matrix : "");
     return found;
+}
+
+bool is_noted(const szg_checkpoint_tables *tables, int64_t layer, int64_t head, const char *matrix,
+              const char *words) {
+    for (int64_t row = 0; row < szg_table_rows(tables->notes); row++)
+        if (is_about(tables->notes, row, layer, head, matrix) &&
+            strstr(cell_text(tables->notes, row, "note"), words))
+            return true;
+    return false;
+}
+
+void ck_noted(const szg_checkpoint_tables *tables, int64_t layer, int64_t head, const char *matrix,
+              const char *words) {
+    if (is_noted(tables, layer, head, matrix, words))
+        return;
+    int64_t row = find_row(tables->notes, layer, head, matrix);
+    ck_abort_msg("'%s' lacks '%s'", cell_text(tables->notes, row, "note"), words);
 }
 
 double cell(const szg_table *table, int64_t row, const char *column) {
@@ -293,15 +316,39 @@ static void check_eigenvalues(int64_t n, const double *dense, double norm, int64
     ck_close(squares[1], 0, twice);
 }
 
+static void dense_singular(int64_t n, const double *dense, double *singular) {
+    double *work = allocate(n * n);
+    memcpy(work, dense, (size_t)(n * n) * sizeof *work);
+    ck_szg_ok(szgi_singular(test_context(), n, n, work, n, singular, NULL, 1, NULL, 1));
+    free(work);
+}
+
+void check_rank(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
+                const char *matrix, int64_t n, int64_t e, int64_t key_head, const double *dense,
+                double error) {
+    double *singular = allocate(n);
+    int64_t row = find_row(tables->summary, layer, head, matrix);
+    double sigma = cell(tables->summary, row, "sigma_e");
+    double condition = cell(tables->summary, row, "condition_e");
+    dense_singular(n, dense, singular);
+    ck_close(sigma, singular[(e < n ? e : n) - 1], error + weyl(n, norm_of(n * n, dense)));
+    if (sigma > 0)
+        ck_close(condition * sigma, cell(tables->summary, row, "sigma_max"),
+                 gamma_of(2) * singular[0]);
+    else
+        ck_assert(isinf(condition) == (cell(tables->summary, row, "sigma_max") > 0));
+    ck_assert_int_eq((int64_t)cell(tables->summary, row, "key_head"), key_head);
+    free(singular);
+}
+
 void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
                    const char *matrix, int64_t n, const double *dense, double error) {
-    double *work = allocate(n * n), *singular = allocate(n);
+    double *singular = allocate(n);
     szg_c64 *got = (szg_c64 *)allocate(2 * n);
     int64_t row = find_row(tables->summary, layer, head, matrix);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), n);
 
-    memcpy(work, dense, (size_t)(n * n) * sizeof *work);
-    ck_szg_ok(szgi_singular(test_context(), n, n, work, n, singular, NULL, 1, NULL, 1));
+    dense_singular(n, dense, singular);
     double norm = singular[0], bound = error + weyl(n, norm_of(n * n, dense));
     int64_t count = listed(tables->spectra, layer, head, matrix, "singular", got, n);
     for (int64_t i = 0; i < n; i++)
@@ -318,7 +365,6 @@ void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t h
     for (int64_t i = 0; i < count; i++)
         radius = fmax(radius, hypot(got[i].re, got[i].im));
     ck_close(cell(tables->summary, row, "radius"), radius, gamma_of(4) * radius);
-    free(work);
     free(singular);
     free(got);
 }

@@ -70,9 +70,19 @@ double oracle_error(const oracle_head *head, int64_t n, const double *p);
 void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
                    const char *matrix, int64_t n, const double *dense, double error);
 
+/* The columns of that row that depend on the head size e and on the key head. */
+void check_rank(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
+                const char *matrix, int64_t n, int64_t e, int64_t key_head, const double *dense,
+                double error);
+
 /* The row with these keys; -1 for layer or head: the cell is empty. Fails unless there is one. */
 int64_t find_row(const szg_table *table, int64_t layer, int64_t head, const char *matrix);
 double cell(const szg_table *table, int64_t row, const char *column);
+/* Whether a note about these keys has the words; `notes` says so at least once. */
+bool is_noted(const szg_checkpoint_tables *tables, int64_t layer, int64_t head, const char *matrix,
+              const char *words);
+void ck_noted(const szg_checkpoint_tables *tables, int64_t layer, int64_t head, const char *matrix,
+              const char *words);
 const char *cell_text(const szg_table *table, int64_t row, const char *column);
 
 /* A BERT of three layers, two heads and width 6: its configuration and its tensors. */

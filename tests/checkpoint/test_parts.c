@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "model.h"
 
-enum { TABLES = 7, LINE = 1024 };
+enum { TABLES = 9, LINE = 1024 };
 
 static szg_table *table_of(const szg_checkpoint_tables *tables, int index) {
-    szg_table *const all[TABLES] = {tables->summary,     tables->spectra, tables->frequencies,
-                                    tables->range,       tables->samples, tables->tensors,
-                                    tables->architecture};
+    szg_table *const all[TABLES] = {tables->summary, tables->notes,       tables->bounds,
+                                    tables->spectra, tables->frequencies, tables->range,
+                                    tables->samples, tables->tensors,     tables->architecture};
     return all[index];
 }
 
@@ -62,6 +62,15 @@ static void check_same_rows(row_list *whole, row_list *parts, int table) {
     ck_assert_int_eq(parts->count, whole->count);
 }
 
+/* Parts join if their columns are the same; a table may be the matter of one part alone. */
+static void check_same_columns(const szg_table *whole, const szg_table *part) {
+    if (!part)
+        return;
+    ck_assert_int_eq(szg_table_columns(part), szg_table_columns(whole));
+    for (int64_t i = 0; i < szg_table_columns(part); i++)
+        ck_assert_str_eq(szg_table_column(part, i)->name, szg_table_column(whole, i)->name);
+}
+
 typedef struct part {
     const char *layers, *heads;
 } part;
@@ -87,8 +96,10 @@ static void check_parts(const test_model *model, int64_t rows, int count, const 
         const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .samples = 3,
                                                 .layers = parts[p].layers, .heads = parts[p].heads};
         ck_szg_ok(szg_checkpoint_analyse(context, checkpoint, &options, &tables));
-        for (int i = 0; i < TABLES; i++)
+        for (int i = 0; i < TABLES; i++) {
+            check_same_columns(table_of(&whole, i), table_of(&tables, i));
             add_rows(&joined[i], table_of(&tables, i));
+        }
         szg_checkpoint_tables_close(&tables);
     }
     for (int i = 0; i < TABLES; i++) {

@@ -25,6 +25,8 @@ static const szgi_display_column list[] = {
     {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL, NULL, NULL},
     {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL, NULL, NULL},
     {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
+    {"said", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
+    {"said", "note", SZGI_DISPLAY_PROSE, 1, "note", NULL, NULL, NULL, NULL, NULL},
     {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL, NULL, NULL},
     {"t", "some", SZGI_DISPLAY_RANGE, 9, "some", NULL, "lo", "hi", "verdict", "holds"},
 };
@@ -406,6 +408,45 @@ START_TEST(notes_name_their_rows) {
 }
 END_TEST
 
+static void add_notes(szg_result *result, int rows) {
+    static const szg_column own[] = {{"n", SZG_INTEGER, ""}, {"note", SZG_TEXT, ""}};
+    szg_table *table;
+    ck_szg_ok(szg_table_open(test_context(), "said", own, 2, &table));
+    for (int i = 0; i < rows; i++) {
+        ck_szg_ok(szg_table_add_row(test_context(), table));
+        ck_szg_ok(szg_table_set_integer(test_context(), table, "n", 10 + i));
+        ck_szg_ok(szg_table_set_text(test_context(), table, "note", i == 1 ? "other" : "a note"));
+    }
+    ck_szg_ok(szg_result_add(test_context(), result, &table));
+}
+
+/* A table of notes counts as notes do, and is printed where they are asked for, if it has any. */
+START_TEST(tables_of_notes) {
+    static const line one[] = {{"x", 1, 0, 0, 1, 3, "holds", "s", "of a row"}};
+    static const struct {
+        int rows;
+        bool notes;
+        const char *want; /* behind the other table */
+    } cases[] = {{3, false, "\n3 notes\n"},
+                 {0, false, "\n1 note\n"},
+                 {0, true, "\n  note: of a row\n"},
+                 {3, true,
+                  "\n  note: of a row\n\n"
+                  "said\n   n  note\n  10  a note\n  11  other\n  12  a note\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_result *result = make(one, 1);
+        add_notes(result, cases[i].rows);
+        char *text = show(result, (szgi_display){.wide = true, .notes = cases[i].notes});
+        size_t length = strlen(text), want = strlen(cases[i].want);
+        ck_assert_msg(length > want && strcmp(text + length - want, cases[i].want) == 0, "%s",
+                      text);
+        ck_assert(cases[i].rows == 3 || !strstr(text, "said"));
+        free(text);
+        szg_result_close(&result);
+    }
+}
+END_TEST
+
 START_TEST(verdicts_have_colours) {
     static const szgi_display_colour colours[] = {{"holds", "32"}, {NULL, NULL}};
     check_shown(two, 2, (szgi_display){.columns = "verdict,n", .colours = colours},
@@ -442,6 +483,7 @@ TEST_FILE("display") {
     test_add(suite, "wide_shows_every_column", wide_shows_every_column);
     test_add(suite, "formulas_are_set", formulas_are_set);
     test_add(suite, "notes_name_their_rows", notes_name_their_rows);
+    test_add(suite, "tables_of_notes", tables_of_notes);
     test_add(suite, "verdicts_have_colours", verdicts_have_colours);
     test_add(suite, "display_survives_failed_allocations", display_survives_failed_allocations);
 }

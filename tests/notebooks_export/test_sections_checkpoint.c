@@ -97,6 +97,36 @@ START_TEST(tensors_of_no_known_architecture) {
 }
 END_TEST
 
+/* A table without layers has no heat maps, and says nothing of them; notes are a list. */
+START_TEST(tensors_with_shapes_and_notes) {
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "summary", "t:source t:matrix i:rows i:columns r:sigma_max r:effective_rank");
+    for (int i = 0; i < 12; i++) {
+        row(&b);
+        text(&b, "source", "odd");
+        text(&b, "matrix", i == 7 ? HOSTILE : "tensor");
+        whole(&b, "rows", 3100 + i);
+        whole(&b, "columns", 17);
+        real(&b, "sigma_max", 1 + i);
+        real(&b, "effective_rank", 2 + i);
+    }
+    table(&b, "notes", "t:source i:layer i:head t:matrix");
+    row(&b);
+    text(&b, "source", "odd");
+    text(&b, "matrix", HOSTILE);
+    text(&b, "note", "said of one tensor");
+    finish(&b);
+    MARKS("toeplitzness-1", 12);
+    MARKS("toeplitzness-2", 12);
+    SAYS("<td class=\"number\">3107");
+    SAYS("<td>said of one tensor");
+    ck_assert_int_eq(occurrences(page, "has no column of numbers"), 0);
+    ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(columns_that_are_missing) {
     builder b = {0};
     begin(&b, "checkpoint");
@@ -179,6 +209,7 @@ END_TEST
 TEST_FILE("sections_checkpoint") {
     test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
     test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
+    test_add(suite, "tensors_with_shapes_and_notes", tensors_with_shapes_and_notes);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);
     test_add(suite, "refused_memory", refused_memory);
     test_add(suite, "what_changed", what_changed);

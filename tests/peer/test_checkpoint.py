@@ -75,8 +75,10 @@ for layer, (q, k) in enumerate(layers):
         check_head(found, layer, head, q[head * SIZE:][:SIZE] / np.sqrt(SIZE), k[key * SIZE:][:SIZE],
                    f"layer {layer} head {head}")
 symmetric = [row for row in found["summary"] if row["layer"] == str(len(layers) - 1)]
-tap.ok("multiples of the keys: symmetric matrices, by a symmetric solver", len(symmetric) == HEADS and
-       all("symmetric" in row["method"] for row in symmetric), symmetric[0]["method"])
+# All eigenvalues are real there; of the other layers few heads have no complex pair.
+tap.ok("multiples of the keys: symmetric matrices have a width", len(symmetric) == HEADS
+       and all(row["width"] for row in symmetric) and not all(row["width"] for row in found["summary"]),
+       str([row["solver"] for row in symmetric]))
 
 # The benchmark's own comparison: normal rows of 256 numbers, where the norms' product is at most
 # (16 + sqrt 32) / (16 - sqrt 32) = 2.1 times sigma_1, and both sides are off.

@@ -298,7 +298,8 @@ def check_checkpoint(folder):
                    and np.array_equal(found.singular_values(layer)[head], values[layer, head]))
     tap.ok("some are complex", bool((eigenvalues.imag != 0).any()))
     tap.ok("a column by head", np.array_equal(found.per_head("sigma_max"), values[:, :, 0])
-           and np.isnan(found.per_head("toeplitzness")).all() and (found.per_head("rank") == 8).all())
+           and (found.per_head("rank") == 8).all() and (found.per_head("sigma_e") == values[:, :, 7]).all()
+           and np.array_equal(found.per_head("key_head"), np.tile(np.arange(4) // 2, (2, 1))))
     theta = found.per_pair("theta")
     # Powers of 10000^(1/4) = 10, within a few roundings.
     tap.ok("rotary pairs", theta.shape == (2, 4, 4) and np.allclose(theta, 10.0 ** -np.arange(4), rtol=8 * EPS, atol=0))
@@ -316,7 +317,8 @@ def check_checkpoint(folder):
             ("a head without its layer", lambda: found.singular_values(head=1), "layer"),
             ("another matrix", lambda: found.singular_values(matrix="position"), "position", "qk"),
             ("a column that is not there", lambda: found.per_head("sigma"), "sigma_max"),
-            ("a column of texts", lambda: found.per_head("method"), "texts"),
+            ("a column of texts", lambda: found.per_head("solver"), "texts"),
+            ("a column that needs positions", lambda: found.per_head("toeplitzness"), "toeplitzness", "sigma_e"),
             ("a column of pairs that is not there", lambda: found.per_pair("phi"), "theta"),
             ("positions", lambda: szego.checkpoint(model, positions=0), "at least 1"),
             ("samples", lambda: szego.checkpoint(model, samples=-1), "at least 0"),

@@ -315,7 +315,7 @@ def main():
         words = reword(folders[1])
         for name in ("spectrum_summary", "spectrum_eigenvalues", "spectrum_range", "spectrum_contraction",
                      "symbol_range", "verify_claims", "verify_samples", "verify_certificates",
-                     "checkpoint_summary", "train_contraction", "train_runs", "reproduce_needs"):
+                     "checkpoint_notes", "train_contraction", "train_runs", "reproduce_needs"):
             tap.ok(f"{name} has other words", words.get(name, 0) > 0)
         os.mkdir(base + "n0")
         os.mkdir(base + "n1")

@@ -40,8 +40,9 @@ class Checkpoint(Tabled, Shown):
         and keys of a layer at least rotate. note: what W_Q^T W_K leaves out (biases, normalised queries).
     bad, unconverged: tensors and heads that were skipped: damaged, or without a spectrum that converged;
         `problems` says each. The rest is complete.
-    tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_spectra, checkpoint_frequencies,
-        checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_bounds, checkpoint_architecture;
+    tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_notes, checkpoint_spectra,
+        checkpoint_frequencies, checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_bounds,
+        checkpoint_architecture;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
@@ -86,8 +87,8 @@ class Checkpoint(Tabled, Shown):
         return self._values("eigenvalue", layer, head, matrix)
 
     def per_head(self, column: str, *, matrix: str = "qk") -> np.ndarray:
-        """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "toeplitzness") as float64 of
-        shape (layers, heads); NaN where the cell is empty or the head was skipped."""
+        """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "key_head", "toeplitzness") as float64
+        of shape (layers, heads); NaN where the cell is empty or the head was skipped."""
         self._need_heads("per_head")
         table = self._computed("checkpoint_summary")
         cells = self._reals(table, column, "checkpoint_summary")
@@ -119,13 +120,10 @@ class Checkpoint(Tabled, Shown):
     @property
     def problems(self) -> Tuple[Problem, ...]:
         """What was skipped, and why; bad + unconverged of them."""
-        table, found = self._computed("checkpoint_summary"), []
-        skipped = np.ma.getmaskarray(table["n"])
-        for row in np.flatnonzero(skipped):
-            layer, head = (None if np.ma.getmaskarray(table[name])[row] else int(table[name][row])
-                           for name in ("layer", "head"))
-            found.append(Problem(layer, head, str(table["matrix"][row]), str(table["note"][row])))
-        return tuple(found)
+        table, notes = self._computed("checkpoint_summary"), self._computed("checkpoint_notes")
+        said = {_place(notes, row): str(notes["note"][row]) for row in range(len(notes["note"]))}
+        skipped = (_place(table, row) for row in np.flatnonzero(np.ma.getmaskarray(table["sigma_max"])))
+        return tuple(Problem(*place, said[place]) for place in skipped)
 
     def __repr__(self) -> str:
         what = "unknown architecture" if self.unknown else (
@@ -206,6 +204,13 @@ class Checkpoint(Tabled, Shown):
         return "; ".join(one.why for one in self.problems
                          if one.layer in (None, layer) and one.head in (None, head)) or (
                              "no value is listed (layers= and heads= leave the others out)")
+
+
+def _place(table, row: int) -> Tuple[Optional[int], Optional[int], str]:
+    """Layer, head and matrix of a row; None: it has no layer or head of its own."""
+    layer, head = (None if name not in table or np.ma.getmaskarray(table[name])[row] else int(table[name][row])
+                   for name in ("layer", "head"))
+    return layer, head, str(np.ma.getdata(table["matrix"])[row])
 
 
 def _data(table, column: str, rows: np.ndarray) -> np.ndarray:

@@ -197,7 +197,7 @@ class CheckpointOptions(Struct):
 
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
-    _fields_ = [(name, _PTR) for name in ("summary", "spectra", "frequencies", "range", "samples", "tensors",
+    _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "range", "samples", "tensors",
                                           "bounds", "architecture")] + [("bad", _I64), ("unconverged", _I64)]
 
 

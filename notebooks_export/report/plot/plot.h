@@ -74,9 +74,10 @@ enum { PLOT_LIST = 8, PLOT_COLUMNS = 16 };
 typedef struct plot {
     /* Which rows. */
     const char *tables[PLOT_LIST]; /* every one that is there */
-    const char *needs[PLOT_LIST];  /* columns of numbers */
-    const char *undone;            /* said without them: "the energies are not drawn"; NULL:
-                                    * nothing, as another record says it */
+    const char *only; /* a column: tables without it are none of the record's; NULL: no such */
+    const char *needs[PLOT_LIST]; /* columns of numbers */
+    const char *undone;           /* said without them: "the energies are not drawn"; NULL:
+                                   * nothing, as another record says it */
     struct {
         const char *column, *value;
     } where; /* rows with this text; column NULL: all */

@@ -99,7 +99,9 @@ static void find_candidates(plot_run *run, candidates *all, const plot *plot) {
     for (int t = 0; t < PLOT_LIST && plot->tables[t] && run->status == SZG_OK; t++) {
         rows of =
             szgi_match_all(szgi_collection_find(szgi_page_results(run->page), plot->tables[t]));
-        if (of.count == 0 || !has_needs(run, plot, of))
+        if (of.count == 0 || (plot->only && szg_table_find(of.table, plot->only) < 0))
+            continue;
+        if (!has_needs(run, plot, of))
             continue;
         rows kept = filter(run, plot, of);
         if (kept.count == 0)

@@ -18,6 +18,7 @@ static bool has_no_layer(const plot_run *run, rows of, int64_t index) {
 
 #define MAP(name, of, says, ...)                                                                   \
     static const plot name = {.tables = {"checkpoint_summary"},                                    \
+                              .only = "layer",                                                     \
                               .needs = {"layer", "head"},                                          \
                               .keeps = has_layer,                                                  \
                               .figure_by = BY_MATRIX,                                              \
@@ -85,20 +86,26 @@ static void say_greatest(words *words, const plot_figure *figure) {
 TENSORS(tensor_values, "sigma_max", "largest singular value");
 TENSORS(tensor_ranks, "effective_rank", "effective rank");
 
-static const plot tensors = {
-    .tables = {"checkpoint_summary"},
-    .keeps = has_no_layer,
-    .figure_by = {"result", "source"},
-    .marks = PLOT_ROWS,
-    .shown = {"matrix", "n", "rank", "sigma_max", "stable_rank", "effective_rank", "note"}};
+static const plot tensors = {.tables = {"checkpoint_summary"},
+                             .keeps = has_no_layer,
+                             .figure_by = {"result", "source"},
+                             .marks = PLOT_ROWS,
+                             .shown = {"matrix", "rows", "columns", "n", "rank", "sigma_max",
+                                       "condition", "stable_rank", "effective_rank", "note"}};
+
+static const plot notes = {.tables = {"checkpoint_notes"},
+                           .figure_by = {"result", "source"},
+                           .marks = PLOT_ROWS,
+                           .heading = "Notes",
+                           .shown = {"layer", "head", "matrix", "note"}};
 
 static const plot *const plots[] = {&toeplitzness,  &largest,      &effective, &stable, &spectra,
-                                    &tensor_values, &tensor_ranks, &tensors,   NULL};
+                                    &tensor_values, &tensor_ranks, &tensors,   &notes,  NULL};
 
 const section szgi_section_toeplitzness = {
     .id = "toeplitzness",
     .title = "Heads of a checkpoint",
-    .tables = {"checkpoint_summary", "checkpoint_spectra"},
+    .tables = {"checkpoint_summary", "checkpoint_spectra", "checkpoint_notes"},
     .intro = "Toeplitzness is the share of the squared norm that means along diagonals hold: 1 is "
              "a matrix of distances alone. Stable rank is the squared Frobenius norm over the "
              "squared spectral norm; effective rank the exponential of the singular values' "
