@@ -12,12 +12,21 @@
 #include "display.h"
 #include "model.h"
 
-enum { KEY_SAMPLES = MODEL_KEY_OWN, KEY_ALL, KEY_DRY_RUN, KEY_LAYERS, KEY_HEADS, KEY_RAW };
+enum {
+    KEY_SAMPLES = MODEL_KEY_OWN,
+    KEY_ALL,
+    KEY_DRY_RUN,
+    KEY_LAYERS,
+    KEY_HEADS,
+    KEY_RAW,
+    KEY_KERNEL
+};
 
 typedef struct checkpoint_options {
     model_options model;
     const char *path, *layers, *heads;
-    int64_t positions, samples;
+    int64_t positions, samples, kernel;
+    bool kernel_given;
     bool all, dry_run, raw;
 } checkpoint_options;
 
@@ -32,6 +41,9 @@ static const struct argp_option options[] = {
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
      "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
+    {"kernel", KEY_KERNEL, "N", 0,
+     "lags 0 .. N-1 of each rotary head's mean kernel in the table `kernel` (default 256; 0: none)",
+     0},
     {"layers", KEY_LAYERS, "LIST", 0,
      "these layers alone: 0-7, or 0+2+5; results of parts that make the whole have its rows, each "
      "once",
@@ -57,6 +69,10 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_SAMPLES:
         own->samples = parse_integer(state, "--samples", argument, 1, 1 << 24);
+        return 0;
+    case KEY_KERNEL:
+        own->kernel = parse_integer(state, "--kernel", argument, 0, SZG_CHECKPOINT_LAGS);
+        own->kernel_given = true;
         return 0;
     case KEY_LAYERS:
         own->layers = argument;
@@ -99,9 +115,10 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary,     &tables->notes,  &tables->spectra,
-                                 &tables->frequencies, &tables->range,  &tables->samples,
-                                 &tables->tensors,     &tables->bounds, &tables->architecture};
+    szg_table **const table[] = {&tables->summary,     &tables->notes,   &tables->spectra,
+                                 &tables->frequencies, &tables->kernel,  &tables->range,
+                                 &tables->samples,     &tables->tensors, &tables->bounds,
+                                 &tables->architecture};
     bool every = own->all || call->shared.output;
     if (!every && display_is_for_a_person(call))
         return print_digest(call, tables);
@@ -139,12 +156,13 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary,     &all->notes,  &all->spectra,
-                              &all->frequencies, &all->range,  &all->samples,
-                              &all->tensors,     &all->bounds, &all->architecture};
-    szg_table **const from[] = {&tables->summary,     &tables->notes,  &tables->spectra,
-                                &tables->frequencies, &tables->range,  &tables->samples,
-                                &tables->tensors,     &tables->bounds, &tables->architecture};
+    szg_table **const to[] = {&all->summary, &all->notes,       &all->spectra, &all->frequencies,
+                              &all->kernel,  &all->range,       &all->samples, &all->tensors,
+                              &all->bounds,  &all->architecture};
+    szg_table **const from[] = {&tables->summary,     &tables->notes,   &tables->spectra,
+                                &tables->frequencies, &tables->kernel,  &tables->range,
+                                &tables->samples,     &tables->tensors, &tables->bounds,
+                                &tables->architecture};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
@@ -167,7 +185,8 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                                      .layers = own->layers,
                                      .heads = own->heads,
                                      .dry_run = own->dry_run,
-                                     .raw = own->raw};
+                                     .raw = own->raw,
+                                     .kernel = own->kernel_given ? own->kernel : 256};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

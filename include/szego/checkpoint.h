@@ -65,6 +65,9 @@ typedef struct szg_checkpoint_facts {
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 
+/* The most lags of a mean kernel. */
+#define SZG_CHECKPOINT_LAGS (1 << 20)
+
 /* All fields but `size` may be zero. */
 typedef struct szg_checkpoint_options {
     SZG_SIZE(szg_checkpoint_options);
@@ -74,6 +77,7 @@ typedef struct szg_checkpoint_options {
     const char *layers; /* "0-7+12": those layers alone; NULL: all */
     const char *heads;  /* likewise, query heads of each layer */
     bool raw;           /* no gain of a norm is folded into `qk`, and no logit is bounded */
+    int64_t kernel;     /* lags 0 .. kernel - 1 a head in table `kernel`; 0: none */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
@@ -82,6 +86,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *notes;        /* what is to be said of a row of `summary`, or of a layer */
     szg_table *spectra;      /* source, layer, head, matrix, kind, index, re, im */
     szg_table *frequencies;  /* rotary pairs */
+    szg_table *kernel;       /* mean kernels of heads that rotate, a row a lag */
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
     szg_table *samples;      /* that symbol, sampled */
     szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */

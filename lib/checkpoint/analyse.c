@@ -12,6 +12,10 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
     if (options->samples < 0)
         return szgi_fail(context, SZG_EINVAL, "%" PRId64 " symbol samples: a negative number",
                          options->samples);
+    if (options->kernel < 0 || options->kernel > SZG_CHECKPOINT_LAGS)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%" PRId64 " lags of the mean kernel: 0 to %d are possible",
+                         options->kernel, SZG_CHECKPOINT_LAGS);
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "

@@ -193,6 +193,9 @@ static szg_status analyse_pairs(szg_context *context, const head_input *input,
     szgi_checkpoint_couple(&work->rotary, input->checkpoint->head_size, work->inner, work->q.gram,
                            work->k.gram, result->pairs);
     szgi_scale_return_pairs(work->q.exponent + work->k.exponent, work->rotary.pairs, result->pairs);
+    result->unrotated =
+        ldexp(szgi_checkpoint_unrotated(&work->rotary, input->checkpoint->head_size, work->inner),
+              work->q.exponent + work->k.exponent);
     return SZG_OK;
 }
 

@@ -133,6 +133,15 @@ static szg_status report_positions(szg_context *context, const head_job *job, co
                            : SZG_OK;
 }
 
+static szg_status report_kernel(szg_context *context, const head_job *job, const row_key *key,
+                                const head_result *result, szg_checkpoint_tables *tables) {
+    const head_kernel facts = {.pairs = result->rotary.pairs,
+                               .lags = job->input.options->kernel,
+                               .pair = result->pairs,
+                               .unrotated = result->unrotated};
+    return szgi_rows_kernel(context, tables, key, key->head / job->group, &facts);
+}
+
 static szg_status report_head(szg_context *context, const head_job *job, int64_t layer,
                               int64_t head, const head_result *result,
                               szg_checkpoint_tables *tables) {
@@ -152,6 +161,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     if (tables->bounds)
         SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
+    SZG_TRY(report_kernel(context, job, &key, result, tables));
     key.matrix = "position";
     return result->has_positions ? report_positions(context, job, &key, result, tables) : SZG_OK;
 }

@@ -112,6 +112,8 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     }
     if (checkpoint->rotations > 0)
         OPEN("frequencies", frequencies_columns, &tables->frequencies);
+    if (checkpoint->rotations > 0 && options->kernel > 0)
+        SZG_TRY(szgi_rows_open_kernel(context, tables));
     if (checkpoint->family && !options->raw) {
         OPEN("bounds", bounds_columns, &tables->bounds);
         szgi_table_set_end(tables->bounds, BOUNDS_BOUND, SZGI_END_UPPER);
@@ -124,6 +126,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->notes);
     szg_table_close(&tables->spectra);
     szg_table_close(&tables->frequencies);
+    szg_table_close(&tables->kernel);
     szg_table_close(&tables->bounds);
     szg_table_close(&tables->range);
     szg_table_close(&tables->samples);

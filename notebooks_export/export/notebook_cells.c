@@ -20,7 +20,8 @@
     X(contraction_map)                                                                             \
     X(toeplitzness)                                                                                \
     X(heads)                                                                                       \
-    X(rotary)
+    X(rotary)                                                                                      \
+    X(kernel)
 
 #define DECLARE(name) extern const char szgi_cell_##name[];
 PLOTS(DECLARE)

@@ -33,10 +33,12 @@ SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_m
             "spectrum_summary": "ranges",
             "symbol_samples": "symbol", "train_contraction": "contraction",
             "logits_statistics": "softmax",
-            "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary"}
+            "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary",
+            "checkpoint_kernel": "kernel"}
 #: Sections that may show tables alone; trainings have their runs in table1.
 LISTS = {"findings", "others", "data", "provenance"}
-ORDER = ["findings", "ranges", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "contraction", "softmax",
+ORDER = ["findings", "ranges", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "kernel", "contraction",
+         "softmax",
          "table1", "curves", "ablation", "sweep", "switches", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}
 

@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "model.h"
 
-enum { TABLES = 9, LINE = 1024 };
+enum { TABLES = 10, LINE = 1024 };
 
 static szg_table *table_of(const szg_checkpoint_tables *tables, int index) {
-    szg_table *const all[TABLES] = {tables->summary, tables->notes,       tables->bounds,
-                                    tables->spectra, tables->frequencies, tables->range,
-                                    tables->samples, tables->tensors,     tables->architecture};
+    szg_table *const all[TABLES] = {
+        tables->summary, tables->notes, tables->bounds,  tables->spectra, tables->frequencies,
+        tables->kernel,  tables->range, tables->samples, tables->tensors, tables->architecture};
     return all[index];
 }
 
@@ -86,7 +86,8 @@ static void check_parts(const test_model *model, int64_t rows, int count, const 
     ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, &checkpoint));
     ck_szg_ok(szg_checkpoint_analyse(
         test_context(), checkpoint,
-        &(szg_checkpoint_options){SZG_INIT(szg_checkpoint_options), .samples = 3}, &whole));
+        &(szg_checkpoint_options){SZG_INIT(szg_checkpoint_options), .samples = 3, .kernel = 5},
+        &whole));
     ck_szg_ok(szg_context_open(
         &(szg_context_options){SZG_INIT(szg_context_options), .threads = threads}, &context));
     for (int i = 0; i < TABLES; i++)
@@ -94,7 +95,8 @@ static void check_parts(const test_model *model, int64_t rows, int count, const 
     ck_assert_int_eq(all[0].count, rows);
     for (int p = 0; p < count; p++) {
         const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .samples = 3,
-                                                .layers = parts[p].layers, .heads = parts[p].heads};
+                                                .kernel = 5, .layers = parts[p].layers,
+                                                .heads = parts[p].heads};
         ck_szg_ok(szg_checkpoint_analyse(context, checkpoint, &options, &tables));
         for (int i = 0; i < TABLES; i++) {
             check_same_columns(table_of(&whole, i), table_of(&tables, i));
@@ -150,6 +152,27 @@ START_TEST(shares_and_threads_give_the_same_bits) {
 }
 END_TEST
 
+/* What is said of a layer that does not rotate is its first head's. */
+START_TEST(rotary_rows_belong_to_one_part) {
+    static const part by_layer[] = {{"1", NULL}, {"0", NULL}};
+    static const part by_head[] = {{NULL, "2-3"}, {NULL, "0+1"}};
+    test_model model;
+    model_open(&model);
+    for (int layer = 0; layer < 2; layer++) {
+        model_add(&model, SZGI_DTYPE_F32, 4 * 4, 10, "model.layers.%d.self_attn.q_proj.weight",
+                  layer);
+        model_add(&model, SZGI_DTYPE_F32, 2 * 4, 10, "model.layers.%d.self_attn.k_proj.weight",
+                  layer);
+    }
+    model_write(&model, "{\"model_type\":\"smollm3\",\"num_hidden_layers\":2,"
+                        "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"head_dim\":4,"
+                        "\"hidden_size\":10,\"rope_theta\":10000.0,\"no_rope_layers\":[1,0]}");
+    check_parts(&model, 2 * 4, 2, by_layer, 2);
+    check_parts(&model, 2 * 4, 2, by_head, 1);
+    model_close(&model);
+}
+END_TEST
+
 START_TEST(lists_that_are_none_are_refused) {
     static const struct {
         part of;
@@ -191,5 +214,6 @@ END_TEST
 TEST_FILE("parts") {
     test_add(suite, "rows_belong_to_one_part", rows_belong_to_one_part);
     test_add(suite, "shares_and_threads_give_the_same_bits", shares_and_threads_give_the_same_bits);
+    test_add(suite, "rotary_rows_belong_to_one_part", rotary_rows_belong_to_one_part);
     test_add(suite, "lists_that_are_none_are_refused", lists_that_are_none_are_refused);
 }

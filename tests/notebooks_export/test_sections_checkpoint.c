@@ -43,6 +43,36 @@ static void add_spectra(builder *b, const char *value, const char *by) {
             }
 }
 
+/* A line a head: three lags of each, the last one of the last head beyond doubles. */
+START_TEST(mean_kernels) {
+    double most = -INFINITY;
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "kernel", "t:source i:layer i:head i:key_head i:lag r:kernel");
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        for (int64_t head = 0; head < HEADS; head++)
+            for (int lag = 0; lag < 3; lag++) {
+                double value = (lag - 1) * share_of(layer, head);
+                row(&b);
+                text(&b, "source", HOSTILE);
+                whole(&b, "layer", layer);
+                whole(&b, "head", head);
+                whole(&b, "lag", lag);
+                if (layer == LAYERS - 1 && head == HEADS - 1 && lag == 2)
+                    continue;
+                real(&b, "kernel", value);
+                most = fmax(most, value);
+            }
+    finish(&b);
+    ck_assert_int_eq(occurrences(page, "<figure id=\"kernel-"), 1);
+    MARKS("kernel-1", LAYERS * HEADS);
+    SAYS("Greatest value %.4g, in layer", most);
+    SAYS("CSV: %d rows of checkpoint_kernel", 3 * LAYERS * HEADS);
+    ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(heads_of_a_checkpoint) {
     double sum = 0, most = 0;
     int64_t where = 0;
@@ -208,6 +238,7 @@ END_TEST
 
 TEST_FILE("sections_checkpoint") {
     test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
+    test_add(suite, "mean_kernels", mean_kernels);
     test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
     test_add(suite, "tensors_with_shapes_and_notes", tensors_with_shapes_and_notes);
     test_add(suite, "columns_that_are_missing", columns_that_are_missing);

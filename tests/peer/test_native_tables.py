@@ -306,6 +306,14 @@ def check_checkpoint(folder):
     parts = 2 * (np.abs(found.per_pair("rotation")) ** 2 + np.abs(found.per_pair("reflection")) ** 2)
     # Sums of a few products on either side.
     tap.ok("their parts have the energy", np.allclose(parts, found.per_pair("energy"), rtol=64 * EPS, atol=0))
+    kernel = found.mean_kernel()
+    angles = np.multiply.outer(theta, np.arange(256))
+    sums = 2 * (found.per_pair("rotation")[..., None] * np.exp(1j * angles)).real.sum(axis=2)
+    # Angles up to 255 are rounded to 2^-45, and four pairs are of the size of the norms at most.
+    tap.ok("mean kernels", kernel.shape == (2, 4, 256) and np.allclose(kernel, sums, rtol=0, atol=1e-12 * np.abs(
+        found.per_pair("rotation")).sum()))
+    tap.ok("as many lags as are wanted", szego.checkpoint(model, kernel=3).mean_kernel().shape == (2, 4, 3))
+    tap.refused("no lags", lambda: szego.checkpoint(model, kernel=0).mean_kernel(), "kernel=0", kind=szego.LibraryError)
     values[:] = 0
     tap.ok("arrays are the caller's", found.singular_values(0, 0)[0] > 0)
     tap.ok("in a notebook", "llama" in found._repr_html_() and len(found._repr_html_()) < 6000)
@@ -322,6 +330,8 @@ def check_checkpoint(folder):
             ("a column of pairs that is not there", lambda: found.per_pair("phi"), "theta"),
             ("positions", lambda: szego.checkpoint(model, positions=0), "at least 1"),
             ("samples", lambda: szego.checkpoint(model, samples=-1), "at least 0"),
+            ("lags", lambda: szego.checkpoint(model, kernel=-1), "at least 0"),
+            ("too many lags", lambda: szego.checkpoint(model, kernel=2**20 + 1), "1048576"),
             ("a path that is none", lambda: szego.checkpoint(None), "path"),
             ("a NUL", lambda: szego.checkpoint("a\0b"), "NUL"),
             ("a configuration that is not there", lambda: szego.checkpoint(model, "/nowhere.json"), "/nowhere.json"),

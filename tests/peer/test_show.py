@@ -607,6 +607,11 @@ def check_checkpoint(both):
             values = of(loaded["checkpoint_spectra"], layer=layer, head=head, kind="singular")["re"]
             equal(f"heads: layer {layer}, head {head}", line(axis, f"head {head}"),
                   (np.arange(1, 9), np.sort(values)[::-1]))
+    axes = drawn("kernel", lambda: szego.plot.kernel(loaded))
+    for layer, axis in enumerate(axes):
+        for head in range(2):
+            one = of(loaded["checkpoint_kernel"], layer=layer, head=head)
+            equal(f"kernel: layer {layer}, head {head}", line(axis, f"head {head}"), (np.arange(256), one["kernel"]))
     (axis,) = drawn("rotary", lambda: szego.plot.rotary(loaded))
     for layer in range(2):
         one = of(loaded["checkpoint_frequencies"], layer=layer)
@@ -696,7 +701,7 @@ def check_source(folder):
     sections = dict(zip(parts[::2], parts[1::2]))
     sections["load"] = sections.pop("base")
     missing = [name for name, text in sections.items() if text.strip() not in cells.get(name, "")]
-    tap.ok("a notebook draws with the same functions", len(sections) == 16 and not missing
+    tap.ok("a notebook draws with the same functions", len(sections) == 17 and not missing
            and set(szego.plot.__all__) == set(sections) - {"load"}, str(missing))
 
 

@@ -17,7 +17,7 @@ from .tables import Results
 
 _TABLES = tuple(name for name, _ in layout.CheckpointTables._fields_ if name not in ("bad", "unconverged"))
 _POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
-_SAMPLES = 256  # of the command
+_SAMPLES, _LAGS = 256, 256  # of the command
 
 
 class Problem(NamedTuple):
@@ -41,8 +41,8 @@ class Checkpoint(Tabled, Shown):
     bad, unconverged: tensors and heads that were skipped: damaged, or without a spectrum that converged;
         `problems` says each. The rest is complete.
     tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_notes, checkpoint_spectra,
-        checkpoint_frequencies, checkpoint_range, checkpoint_samples, checkpoint_tensors, checkpoint_bounds,
-        checkpoint_architecture;
+        checkpoint_frequencies, checkpoint_kernel, checkpoint_range, checkpoint_samples, checkpoint_tensors,
+        checkpoint_bounds, checkpoint_architecture;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
@@ -111,6 +111,16 @@ class Checkpoint(Tabled, Shown):
             cells = self._reals(table, column, "checkpoint_frequencies")
         every = np.ones(len(cells), bool)
         return self._placed(table, every, "pair", cells)
+
+    def mean_kernel(self) -> np.ndarray:
+        """The mean logit of each head at lag 0, 1, .. (query position less the key's), for tokens x_i, x_j with
+        E[x_i x_j^T] = I: float64 of shape (layers, heads, lags). NaN: the layer does not rotate, or the head was
+        skipped. LibraryError: nothing rotates, or no lag was asked for."""
+        if "checkpoint_kernel" not in self.tables:
+            raise LibraryError(f"{self!r} has no mean kernels: no layer of a known architecture rotates, or kernel=0")
+        table = self.tables["checkpoint_kernel"]
+        cells = self._reals(table, "kernel", "checkpoint_kernel")
+        return self._placed(table, np.ones(len(cells), bool), "lag", cells)
 
     @property
     def matrices(self) -> Tuple[str, ...]:
@@ -230,8 +240,8 @@ def _within(value, name: str, count: int) -> int:
 
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
-               positions: Optional[int] = None, samples: Optional[int] = None, raw: bool = False,
-               threads: Optional[int] = None) -> Checkpoint:
+               positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
+               raw: bool = False, threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
         found = szego.checkpoint("path/to/model/")
@@ -247,7 +257,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         configuration, by the paths that messages print: {"rope_theta": 1e6}.
     dry_run: the table checkpoint_architecture alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
-        checkpoint_samples (None: 256; 0: none).
+        checkpoint_samples (None: 256; 0: none). kernel: lags of each rotary head's mean kernel in the table
+        checkpoint_kernel (None: 256; 0: none).
     raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
@@ -264,7 +275,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
         layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
-        raw=flag(raw, "raw"))
+        raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0))
 
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,

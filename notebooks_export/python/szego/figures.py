@@ -17,7 +17,8 @@ GREY = "0.45"
 # What axes call a column, as in szego's HTML report.
 LABELS = {
     "accuracy": "accuracy", "ceiling": "label ceiling", "drop": "loss of accuracy", "effective_rank": "effective rank",
-    "encoding": "encoding", "energy": "energy", "epoch": "epoch", "head": "head", "layer": "layer",
+    "encoding": "encoding", "energy": "energy", "epoch": "epoch", "head": "head", "kernel": "mean kernel",
+    "lag": "lag (positions)", "layer": "layer",
     "loss": "cross-entropy (nats)", "majorised": "share of heads and probes majorised",
     "margin": "slack of the majorisation", "n": "order n", "norm_ratio": "ratio of the largest singular values",
     "nuclear_ratio": "ratio of the sums of singular values", "rotated_heads": "heads that RoPE turns",
@@ -724,6 +725,22 @@ def heads(tables, ax=None):
         counted(axis)
         describe(axis, show(last_name(of[1]), of[2], word("layer", of[3])), "place, from the largest on",
                  "singular value")
+        legend(axis)
+    return axes
+
+
+# ---- kernel ----
+def kernel(tables, ax=None):
+    """Mean kernel of each head over the lag: the mean logit of a token with its own copy, over tokens of all directions
+    alike. A panel a layer, a line a head."""
+    layers = some(split(known(table(tables, "checkpoint_kernel"), "kernel"), "result", "source", "layer"), "layers")
+    axes = panels(len(layers), ax)
+    for axis, (of, part) in zip(axes, layers):
+        for i, ((head,), line) in enumerate(some(split(part, "head"), "heads", 32)):
+            axis.plot(numbers(line, "lag"), numbers(line, "kernel"), **style(i),
+                      label=show(word("head", head)) if i < 16 else None)
+        counted(axis)
+        describe(axis, show(last_name(of[1]), word("layer", of[2])), LABELS["lag"], LABELS["kernel"])
         legend(axis)
     return axes
 

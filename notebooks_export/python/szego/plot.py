@@ -25,7 +25,7 @@ try:
 except ImportError as _error:
     raise SzegoError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
-__all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "heads", "lemma",
+__all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "heads", "kernel", "lemma",
            "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
 
 # The caller's line: above it are a function of this module, _draw, the figure, figures.some and this.
@@ -133,6 +133,11 @@ def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
 def heads(results, ax=None, **where):
     """Singular values of each head of a checkpoint, the largest first: a panel a layer. Tables of `checkpoint`."""
     return _draw(figures.heads, results, ax, where, ("checkpoint_spectra",))
+
+
+def kernel(results, ax=None, **where):
+    """Mean kernel of each head over the lag: a panel a layer, a line a head. Tables of `checkpoint`."""
+    return _draw(figures.kernel, results, ax, where, ("checkpoint_kernel",))
 
 
 def rotary(results, ax=None, **where):
