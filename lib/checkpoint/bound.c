@@ -57,6 +57,8 @@ static const char *refusal(const szg_checkpoint *checkpoint, int64_t layer) {
         return "queries and keys are normalised and clipped: not covered";
     if (checkpoint->latent.key_rank && checkpoint->biased)
         return "latents have biases: not covered";
+    if (!normed && checkpoint->layer[layer].bias_unread)
+        return "a bias of queries or keys has another size or type: not covered";
     return NULL;
 }
 
@@ -111,7 +113,7 @@ static szg_status bias_norm(szg_context *context, const szgi_tensor *tensor, int
     if (tensor->count != e)
         return szgi_fail(context, SZG_EDATA, "tensor %s has %" PRId64 " numbers, not %" PRId64,
                          tensor->name, tensor->count, e);
-    SZG_TRY(szgi_tensor_read(context, tensor, 0, e, room));
+    SZG_TRY(szgi_fold_vector(context, tensor, "a norm's shift", 0, e, room));
     *out = norm_above(e, room);
     return SZG_OK;
 }
@@ -171,9 +173,9 @@ static szg_status add_bias(szg_context *context, const szg_checkpoint *checkpoin
         return SZG_OK;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     SZG_TRY(szgi_memory_alloc(context, e, &room));
-    szg_status status = szgi_tensor_read(
-        context, bias, szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at, head),
-        e, room);
+    szg_status status = szgi_fold_vector(
+        context, bias, "a bias",
+        szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at, head), e, room);
     for (int64_t i = 0; i < e && status == SZG_OK; i++) {
         bool rotated = i >= rotary.offset && i < rotary.offset + 2 * rotary.pairs;
         double added = room[i] * (query ? weights->scale : 1) * (rotated ? rotary.amplitude : 1);
@@ -200,7 +202,7 @@ static szg_status add_input_shift(szg_context *context, const szg_checkpoint *ch
         query ? szgi_fold_queries(context, checkpoint, layer, head, FOLD_NONE, rows, NULL)
               : szgi_fold_keys(context, checkpoint, layer, head, FOLD_NONE, rows, NULL);
     if (status == SZG_OK)
-        status = szgi_tensor_read(context, tensor, 0, d, b);
+        status = szgi_fold_vector(context, tensor, "a norm's shift", 0, d, b);
     for (int64_t i = 0; i < e && status == SZG_OK; i++)
         for (int64_t j = 0; j < d; j++) {
             out->value[i] += rows[i * d + j] * b[j];
@@ -448,10 +450,11 @@ static szg_status add_lag_table(szg_context *context, const szg_checkpoint *chec
         return SZG_OK;
     }
     SZG_TRY(szgi_memory_alloc(context, table->count, &values));
-    szg_status status = szgi_tensor_read(context, table, 0, table->count, values);
+    szg_status status =
+        szgi_fold_vector(context, table, "a table by the lag", 0, table->count, values);
     double most = 0;
     for (int64_t i = head; i < table->count && status == SZG_OK; i += table->shape[1])
-        most = fabs(values[i]) <= most ? most : fabs(values[i]); /* NaN stays */
+        most = fmax(most, fabs(values[i]));
     out->value = szgi_above(out->value + most, 1);
     szgi_memory_free(values);
     return status;

@@ -189,7 +189,8 @@ typedef struct layer_weights {
     int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
-    int rotation; /* index into szg_checkpoint.rotation; -1: none */
+    int rotation;     /* index into szg_checkpoint.rotation; -1: none */
+    bool bias_unread; /* queries or keys have a bias that is no vector of their size */
 } layer_weights;
 
 enum { ROTATIONS_MAX = 2 };

@@ -256,17 +256,21 @@ bool szgi_fold_is_scale_free(const szg_checkpoint *checkpoint, int64_t layer) {
 
 /* ---- Folding ---- */
 
-/* A vector of the file; SZG_EDATA where a number of it is not finite. */
-static szg_status read_vector(szg_context *context, const szgi_tensor *tensor, int64_t first,
-                              int64_t count, double *out) {
+szg_status szgi_fold_vector(szg_context *context, const szgi_tensor *tensor, const char *what,
+                            int64_t first, int64_t count, double *out) {
     SZG_TRY(szgi_tensor_read(context, tensor, first, count, out));
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(out[i]))
             return szgi_fail(context, SZG_EDATA,
-                             "tensor %s: number %" PRId64 " is %g, and a norm's gain must be "
-                             "finite: repair it, or use --raw",
-                             tensor->name, first + i, out[i]);
+                             "tensor %s: number %" PRId64 " is %g, and %s must be finite: repair "
+                             "it, or use --raw",
+                             tensor->name, first + i, out[i], what);
     return SZG_OK;
+}
+
+static szg_status read_gain(szg_context *context, const szgi_tensor *tensor, int64_t first,
+                            int64_t count, double *out) {
+    return szgi_fold_vector(context, tensor, "a norm's gain", first, count, out);
 }
 
 static double norm_of_rows(int64_t count, const double *x) {
@@ -298,7 +302,7 @@ szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoin
     if (!norm->bare) {
         double *gain;
         SZG_TRY(szgi_memory_alloc(context, d, &gain));
-        status = read_vector(context, side->input_gain, 0, d, gain);
+        status = read_gain(context, side->input_gain, 0, d, gain);
         for (int64_t i = 0; i < count && status == SZG_OK; i++)
             for (int64_t j = 0; j < d; j++)
                 rows[i * d + j] *= norm->plus_one ? 1 + gain[j] : gain[j];
@@ -340,7 +344,7 @@ szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoin
         gain[i] = 1;
     if (!tensor)
         return SZG_OK;
-    SZG_TRY(read_vector(context, tensor, tensor->count > e ? head * e : 0, e, gain));
+    SZG_TRY(read_gain(context, tensor, tensor->count > e ? head * e : 0, e, gain));
     for (int64_t i = 0; i < e && family->gain_plus_one; i++)
         gain[i] += 1;
     return SZG_OK;

@@ -35,6 +35,12 @@ SZG_CHECK_RESULT szg_status szgi_fold_input(szg_context *context, const szg_chec
 SZG_CHECK_RESULT szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint,
                                             int64_t layer, bool query, int64_t head, double *gain);
 
+/* Numbers first .. first + count - 1 of a vector, which is `what` ("a norm's gain"). SZG_EDATA: one
+ * of them is not finite. */
+SZG_CHECK_RESULT szg_status szgi_fold_vector(szg_context *context, const szgi_tensor *tensor,
+                                             const char *what, int64_t first, int64_t count,
+                                             double *out);
+
 /* Does the layer's input norm fold, on both sides? And the norm of queries and keys? */
 bool szgi_fold_has_input(const szg_checkpoint *checkpoint, int64_t layer);
 bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);

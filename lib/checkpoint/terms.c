@@ -44,6 +44,15 @@ static const szgi_tensor *vector_of(const szg_checkpoint *checkpoint, int64_t la
     return tensor;
 }
 
+/* The bias of queries or keys: `count` numbers. One of another size or type is no vector here, and
+ * acts on the logits all the same. */
+static void place_bias(const szg_checkpoint *checkpoint, int64_t owner, const char *suffix,
+                       int64_t count, layer_weights *layer, side_weights *side) {
+    side->bias = vector_of(checkpoint, owner, suffix, count);
+    if (!side->bias && szgi_layer_tensor(checkpoint, owner, suffix))
+        layer->bias_unread = true;
+}
+
 static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoint) {
     char query[128], key[128];
     bias_name(checkpoint->query, query);
@@ -56,12 +65,12 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         layer_weights *layer = &checkpoint->layer[i];
         int64_t own = checkpoint->groups ? i * checkpoint->groups / checkpoint->layers : i;
-        layer->q.bias = vector_of(checkpoint, own, query, checkpoint->query_rows);
-        layer->k.bias =
-            checkpoint->key
-                ? vector_of(checkpoint, checkpoint->family->shares_keys ? layer->key_layer : own,
-                            key, checkpoint->key_rows)
-                : layer->q.bias;
+        int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
+        place_bias(checkpoint, own, query, checkpoint->query_rows, layer, &layer->q);
+        if (checkpoint->key)
+            place_bias(checkpoint, keys, key, checkpoint->key_rows, layer, &layer->k);
+        else
+            layer->k.bias = layer->q.bias;
     }
     checkpoint->biased = true;
     return note(context, checkpoint,

@@ -267,6 +267,17 @@ static const bound_case bound_cases[] = {
      .folded = "input",
      .note = "gains of the norm of queries or keys are missing",
      .scale_free = 1},
+    /* a bias of another size is no number of any dimension, and acts all the same */
+    {.config = "\"model_type\": \"qwen2\", " ROPE,
+     .q = 1,
+     .k = 1,
+     .vector = {"model.layers.0.self_attn.q_proj.bias"},
+     .count = 3,
+     .value = {{9, 9, 9}},
+     .bound = {NAN, NAN},
+     .kind = "none",
+     .folded = "input",
+     .note = "a bias of queries or keys has another size or type"},
     /* refused by name */
     {.config = "\"model_type\": \"exaone4\", \"layer_types\": [\"full_attention\"], "
                "\"sliding_window\": null, " ROPE,
@@ -516,18 +527,14 @@ START_TEST(positions_have_no_gains) {
 }
 END_TEST
 
-/* A gain that is no number costs its heads, by name; --raw does without it. */
-START_TEST(a_bad_gain_is_named) {
-    test_model model;
+/* Analyses what was written: all heads are bad, and the first row names the number. --raw does
+ * without it. */
+static void check_bad_number(const test_model *model, const char *words) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
-    model_open(&model);
-    add_wide(&model);
-    model_find(&model, "model.layers.0.input_layernorm.weight")->value[3] = NAN;
-    model_write(&model, starcoder);
-    model_analyse(&model, &checkpoint, &tables);
+    model_analyse(model, &checkpoint, &tables);
     ck_assert_int_eq(tables.bad, 2);
-    ck_noted(&tables, 0, 0, "qk", "tensor model.layers.0.input_layernorm.weight: number 3 is nan");
+    ck_noted(&tables, 0, 0, "qk", words);
     ck_noted(&tables, 0, 0, "qk", "--raw");
     szg_checkpoint_tables_close(&tables);
     const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = true};
@@ -535,7 +542,81 @@ START_TEST(a_bad_gain_is_named) {
     ck_assert_int_eq(tables.bad, 0);
     szg_checkpoint_tables_close(&tables);
     szg_checkpoint_close(&checkpoint);
-    model_close(&model);
+}
+
+/* A gain, a shift or a bias that is no number costs its heads, by name. */
+START_TEST(a_bad_gain_is_named) {
+    static const struct {
+        const char *tensor, *words;
+    } cases[] = {{"model.layers.0.input_layernorm.weight", "number 3 is nan, and a norm's gain"},
+                 {"model.layers.0.input_layernorm.bias", "number 3 is nan, and a norm's shift"},
+                 {"model.layers.0.self_attn.q_proj.bias", "number 1 is nan, and a bias"},
+                 {"model.layers.0.self_attn.k_proj.bias", "number 1 is nan, and a bias"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        char words[128];
+        model_open(&model);
+        add_wide(&model);
+        if (strstr(cases[i].tensor, "proj.bias")) /* two numbers of each head */
+            model_add(&model, SZGI_DTYPE_F32, 4, -1, "%s", cases[i].tensor)->value[1] = NAN;
+        model_find(&model, cases[i].tensor)->value[3] = NAN;
+        snprintf(words, sizeof words, "tensor %s: %s", cases[i].tensor, cases[i].words);
+        model_write(&model, starcoder);
+        check_bad_number(&model, words);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* One layer of T5 with two heads of size 2 and a table of four lags. */
+static const char t5_config[] =
+    "{\"model_type\": \"t5\", \"d_model\": 4, \"d_kv\": 2, \"num_heads\": 2, "
+    "\"num_layers\": 1, \"num_decoder_layers\": 1}";
+
+static double *add_t5(test_model *model) {
+    static const char *const names[] = {"SelfAttention.q.weight", "SelfAttention.k.weight"};
+    for (int side = 0; side < 2; side++) {
+        model_tensor *weight =
+            model_add(model, SZGI_DTYPE_F32, D, D, "encoder.block.0.layer.0.%s", names[side]);
+        for (int64_t i = 0; i < D * D; i++)
+            weight->value[i] = i % (D + 1) == 0;
+    }
+    model_tensor *gain =
+        model_add(model, SZGI_DTYPE_F32, D, -1, "encoder.block.0.layer.0.layer_norm.weight");
+    for (int64_t i = 0; i < D; i++)
+        gain->value[i] = 1;
+    return model_add(model, SZGI_DTYPE_F32, 4, 2,
+                     "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight")
+        ->value;
+}
+
+/* d sigma_1(W_Q D) sigma_1(W_K D) = 4, and the largest number of the head's column. */
+START_TEST(a_table_by_the_lag_is_added) {
+    static const double table[8] = {-100, 1, 3, -7, 2, 0, 1, 0.5};
+    for (int bad = 0; bad < 2; bad++) {
+        test_model model;
+        model_open(&model);
+        double *values = add_t5(&model);
+        memcpy(values, table, sizeof table);
+        if (bad) /* behind a large number, in front of small ones */
+            values[2] = NAN;
+        model_write(&model, t5_config);
+        if (bad) {
+            check_bad_number(&model, "relative_attention_bias.weight: number 2 is nan");
+        } else {
+            szg_checkpoint *checkpoint;
+            szg_checkpoint_tables tables;
+            model_analyse(&model, &checkpoint, &tables);
+            for (int64_t h = 0; h < 2; h++) {
+                double want = h == 0 ? 104 : 11, got = cell(tables.bounds, h, "bound");
+                ck_assert_msg(got >= want && got <= want * (1 + 1e-12), "head %d: %.17g, not %.17g",
+                              (int)h, got, want);
+            }
+            szg_checkpoint_tables_close(&tables);
+            szg_checkpoint_close(&checkpoint);
+        }
+        model_close(&model);
+    }
 }
 END_TEST
 
@@ -590,6 +671,7 @@ TEST_FILE("bounds") {
     test_add(suite, "raw_leaves_the_gains_out", raw_leaves_the_gains_out);
     test_add(suite, "positions_have_no_gains", positions_have_no_gains);
     test_add(suite, "a_bad_gain_is_named", a_bad_gain_is_named);
+    test_add(suite, "a_table_by_the_lag_is_added", a_table_by_the_lag_is_added);
     test_add(suite, "a_missing_norm_is_said", a_missing_norm_is_said);
     test_add(suite, "bounds_survive_refused_allocations", bounds_survive_refused_allocations);
 }
