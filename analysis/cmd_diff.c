@@ -13,13 +13,13 @@
 #include "model.h"
 #include "specs.h"
 
-enum { KEY_TO = MODEL_KEY_OWN, KEY_TOP, KEY_SPECTRA };
+enum { KEY_TO = MODEL_KEY_OWN, KEY_TOP, KEY_SPECTRA, KEY_RAW };
 
 typedef struct diff_options {
     text_list paths;
     model_options model;
     int64_t top, order;
-    bool previous, spectra, encodings;
+    bool previous, spectra, raw, encodings;
 } diff_options;
 
 static const struct argp_option options[] = {
@@ -31,6 +31,10 @@ static const struct argp_option options[] = {
      "singular vectors whose span left_angle and right_angle follow (default 4)", 0},
     {"spectra", KEY_SPECTRA, NULL, 0,
      "the table `diff_spectra` too: every singular value of M_A, M_B, D2, D3 and M_B - M_A", 0},
+    {"raw", KEY_RAW, NULL, 0,
+     "fold no gain of a norm into the weights (default: those of input, query, key and latent "
+     "norms)",
+     0},
     MODEL_OPTIONS,
     {NULL, 'n', "N", 0, "sequence length of encodings (default 512)", 0},
     {0}};
@@ -43,6 +47,28 @@ static bool is_spec(const char *operand) {
     return access(operand, F_OK) != 0 && specs_names_encoding(operand);
 }
 
+/* An operand among encodings that is none: a checkpoint, or a name that nothing has. */
+static void refuse_mixture(const diff_options *own, struct argp_state *state) {
+    for (int64_t i = 0; i < own->paths.count; i++)
+        if (!is_spec(own->paths.value[i]) && access(own->paths.value[i], F_OK) != 0)
+            argp_error(state,
+                       "'%s' is neither a file nor an encoding: `szego help specs` lists "
+                       "the encodings",
+                       SHOWN(own->paths.value[i]));
+    argp_error(state, "checkpoints and encodings (SPEC) have nothing in common: give the one or "
+                      "the other");
+}
+
+/* Options that would do nothing. */
+static void refuse_unused(const diff_options *own, struct argp_state *state) {
+    const char *unused = own->top > 0 ? "--top" : own->spectra ? "--spectra" : "--raw";
+    if (own->encodings && (own->top > 0 || own->spectra || own->raw))
+        argp_error(state, "%s is about checkpoints, and encodings (SPEC) are given: leave it out",
+                   unused);
+    if (!own->encodings && own->order > 0)
+        argp_error(state, "-n is about encodings (SPEC), and checkpoints are given: leave it out");
+}
+
 static void complete(diff_options *own, struct argp_state *state) {
     int64_t specs = 0;
     for (int64_t i = 0; i < own->paths.count; i++)
@@ -51,12 +77,12 @@ static void complete(diff_options *own, struct argp_state *state) {
         argp_error(state, "PATH is missing: two or more checkpoints, or a folder of folders "
                           "checkpoint-STEP; or two encodings");
     if (specs > 0 && specs < own->paths.count)
-        argp_error(state, "checkpoints and encodings (SPEC) have nothing in common: give the one "
-                          "or the other");
+        refuse_mixture(own, state);
     if (specs == 1)
         argp_error(state, "'%s' has nothing to be compared with: a second SPEC is missing",
                    SHOWN(own->paths.value[0]));
     own->encodings = specs > 0;
+    refuse_unused(own, state);
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -70,6 +96,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_SPECTRA:
         own->spectra = true;
+        return 0;
+    case KEY_RAW:
+        own->raw = true;
         return 0;
     case ARGP_KEY_ARG:
         parse_text(state, argument, &own->paths);
@@ -134,8 +163,8 @@ static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
         szg_checkpoint_close(&other);
         return status;
     }
-    status = szgi_checkpoint_diff(call->context, *base, other, item->step,
-                                  own->top > 0 ? own->top : 4, diff->tables);
+    const szgi_diff_options wanted = {.top = own->top > 0 ? own->top : 4, .raw = own->raw};
+    status = szgi_checkpoint_diff(call->context, *base, other, item->step, &wanted, diff->tables);
     if (own->previous && status == SZG_OK) {
         szg_checkpoint *old = *base;
         *base = other;
@@ -145,10 +174,26 @@ static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
     return status;
 }
 
+/* The first checkpoint, which the others are compared with: of a series, too, nothing is without
+ * it. */
+static szg_status open_base(command_call *call, const stack_diff *diff, szg_checkpoint **out) {
+    szg_status status = open_one(call, diff->series->item[0].path, diff->stack, out);
+    char *problem;
+    if (diff->series->count == 2 || (status != SZG_EDATA && status != SZG_EIO))
+        return status;
+    SZG_TRY(szgi_memory_copy_text(call->context, szg_context_message(call->context), &problem));
+    status = szgi_fail(call->context, status,
+                       "%s; the others are compared with it: leave it out, and name those that are "
+                       "there as PATHs",
+                       problem);
+    szgi_memory_free(problem);
+    return status;
+}
+
 /* `stacks` gets the names of all stacks of the first, with a plus sign between. */
 static szg_status run_stack(command_call *call, const stack_diff *diff, char *stacks, size_t size) {
     szg_checkpoint *base;
-    SZG_TRY(open_one(call, diff->series->item[0].path, diff->stack, &base));
+    SZG_TRY(open_base(call, diff, &base));
     szg_checkpoint_facts facts = szg_checkpoint_describe(base);
     snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
     if (!facts.unknown && *facts.note)
@@ -275,9 +320,9 @@ const command command_diff = {
     .name = "diff",
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
     .arguments = "PATH...|SPEC SPEC...",
-    .doc = "Compares W_Q^T W_K of every head of checkpoint B, the second PATH, with that of A, the "
-           "first, of one architecture: "
-           "the parts of first and second order of the change (D2, D3), norms, stable rank, "
+    .doc = "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
+           "the second PATH, with that of A, the first, of one architecture: the parts of first "
+           "and second order of the change (D2, D3), norms, stable rank, "
            "spectral entropy, and the angles by which the top singular directions turned. Rows "
            "begin with what changed most. More PATHs, or one folder with folders "
            "checkpoint-STEP in it, are a series with a column `step`. Of encodings (SPEC) the "

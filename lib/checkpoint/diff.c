@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "analyse.h"
 #include "diff.h"
+#include "fold.h"
 #include "increment.h"
 
 /* ---- Tables ---- */
@@ -54,6 +55,9 @@
     ANGLES(X, _1, "_1", "1")                                                                       \
     X(TOP, "top", SZG_INTEGER, "how many singular vectors left_angle and right_angle follow")      \
     ANGLES(X, , "", "`top`")                                                                       \
+    X(FOLDED, "folded", SZG_TEXT,                                                                  \
+      "norms whose gains are in the weights of A and of B: input, qk, latent, with plus signs "    \
+      "between; or none")                                                                          \
     X(NOTE, "note", SZG_TEXT, "what a reader must know, or why there are no numbers")
 SZGI_SCHEMA(diff_columns, DIFF);
 
@@ -146,6 +150,7 @@ typedef struct diff_job {
     const szg_checkpoint *base, *other;
     int64_t top;
     bool spectra;
+    fold_kind fold;
     char **problem;            /* [layers]: why a layer is skipped, or NULL */
     bool *turned;              /* [layers]: rotations differ */
     szgi_increment_work *work; /* [threads] */
@@ -178,6 +183,19 @@ static szg_status find_problem(szg_context *context, const layer_weights *layer,
     return szgi_memory_copy_text(context, found, problem);
 }
 
+/* Gains that are in one side alone would be taken for a change of the weights. */
+static szg_status check_folded(szg_context *context, const diff_job *job, int64_t layer,
+                               char **problem) {
+    const char *a = szgi_fold_name(job->base, layer, job->fold),
+               *b = szgi_fold_name(job->other, layer, job->fold);
+    if (*problem || strcmp(a, b) == 0)
+        return SZG_OK;
+    return szgi_text_append(context, problem,
+                            "gains of these norms are folded: %s, and %s in %s, which has or lacks "
+                            "their tensors: --raw folds none",
+                            b, a, job->base->source);
+}
+
 static szg_status check_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     diff_job *job = data;
@@ -188,20 +206,26 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
                                 a->absent ? a->absent : b->absent);
     SZG_TRY(find_problem(context, a, &job->problem[block]));
     SZG_TRY(find_problem(context, b, &job->problem[block]));
-    return a->absent ? SZG_OK : check_rotation(context, job, block, &job->turned[block]);
+    if (a->absent)
+        return SZG_OK;
+    SZG_TRY(check_folded(context, job, block, &job->problem[block]));
+    return check_rotation(context, job, block, &job->turned[block]);
 }
 
 static szg_status read_keys(szg_context *context, const diff_job *job, int64_t layer,
                             int64_t key_head, szgi_increment_work *work) {
-    SZG_TRY(szgi_checkpoint_keys(context, job->base, layer, key_head, work->k.a));
-    SZG_TRY(szgi_checkpoint_keys(context, job->other, layer, key_head, work->k.b));
+    fold_kind fold = job->fold;
+    SZG_TRY(szgi_fold_keys(context, job->base, layer, key_head, fold, work->k.a, NULL));
+    SZG_TRY(szgi_fold_keys(context, job->other, layer, key_head, fold, work->k.b, NULL));
     return szgi_increment_factor(context, work, &work->k);
 }
 
 static szg_status compare_head(szg_context *context, const diff_job *job, head_change *change,
                                szgi_increment_work *work) {
-    SZG_TRY(szgi_checkpoint_queries(context, job->base, change->layer, change->head, work->q.a));
-    SZG_TRY(szgi_checkpoint_queries(context, job->other, change->layer, change->head, work->q.b));
+    int64_t layer = change->layer, head = change->head;
+    fold_kind fold = job->fold;
+    SZG_TRY(szgi_fold_queries(context, job->base, layer, head, fold, work->q.a, NULL));
+    SZG_TRY(szgi_fold_queries(context, job->other, layer, head, fold, work->q.b, NULL));
     SZG_TRY(szgi_increment_factor(context, work, &work->q));
     SZG_TRY(szgi_increment_compute(context, work, job->top, &change->increment));
     if (!job->spectra) { /* the norms stay */
@@ -361,6 +385,7 @@ static szg_status report_head(szg_context *context, const diff_job *job, int64_t
     szgi_row row = label(context, tables->diff, job->base, job->other->source, step, change->layer,
                          change->head);
     put_increment(&row, &change->increment);
+    szgi_row_text(&row, FOLDED, szgi_fold_name(job->base, change->layer, job->fold));
     if (job->turned[change->layer])
         szgi_row_note(&row, "rotary frequencies differ too: M leaves them out");
     SZG_TRY(row.status);
@@ -427,13 +452,17 @@ static szg_status run_job(szg_context *context, diff_job *job, int64_t step,
 }
 
 szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base,
-                                const szg_checkpoint *other, int64_t step, int64_t top,
-                                szgi_diff_tables *tables) {
+                                const szg_checkpoint *other, int64_t step,
+                                const szgi_diff_options *options, szgi_diff_tables *tables) {
+    int64_t top = options->top;
     if (top < 1)
         return szgi_fail(context, SZG_EINVAL, "top %" PRId64 ": at least 1 is needed", top);
     SZG_TRY(szgi_diff_check(context, base, other));
-    diff_job job = {
-        .base = base, .other = other, .top = top, .spectra = tables->diff_spectra != NULL};
+    diff_job job = {.base = base,
+                    .other = other,
+                    .top = top,
+                    .spectra = tables->diff_spectra != NULL,
+                    .fold = options->raw ? FOLD_NONE : FOLD_ALL};
     szg_status status = run_job(context, &job, step, tables);
     close_job(context, &job);
     return status;

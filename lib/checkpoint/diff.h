@@ -23,12 +23,18 @@ void szgi_diff_close(szgi_diff_tables *tables);
 SZG_CHECK_RESULT szg_status szgi_diff_check(szg_context *context, const szg_checkpoint *base,
                                             const szg_checkpoint *other);
 
+typedef struct szgi_diff_options {
+    int64_t top; /* >= 1: the singular vectors whose span is followed */
+    bool raw;    /* no gain of a norm is folded into the weights */
+} szgi_diff_options;
+
 /* Adds the rows of all heads, those that changed most (||M_B - M_A||_F / ||M_A||_F) first, A the
- * base and B the other. `step` < 0: none. `top` >= 1: the singular vectors whose span is followed.
- * A head that cannot be read is a row with a note at the end. SZG_EDATA: szgi_diff_check. */
+ * base and B the other. `step` < 0: none. A head that cannot be read is a row with a note at the
+ * end. SZG_EDATA: szgi_diff_check. */
 SZG_CHECK_RESULT szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base,
                                                  const szg_checkpoint *other, int64_t step,
-                                                 int64_t top, szgi_diff_tables *tables);
+                                                 const szgi_diff_options *options,
+                                                 szgi_diff_tables *tables);
 
 /* A row that holds nothing but the reason why a whole checkpoint is left out; a warning is sent. */
 SZG_CHECK_RESULT szg_status szgi_diff_problem(szg_context *context, szgi_diff_tables *tables,

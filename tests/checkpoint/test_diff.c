@@ -11,6 +11,8 @@
 /* model_bert: layers, heads, and the sizes of a head and of the model. */
 enum { LAYERS = 3, HEADS = 2, E = 3, D = 6, ORDER = 6, CHANGES = LAYERS * HEADS };
 
+static const szgi_diff_options one_vector = {.top = 1};
+
 typedef struct model_pair {
     test_model a, b;
     szg_checkpoint *base, *other;
@@ -51,7 +53,9 @@ static void pair_write(model_pair *pair) {
 static void pair_compare(model_pair *pair, int64_t top) {
     pair_write(pair);
     ck_szg_ok(szgi_diff_open(test_context(), true, &pair->tables));
-    ck_szg_ok(szgi_checkpoint_diff(test_context(), pair->base, pair->other, 7, top, &pair->tables));
+    const szgi_diff_options options = {.top = top};
+    ck_szg_ok(
+        szgi_checkpoint_diff(test_context(), pair->base, pair->other, 7, &options, &pair->tables));
 }
 
 static void pair_close(model_pair *pair) {
@@ -414,6 +418,93 @@ START_TEST(a_layer_that_is_not_finite) {
 }
 END_TEST
 
+/* The gains of BERT's norm in front of a layer: those of the layer before, or of the embeddings. */
+static double *add_gains(test_model *model, int layer, double value) {
+    model_tensor *gain =
+        layer == 0 ? model_add(model, SZGI_DTYPE_F64, D, -1, "embeddings.LayerNorm.weight")
+                   : model_add(model, SZGI_DTYPE_F64, D, -1,
+                               "encoder.layer.%d.output.LayerNorm.weight", layer - 1);
+    for (int i = 0; i < D; i++)
+        gain->value[i] = value * (1 + i);
+    return gain->value;
+}
+
+/* base_X is what `szego checkpoint` says of A. */
+static void check_base(const model_pair *pair, bool raw) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = raw};
+    szg_checkpoint_tables tables;
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), pair->base, &options, &tables));
+    for (int64_t layer = 0; layer < LAYERS; layer++)
+        for (int64_t head = 0; head < HEADS; head++) {
+            int64_t at = find_row(tables.summary, layer, head, "qk"), row;
+            row = row_of(pair, layer, head);
+            double sigma = cell(tables.summary, at, "sigma_max");
+            /* of the same factors, by two ways */
+            ck_close(cell(pair->tables.diff, row, "base_sigma_max"), sigma, 4 * weyl(D, sigma));
+            ck_assert_str_eq(cell_text(pair->tables.diff, row, "folded"),
+                             cell_text(tables.summary, at, "folded"));
+        }
+    szg_checkpoint_tables_close(&tables);
+}
+
+/* Layer 1 of B has gains twice those of A, and nothing else differs: M_B = 4 M_A, of which D2 is
+ * 2 M_A and D3 is M_A. --raw sees no change. */
+START_TEST(gains_are_weights) {
+    for (int raw = 0; raw < 2; raw++) {
+        const szgi_diff_options options = {.top = 1, .raw = raw};
+        model_pair pair;
+        pair_open(&pair);
+        pair_equal(&pair);
+        for (int layer = 0; layer < LAYERS; layer++) {
+            add_gains(&pair.a, layer, 1);
+            add_gains(&pair.b, layer, layer == 1 ? 2 : 1);
+        }
+        pair_write(&pair);
+        ck_szg_ok(szgi_diff_open(test_context(), false, &pair.tables));
+        ck_szg_ok(
+            szgi_checkpoint_diff(test_context(), pair.base, pair.other, 1, &options, &pair.tables));
+        for (int64_t layer = 0; layer < LAYERS; layer++)
+            for (int64_t head = 0; head < HEADS; head++) {
+                int64_t row = row_of(&pair, layer, head);
+                double factor = layer == 1 && !raw, bound = gamma_of(16 * D * 2 * E);
+                ck_close(cell(pair.tables.diff, row, "change"), 3 * factor, 3 * factor * bound);
+                ck_close(cell(pair.tables.diff, row, "d2"), 2 * factor, 2 * factor * bound);
+                ck_close(cell(pair.tables.diff, row, "d3"), factor, factor * bound);
+            }
+        check_base(&pair, raw);
+        pair_close(&pair);
+    }
+}
+END_TEST
+
+/* Gains in one checkpoint alone are no change of its weights: the layer is skipped, but not with
+ * --raw. */
+START_TEST(gains_of_one_side) {
+    for (int raw = 0; raw < 2; raw++) {
+        const szgi_diff_options options = {.top = 1, .raw = raw};
+        model_pair pair;
+        pair_open(&pair);
+        for (int layer = 0; layer < LAYERS; layer++) {
+            add_gains(&pair.a, layer, 1);
+            if (layer != 2)
+                add_gains(&pair.b, layer, 1);
+        }
+        pair_write(&pair);
+        ck_szg_ok(szgi_diff_open(test_context(), false, &pair.tables));
+        ck_szg_ok(
+            szgi_checkpoint_diff(test_context(), pair.base, pair.other, 1, &options, &pair.tables));
+        const szg_table *table = pair.tables.diff;
+        int64_t last = szg_table_rows(table) - 1;
+        ck_assert_int_eq(pair.tables.bad, !raw);
+        ck_assert_int_eq(last + 1, raw ? CHANGES : CHANGES - HEADS + 1);
+        if (!raw)
+            ck_assert(strstr(cell_text(table, last, "note"), "folded: none, and input in") &&
+                      strstr(cell_text(table, last, "note"), "--raw"));
+        pair_close(&pair);
+    }
+}
+END_TEST
+
 START_TEST(other_architectures) {
     static const char narrow[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
                                  "\"num_attention_heads\":3,\"hidden_size\":6,"
@@ -436,9 +527,9 @@ START_TEST(other_architectures) {
         ck_szg_ok(szg_checkpoint_open(test_context(), pair.a.folder, NULL, &pair.base));
         ck_szg_ok(szg_checkpoint_open(test_context(), pair.b.folder, NULL, &pair.other));
         ck_szg_ok(szgi_diff_open(test_context(), false, &pair.tables));
-        ck_szg_fails(
-            SZG_EDATA, cases[i].words,
-            szgi_checkpoint_diff(test_context(), pair.base, pair.other, -1, 1, &pair.tables));
+        ck_szg_fails(SZG_EDATA, cases[i].words,
+                     szgi_checkpoint_diff(test_context(), pair.base, pair.other, -1, &one_vector,
+                                          &pair.tables));
         ck_assert(strstr(szg_context_message(test_context()), pair.b.folder));
         pair_close(&pair);
     }
@@ -446,10 +537,11 @@ START_TEST(other_architectures) {
 END_TEST
 
 static szg_status compare_all(const model_pair *pair) {
+    const szgi_diff_options options = {.top = 2};
     szgi_diff_tables tables;
     SZG_TRY(szgi_diff_open(test_context(), true, &tables));
     szg_status status =
-        szgi_checkpoint_diff(test_context(), pair->base, pair->other, 1, 2, &tables);
+        szgi_checkpoint_diff(test_context(), pair->base, pair->other, 1, &options, &tables);
     szgi_diff_close(&tables);
     return status;
 }
@@ -479,7 +571,7 @@ START_TEST(cancelling) {
     pair_write(&pair);
     ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
     ck_assert_int_eq(szgi_diff_open(context, false, &tables), SZG_OK);
-    ck_assert_int_eq(szgi_checkpoint_diff(context, pair.base, pair.other, 1, 1, &tables),
+    ck_assert_int_eq(szgi_checkpoint_diff(context, pair.base, pair.other, 1, &one_vector, &tables),
                      SZG_ECANCEL);
     ck_assert_int_eq(szg_table_rows(tables.diff), 0);
     szgi_diff_close(&tables);
@@ -580,6 +672,8 @@ TEST_FILE("diff") {
     test_add(suite, "weights_far_from_1", weights_far_from_1);
     test_add(suite, "norms_beyond_the_doubles", norms_beyond_the_doubles);
     test_add(suite, "a_layer_that_is_not_finite", a_layer_that_is_not_finite);
+    test_add(suite, "gains_are_weights", gains_are_weights);
+    test_add(suite, "gains_of_one_side", gains_of_one_side);
     test_add(suite, "other_architectures", other_architectures);
     test_add(suite, "refused_memory", refused_memory);
     test_add(suite, "cancelling", cancelling);
