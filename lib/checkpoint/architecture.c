@@ -481,10 +481,30 @@ static szg_status share_keys(szg_context *context, szg_checkpoint *checkpoint, i
     return SZG_OK;
 }
 
+/* ALBERT's layers: how many groups of weights they share. */
+static szg_status resolve_groups(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const group_keys[] = {"num_hidden_groups", NULL};
+    static const char *const inner_keys[] = {"inner_group_num", NULL};
+    int64_t inner = 1;
+    SZG_TRY(szgi_config_integer(context, checkpoint->settings, group_keys, 1, &checkpoint->groups));
+    if (checkpoint->groups > checkpoint->layers)
+        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, group_keys[0]),
+                              "is %" PRId64 " for %" PRId64 " layers", checkpoint->groups,
+                              checkpoint->layers);
+    if (szgi_json_has(checkpoint->settings, inner_keys[0]))
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, inner_keys, 1, &inner));
+    if (inner == 1)
+        return SZG_OK;
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, inner_keys[0]),
+                          "is %" PRId64
+                          ", and szego knows groups of one layer alone: --config none "
+                          "gives the singular values of every 2-D weight",
+                          inner);
+}
+
 /* What each layer is, and whose keys it uses. */
 static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const shared_keys[] = {"num_kv_shared_layers", NULL};
-    static const char *const group_keys[] = {"num_hidden_groups", NULL};
     const model_family *family = checkpoint->family;
     int64_t shared = 0;
     if (family->shares_keys)
@@ -494,12 +514,7 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
                               "is %" PRId64 " of %" PRId64 " layers: none is left with keys",
                               shared, checkpoint->layers);
     if (family->shares_layers)
-        SZG_TRY(
-            szgi_config_integer(context, checkpoint->settings, group_keys, 1, &checkpoint->groups));
-    if (checkpoint->groups > checkpoint->layers)
-        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, group_keys[0]),
-                              "is %" PRId64 " for %" PRId64 " layers", checkpoint->groups,
-                              checkpoint->layers);
+        SZG_TRY(resolve_groups(context, checkpoint));
     bool listed = family->mixed && !szgi_json_has(checkpoint->settings, "layer_types") &&
                   szgi_json_has(checkpoint->settings, "full_attn_idxs");
     if (listed)
@@ -531,8 +546,14 @@ static szg_status place_layers(szg_context *context, szg_checkpoint *checkpoint)
  * number of another stack (T5's num_hidden_layers is the encoder's). */
 static szg_status size_value(szg_context *context, const szg_checkpoint *checkpoint,
                              const char *const *names, szgi_json_value *out) {
+    const size_keys *own = &checkpoint->family->keys;
+    const char *otherwise = own->layers == names[0] ? own->layers_otherwise : NULL;
     if (checkpoint->family->stack && szgi_json_has(checkpoint->settings, names[0])) {
         *out = szgi_json_member(checkpoint->settings, names[0]);
+        return SZG_OK;
+    }
+    if (otherwise && szgi_json_has(checkpoint->settings, otherwise)) {
+        *out = szgi_json_member(checkpoint->settings, otherwise);
         return SZG_OK;
     }
     const char *const other_first[] = {names[1], strcmp(names[0], names[1]) ? names[0] : NULL,

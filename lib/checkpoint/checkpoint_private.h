@@ -113,6 +113,7 @@ typedef enum input_rule {
     INPUT_LAYER_BEFORE_CROSS, /* encoder_attn_layer_norm; keys: the encoder's last norm */
     INPUT_RMS_GGUF,           /* attn_norm; 1 + w is what the converter wrote */
     INPUT_LAYER_GGUF,         /* the same with a mean */
+    INPUT_LAYER_FALCON_GGUF,  /* attn_norm_2, or attn_norm */
     INPUT_LAYER_BERT_GGUF,    /* layer_output_norm of the layer before, or token_embd_norm */
     INPUT_NONE,               /* queries and keys read the residual stream (OLMo 2, EXAONE 4) */
 } input_rule;
@@ -121,6 +122,7 @@ typedef enum input_rule {
 typedef struct size_keys {
     const char *layers, *heads, *model; /* NULL: the usual key alone */
     const char *head;                   /* besides head_dim */
+    const char *layers_otherwise;       /* of another stack: it counts if `layers` is not there */
 } size_keys;
 
 /* One model_type, or one stack of it. */

@@ -54,7 +54,11 @@
 #define T5_STACK(type, name, own, attention, layer_key, ...)                                       \
     {                                                                                              \
         .model_type = type, .stack = name,                                                         \
-        .keys = {.layers = layer_key, .heads = "num_heads", .model = "d_model", .head = "d_kv"},   \
+        .keys = {.layers = layer_key,                                                              \
+                 .layers_otherwise = "num_layers",                                                 \
+                 .heads = "num_heads",                                                             \
+                 .model = "d_model",                                                               \
+                 .head = "d_kv"},                                                                  \
         .stem = own ".block.", .query = attention ".q.weight", .key = attention ".k.weight",       \
         .scale = SCALE_ONE, __VA_ARGS__                                                            \
     }

@@ -65,6 +65,7 @@ static const input_norm norms[] = {
         LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
     [INPUT_RMS_GGUF] = RMS_NORM("attn_norm"),
     [INPUT_LAYER_GGUF] = LAYER_NORM("attn_norm"),
+    [INPUT_LAYER_FALCON_GGUF] = LAYER_NORM("attn_norm_2", .other = "attn_norm"),
     [INPUT_LAYER_BERT_GGUF] =
         LAYER_NORM("layer_output_norm", .after = true, .first = "token_embd_norm"),
     [INPUT_NONE] = {.kind = KIND_NONE},
@@ -79,6 +80,8 @@ input_rule szgi_fold_rule_of_gguf(input_rule rule) {
     case INPUT_LAYER_PLUS_ONE:
     case INPUT_LAYER_LN1:
         return INPUT_LAYER_GGUF;
+    case INPUT_LAYER_FALCON:
+        return INPUT_LAYER_FALCON_GGUF;
     case INPUT_LAYER_BERT:
         return INPUT_LAYER_BERT_GGUF;
     case INPUT_LAYER_BARE:

@@ -33,21 +33,34 @@ static szg_status find_in_both(szg_context *context, szgi_json_value top, szgi_j
     return SZG_OK;
 }
 
+/* Dimensions rotate in pairs; `value` has their number, or the share of the head. */
+static szg_status check_even(szg_context *context, szgi_json_value value, int64_t rotary) {
+    if (rotary % 2 == 0)
+        return SZG_OK;
+    return szgi_json_fail(context, value,
+                          "lets %" PRId64 " dimensions of a head rotate, an odd number: they "
+                          "rotate in pairs",
+                          rotary);
+}
+
 /* How many leading dimensions of a head rotate. */
 static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkpoint,
                               szgi_json_value partial, bool proportional, int64_t *out) {
     static const char *const dim_keys[] = {"rotary_dim", NULL};
     const model_family *family = checkpoint->family;
     *out = checkpoint->head_size;
+    szgi_json_value settings = checkpoint->settings;
     if (family->partial == PARTIAL_LATENT) {
         *out = checkpoint->latent.rope;
-        return SZG_OK;
+        return check_even(context, szgi_json_member(settings, "qk_rope_head_dim"), *out);
     }
-    if (family->partial == PARTIAL_DIM)
-        return szgi_config_integer(context, checkpoint->settings, dim_keys, 2, out);
+    if (family->partial == PARTIAL_DIM) {
+        SZG_TRY(szgi_config_integer(context, settings, dim_keys, 2, out));
+        return check_even(context, szgi_json_member(settings, dim_keys[0]), *out);
+    }
     bool given = szgi_json_kind_of(partial) > SZGI_JSON_NULL;
     if (!given && family->partial != PARTIAL_REQUIRED)
-        return SZG_OK;
+        return check_even(context, szgi_json_member(settings, "head_dim"), *out);
     double share; /* a missing one is reported here */
     SZG_TRY(szgi_config_positive(context, partial, &share));
     if (!(share <= 1))
@@ -65,7 +78,32 @@ static szg_status rotary_size(szg_context *context, const szg_checkpoint *checkp
         return szgi_json_fail(context, partial,
                               "%.17g of a head of %" PRId64 " dimensions is less than one pair",
                               share, checkpoint->head_size);
-    return SZG_OK;
+    return check_even(context, partial, *out);
+}
+
+/* Keys of Nomic's own configuration that turn other dimensions, or other pairs: the class in
+ * transformers has no such keys. */
+static szg_status refuse_nomic(szg_context *context, const szg_checkpoint *checkpoint) {
+    static const char fraction_key[] = "rotary_emb_fraction",
+                      pairs_key[] = "rotary_emb_interleaved", sizes_key[] = "rotary_emb_scale_base";
+    szgi_json_value settings = checkpoint->settings;
+    double fraction = 1;
+    bool interleaved = false;
+    if (strcmp(checkpoint->family->model_type, "nomic_bert") != 0)
+        return SZG_OK;
+    if (szgi_json_has(settings, fraction_key))
+        SZG_TRY(szgi_json_as_real(context, szgi_json_member(settings, fraction_key), &fraction));
+    SZG_TRY(szgi_config_flag(context, settings, pairs_key, false, &interleaved));
+    const char *key = fraction != 1                        ? fraction_key
+                      : interleaved                        ? pairs_key
+                      : szgi_json_has(settings, sizes_key) ? sizes_key
+                                                           : NULL;
+    if (!key)
+        return SZG_OK;
+    return szgi_json_fail(context, szgi_json_member(settings, key),
+                          "has another value than the published models: szego knows whole heads "
+                          "whose halves rotate alone; --config none gives the singular values of "
+                          "every 2-D weight");
 }
 
 /* Halves or neighbours: by the architecture, or by its key. */
@@ -396,6 +434,7 @@ szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint)
     bool rotates;
     if (checkpoint->family->positions != POSITION_ROTARY)
         return SZG_OK;
+    SZG_TRY(refuse_nomic(context, checkpoint));
     SZG_TRY(rotates_at_all(context, checkpoint, &rotates));
     if (!rotates)
         return SZG_OK;

@@ -71,21 +71,42 @@ static double yarn_factor(double factor, double multiplier) {
     return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
 }
 
+/* A multiplier of YaRN's factor; `otherwise` where it is not there. */
+static szg_status yarn_multiplier(szg_context *context, szgi_json_value scaling, const char *key,
+                                  double otherwise, double *out) {
+    szgi_json_value value = szgi_json_member(scaling, key);
+    *out = otherwise;
+    if (!szgi_json_has(scaling, key))
+        return SZG_OK;
+    SZG_TRY(szgi_json_as_real(context, value, out));
+    if (!(*out >= 0 && *out < 1e6))
+        return szgi_json_fail(context, value, "is %.17g, and may not be negative or above 10^6",
+                              *out);
+    return SZG_OK;
+}
+
 /* attention_factor; or the quotient of the factors of mscale and mscale_all_dim where both are
- * there; or the paper's 0.1 ln(factor) + 1. */
+ * there and not 0; or the paper's 0.1 ln(factor) + 1, where mscale is 1 or not there and
+ * mscale_all_dim is 0 or not there. Of the rest DeepSeek's code and transformers make different
+ * numbers. */
 static szg_status yarn_amplitude(szg_context *context, szgi_json_value scaling, double *out) {
     double factor, numerator, denominator;
+    char path[256];
+    szgi_json_value own = szgi_json_member(scaling, "attention_factor");
     if (szgi_json_has(scaling, "attention_factor"))
-        return szgi_config_positive(context, szgi_json_member(scaling, "attention_factor"), out);
+        return szgi_config_positive(context, own, out);
     SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
-    *out = yarn_factor(factor, 1);
-    if (!szgi_json_has(scaling, "mscale") && !szgi_json_has(scaling, "mscale_all_dim"))
-        return SZG_OK;
-    SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "mscale"), &numerator));
-    SZG_TRY(
-        szgi_config_positive(context, szgi_json_member(scaling, "mscale_all_dim"), &denominator));
+    SZG_TRY(yarn_multiplier(context, scaling, "mscale", 1, &numerator));
+    SZG_TRY(yarn_multiplier(context, scaling, "mscale_all_dim", 0, &denominator));
     *out = yarn_factor(factor, numerator) / yarn_factor(factor, denominator);
-    return SZG_OK;
+    bool both = szgi_json_has(scaling, "mscale") && numerator > 0 && denominator > 0;
+    if (both || (numerator == 1 && denominator == 0))
+        return SZG_OK;
+    szgi_json_path(own, path, sizeof path);
+    return szgi_json_fail(context, scaling,
+                          "mscale and mscale_all_dim give a factor on queries and keys if both are "
+                          "there and not 0, or if mscale is 1 alone: --set %s=VALUE gives it",
+                          path);
 }
 
 static szg_status yarn_attention(szg_context *context, szgi_json_value scaling,

@@ -177,6 +177,11 @@ static szg_status resolve_alibi(szg_context *context, szg_checkpoint *checkpoint
         SZG_TRY(szgi_config_require(context, szgi_json_member(object, "alibi")));
         SZG_TRY(szgi_config_flag(context, object, "alibi", false, &checkpoint->alibi));
     }
+    if (checkpoint->family->alibi == ALIBI_MPT && !checkpoint->alibi)
+        return szgi_json_fail(
+            context, szgi_json_member(object, "alibi"),
+            "is false, and of MPT szego knows ALiBi alone: --config none gives the "
+            "singular values of every 2-D weight");
     return checkpoint->alibi ? note(context, checkpoint,
                                     "ALiBi adds a slope times the lag to the logits: left out")
                              : SZG_OK;

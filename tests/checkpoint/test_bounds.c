@@ -315,19 +315,34 @@ START_TEST(closed_forms_and_refusals) {
 }
 END_TEST
 
-/* The first case as a GGUF file, whose norm of Gemma holds 1 + w. */
+/* sigma_1^2 of the rows a (e_0 - m) and b (e_1 - m), where m is the mean of all four e_j or 0. */
+static double two_rows(double a, double b, bool centred) {
+    double own = centred ? 0.75 : 1, other = centred ? 0.25 : 0;
+    double p = own * a * a, q = own * b * b;
+    return (p + q + hypot(p - q, 2 * other * a * b)) / 2;
+}
+
+/* The first case as a GGUF file, whose norm of Gemma holds 1 + w. Falcon's norm has a mean; of two
+ * norms in front of a layer the second is that of the attention. */
 START_TEST(gguf_files_have_the_same_bounds) {
-    static const char *const architectures[] = {"llama", "gemma"};
-    for (int i = 0; i < 2; i++) {
+    static const struct {
+        const char *architecture, *norm;
+        bool centred, decoy;
+    } cases[] = {{"llama", "attn_norm", false, false},
+                 {"gemma", "attn_norm", false, false},
+                 {"falcon", "attn_norm", true, false},
+                 {"falcon", "attn_norm_2", true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *architecture = cases[i].architecture;
         gguf_file file = {.version = 0};
         szg_checkpoint *checkpoint;
         szg_checkpoint_tables tables;
         char key[64];
         float w[D * D] = {0};
-        const float gains[D] = {1, 2, 1, 0.5f};
+        const float gains[D] = {1, 2, 1, 0.5f}, others[D] = {9, 9, 9, 9};
         for (int j = 0; j < D; j++)
             w[j * (D + 1)] = 3;
-        gguf_key_text(&file, "general.architecture", architectures[i]);
+        gguf_key_text(&file, "general.architecture", architecture);
         const struct {
             const char *name;
             uint32_t value;
@@ -337,22 +352,28 @@ START_TEST(gguf_files_have_the_same_bounds) {
                      {"attention.head_count_kv", 2},
                      {"attention.key_length", 2}};
         for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
-            snprintf(key, sizeof key, "%s.%s", architectures[i], sizes[j].name);
+            snprintf(key, sizeof key, "%s.%s", architecture, sizes[j].name);
             gguf_key_u32(&file, key, sizes[j].value);
         }
-        snprintf(key, sizeof key, "%s.rope.freq_base", architectures[i]);
+        snprintf(key, sizeof key, "%s.rope.freq_base", architecture);
         gguf_key_f32(&file, key, 10000);
         gguf_tensor(&file, "blk.0.attn_q.weight", 0, 2, (int64_t[]){D, D}, w, sizeof w);
         gguf_tensor(&file, "blk.0.attn_k.weight", 0, 2, (int64_t[]){D, D}, w, sizeof w);
-        gguf_tensor(&file, "blk.0.attn_norm.weight", 0, 1, (int64_t[]){D}, gains, sizeof gains);
+        snprintf(key, sizeof key, "blk.0.%s.weight", cases[i].norm);
+        gguf_tensor(&file, key, 0, 1, (int64_t[]){D}, gains, sizeof gains);
+        if (cases[i].decoy)
+            gguf_tensor(&file, "blk.0.attn_norm.weight", 0, 1, (int64_t[]){D}, others,
+                        sizeof others);
         gguf_write(&file, scratch_path("bounds.gguf"));
         ck_szg_ok(
             szg_checkpoint_open(test_context(), scratch_path("bounds.gguf"), NULL, &checkpoint));
         ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
         for (int64_t h = 0; h < 2; h++) {
-            double wanted = 4 * 9 * ROOT * (h ? 1 : 4), got = cell(tables.bounds, h, "bound");
-            ck_assert_msg(got >= wanted && got <= wanted * (1 + 1e-12), "%s, head %lld: %.17g",
-                          architectures[i], (long long)h, got);
+            double wanted = 4 * ROOT * two_rows(3, h ? 1.5 : 6, cases[i].centred);
+            double got = cell(tables.bounds, h, "bound");
+            ck_assert_msg(got >= wanted && got <= wanted * (1 + 1e-12),
+                          "%s, head %lld: %.17g, not %.17g", architecture, (long long)h, got,
+                          wanted);
             ck_assert_str_eq(cell_text(tables.summary, h, "folded"), "input");
         }
         szg_checkpoint_tables_close(&tables);

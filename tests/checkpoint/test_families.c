@@ -766,6 +766,22 @@ START_TEST(older_forms) {
          "half; the rotary key 'spin' is not known "
          "to szego",
          "0-1"},
+        /* multipliers of which all readers make the paper's factor, 0.1 ln(4) + 1 */
+        {"deepseek_v3",
+         {"rope_parameters.mscale_all_dim=0"},
+         "rotary_amplitude",
+         "1.1386294361119891",
+         "0-1"},
+        {"deepseek_v3",
+         {"rope_parameters.mscale=null", "rope_parameters.mscale_all_dim=null"},
+         "rotary_amplitude",
+         "1.1386294361119891",
+         "0-1"},
+        {"nomic_bert",
+         {"rotary_emb_fraction=1.0", "rotary_emb_interleaved=false", "rotary_emb_scale_base=null"},
+         "pairing",
+         "half",
+         "0-1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[512];
@@ -789,6 +805,71 @@ START_TEST(older_forms) {
             ck_assert_str_eq(cell_text(tables.architecture, found, "layers"), cases[i].layers);
         }
         szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* What szego would read in another way than the model does is refused, with key and remedy. */
+START_TEST(forms_that_are_refused) {
+    static const struct {
+        const char *family, *set, *words[2];
+    } cases[] = {
+        {"albert", "inner_group_num=2", {"inner_group_num: is 2", "--config none"}},
+        {"mpt", "attn_config.alibi=false", {"attn_config.alibi: is false", "--config none"}},
+        {"nomic_bert", "rotary_emb_fraction=0.5", {"rotary_emb_fraction:", "--config none"}},
+        {"nomic_bert", "rotary_emb_interleaved=true", {"rotary_emb_interleaved:", "--config none"}},
+        {"nomic_bert", "rotary_emb_scale_base=512", {"rotary_emb_scale_base:", "--config none"}},
+        {"glm",
+         "rope_parameters.partial_rotary_factor=0.4",
+         {"rope_parameters.partial_rotary_factor: lets 3 dimensions", "odd"}},
+        {"gptj", "rotary_dim=3", {"rotary_dim: lets 3 dimensions", "odd"}},
+        {"qwen3", "head_dim=7", {"head_dim: lets 7 dimensions", "odd"}},
+        {"deepseek_v3", "qk_rope_head_dim=3", {"qk_rope_head_dim: lets 3 dimensions", "odd"}},
+        {"deepseek_v3", "rope_parameters.mscale_all_dim=null", {NULL, NULL}}, /* mscale 1 alone */
+        {"ministral3", "rope_parameters.mscale=0.7", {NULL, NULL}},
+        {"qwen2",
+         "rope_parameters.mscale=0.7",
+         {"mscale and mscale_all_dim", "--set rope_parameters.attention_factor=VALUE"}},
+        {"qwen2",
+         "rope_parameters.mscale_all_dim=1",
+         {"mscale and mscale_all_dim", "--set rope_parameters.attention_factor=VALUE"}},
+        {"qwen2", "rope_parameters.mscale=-1", {"rope_parameters.mscale: is -1", "negative"}},
+        {"qwen2", "rope_parameters.mscale_all_dim=1e999", {"mscale_all_dim", ""}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[512];
+        szg_checkpoint *checkpoint;
+        const char *const set[] = {cases[i].set};
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                                .sets = 1};
+        snprintf(folder, sizeof folder, "%s/%s", data_folder(), cases[i].family);
+        szg_status status =
+            szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint);
+        const char *message = szg_context_message(test_context());
+        ck_assert_msg((status == SZG_EDATA) == (cases[i].words[0] != NULL), "%s, %s: %s",
+                      cases[i].family, cases[i].set, message);
+        for (int j = 0; j < 2 && cases[i].words[j]; j++)
+            ck_assert_msg(strstr(message, cases[i].words[j]), "%s, %s: '%s' lacks '%s'",
+                          cases[i].family, cases[i].set, message, cases[i].words[j]);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* T5 as it was published counts the layers of the decoder nowhere: they are as many as the
+ * encoder's. */
+START_TEST(a_decoder_as_long_as_the_encoder) {
+    static const char *const stacks[] = {"encoder", "decoder", "cross"};
+    const char *const set[] = {"num_decoder_layers=null"};
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/t5", data_folder());
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                                .sets = 1, .stack = stacks[i]};
+        szg_checkpoint *checkpoint;
+        ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+        ck_assert_int_eq(szg_checkpoint_describe(checkpoint).layers, 2);
         szg_checkpoint_close(&checkpoint);
     }
 }
@@ -1269,6 +1350,8 @@ TEST_FILE("families") {
     test_add(suite, "a_prefix_chooses_another_stack", a_prefix_chooses_another_stack);
     test_add(suite, "values_are_set", values_are_set);
     test_add(suite, "older_forms", older_forms);
+    test_add(suite, "forms_that_are_refused", forms_that_are_refused);
+    test_add(suite, "a_decoder_as_long_as_the_encoder", a_decoder_as_long_as_the_encoder);
     test_add(suite, "stacks_beside_the_model", stacks_beside_the_model);
     test_add(suite, "folded_norms_of_every_family", folded_norms_of_every_family);
     test_add(suite, "no_input_is_above_the_bound", no_input_is_above_the_bound);
