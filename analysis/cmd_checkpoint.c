@@ -215,6 +215,7 @@ static szg_status run_stack(command_call *call, const char *stack, char *stacks,
 static szg_status run(command_call *call) {
     char stacks[256], more[256];
     szg_checkpoint_tables tables = {0};
+    SZG_TRY(output_check(call));
     szg_status status = run_stack(call, NULL, stacks, sizeof stacks, &tables);
     char *rest = stacks;
     strsep(&rest, "+");

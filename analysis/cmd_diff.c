@@ -291,6 +291,7 @@ static szg_status run(command_call *call) {
     const diff_options *own = call->own;
     szgi_series series;
     szgi_diff_tables tables;
+    SZG_TRY(output_check(call));
     if (own->encodings)
         return run_encodings(call);
     SZG_TRY(list_series(call, &series));

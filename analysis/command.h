@@ -84,6 +84,9 @@ typedef struct command {
  * in it, else `configs`, a list of {"runs": [NAME, ...], "config": {...}}. */
 SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szgi_json *provenance);
 
+/* Whether what is going to be computed can be written where -o says: SZG_EINVAL, SZG_EIO. */
+SZG_CHECK_RESULT szg_status output_check(const command_call *call);
+
 /* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a
  * provenance that says what ran: backend, BLAS, threads, seed, arguments. Written where -o says, or
  * printed on standard output as --format says. `table` is the one that a single-table format takes;

@@ -11,10 +11,9 @@ static szg_status open_result(command_call *call, szg_result **out) {
     SZG_TRY(szg_result_open(context, call->command->name, out));
     szgi_json *provenance = szgi_result_provenance(*out), *arguments = NULL;
     szg_status status;
-    SZG_TRY_GOTO(
-        status,
-        szgi_json_add_text(context, provenance, "backend", szgi_backend_name(context)),
-        fail);
+    SZG_TRY_GOTO(status,
+                 szgi_json_add_text(context, provenance, "backend", szgi_backend_name(context)),
+                 fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
     SZG_TRY_GOTO(
         status, szgi_json_add_integer(context, provenance, "threads", szg_context_threads(context)),
@@ -32,6 +31,11 @@ fail:
     szgi_json_close(&arguments);
     szg_result_close(out);
     return status;
+}
+
+szg_status output_check(const command_call *call) {
+    return call->shared.output ? szgi_result_check_path(call->context, call->shared.output)
+                               : SZG_OK;
 }
 
 static szg_status print(command_call *call, const szg_result *result, const char *table) {

@@ -23,6 +23,10 @@ typedef enum szgi_result_form {
 } szgi_result_form;
 szgi_result_form szgi_result_form_of(const char *path);
 
+/* Whether a result can be written there, before it is computed: SZG_EINVAL if the path has another
+ * ending, SZG_EIO if no file can be made. Nothing stays. */
+SZG_CHECK_RESULT szg_status szgi_result_check_path(szg_context *context, const char *path);
+
 /* As szg_result_write into a folder that is there and that the caller has locked
  * (szgi_folder_lock), for files of its own beside the tables. */
 SZG_CHECK_RESULT szg_status szgi_result_write_locked(szg_context *context, const szg_result *result,

@@ -181,16 +181,30 @@ szgi_result_form szgi_result_form_of(const char *path) {
     return SZGI_RESULT_UNKNOWN;
 }
 
+static szg_status check_form(szg_context *context, const char *path) {
+    if (szgi_result_form_of(path) != SZGI_RESULT_UNKNOWN)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "output %s: end it in / for a folder, or in .csv, .json or .npy", SHOWN(path));
+}
+
+szg_status szgi_result_check_path(szg_context *context, const char *path) {
+    szgi_writer *writer;
+    SZG_TRY(check_form(context, path));
+    if (szgi_result_form_of(path) == SZGI_RESULT_FOLDER)
+        return SZG_OK; /* which is made when it is written */
+    SZG_TRY(szgi_writer_open(context, path, &writer));
+    szgi_writer_discard(&writer);
+    return SZG_OK;
+}
+
 szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path,
                             const char *name) {
     static emit_fn *const emit[SZGI_RESULT_FORMS] = {
         [SZGI_RESULT_JSON] = emit_json, [SZGI_RESULT_CSV] = emit_csv, [SZGI_RESULT_NPY] = emit_npy};
     szgi_result_form form = szgi_result_form_of(path);
     const szg_table *table = NULL;
-    if (form == SZGI_RESULT_UNKNOWN)
-        return szgi_fail(context, SZG_EINVAL,
-                         "output %s: end it in / for a folder, or in .csv, .json or .npy",
-                         SHOWN(path));
+    SZG_TRY(check_form(context, path));
     if (form == SZGI_RESULT_FOLDER)
         return write_folder(context, result, path);
     if (form != SZGI_RESULT_JSON)

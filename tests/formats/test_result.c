@@ -301,6 +301,14 @@ START_TEST(single_files_take_their_ending) {
     free(text);
     ck_szg_fails(SZG_EINVAL, "end it in /",
                  szg_result_write(test_context(), result, scratch_path("one.txt"), NULL));
+    ck_szg_fails(SZG_EINVAL, "end it in /",
+                 szgi_result_check_path(test_context(), scratch_path("one.txt")));
+    ck_szg_fails(SZG_EIO, "cannot be written",
+                 szgi_result_check_path(test_context(), scratch_path("nowhere/one.csv")));
+    ck_szg_ok(szgi_result_check_path(test_context(), scratch_path("two.csv")));
+    ck_szg_ok(szgi_result_check_path(test_context(), scratch_path("nowhere/")));
+    ck_assert(access(scratch_path("two.csv"), F_OK) != 0 &&
+              access(scratch_path("nowhere"), F_OK) != 0);
     ck_szg_fails(SZG_EINVAL, "no table x",
                  szg_result_write(test_context(), result, scratch_path("one.csv"), "x"));
     ck_szg_fails(SZG_EIO, "is not a folder",
