@@ -24,6 +24,12 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
     return SZG_OK;
 }
 
+/* What is known of bad layers before a weight is read. */
+static void count_bad(const szg_checkpoint *checkpoint, szg_checkpoint_tables *out) {
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers; i++)
+        out->bad += checkpoint->layer[i].problem != NULL;
+}
+
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint,
                                   const szg_checkpoint_options *options,
                                   szg_checkpoint_tables *out) {
@@ -31,8 +37,10 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));
-    if (own.dry_run)
+    if (own.dry_run) {
+        count_bad(checkpoint, out);
         return szgi_properties_report(context, checkpoint, &out->architecture);
+    }
     head_part part;
     SZG_TRY(szgi_part_open(context, checkpoint, &own, &part));
     szg_status status = szgi_rows_open(context, checkpoint, &own, out);

@@ -18,7 +18,7 @@ typedef struct input_norm {
     const char *first;        /* of the stack: layer 0 has it, where it has none of its own */
     const char *keys; /* of the stack that keys read, NULL: the queries'; "*" is its last layer */
     const char *between; /* a tensor that acts between `first` and layer 0 */
-    const char *flag;    /* a key of the configuration that must be `wanted`; absent: false */
+    const char *flag;    /* a key of the configuration that must be `wanted`; absent: it is */
     bool wanted;
 } input_norm;
 
@@ -188,7 +188,7 @@ szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     int64_t missing = 0, heads = 0;
     bool flag = norm->wanted;
     if (norm->flag)
-        SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, false, &flag));
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, norm->wanted, &flag));
     if (norm->kind == KIND_NONE)
         return SZG_OK;
     for (int64_t i = 0; i < checkpoint->layers; i++) {

@@ -157,6 +157,23 @@ static void put_shared_keys(property_writer *writer) {
     }
 }
 
+static bool is_bad(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    (void)which;
+    return checkpoint->layer[layer].problem;
+}
+
+/* Layers whose tensors are not what the configuration wants, with the first one's reason. */
+static void put_bad(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    char *layers = list_layers(writer, is_bad, 0);
+    int64_t first = 0;
+    while (layers && !checkpoint->layer[first].problem)
+        first++;
+    if (layers)
+        put(writer, "bad", BY(.layers = layers), "%s", checkpoint->layer[first].problem);
+    szgi_memory_free(layers);
+}
+
 static void put_layers(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
     char *with = list_layers(writer, has_heads, 0);
@@ -362,6 +379,7 @@ szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *ch
     } else {
         put_sizes(&writer);
         put_layers(&writer);
+        put_bad(&writer);
         put_weights(&writer);
         put_scale(&writer);
         put_positions(&writer);

@@ -245,6 +245,7 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
         name[slot] = type;
         szgi_json_value inner = szgi_json_member(parameters, type);
         rotation_source source = {.scaling = inner, .flat = true};
+        SZG_TRY(szgi_config_require(context, inner));
         SZG_TRY(szgi_json_as_object(context, inner));
         SZG_TRY(szgi_config_find(context, inner, base_keys, &source.base));
         SZG_TRY(find_in_both(context, checkpoint->settings, inner, partial_keys, &source.partial));

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "rotary_scaling.h"
 
+#define TYPES "default, linear, dynamic, llama3, yarn, longrope, proportional, mrope"
+
 void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t number) {
     values->value[values->count++] =
         (szgi_key_value){.key = key, .type = SZGI_KEY_INTEGER, .integer = number};
@@ -365,9 +367,14 @@ szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scalin
     const char *key = szgi_json_has(scaling, "rope_type") ? "rope_type" : "type";
     if (szgi_json_has(scaling, key))
         return szgi_json_as_text(context, szgi_json_member(scaling, key), out);
-    if (!flat || szgi_json_has(scaling, "factor"))
-        return szgi_json_fail(context, szgi_json_member(scaling, "rope_type"),
-                              "missing: how are the frequencies scaled?");
+    if (!flat || szgi_json_has(scaling, "factor") || szgi_json_has(scaling, "short_factor")) {
+        char path[256];
+        szgi_json_value type = szgi_json_member(scaling, "rope_type");
+        szgi_json_path(type, path, sizeof path);
+        return szgi_json_fail(
+            context, type,
+            "is missing: --set %s=TYPE says how the frequencies are scaled (" TYPES ")", path);
+    }
     return SZG_OK;
 }
 
@@ -382,7 +389,5 @@ szg_status szgi_rotary_scaling_add(szg_context *context, const szg_checkpoint *c
         if (strcmp(scaling_types[i].name, name) == 0)
             return scaling_types[i].add(context, checkpoint, scaling, values);
     return szgi_json_fail(context, scaling,
-                          "rope_type '%s' is not known to szego; known are default, linear, "
-                          "dynamic, llama3, yarn, longrope, proportional, mrope",
-                          name);
+                          "rope_type '%s' is not known to szego; known are " TYPES, name);
 }

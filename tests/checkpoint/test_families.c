@@ -766,6 +766,18 @@ START_TEST(older_forms) {
          "half; the rotary key 'spin' is not known "
          "to szego",
          "0-1"},
+        /* as OPT's class has it */
+        {"opt", {"do_layer_norm_before=null"}, "input_norm", "mean and variance", "0-1"},
+        /* what every layer's tensors contradict */
+        {"qwen3",
+         {"head_dim=4"},
+         "bad",
+         "tensor model.layers.0.self_attn.q_proj.weight has shape [32, 16], the configuration "
+         "wants "
+         "[16, 16]; tensor model.layers.0.self_attn.k_proj.weight has shape [16, 16], the "
+         "configuration wants [8, 16]",
+         "0-1"},
+        {"qwen3", {"head_dim=8"}, "bad", NULL, ""},
         /* multipliers of which all readers make the paper's factor, 0.1 ln(4) + 1 */
         {"deepseek_v3",
          {"rope_parameters.mscale_all_dim=0"},
@@ -794,6 +806,8 @@ START_TEST(older_forms) {
         snprintf(folder, sizeof folder, "%s/%s", data_folder(), cases[i].family);
         ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
         ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &dry, &tables));
+        ck_assert_int_eq(tables.bad,
+                         strcmp(cases[i].property, "bad") == 0 && cases[i].value ? 2 : 0);
         int64_t found = -1;
         for (int64_t row = 0; row < szg_table_rows(tables.architecture); row++)
             if (strcmp(cell_text(tables.architecture, row, "property"), cases[i].property) == 0)
@@ -815,6 +829,16 @@ START_TEST(forms_that_are_refused) {
     static const struct {
         const char *family, *set, *words[2];
     } cases[] = {
+        {"qwen2",
+         "rope_parameters.rope_type=null",
+         {"rope_parameters.rope_type: is missing", "--set rope_parameters.rope_type=TYPE"}},
+        {"phi3-longrope",
+         "rope_parameters.rope_type=null",
+         {"rope_parameters.rope_type: is missing", "--set rope_parameters.rope_type=TYPE"}},
+        {"olmo3",
+         "rope_parameters.sliding_attention=null",
+         {"rope_parameters.sliding_attention: is missing",
+          "--set rope_parameters.sliding_attention=VALUE"}},
         {"albert", "inner_group_num=2", {"inner_group_num: is 2", "--config none"}},
         {"mpt", "attn_config.alibi=false", {"attn_config.alibi: is false", "--config none"}},
         {"nomic_bert", "rotary_emb_fraction=0.5", {"rotary_emb_fraction:", "--config none"}},
