@@ -169,18 +169,18 @@ static szg_status check_rotation(szg_context *context, const diff_job *job, int6
     return SZG_OK;
 }
 
-/* Why a layer of one checkpoint cannot be read, or NULL in *problem. */
-static szg_status find_problem(szg_context *context, const layer_weights *layer, char **problem) {
+/* Why a layer of one checkpoint cannot be read, and of which, or NULL in *problem. */
+static szg_status find_problem(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t index, char **problem) {
+    const layer_weights *layer = &checkpoint->layer[index];
     if (*problem || layer->absent)
         return SZG_OK;
-    const char *found = layer->problem;
-    if (!found) {
-        szg_status status = szgi_layer_check(context, layer);
-        if (status != SZG_EDATA)
-            return status;
-        found = szg_context_message(context);
-    }
-    return szgi_memory_copy_text(context, found, problem);
+    if (layer->problem) /* which names no file */
+        return szgi_text_append(context, problem, "%s: %s", checkpoint->source, layer->problem);
+    szg_status status = szgi_layer_check(context, layer);
+    return status == SZG_EDATA
+               ? szgi_memory_copy_text(context, szg_context_message(context), problem)
+               : status;
 }
 
 /* Gains that are in one side alone would be taken for a change of the weights. */
@@ -204,8 +204,8 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
         return szgi_text_append(context, &job->problem[block],
                                 "only one of both has queries and keys: the other is of type '%s'",
                                 a->absent ? a->absent : b->absent);
-    SZG_TRY(find_problem(context, a, &job->problem[block]));
-    SZG_TRY(find_problem(context, b, &job->problem[block]));
+    SZG_TRY(find_problem(context, job->base, block, &job->problem[block]));
+    SZG_TRY(find_problem(context, job->other, block, &job->problem[block]));
     if (a->absent)
         return SZG_OK;
     SZG_TRY(check_folded(context, job, block, &job->problem[block]));

@@ -265,9 +265,9 @@ szg_status szgi_fold_vector(szg_context *context, const szgi_tensor *tensor, con
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(out[i]))
             return szgi_fail(context, SZG_EDATA,
-                             "tensor %s: number %" PRId64 " is %g, and %s must be finite: repair "
-                             "it, or use --raw",
-                             tensor->name, first + i, out[i], what);
+                             "%s: tensor %s: number %" PRId64 " is %g, and %s must be finite: "
+                             "repair it, or use --raw",
+                             tensor->file, tensor->name, first + i, out[i], what);
     return SZG_OK;
 }
 
@@ -314,9 +314,10 @@ szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoin
     double size = norm_of_rows(count * d, rows);
     if (status == SZG_OK && !isfinite(size))
         return szgi_fail(context, SZG_EDATA,
-                         "tensor %s: with the gains of %s its rows exceed doubles: divide the "
+                         "%s: tensor %s: with the gains of %s its rows exceed doubles: divide the "
                          "weights by a power of two, or use --raw",
-                         side->weight->name, side->input_gain ? side->input_gain->name : "no norm");
+                         side->weight->file, side->weight->name,
+                         side->input_gain ? side->input_gain->name : "no norm");
     /* Gain and its sum with 1: two roundings; a mean of d numbers and its subtraction: d + 2. */
     *error = ((double)d + 8) * DBL_EPSILON * size;
     if (norm->kind == KIND_LAYER)

@@ -429,6 +429,36 @@ static double *add_gains(test_model *model, int layer, double value) {
     return gain->value;
 }
 
+/* Which of both is damaged is said: a tensor that is missing, or a gain that is no number. */
+START_TEST(the_damaged_side_is_named) {
+    for (int i = 0; i < 4; i++) {
+        model_pair pair;
+        pair_open(&pair);
+        test_model *damaged = i % 2 == 0 ? &pair.a : &pair.b;
+        const char *tensor = "encoder.layer.0.output.LayerNorm.weight";
+        for (int layer = 0; layer < LAYERS; layer++) {
+            add_gains(&pair.a, layer, 1);
+            add_gains(&pair.b, layer, 1);
+        }
+        if (i < 2) {
+            tensor = "encoder.layer.1.attention.self.key.weight";
+            strcat(model_find(damaged, tensor)->name, "_renamed");
+        } else {
+            model_find(damaged, tensor)->value[2] = INFINITY;
+        }
+        pair_compare(&pair, 1);
+        const szg_table *table = pair.tables.diff;
+        const char *note = cell_text(table, szg_table_rows(table) - 1, "note");
+        const test_model *other = i % 2 == 0 ? &pair.b : &pair.a;
+        ck_assert_int_eq(pair.tables.bad, i < 2 ? 1 : HEADS);
+        ck_assert_msg(strstr(note, "layer 1") && strstr(note, tensor) &&
+                          strstr(note, damaged->folder) && !strstr(note, other->folder),
+                      "%s", note);
+        pair_close(&pair);
+    }
+}
+END_TEST
+
 /* base_X is what `szego checkpoint` says of A. */
 static void check_base(const model_pair *pair, bool raw) {
     const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .raw = raw};
@@ -672,6 +702,7 @@ TEST_FILE("diff") {
     test_add(suite, "weights_far_from_1", weights_far_from_1);
     test_add(suite, "norms_beyond_the_doubles", norms_beyond_the_doubles);
     test_add(suite, "a_layer_that_is_not_finite", a_layer_that_is_not_finite);
+    test_add(suite, "the_damaged_side_is_named", the_damaged_side_is_named);
     test_add(suite, "gains_are_weights", gains_are_weights);
     test_add(suite, "gains_of_one_side", gains_of_one_side);
     test_add(suite, "other_architectures", other_architectures);
