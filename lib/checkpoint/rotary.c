@@ -281,6 +281,7 @@ static szg_status resolve_local(szg_context *context, szg_checkpoint *checkpoint
     szgi_json_value settings = checkpoint->settings;
     rotation_source local = {.base = szgi_json_member(settings, "rope_local_base_freq"),
                              .scaling = {0}};
+    checkpoint->decided.base = "rope_theta, rope_local_base_freq";
     SZG_TRY(szgi_config_find(context, settings, partial_keys, &local.partial));
     SZG_TRY(open_rotation(context, checkpoint, &local));
     for (int64_t i = 0; i < checkpoint->layers; i++) {

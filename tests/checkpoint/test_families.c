@@ -824,6 +824,33 @@ START_TEST(older_forms) {
 }
 END_TEST
 
+/* Gemma 3's older form has two bases, each under its own key. */
+START_TEST(two_bases_have_two_keys) {
+    const char *const set[] = {"rope_parameters=null", "rope_theta=1000000",
+                               "rope_local_base_freq=10000"};
+    const szg_checkpoint_options dry = {SZG_INIT(szg_checkpoint_options), .dry_run = true};
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                            .sets = 3};
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    int found = 0;
+    snprintf(folder, sizeof folder, "%s/gemma3_text", data_folder());
+    ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &dry, &tables));
+    for (int64_t row = 0; row < szg_table_rows(tables.architecture); row++) {
+        if (strcmp(cell_text(tables.architecture, row, "property"), "rotary") != 0)
+            continue;
+        ck_assert_str_eq(cell_text(tables.architecture, row, "key"),
+                         "rope_theta, rope_local_base_freq");
+        found++;
+    }
+    ck_assert_int_eq(found, 2);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+}
+END_TEST
+
 /* What szego would read in another way than the model does is refused, with key and remedy. */
 START_TEST(forms_that_are_refused) {
     static const struct {
@@ -1374,6 +1401,7 @@ TEST_FILE("families") {
     test_add(suite, "a_prefix_chooses_another_stack", a_prefix_chooses_another_stack);
     test_add(suite, "values_are_set", values_are_set);
     test_add(suite, "older_forms", older_forms);
+    test_add(suite, "two_bases_have_two_keys", two_bases_have_two_keys);
     test_add(suite, "forms_that_are_refused", forms_that_are_refused);
     test_add(suite, "a_decoder_as_long_as_the_encoder", a_decoder_as_long_as_the_encoder);
     test_add(suite, "stacks_beside_the_model", stacks_beside_the_model);
