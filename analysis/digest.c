@@ -1,5 +1,6 @@
 #include "digest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 #define LAYERS(X)                                                                                  \
     X(LAYERS_SOURCE, "source", SZG_TEXT, "the checkpoint")                                         \
+    X(LAYERS_STACK, "stack", SZG_TEXT, "of an encoder-decoder; empty where a model has one")       \
     X(LAYERS_LAYER, "layer", SZG_INTEGER, "from 0")                                                \
     X(LAYERS_MATRIX, "matrix", SZG_TEXT, "which matrix of a head")                                 \
     X(LAYERS_HEADS, "heads", SZG_INTEGER, "heads that the layer has of it")                        \
@@ -83,10 +85,22 @@ static void put_span(const digest *d, int64_t from, int64_t to, int span, szgi_r
     szgi_row_integer(row, spans[span].at + 2, head);
 }
 
+/* "encoder" of the source "t5-small/ (encoder)", where there are several sources. */
+static void put_stack(const digest *d, const char *source, szgi_row *row) {
+    const char *open = strrchr(source, '('), *last = text(d, d->row[d->rows - 1], d->source);
+    size_t length = open ? strlen(open) : 0;
+    char name[32];
+    if (length < 2 || open[length - 1] != ')' || strcmp(text(d, d->row[0], d->source), last) == 0)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(length - 2), open + 1);
+    szgi_row_text(row, LAYERS_STACK, name);
+}
+
 static szg_status add_group(szg_context *context, const digest *d, int64_t from, int64_t to,
                             szg_table *out) {
     szgi_row row = szgi_row_add(context, out);
     szgi_row_text(&row, LAYERS_SOURCE, szg_table_get_text(d->summary, d->row[from], d->source));
+    put_stack(d, text(d, d->row[from], d->source), &row);
     szgi_row_integer(&row, LAYERS_LAYER, szg_table_get_integer(d->summary, d->row[from], d->layer));
     szgi_row_text(&row, LAYERS_MATRIX, szg_table_get_text(d->summary, d->row[from], d->matrix));
     szgi_row_integer(&row, LAYERS_HEADS, to - from);
