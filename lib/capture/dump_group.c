@@ -249,9 +249,12 @@ static szg_status check_numbers(szg_context *context, const szgi_dump *dump,
     const dump_array *array = group->array[role];
     if (!array)
         return SZG_OK;
-    bool same = szgi_dump_array_dims(dump, array) == group->axes;
+    int dims = szgi_dump_array_dims(dump, array);
+    bool same = dims == group->axes;
     for (int i = 0; i < group->axes && same; i++)
         same = szgi_dump_array_shape(dump, array)[i] == group->size[i];
+    if (group->axes == 0 && dims == 1) /* one number of one matrix, as a list of it */
+        same = szgi_dump_array_shape(dump, array)[0] == 1;
     return same ? SZG_OK : fail(context, dump, array, SZG_EDATA, "one number a matrix is expected");
 }
 

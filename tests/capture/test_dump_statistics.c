@@ -178,6 +178,23 @@ START_TEST(dense_and_mixed) {
 }
 END_TEST
 
+/* The one number of one matrix may be a list of it. */
+START_TEST(a_sink_as_a_list) {
+    const int64_t square[2] = {2, 2}, one[1] = {1};
+    const double x[4] = {1, 2, 3, 4}, learned = 1.5;
+    for (int dims = 0; dims < 2; dims++) {
+        const szgi_tensor set[] = {tensor("coupled", 2, square, x),
+                                   tensor("sink_logit", dims, one, &learned)};
+        szg_table *table;
+        write_set(set, 2, NULL, 0);
+        ck_szg_ok(statistics_file(path_of(".safetensors"), NULL, NULL, &table));
+        ck_assert(cell(table, 0, "sink_logit") == learned);
+        szg_table_close(&table);
+        unlink(path_of(".safetensors"));
+    }
+}
+END_TEST
+
 START_TEST(refused) {
     const int64_t square[2] = {2, 2}, none[1] = {0}, two[1] = {2}, sink[] = {2};
     const double x[4] = {1, 2, 3, 4}, bad = INFINITY;
@@ -224,6 +241,7 @@ END_TEST
 TEST_FILE("dump_statistics") {
     test_add(suite, "queries_and_keys", queries_and_keys);
     test_add(suite, "dense_and_mixed", dense_and_mixed);
+    test_add(suite, "a_sink_as_a_list", a_sink_as_a_list);
     test_add(suite, "refused", refused);
     test_add(suite, "allocation_failures", allocation_failures);
 }
