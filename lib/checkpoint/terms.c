@@ -235,7 +235,21 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
                              : SZG_OK;
 }
 
+/* A decoder of one stack may have heads that read another model (BERT, GPT-2). */
+static bool has_cross_attention(const szg_checkpoint *checkpoint) {
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    size_t prefix = strlen(checkpoint->prefix);
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
+        if (strncmp(name, checkpoint->prefix, prefix) == 0 && strstr(name, ".crossattention."))
+            return true;
+    }
+    return false;
+}
+
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
+    if (has_cross_attention(checkpoint))
+        SZG_TRY(note(context, checkpoint, "there is cross-attention too: its heads are not read"));
     if (checkpoint->family->layout == LAYOUT_LATENT)
         SZG_TRY(note(context, checkpoint,
                      "latents are normalised: their gains are in, and left out is the division by "

@@ -512,7 +512,28 @@ START_TEST(an_adapter_is_noticed) {
 }
 END_TEST
 
+/* Heads that are there and not read are said. */
+START_TEST(cross_attention_is_noted) {
+    for (int there = 0; there < 2; there++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        model_open(&model);
+        model_add_bert(&model);
+        if (there)
+            model_add(&model, SZGI_DTYPE_F32, 6, 6,
+                      "encoder.layer.0.crossattention.self.query.weight");
+        model_write(&model, model_bert);
+        ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        ck_assert_int_eq(
+            strstr(szg_checkpoint_describe(checkpoint).note, "cross-attention too") != NULL, there);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
 TEST_FILE("bad") {
+    test_add(suite, "cross_attention_is_noted", cross_attention_is_noted);
     test_add(suite, "one_bad_layer", one_bad_layer);
     test_add(suite, "a_bad_position_table", a_bad_position_table);
     test_add(suite, "products_that_overflow", products_that_overflow);
