@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "checkpoint_private.h"
 
 #define HEAD_KEY "num_attention_heads"
@@ -187,6 +188,21 @@ static int64_t weights_of(const szg_checkpoint *checkpoint, int64_t layer) {
                                              : layer;
 }
 
+/* A layer without attention has no queries: or its type is wrong. */
+static szg_status check_absent(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t index) {
+    const layer_weights *layer = &checkpoint->layer[index];
+    char path[256];
+    if (!layer->q.weight)
+        return SZG_OK;
+    szgi_json_value key = szgi_json_member(checkpoint->settings, checkpoint->decided.kinds);
+    szgi_json_path(key, path, sizeof path);
+    return szgi_json_fail(context, key,
+                          "makes layer %" PRId64 " one of '%s', without queries and keys, but "
+                          "tensor %s is there: --set %s=VALUE gives the right types",
+                          index, SHOWN(layer->absent), layer->q.weight->name, path);
+}
+
 static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
     int64_t d = checkpoint->model_size, own = weights_of(checkpoint, index);
@@ -197,7 +213,7 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
     layer->k.weight =
         checkpoint->key ? szgi_layer_tensor(checkpoint, keys, checkpoint->key) : layer->q.weight;
     if (layer->absent)
-        return SZG_OK;
+        return check_absent(context, checkpoint, index);
     if (checkpoint->family->layout == LAYOUT_CONV1D)
         return check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight, d,
                             3 * d);

@@ -856,6 +856,9 @@ START_TEST(forms_that_are_refused) {
     static const struct {
         const char *family, *set, *words[2];
     } cases[] = {
+        {"lfm2",
+         "layer_types=[\"conv\", \"full attention\"]",
+         {"layer_types: makes layer 1 one of 'full attention'", "--set layer_types=VALUE"}},
         {"qwen2",
          "rope_parameters.rope_type=null",
          {"rope_parameters.rope_type: is missing", "--set rope_parameters.rope_type=TYPE"}},
