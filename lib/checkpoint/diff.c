@@ -158,12 +158,24 @@ typedef struct diff_job {
     _Atomic int64_t done;
 } diff_job;
 
+static bool is_gguf(const szg_checkpoint *checkpoint) {
+    return checkpoint->family == &checkpoint->gguf.family;
+}
+
+/* Does one of both keep the two dimensions of a pair side by side, where the other has them half a
+ * head apart? llama.cpp's converter moves the rows of some models so. */
+static bool rows_are_moved(const diff_job *job, const szgi_rotary *a, const szgi_rotary *b) {
+    return is_gguf(job->base) != is_gguf(job->other) && a->pairs > 0 && a->pairs == b->pairs &&
+           a->offset == b->offset && a->pairing != b->pairing;
+}
+
 static szg_status check_rotation(szg_context *context, const diff_job *job, int64_t layer,
                                  bool *turned) {
     szgi_rotary a, b;
     SZG_TRY(szgi_checkpoint_rotary(context, job->base, layer, &a));
     SZG_TRY(szgi_checkpoint_rotary(context, job->other, layer, &b));
-    *turned = a.pairs != b.pairs || (a.pairs > 0 && a.pairing != b.pairing);
+    *turned = a.pairs != b.pairs ||
+              (a.pairs > 0 && a.pairing != b.pairing && !rows_are_moved(job, &a, &b));
     for (int64_t t = 0; t < a.pairs && !*turned; t++)
         *turned = !(a.theta[t] == b.theta[t]);
     return SZG_OK;
@@ -212,11 +224,35 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
     return check_rotation(context, job, block, &job->turned[block]);
 }
 
+/* Rows of B in the order of A's, without which dW would be a difference of other rows. */
+static szg_status align_rows(szg_context *context, const diff_job *job, int64_t layer,
+                             double *rows) {
+    szgi_rotary a, b;
+    double *copy;
+    int64_t d = job->base->model_size;
+    SZG_TRY(szgi_checkpoint_rotary(context, job->base, layer, &a));
+    SZG_TRY(szgi_checkpoint_rotary(context, job->other, layer, &b));
+    if (!rows_are_moved(job, &a, &b))
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, 2 * a.pairs * d, &copy));
+    rows += a.offset * d;
+    memcpy(copy, rows, (size_t)(2 * a.pairs * d) * sizeof *copy);
+    for (int64_t t = 0; t < 2 * a.pairs; t++) {
+        int64_t apart = t % 2 * a.pairs + t / 2; /* where row t side by side is, half apart */
+        bool half = a.pairing == SZGI_PAIRING_HALF;
+        memcpy(rows + (half ? apart : t) * d, copy + (half ? t : apart) * d,
+               (size_t)d * sizeof *copy);
+    }
+    szgi_memory_free(copy);
+    return SZG_OK;
+}
+
 static szg_status read_keys(szg_context *context, const diff_job *job, int64_t layer,
                             int64_t key_head, szgi_increment_work *work) {
     fold_kind fold = job->fold;
     SZG_TRY(szgi_fold_keys(context, job->base, layer, key_head, fold, work->k.a, NULL));
     SZG_TRY(szgi_fold_keys(context, job->other, layer, key_head, fold, work->k.b, NULL));
+    SZG_TRY(align_rows(context, job, layer, work->k.b));
     return szgi_increment_factor(context, work, &work->k);
 }
 
@@ -226,6 +262,7 @@ static szg_status compare_head(szg_context *context, const diff_job *job, head_c
     fold_kind fold = job->fold;
     SZG_TRY(szgi_fold_queries(context, job->base, layer, head, fold, work->q.a, NULL));
     SZG_TRY(szgi_fold_queries(context, job->other, layer, head, fold, work->q.b, NULL));
+    SZG_TRY(align_rows(context, job, layer, work->q.b));
     SZG_TRY(szgi_increment_factor(context, work, &work->q));
     SZG_TRY(szgi_increment_compute(context, work, job->top, &change->increment));
     if (!job->spectra) { /* the norms stay */

@@ -6,6 +6,7 @@
 
 #include "checkpoint/diff.h"
 #include "linalg/linalg.h"
+#include "gguf_file.h"
 #include "model.h"
 
 /* model_bert: layers, heads, and the sizes of a head and of the model. */
@@ -535,6 +536,74 @@ START_TEST(gains_of_one_side) {
 }
 END_TEST
 
+enum { WIDE = 6, SIZE = 4 };
+
+/* One head of LLaMA of size 4 and width 6, as safetensors and as llama.cpp's converter has it: row
+ * 2 t + j is row 2 j + t. */
+static void write_both(test_model *model, const char *path) {
+    static const char config[] =
+        "{\"model_type\": \"llama\", \"hidden_size\": 6, \"num_hidden_layers\": 1, "
+        "\"num_attention_heads\": 1, \"num_key_value_heads\": 1, \"head_dim\": 4, "
+        "\"rope_theta\": 10000}";
+    static const char *const sides[] = {"q", "k"};
+    static const struct {
+        const char *key;
+        uint32_t value;
+    } sizes[] = {{"llama.block_count", 1},
+                 {"llama.embedding_length", WIDE},
+                 {"llama.attention.head_count", 1},
+                 {"llama.attention.head_count_kv", 1},
+                 {"llama.attention.key_length", SIZE}};
+    gguf_file file = {.version = 0};
+    gguf_key_text(&file, "general.architecture", "llama");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        gguf_key_u32(&file, sizes[i].key, sizes[i].value);
+    gguf_key_f32(&file, "llama.rope.freq_base", 10000);
+    for (int side = 0; side < 2; side++) {
+        const double *w = model_add(model, SZGI_DTYPE_F32, SIZE, WIDE,
+                                    "model.layers.0.self_attn.%s_proj.weight", sides[side])
+                              ->value;
+        float moved[SIZE * WIDE];
+        char name[64];
+        for (int row = 0; row < SIZE; row++)
+            for (int j = 0; j < WIDE; j++)
+                moved[row * WIDE + j] = (float)w[(row % 2 * 2 + row / 2) * WIDE + j];
+        snprintf(name, sizeof name, "blk.0.attn_%s.weight", sides[side]);
+        gguf_tensor(&file, name, 0, 2, (int64_t[]){SIZE, WIDE}, moved, sizeof moved);
+    }
+    gguf_write(&file, path);
+    gguf_free(&file);
+    model_write(model, config);
+}
+
+/* Between a model and its GGUF file nothing differs, either way round. */
+START_TEST(a_gguf_file_and_its_model) {
+    test_model model;
+    char path[256];
+    model_open(&model);
+    snprintf(path, sizeof path, "%s", scratch_path("diff.gguf"));
+    write_both(&model, path);
+    for (int i = 0; i < 2; i++) {
+        szg_checkpoint *side[2];
+        szgi_diff_tables tables;
+        ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &side[i]));
+        ck_szg_ok(szg_checkpoint_open(test_context(), path, NULL, &side[1 - i]));
+        ck_szg_ok(szgi_diff_open(test_context(), false, &tables));
+        ck_szg_ok(szgi_checkpoint_diff(test_context(), side[0], side[1], 1, &one_vector, &tables));
+        ck_assert_int_eq(szg_table_rows(tables.diff), 1);
+        ck_assert_msg(cell(tables.diff, 0, "base_sigma_max") > 0, "%s",
+                      cell_text(tables.diff, 0, "note"));
+        ck_assert(cell(tables.diff, 0, "change") == 0 && cell(tables.diff, 0, "d2") == 0 &&
+                  cell(tables.diff, 0, "d3") == 0);
+        ck_assert(!strstr(cell_text(tables.diff, 0, "note"), "rotary"));
+        szgi_diff_close(&tables);
+        szg_checkpoint_close(&side[0]);
+        szg_checkpoint_close(&side[1]);
+    }
+    model_close(&model);
+}
+END_TEST
+
 START_TEST(other_architectures) {
     static const char narrow[] = "{\"model_type\":\"bert\",\"num_hidden_layers\":3,"
                                  "\"num_attention_heads\":3,\"hidden_size\":6,"
@@ -705,6 +774,7 @@ TEST_FILE("diff") {
     test_add(suite, "the_damaged_side_is_named", the_damaged_side_is_named);
     test_add(suite, "gains_are_weights", gains_are_weights);
     test_add(suite, "gains_of_one_side", gains_of_one_side);
+    test_add(suite, "a_gguf_file_and_its_model", a_gguf_file_and_its_model);
     test_add(suite, "other_architectures", other_architectures);
     test_add(suite, "refused_memory", refused_memory);
     test_add(suite, "cancelling", cancelling);
