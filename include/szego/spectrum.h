@@ -72,6 +72,8 @@ typedef enum szg_method {
     SZG_METHOD_DEVICE_SYMMETRIC,
     SZG_METHOD_DEVICE_PART,
     SZG_METHOD_DEVICE_SINGULAR,
+    SZG_METHOD_RANDOMISED,
+    SZG_METHOD_RANDOMISED_GRAM,
     SZG_METHODS
 } szg_method;
 
@@ -81,7 +83,7 @@ const char *szg_method_name(szg_method method);
 
 /* Which solver that is, by a name that stays and that the column `solver` has: "zero", "diagonal",
  * "triangular", "closed_form", "dense", "reduced", "mapped", "halves", "squares",
- * "divide_and_conquer", "lanczos" (docs/explanation/methods.md). NULL as above. */
+ * "divide_and_conquer", "lanczos", "randomised" (docs/explanation/methods.md). NULL as above. */
 const char *szg_method_solver(szg_method method);
 
 /* A spectrum or part of one. Real eigenvalues ascend (im is NULL); complex ones ascend by real,

@@ -54,6 +54,10 @@ static const struct {
     [SZG_METHOD_DEVICE_SYMMETRIC] = BY_SZEGO("dense symmetric (device)", "dense"),
     [SZG_METHOD_DEVICE_PART] = BY_SZEGO("Hermitian part: dense symmetric (device)", "dense"),
     [SZG_METHOD_DEVICE_SINGULAR] = BY_SZEGO("eigenvalues of L^T L (device)", "squares"),
+    [SZG_METHOD_RANDOMISED] =
+        BY_SZEGO("random block, Chebyshev-filtered, over rows that pass by", "randomised"),
+    [SZG_METHOD_RANDOMISED_GRAM] =
+        BY_SZEGO("random block, Chebyshev-filtered, of the Gram matrix", "randomised"),
 };
 
 static bool is_known(szg_method method) {

@@ -71,7 +71,7 @@ const char *szgi_bound_of_name(szgi_bound_of of);
 /* Docs of columns that several tables have. */
 #define SZGI_SOLVER_DOC                                                                            \
     "zero, diagonal, triangular, closed_form, dense, reduced, mapped, halves, squares, "           \
-    "divide_and_conquer or lanczos, see docs/explanation/methods.md"
+    "divide_and_conquer, lanczos or randomised, see docs/explanation/methods.md"
 #define SZGI_ZEROS_DOC "further values of this spectrum that are exactly 0 and not listed"
 #define SZGI_VALUES_OF_DOC "whose eigenvalues: matrix, or hermitian_part for those of (L + L^T)/2"
 #define SZGI_BOUND_OF_DOC                                                                          \

@@ -295,8 +295,8 @@ END_TEST
 /* The names of solvers that docs/explanation/methods.md promises to keep. */
 static bool is_documented(const char *solver) {
     static const char *const names[] = {
-        "zero",   "diagonal", "triangular", "closed_form",        "dense",  "reduced",
-        "mapped", "halves",   "squares",    "divide_and_conquer", "lanczos"};
+        "zero",   "diagonal", "triangular", "closed_form",        "dense",   "reduced",
+        "mapped", "halves",   "squares",    "divide_and_conquer", "lanczos", "randomised"};
     for (size_t i = 0; solver && i < sizeof names / sizeof *names; i++)
         if (strcmp(solver, names[i]) == 0)
             return true;
