@@ -155,10 +155,19 @@ static szg_status analyse_single(szg_context *context, heads_job *job) {
                             : szgi_fail(context, status, "%s", szg_context_message(job->single));
 }
 
+/* Leaves the processor's seconds of all threads in job->seconds. */
 static szg_status run_single(szg_context *context, void *argument) {
     heads_job *job = argument;
     double start = processor_seconds();
     SZG_TRY(analyse_single(context, job));
+    job->seconds = processor_seconds() - start;
+    return SZG_OK;
+}
+
+static szg_status run_all_processors(szg_context *context, void *argument) {
+    heads_job *job = argument;
+    double start = processor_seconds();
+    SZG_TRY(analyse(context, job));
     job->seconds = processor_seconds() - start;
     return SZG_OK;
 }
@@ -229,6 +238,35 @@ static szg_status open_peer(szg_context *context, const bench_run *run, heads_jo
     return SZG_OK;
 }
 
+/* One thread and all of them: the processor's time says what more threads cost, the wall clock what
+ * they gain, beside NumPy's on one thread. */
+static szg_status measure_threads(szg_context *context, bench_run *run, heads_job *job, bool peer) {
+    bool quick = run->options.quick;
+    bench_case what = {.input = "every head, all threads, processor time",
+                       .n = job->shape.width,
+                       .ours_name = "all threads",
+                       .rival_name = "one thread",
+                       .ours = run_all_processors,
+                       .rival = run_single,
+                       .job = job,
+                       .measured = &job->seconds,
+                       .pairs = quick ? 3 : 9};
+    SZG_TRY(bench_measure(context, run, &what));
+    what.input = "every head, all threads, by the wall clock";
+    what.ours = run_all_threads;
+    what.rival = run_one_thread;
+    what.measured = NULL;
+    what.target_ratio = quick ? 0 : szg_context_threads(context);
+    SZG_TRY(bench_measure(context, run, &what));
+    if (!peer)
+        return SZG_OK;
+    what.input = "every head, all threads, beside NumPy on one, by the wall clock";
+    what.rival_name = "NumPy";
+    what.rival = run_numpy;
+    what.target_ratio = 0;
+    return bench_measure(context, run, &what);
+}
+
 static szg_status measure_heads(szg_context *context, bench_run *run, heads_job *job) {
     bool quick = run->options.quick, peer;
     SZG_TRY(open_job(context, run, job));
@@ -247,16 +285,7 @@ static szg_status measure_heads(szg_context *context, bench_run *run, heads_job 
     SZG_TRY(bench_measure(context, run, &what));
     if (peer)
         SZG_TRY(put_peer(context, run, job));
-    bench_case threads = {.input = "every head, all threads, by the wall clock",
-                          .n = job->shape.width,
-                          .ours_name = "all threads",
-                          .rival_name = "one thread",
-                          .ours = run_all_threads,
-                          .rival = run_one_thread,
-                          .job = job,
-                          .pairs = quick ? 3 : 9,
-                          .target_ratio = quick ? 0 : szg_context_threads(context)};
-    return bench_measure(context, run, &threads);
+    return measure_threads(context, run, job, peer);
 }
 
 /* A quarter of the layers of a model of a billion parameters. */
