@@ -19,13 +19,14 @@ enum {
     KEY_LAYERS,
     KEY_HEADS,
     KEY_RAW,
-    KEY_KERNEL
+    KEY_KERNEL,
+    KEY_TOP
 };
 
 typedef struct checkpoint_options {
     model_options model;
     const char *path, *layers, *heads;
-    int64_t positions, samples, kernel;
+    int64_t positions, samples, kernel, top;
     bool kernel_given;
     bool all, dry_run, raw;
 } checkpoint_options;
@@ -49,6 +50,10 @@ static const struct argp_option options[] = {
      "once",
      0},
     {"heads", KEY_HEADS, "LIST", 0, "these query heads of each layer alone", 0},
+    {"top", KEY_TOP, "K", 0,
+     "of an unknown architecture, or with --config none: the K largest singular values of each "
+     "weight alone, with the error of each (table `top`); much faster for large weights",
+     0},
     {"all", KEY_ALL, NULL, 0,
      "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
      "always have the rows",
@@ -79,6 +84,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_HEADS:
         own->heads = argument;
+        return 0;
+    case KEY_TOP:
+        own->top = parse_integer(state, "--top", argument, 1, (int64_t)1 << 40);
         return 0;
     case KEY_ALL:
         own->all = true;
@@ -115,11 +123,13 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary,     &tables->notes,   &tables->spectra,
-                                 &tables->frequencies, &tables->kernel,  &tables->range,
-                                 &tables->samples,     &tables->tensors, &tables->bounds,
-                                 &tables->architecture};
+    szg_table **const table[] = {&tables->summary,      &tables->notes,   &tables->spectra,
+                                 &tables->frequencies,  &tables->kernel,  &tables->range,
+                                 &tables->samples,      &tables->tensors, &tables->bounds,
+                                 &tables->architecture, &tables->top};
     bool every = own->all || call->shared.output;
+    if (own->top > 0 && !every)
+        return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
     if (!every && display_is_for_a_person(call))
         return print_digest(call, tables);
     return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
@@ -156,13 +166,13 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary, &all->notes,       &all->spectra, &all->frequencies,
-                              &all->kernel,  &all->range,       &all->samples, &all->tensors,
-                              &all->bounds,  &all->architecture};
-    szg_table **const from[] = {&tables->summary,     &tables->notes,   &tables->spectra,
-                                &tables->frequencies, &tables->kernel,  &tables->range,
-                                &tables->samples,     &tables->tensors, &tables->bounds,
-                                &tables->architecture};
+    szg_table **const to[] = {&all->summary, &all->notes,        &all->spectra, &all->frequencies,
+                              &all->kernel,  &all->range,        &all->samples, &all->tensors,
+                              &all->bounds,  &all->architecture, &all->top};
+    szg_table **const from[] = {&tables->summary,      &tables->notes,   &tables->spectra,
+                                &tables->frequencies,  &tables->kernel,  &tables->range,
+                                &tables->samples,      &tables->tensors, &tables->bounds,
+                                &tables->architecture, &tables->top};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
@@ -186,7 +196,10 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                                      .heads = own->heads,
                                      .dry_run = own->dry_run,
                                      .raw = own->raw,
-                                     .kernel = own->kernel_given ? own->kernel : 256};
+                                     .kernel = own->kernel_given ? own->kernel : 256,
+
+                                     .top = own->top,
+                                     .seed = call->shared.seed};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

@@ -78,6 +78,9 @@ typedef struct szg_checkpoint_options {
     const char *heads;  /* likewise, query heads of each layer */
     bool raw;           /* no gain of a norm is folded into `qk`, and no logit is bounded */
     int64_t kernel;     /* lags 0 .. kernel - 1 a head in table `kernel`; 0: none */
+    int64_t top;        /* of whole weights (an unknown architecture) the so many largest singular
+                           values alone, each with its error, in table `top`; 0: all values */
+    uint64_t seed;      /* of the random vectors with `top` */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */
@@ -93,6 +96,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *bounds;       /* a row a head: no logit is larger; NULL with `raw` */
     szg_table *architecture; /* a row a property: what was resolved, which key decided, and whether
                                 W_Q^T W_K leaves it out */
+    szg_table *top;          /* with `top`: a row a value; `spectra` is NULL then */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;
@@ -101,13 +105,13 @@ typedef struct szg_checkpoint_tables {
  * eigenvalues of scale W_Q^T W_K (matrix `qk`) with the gains of norms folded in, and with
  * positions of scale P W_Q^T W_K P^T
  * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
- * 2-D floating-point tensor. What is bad is skipped, with an empty row and a note; the rest is
- * kept: look at out->bad and out->unconverged. With `layers` and `heads` the tables hold the rows
- * of that part: parts that make the whole have its rows, each once. What belongs to a layer as a
- * whole (its tensors, that it is skipped) is in the part with its head 0, what belongs to no layer
- * (other tensors, the architecture) in the part with layer 0, head 0. SZG_EINVAL (options),
- * SZG_EDOMAIN (more positions than the table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is
- * zeroed. */
+ * 2-D floating-point tensor, or with `top` the largest of them. What is bad is skipped, with an
+ * empty row and a note; the rest is kept: look at out->bad and out->unconverged. With `layers` and
+ * `heads` the tables hold the rows of that part: parts that make the whole have its rows, each
+ * once. What belongs to a layer as a whole (its tensors, that it is skipped) is in the part with
+ * its head 0, what belongs to no layer (other tensors, the architecture) in the part with layer 0,
+ * head 0. SZG_EINVAL (options; `top` of a known architecture), SZG_EDOMAIN (more positions than the
+ * table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,

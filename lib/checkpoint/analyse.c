@@ -16,6 +16,14 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
         return szgi_fail(context, SZG_EINVAL,
                          "%" PRId64 " lags of the mean kernel: 0 to %d are possible",
                          options->kernel, SZG_CHECKPOINT_LAGS);
+    if (options->top < 0)
+        return szgi_fail(context, SZG_EINVAL,
+                         "the %" PRId64 " largest values: at least 1 is needed", options->top);
+    if (options->top > 0 && checkpoint->family)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: --top is for whole weights, and heads of a known architecture have "
+                         "all their values: leave it out, or add --config none for whole weights",
+                         checkpoint->source);
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "
@@ -48,7 +56,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
         szg_table_close(&out->architecture);
     if (status == SZG_OK)
         status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, &part, out)
-                                    : szgi_analyse_weights(context, checkpoint, out);
+                                    : szgi_analyse_weights(context, checkpoint, &own, out);
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);
     szgi_part_close(&part);

@@ -12,9 +12,11 @@ SZG_CHECK_RESULT szg_status szgi_analyse_heads(szg_context *context,
                                                const head_part *part,
                                                szg_checkpoint_tables *tables);
 
-/* Singular values of every 2-D floating-point tensor. */
+/* Singular values of every 2-D floating-point tensor: all, or the options' `top` largest. Before a
+ * run of more than ten seconds a note says about how long it takes. */
 SZG_CHECK_RESULT szg_status szgi_analyse_weights(szg_context *context,
                                                  const szg_checkpoint *checkpoint,
+                                                 const szg_checkpoint_options *options,
                                                  szg_checkpoint_tables *tables);
 
 /* Singular values of one tensor's matrix, with at most the memory of its numbers as doubles (plus
@@ -23,6 +25,10 @@ SZG_CHECK_RESULT szg_status szgi_weight_singular(szg_context *context, const szg
                                                  szg_spectrum *out);
 /* Bytes of the array that szgi_weight_singular allocates; INT64_MAX on overflow. */
 int64_t szgi_weight_bytes(const szgi_tensor *tensor);
+
+/* SZG_EDATA: its values exceed a double. */
+SZG_CHECK_RESULT szg_status szgi_weight_too_large(szg_context *context, const szgi_tensor *tensor,
+                                                  long double frobenius);
 
 /* Is this a failure of one matrix, to be reported and passed over? */
 bool szgi_is_local_failure(szg_status status);

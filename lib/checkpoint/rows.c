@@ -12,6 +12,7 @@
 #include "toeplitz/toeplitz.h"
 #include "properties.h"
 #include "rows.h"
+#include "rows_top.h"
 
 #define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")
 #define HEAD(X, TABLE)                                                                             \
@@ -101,7 +102,10 @@ SZGI_SCHEMA(tensors_columns, TENSORS);
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_rows_open_summary(context, checkpoint, tables));
-    OPEN("spectra", spectra_columns, &tables->spectra);
+    if (options->top > 0)
+        SZG_TRY(szgi_rows_top_open(context, &tables->top));
+    else
+        OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensors_columns, &tables->tensors);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN("range", range_columns, &tables->range);
@@ -132,6 +136,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->samples);
     szg_table_close(&tables->tensors);
     szg_table_close(&tables->architecture);
+    szg_table_close(&tables->top);
     *tables = (szg_checkpoint_tables){0};
 }
 

@@ -4,6 +4,7 @@
 
 #include "ball/ball.h"
 #include "spectra/spectra.h"
+#include "summary/summary.h"
 #include "bound.h"
 #include "checkpoint_private.h"
 
@@ -66,6 +67,13 @@ SZG_CHECK_RESULT szg_status szgi_rows_toeplitz(szg_context *context, szg_checkpo
 SZG_CHECK_RESULT szg_status szgi_rows_weight(szg_context *context, szg_checkpoint_tables *tables,
                                              const char *source, const szgi_tensor *tensor,
                                              const szg_spectrum *singular, int64_t lost);
+
+/* The same from what is known of it (NaN, rank -1: empty cells), of `values` singular values. */
+SZG_CHECK_RESULT szg_status szgi_rows_weight_numbers(szg_context *context,
+                                                     szg_checkpoint_tables *tables,
+                                                     const char *source, const szgi_tensor *tensor,
+                                                     const szg_summary *summary, int64_t values,
+                                                     int64_t lost);
 
 /* A row that holds no number; the reason goes to `notes`, and a warning is sent. Of what is another
  * part's row, `tables` is NULL: the warning alone. */

@@ -293,23 +293,30 @@ static szgi_row label_weight(szg_context *context, szg_checkpoint_tables *tables
     return row;
 }
 
+szg_status szgi_rows_weight_numbers(szg_context *context, szg_checkpoint_tables *tables,
+                                    const char *source, const szgi_tensor *tensor,
+                                    const szg_summary *summary, int64_t values, int64_t lost) {
+    szgi_summary_number numbers[WEIGHT_NUMBERS];
+    const row_key key = {source, -1, -1, tensor->name};
+    numbers_of_weight(summary, numbers);
+    szgi_row row = label_weight(context, tables, &key);
+    szgi_row_integer(&row, WEIGHTS_ROWS, tensor->shape[0]);
+    szgi_row_integer(&row, WEIGHTS_COLUMNS, tensor->shape[1]);
+    put_numbers(&row, weights_columns_count, WEIGHT_NUMBERS, numbers);
+    szgi_row_text(&row, (int)weights_columns_count + WEIGHT_NUMBERS + WEIGHTS_END_SOLVER,
+                  szg_method_solver(summary->method));
+    SZG_TRY(row.status);
+    return note_numbers(context, tables, &key, summary, values, lost);
+}
+
 szg_status szgi_rows_weight(szg_context *context, szg_checkpoint_tables *tables, const char *source,
                             const szgi_tensor *tensor, const szg_spectrum *singular, int64_t lost) {
     szg_summary summary;
-    szgi_summary_number numbers[WEIGHT_NUMBERS];
-    const row_key key = {source, -1, -1, tensor->name};
     int64_t rows = tensor->shape[0], columns = tensor->shape[1];
     SZG_TRY(szg_summary_of(context, NULL, singular, &summary));
     summary.rank = numerical_rank(singular, rows > columns ? rows : columns);
-    numbers_of_weight(&summary, numbers);
-    szgi_row row = label_weight(context, tables, &key);
-    szgi_row_integer(&row, WEIGHTS_ROWS, rows);
-    szgi_row_integer(&row, WEIGHTS_COLUMNS, columns);
-    put_numbers(&row, weights_columns_count, WEIGHT_NUMBERS, numbers);
-    szgi_row_text(&row, (int)weights_columns_count + WEIGHT_NUMBERS + WEIGHTS_END_SOLVER,
-                  szg_method_solver(summary.method));
-    SZG_TRY(row.status);
-    return note_numbers(context, tables, &key, &summary, singular->count, lost);
+    return szgi_rows_weight_numbers(context, tables, source, tensor, &summary, singular->count,
+                                    lost);
 }
 
 szg_status szgi_rows_problem(szg_context *context, const szg_checkpoint *checkpoint,

@@ -103,11 +103,16 @@ static szg_status compute(szg_context *context, const szgi_tensor *tensor,
     SZG_TRY(szgi_singular(context, rows, columns, work, columns, out->re, NULL, 1, NULL, 1));
     finish(shape, squares, out);
     if (!isfinite(out->re[0]) || !isfinite(out->residual))
-        return szgi_fail(context, SZG_EDATA,
-                         "tensor %s: its weights are so large (Frobenius norm %Lg) that singular "
-                         "values exceed a double: divide them by a power of two",
-                         tensor->name, sqrtl(squares));
+        return szgi_weight_too_large(context, tensor, sqrtl(squares));
     return SZG_OK;
+}
+
+szg_status szgi_weight_too_large(szg_context *context, const szgi_tensor *tensor,
+                                 long double frobenius) {
+    return szgi_fail(context, SZG_EDATA,
+                     "tensor %s: its weights are so large (Frobenius norm %Lg) that singular "
+                     "values exceed a double: divide them by a power of two",
+                     tensor->name, frobenius);
 }
 
 szg_status szgi_weight_singular(szg_context *context, const szgi_tensor *tensor,

@@ -10,6 +10,7 @@
 
 #include "linalg/linalg.h"
 #include "base/memory.h"
+#include "checkpoint/top.h"
 #include "model.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -129,11 +130,12 @@ static int64_t data_kib(void) {
     return kib;
 }
 
-static int analyse_once(szg_context *context, const test_model *model) {
+static int analyse_once(szg_context *context, const test_model *model, int64_t top) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .top = top};
     if (szg_checkpoint_open(context, model->folder, NULL, &checkpoint) != SZG_OK ||
-        szg_checkpoint_analyse(context, checkpoint, NULL, &tables) != SZG_OK)
+        szg_checkpoint_analyse(context, checkpoint, &options, &tables) != SZG_OK)
         return 4;
     int bad = tables.bad == 0 ? 0 : 5;
     szg_checkpoint_tables_close(&tables);
@@ -144,26 +146,26 @@ static int analyse_once(szg_context *context, const test_model *model) {
 /* In a child: one thread, and anonymous memory limited to what is in use plus `more` bytes. The
  * first pass, without a limit, leaves OpenBLAS the buffers that it keeps: without memory for them
  * it waits for ever. */
-static void analyse_with_little_memory(const test_model *model, int64_t more) {
+static void analyse_with_little_memory(const test_model *model, int64_t top, int64_t more) {
     szg_context *context;
     szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
     mallopt(M_MMAP_THRESHOLD, 1 << 16); /* what is freed goes back */
-    if (szg_context_open(&options, &context) != SZG_OK || analyse_once(context, model) != 0)
+    if (szg_context_open(&options, &context) != SZG_OK || analyse_once(context, model, top) != 0)
         _exit(2);
     malloc_trim(0);
     struct rlimit limit = {0};
     limit.rlim_cur = limit.rlim_max = (rlim_t)(data_kib() * 1024 + more);
     if (setrlimit(RLIMIT_DATA, &limit) != 0)
         _exit(3);
-    _exit(analyse_once(context, model));
+    _exit(analyse_once(context, model, top));
 }
 
 /* The exit status of analyse_with_little_memory: 0 done, 4 refused. */
-static int status_with(const test_model *model, int64_t more) {
+static int status_with(const test_model *model, int64_t top, int64_t more) {
     int status = 0;
     pid_t child = fork();
     if (child == 0)
-        analyse_with_little_memory(model, more);
+        analyse_with_little_memory(model, top, more);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -180,8 +182,25 @@ START_TEST(memory_stays_below_the_largest_tensor) {
     model_add(&model, SZGI_DTYPE_F32, 60, 40000, "wide.weight");
     model_write(&model, NULL);
     int64_t largest = 40000 * 60 * 8;
-    ck_assert_int_eq(status_with(&model, largest * 3 / 4), 0);
-    ck_assert_int_eq(status_with(&model, largest / 16), 4);
+    ck_assert_int_eq(status_with(&model, 0, largest * 3 / 4), 0);
+    ck_assert_int_eq(status_with(&model, 0, largest / 16), 4);
+    model_close(&model);
+}
+END_TEST
+
+/* The Gram matrix and the vectors are all that --top needs: far less than the matrix as doubles. */
+START_TEST(the_largest_values_stay_below_their_bytes) {
+    if (SANITIZED)
+        return;
+    test_model model;
+    model_open(&model);
+    model_add(&model, SZGI_DTYPE_F32, 6000, 900, "a.weight");
+    model_write(&model, NULL);
+    const szgi_top_options options = {.count = 4};
+    int64_t bytes = szgi_top_bytes((const int64_t[]){6000, 900}, &options, 1);
+    ck_assert_int_lt(bytes, 6000 * 900 * 8 / 2);
+    ck_assert_int_eq(status_with(&model, 4, bytes + (6 << 20)), 0); /* tables, the heap's own */
+    ck_assert_int_eq(status_with(&model, 4, bytes / 2), 4);
     model_close(&model);
 }
 END_TEST
@@ -191,4 +210,6 @@ TEST_FILE("limits") {
     test_add(suite, "cancelling", cancelling);
     test_add(suite, "refused_allocations", refused_allocations);
     test_add(suite, "memory_stays_below_the_largest_tensor", memory_stays_below_the_largest_tensor);
+    test_add(suite, "the_largest_values_stay_below_their_bytes",
+             the_largest_values_stay_below_their_bytes);
 }

@@ -342,6 +342,29 @@ def check_checkpoint(folder):
                 kind=szego.LibraryError)
 
 
+def check_top(folder):
+    """The largest values of whole weights, against NumPy's, and what is refused."""
+    weights = {"tall.weight": rng.standard_normal((700, 290)).astype(np.float32),
+               "wide.weight": rng.standard_normal((12, 400)).astype(np.float32)}
+    model = write_model(os.path.join(folder, "whole"), {}, weights)
+    found = szego.checkpoint(model, "none", top=5, seed=3, threads=1)
+    subprocess.run([PROGRAM, "checkpoint", model, "--config", "none", "--top", "5", "--seed", "3", "--threads", "1",
+                    "--quiet", "-o", folder + "/top/"], check=True)
+    same_results("top", found.tables, szego.load(folder + "/top"))
+    tap.ok("no table of all values", "checkpoint_spectra" not in found.tables)
+    errors = found.tables["checkpoint_top"]["error"]
+    for place, (name, weight) in enumerate(weights.items()):
+        values, want = found.singular_values(matrix=name), np.linalg.svd(weight.astype(float), compute_uv=False)
+        # NumPy's are those of a matrix within some n eps of the norm: 20 covers its constants.
+        off = np.abs(values - want[:5]) - errors[5 * place:5 * place + 5]
+        tap.ok(f"{name}: stated errors", len(values) == 5 and bool((off <= 20 * 700 * EPS * want[0]).all()), str(off))
+    tap.ok("matrices", found.matrices == tuple(weights), str(found.matrices))
+    tap.ok("resolved", bool((found.tables["checkpoint_top"]["resolved"] == 1).all()))
+    tap.refused("no value", lambda: szego.checkpoint(model, top=0), "top", "at least 1", kind=szego.LibraryError)
+    tap.refused("a known architecture", lambda: szego.checkpoint(llama(os.path.join(folder, "known"))[0], top=2),
+                "--config none", kind=szego.LibraryError)
+
+
 def check_parts(folder):
     """Parts of a model, and what changes its configuration."""
     model, _ = llama(os.path.join(folder, "llama"))
@@ -473,7 +496,7 @@ def check_leaks(folder):
     library, open_files = native.library(), len(os.listdir("/proc/self/fd"))
     native._forget()
     native._library = counted = Counted(library)
-    for check in (check_claims, check_checkpoint, check_parts, check_positions, check_damaged):
+    for check in (check_claims, check_checkpoint, check_top, check_parts, check_positions, check_damaged):
         place = os.path.join(folder, check.__name__)
         os.mkdir(place)
         check(place)

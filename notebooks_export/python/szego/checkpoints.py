@@ -42,7 +42,7 @@ class Checkpoint(Tabled, Shown):
         `problems` says each. The rest is complete.
     tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_notes, checkpoint_spectra,
         checkpoint_frequencies, checkpoint_kernel, checkpoint_range, checkpoint_samples, checkpoint_tensors,
-        checkpoint_bounds, checkpoint_architecture;
+        checkpoint_bounds, checkpoint_architecture, checkpoint_top;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
@@ -75,7 +75,7 @@ class Checkpoint(Tabled, Shown):
     def singular_values(self, layer: Optional[int] = None, head: Optional[int] = None, *,
                         matrix: str = "qk") -> np.ndarray:
         """Singular values, descending: shape (layers, heads, count), or (heads, count) of one layer, or (count,)
-        of one head or tensor. count: head_size, or less where the matrix is smaller (0: every head was skipped);
+        of one head or tensor (with `top` the largest ones). count: head_size, or less where the matrix is smaller (0: every head was skipped);
         the other singular values of the matrix are exactly 0. NaN where a head was skipped or lists fewer.
         LibraryError: that head or tensor was skipped (`problems`)."""
         return self._values("singular", layer, head, matrix)
@@ -125,7 +125,7 @@ class Checkpoint(Tabled, Shown):
     @property
     def matrices(self) -> Tuple[str, ...]:
         """Matrices with a spectrum: "qk", "position", or names of tensors."""
-        return tuple(dict.fromkeys(np.ma.getdata(self._computed("checkpoint_spectra")["matrix"]).tolist()))
+        return tuple(dict.fromkeys(np.ma.getdata(self._listed()["matrix"]).tolist()))
 
     @property
     def problems(self) -> Tuple[Problem, ...]:
@@ -147,6 +147,10 @@ class Checkpoint(Tabled, Shown):
         if self.unknown:
             raise LibraryError(f"{self.source}: {self.unknown}: no heads are known, so that {what} has no answer; "
                                "singular_values(matrix=NAME) has those of a tensor")
+
+    def _listed(self):
+        """The table of values: the largest ones alone with `top`."""
+        return self._computed("checkpoint_top" if "checkpoint_top" in self.tables else "checkpoint_spectra")
 
     def _computed(self, name: str):
         if name not in self.tables:
@@ -178,9 +182,11 @@ class Checkpoint(Tabled, Shown):
     def _every(self, kind: str, matrix: str) -> np.ndarray:
         """Values of all heads, or of one tensor."""
         if (kind, matrix) not in self._made:
-            table = self._computed("checkpoint_spectra")
-            rows = self._rows(table, matrix) & (np.ma.getdata(table["kind"]) == kind)
-            cells = np.ma.getdata(table["re"])
+            table = self._listed()
+            rows = self._rows(table, matrix)
+            if "kind" in table:
+                rows &= np.ma.getdata(table["kind"]) == kind
+            cells = np.ma.getdata(table["re" if "re" in table else "sigma"])
             if kind == "eigenvalue":
                 cells = cells + 1j * np.ma.getdata(table["im"])
             self._made[kind, matrix] = cells[rows] if self.unknown else self._placed(table, rows, "index", cells)
@@ -241,7 +247,7 @@ def _within(value, name: str, count: int) -> int:
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
-               raw: bool = False, threads: Optional[int] = None) -> Checkpoint:
+               raw: bool = False, top: Optional[int] = None, seed: int = 0, threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
         found = szego.checkpoint("path/to/model/")
@@ -260,6 +266,9 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         checkpoint_samples (None: 256; 0: none). kernel: lags of each rotary head's mean kernel in the table
         checkpoint_kernel (None: 256; 0: none).
     raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
+    top: of whole weights (config="none", or an unknown architecture) so many of the largest singular values alone:
+        the table checkpoint_top has each with its error, and singular_values(matrix=NAME) has them too. seed: of
+        the random vectors behind it.
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
@@ -275,7 +284,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
         layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
-        raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0))
+        raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0),
+        top=0 if top is None else integer(top, "top", 1), seed=integer(seed, "seed", 0))
 
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,

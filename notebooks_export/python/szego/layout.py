@@ -192,13 +192,14 @@ class CheckpointChoices(Struct):
 class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
-                ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64)]
+                ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
+                ("seed", ctypes.c_uint64)]
 
 
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "kernel", "range", "samples",
-                                          "tensors", "bounds", "architecture")] + [
+                                          "tensors", "bounds", "architecture", "top")] + [
                                               ("bad", _I64), ("unconverged", _I64)]
 
 
