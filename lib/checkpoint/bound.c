@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "toeplitz/toeplitz.h"
 #include "bound.h"
 #include "bound_norm.h"
 #include "fold.h"
@@ -16,11 +15,6 @@ const char *szgi_bound_name(bound_kind kind) {
         [BOUND_NONE] = "none",          [BOUND_HEADS] = "qk-norm", [BOUND_INPUT] = "input-norm",
         [BOUND_LATENT] = "latent-norm", [BOUND_CLIP] = "clip",     [BOUND_CAP] = "soft-cap"};
     return names[kind];
-}
-
-/* ||x|| from above: squares below the least double count as that double. */
-static double norm_above(int64_t count, const double *x) {
-    return szgi_above(sqrt(szgi_dot(count, x, x) + (double)count * DBL_MIN), (double)count + 4);
 }
 
 /* ---- What no bound here covers ---- */
@@ -114,7 +108,7 @@ static szg_status bias_norm(szg_context *context, const szgi_tensor *tensor, int
         return szgi_fail(context, SZG_EDATA, "tensor %s has %" PRId64 " numbers, not %" PRId64,
                          tensor->name, tensor->count, e);
     SZG_TRY(szgi_fold_vector(context, tensor, "a norm's shift", 0, e, room));
-    *out = norm_above(e, room);
+    *out = szgi_norm_above(e, room);
     return SZG_OK;
 }
 
@@ -152,35 +146,48 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
     return status;
 }
 
-/* ---- Queries and keys of a normalised input ---- */
+/* ---- Queries and keys of a normalised input: one side ---- */
 
-/* What is added to W n, n the normalised input: W b + the projection's bias, times scale and
- * amplitude as the rows are. */
-typedef struct shift {
-    double *value; /* [e] */
-    double error;  /* norm of what rounding did to it */
-} shift;
+static szg_status open_side(szg_context *context, const szg_checkpoint *checkpoint,
+                            bound_side *out) {
+    int64_t e = checkpoint->head_size;
+    double *at;
+    if (out->memory)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, 3 * e * e + 2 * e, &out->memory));
+    at = out->memory;
+    out->whole.value = at;
+    out->turning.value = at + e * e;
+    out->still.value = at + 2 * e * e;
+    out->shift = at + 3 * e * e;
+    out->size = out->shift + e;
+    return SZG_OK;
+}
+
+void szgi_bound_side_release(bound_side *side) {
+    szgi_memory_free(side->memory);
+    *side = (bound_side){0};
+}
 
 /* Adds the projection's bias. */
-static szg_status add_bias(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                           bool query, int64_t head, shift *out, double *size) {
-    const layer_weights *weights = &checkpoint->layer[layer];
-    const szgi_tensor *bias = query ? weights->q.bias : weights->k.bias;
+static szg_status add_bias(szg_context *context, const szg_checkpoint *checkpoint,
+                           const bound_place *place, const szgi_rotary *rotary, bound_side *out) {
+    const layer_weights *weights = &checkpoint->layer[place->layer];
+    const szgi_tensor *bias = place->query ? weights->q.bias : weights->k.bias;
     int64_t e = checkpoint->head_size;
-    szgi_rotary rotary;
     double *room;
     if (!bias)
         return SZG_OK;
-    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     SZG_TRY(szgi_memory_alloc(context, e, &room));
-    szg_status status = szgi_fold_vector(
-        context, bias, "a bias",
-        szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at, head), e, room);
+    const head_places *at = place->query ? &checkpoint->query_at : &checkpoint->key_at;
+    szg_status status =
+        szgi_fold_vector(context, bias, "a bias", szgi_layout_row(at, place->head), e, room);
     for (int64_t i = 0; i < e && status == SZG_OK; i++) {
-        bool rotated = i >= rotary.offset && i < rotary.offset + 2 * rotary.pairs;
-        double added = room[i] * (query ? weights->scale : 1) * (rotated ? rotary.amplitude : 1);
-        out->value[i] += added;
-        size[i] += fabs(added);
+        bool rotated = i >= rotary->offset && i < rotary->offset + 2 * rotary->pairs;
+        double added =
+            room[i] * (place->query ? weights->scale : 1) * (rotated ? rotary->amplitude : 1);
+        out->shift[i] += added;
+        out->size[i] += fabs(added);
     }
     szgi_memory_free(room);
     return status;
@@ -188,250 +195,257 @@ static szg_status add_bias(szg_context *context, const szg_checkpoint *checkpoin
 
 /* Adds W b, b the input norm's own shift. */
 static szg_status add_input_shift(szg_context *context, const szg_checkpoint *checkpoint,
-                                  int64_t layer, bool query, int64_t head, shift *out,
-                                  double *size) {
-    const layer_weights *weights = &checkpoint->layer[layer];
-    const szgi_tensor *tensor = query ? weights->q.input_shift : weights->k.input_shift;
+                                  const bound_place *place, bound_side *out) {
+    const layer_weights *weights = &checkpoint->layer[place->layer];
+    const szgi_tensor *tensor = place->query ? weights->q.input_shift : weights->k.input_shift;
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     double *rows, *b;
     if (!tensor)
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, (e + 1) * d, &rows));
     b = rows + e * d;
-    szg_status status =
-        query ? szgi_fold_queries(context, checkpoint, layer, head, FOLD_NONE, rows, NULL)
-              : szgi_fold_keys(context, checkpoint, layer, head, FOLD_NONE, rows, NULL);
+    szg_status status = place->query ? szgi_fold_queries(context, checkpoint, place->layer,
+                                                         place->head, FOLD_NONE, rows, NULL)
+                                     : szgi_fold_keys(context, checkpoint, place->layer,
+                                                      place->head, FOLD_NONE, rows, NULL);
     if (status == SZG_OK)
         status = szgi_fold_vector(context, tensor, "a norm's shift", 0, d, b);
     for (int64_t i = 0; i < e && status == SZG_OK; i++)
         for (int64_t j = 0; j < d; j++) {
-            out->value[i] += rows[i * d + j] * b[j];
-            size[i] += fabs(rows[i * d + j] * b[j]);
+            out->shift[i] += rows[i * d + j] * b[j];
+            out->size[i] += fabs(rows[i * d + j] * b[j]);
         }
     szgi_memory_free(rows);
     return status;
 }
 
-static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                             bool query, int64_t head, int exponent, shift *out) {
+static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpoint,
+                             const bound_place *place, const szgi_rotary *rotary, int exponent,
+                             bound_side *out) {
     int64_t e = checkpoint->head_size;
-    double *size;
-    *out = (shift){0};
-    SZG_TRY(szgi_memory_alloc(context, 2 * e, &out->value));
-    size = out->value + e;
-    SZG_TRY(add_input_shift(context, checkpoint, layer, query, head, out, size));
-    SZG_TRY(add_bias(context, checkpoint, layer, query, head, out, size));
+    memset(out->shift, 0, (size_t)(2 * e) * sizeof *out->shift);
+    SZG_TRY(add_input_shift(context, checkpoint, place, out));
+    SZG_TRY(add_bias(context, checkpoint, place, rotary, out));
     for (int64_t i = 0; i < e; i++) {
-        out->value[i] = ldexp(out->value[i], -exponent);
-        size[i] = ldexp(size[i], -exponent);
+        out->shift[i] = ldexp(out->shift[i], -exponent);
+        out->size[i] = ldexp(out->size[i], -exponent);
     }
     /* d products, their sum, scale, amplitude, one more sum: Higham 2002, section 3.1. */
-    out->error = ((double)checkpoint->model_size + 8) * DBL_EPSILON * norm_above(e, size);
+    out->shift_error =
+        ((double)checkpoint->model_size + 8) * DBL_EPSILON * szgi_norm_above(e, out->size);
     return SZG_OK;
 }
+
+/* The rows' distance from the true ones: what folding did, which scale and amplitude multiplied.
+ * Their own two roundings come on top. */
+enum { ROW_ROUNDINGS = 4 };
+
+static double error_of_rows(const szg_checkpoint *checkpoint, const bound_place *place,
+                            const szgi_rotary *rotary, const bound_rows *rows) {
+    double factor = rotary->pairs ? fmax(1, rotary->amplitude) : 1;
+    if (place->query)
+        factor *= fabs(checkpoint->layer[place->layer].scale);
+    return ldexp(rows->error * factor, -rows->exponent);
+}
+
+/* The dimensions that rotate and those that do not, where there are both. */
+static szg_status split_rows(szg_context *context, const szg_checkpoint *checkpoint,
+                             const szgi_rotary *rotary, bound_side *out) {
+    int64_t e = checkpoint->head_size, rotated = 2 * rotary->pairs;
+    int64_t first = rotary->offset == 0 ? rotated : 0;
+    out->turning.e = out->still.e = 0;
+    if (rotated == 0 || rotated == e)
+        return SZG_OK;
+    SZG_TRY(szgi_gram_part(context, &out->whole, rotary->offset, rotated, &out->turning));
+    return szgi_gram_part(context, &out->whole, first, e - rotated, &out->still);
+}
+
+static szg_status make_input_side(szg_context *context, const szg_checkpoint *checkpoint,
+                                  const bound_place *place, const bound_rows *rows,
+                                  bound_side *out) {
+    szgi_rotary rotary;
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
+    SZG_TRY(make_shift(context, checkpoint, place, &rotary, rows->exponent, out));
+    SZG_TRY(szgi_gram_make(context, checkpoint->head_size, checkpoint->model_size, rows->value,
+                           error_of_rows(checkpoint, place, &rotary, rows),
+                           ROW_ROUNDINGS * DBL_EPSILON, &out->whole));
+    out->rows = rows->value;
+    out->exponent = rows->exponent;
+    return split_rows(context, checkpoint, &rotary, out);
+}
+
+/* ---- Both sides ---- */
 
 /* What a bound is made of. */
 typedef struct input_case {
     const szg_checkpoint *checkpoint;
-    const bound_rows *rows;
-    shift q, k;
+    const bound_side *q, *k;
     double root; /* sqrt(d), from above: the normalised input is no longer */
 } input_case;
 
-/* ||W^T beta|| from above, W rows first .. first + count - 1; its norms are known. */
-static szg_status above_image(szg_context *context, const double *rows, int64_t d, int64_t first,
-                              int64_t count, double frobenius, double row_error, const shift *beta,
-                              double *out) {
-    double *image, length = norm_above(count, beta->value + first);
+/* Dimensions first .. first + part.e - 1 of a side. */
+typedef struct input_share {
+    const bound_side *side;
+    const szgi_gram *gram;
+    int64_t first;
+    double shift; /* its norm, from above */
+} input_share;
+
+static input_share share_of(const bound_side *side, const szgi_gram *gram, int64_t first) {
+    double length = szgi_norm_above(gram->e, side->shift + first);
+    return (input_share){.side = side,
+                         .gram = gram,
+                         .first = first,
+                         .shift = szgi_above(length + side->shift_error, 1)};
+}
+
+/* ||W^T beta|| from above, W the rows of one share and beta the shift of the other. */
+static szg_status above_image(szg_context *context, int64_t d, const input_share *rows,
+                              const input_share *beta, double *out) {
+    const double *w = rows->side->rows + rows->first * d, *shift = beta->side->shift + beta->first;
+    int64_t count = rows->gram->e;
+    double *image, length = szgi_norm_above(count, shift), frobenius = rows->gram->frobenius;
     SZG_TRY(szgi_memory_alloc(context, d, &image));
-    for (int64_t i = first; i < first + count; i++)
+    for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < d; j++)
-            image[j] += rows[i * d + j] * beta->value[i];
-    *out = norm_above(d, image) + ((double)count + 4) * DBL_EPSILON * frobenius * length +
-           frobenius * beta->error + row_error * (length + beta->error);
+            image[j] += w[i * d + j] * shift[i];
+    *out = szgi_norm_above(d, image) + ((double)count + 4) * DBL_EPSILON * frobenius * length +
+           frobenius * beta->side->shift_error +
+           rows->gram->error * (length + beta->side->shift_error);
     *out = szgi_above(*out, 8);
     szgi_memory_free(image);
     return SZG_OK;
 }
 
-/* Dimensions first .. first + count - 1 alone: their share of no logit is larger. */
-static szg_status bound_share(szg_context *context, const input_case *own, int64_t first,
-                              int64_t count, bool rotates, double *out) {
-    const bound_rows *rows = own->rows;
-    int64_t d = own->checkpoint->model_size;
-    const szgi_row_pair pair = {.e = count,
-                                .da = d,
-                                .db = d,
-                                .a = rows->q + first * d,
-                                .b = rows->k + first * d,
-                                .error_a = rows->q_error,
-                                .error_b = rows->k_error};
-    szgi_norms_above norms;
-    double q_image, k_image, root = own->root;
-    double q = szgi_above(norm_above(count, own->q.value + first) + own->q.error, 1),
-           k = szgi_above(norm_above(count, own->k.value + first) + own->k.error, 1);
-    SZG_TRY(szgi_norms_above_of(context, &pair, !rotates, &norms));
-    *out = szgi_above((root * norms.a + q) * (root * norms.b + k), 8);
+/* Some dimensions alone: their share of no logit is larger. */
+static szg_status bound_share(szg_context *context, const input_case *own, const input_share *q,
+                              const input_share *k, bool rotates, double *out) {
+    int64_t d = own->checkpoint->model_size, count = q->gram->e;
+    double q_image, k_image, product, root = own->root;
+    *out = szgi_above((root * q->gram->spectral + q->shift) * (root * k->gram->spectral + k->shift),
+                      8);
     if (rotates)
         return SZG_OK;
-    SZG_TRY(above_image(context, rows->q, d, first, count, norms.frobenius_a, rows->q_error,
-                        &own->k, &q_image));
-    SZG_TRY(above_image(context, rows->k, d, first, count, norms.frobenius_b, rows->k_error,
-                        &own->q, &k_image));
-    double still = root * root * norms.product + root * (q_image + k_image);
+    SZG_TRY(szgi_gram_product(context, q->gram, k->gram, &product));
+    SZG_TRY(above_image(context, d, q, k, &q_image));
+    SZG_TRY(above_image(context, d, k, q, &k_image));
+    double still = root * root * product + root * (q_image + k_image);
     double inner = 0;
-    for (int64_t i = first; i < first + count; i++)
-        inner += own->q.value[i] * own->k.value[i];
-    still += fabs(inner) + ((double)count + 4) * DBL_EPSILON * q * k + own->q.error * k +
-             own->k.error * q;
+    for (int64_t i = 0; i < count; i++)
+        inner += q->side->shift[q->first + i] * k->side->shift[k->first + i];
+    still += fabs(inner) + ((double)count + 4) * DBL_EPSILON * q->shift * k->shift +
+             q->side->shift_error * k->shift + k->side->shift_error * q->shift;
     *out = fmin(*out, szgi_above(still, 16));
     return SZG_OK;
 }
 
 /* All dimensions: at once, or those that rotate and those that do not apart. */
-static szg_status bound_dimensions(szg_context *context, const input_case *own, int64_t layer,
-                                   double *out) {
-    const szg_checkpoint *checkpoint = own->checkpoint;
-    int64_t e = checkpoint->head_size;
-    szgi_rotary rotary;
+static szg_status bound_dimensions(szg_context *context, const input_case *own,
+                                   const szgi_rotary *rotary, double *out) {
+    bool clipped =
+        own->checkpoint->clip > 0; /* which moves queries and keys, and lengthens neither */
+    int64_t rotated = 2 * rotary->pairs, first = rotary->offset == 0 ? rotated : 0;
+    const bound_side *q = own->q, *k = own->k;
+    input_share a = share_of(q, &q->whole, 0), b = share_of(k, &k->whole, 0);
     double whole, turning, still;
-    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
-    int64_t rotated = 2 * rotary.pairs, first = rotary.offset == 0 ? rotated : 0;
-    bool clipped = checkpoint->clip > 0; /* which moves queries and keys, and lengthens neither */
-    SZG_TRY(bound_share(context, own, 0, e, rotated > 0 || clipped, &whole));
+    SZG_TRY(bound_share(context, own, &a, &b, rotated > 0 || clipped, &whole));
     *out = whole;
-    if (rotated == 0 || rotated == e || clipped)
+    if (q->turning.e == 0 || clipped)
         return SZG_OK;
-    SZG_TRY(bound_share(context, own, rotary.offset, rotated, true, &turning));
-    SZG_TRY(bound_share(context, own, first, e - rotated, false, &still));
+    a = share_of(q, &q->turning, rotary->offset);
+    b = share_of(k, &k->turning, rotary->offset);
+    SZG_TRY(bound_share(context, own, &a, &b, true, &turning));
+    a = share_of(q, &q->still, first);
+    b = share_of(k, &k->still, first);
+    SZG_TRY(bound_share(context, own, &a, &b, false, &still));
     *out = fmin(whole, szgi_above(turning + still, 1));
     return SZG_OK;
 }
 
 static szg_status bound_by_input(szg_context *context, const szg_checkpoint *checkpoint,
-                                 int64_t layer, int64_t head, const bound_rows *rows,
+                                 int64_t layer, const bound_side *q, const bound_side *k,
                                  head_bound *out) {
-    int64_t group = checkpoint->heads / checkpoint->key_heads;
-    double value = NAN, amplitude;
+    double value;
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
-    amplitude = rotary.pairs ? fmax(1, rotary.amplitude) : 1;
-    /* The rows' own rounding: scale and amplitude, two more. */
-    bound_rows own_rows = *rows;
-    own_rows.q_error =
-        ldexp(rows->q_error * fabs(checkpoint->layer[layer].scale) * amplitude, -rows->q_exponent);
-    own_rows.k_error = ldexp(rows->k_error * amplitude, -rows->k_exponent);
-    int64_t size = checkpoint->head_size * checkpoint->model_size;
-    own_rows.q_error += 4 * DBL_EPSILON * norm_above(size, rows->q);
-    own_rows.k_error += 4 * DBL_EPSILON * norm_above(size, rows->k);
-    input_case own = {.checkpoint = checkpoint,
-                      .rows = &own_rows,
-                      .root = szgi_above(sqrt((double)checkpoint->model_size), 1)};
-    szg_status status =
-        make_shift(context, checkpoint, layer, true, head, rows->q_exponent, &own.q);
-    if (status == SZG_OK)
-        status =
-            make_shift(context, checkpoint, layer, false, head / group, rows->k_exponent, &own.k);
-    if (status == SZG_OK)
-        status = bound_dimensions(context, &own, layer, &value);
-    out->value = ldexp(value, rows->q_exponent + rows->k_exponent);
+    const input_case own = {.checkpoint = checkpoint,
+                            .q = q,
+                            .k = k,
+                            .root = szgi_above(sqrt((double)checkpoint->model_size), 1)};
+    SZG_TRY(bound_dimensions(context, &own, &rotary, &value));
+    out->value = ldexp(value, q->exponent + k->exponent);
     out->kind = BOUND_INPUT;
-    szgi_memory_free(own.q.value);
-    szgi_memory_free(own.k.value);
-    return status;
+    return SZG_OK;
 }
 
 /* ---- Latent attention ---- */
 
-/* Rows first .. first + count - 1 of a weight that acts on a latent, with the latent's gains. */
-static szg_status read_up(szg_context *context, const side_weights *side, int64_t first,
-                          int64_t count, int64_t rank, double *out, double *error) {
-    double *gain;
-    SZG_TRY(szgi_memory_alloc(context, rank, &gain));
-    szg_status status = szgi_tensor_read(context, side->gain, 0, rank, gain);
-    if (status == SZG_OK)
-        status = szgi_tensor_read(context, side->weight, first * rank, count * rank, out);
-    for (int64_t i = 0; i < count * rank && status == SZG_OK; i++)
-        out[i] *= gain[i % rank];
-    *error = 2 * DBL_EPSILON * norm_above(count * rank, out);
-    szgi_memory_free(gain);
-    return status;
-}
+/* A latent's gains round the rows once. */
+enum { GAIN_ROUNDINGS = 2 };
 
-/* The queries' rows (columns: the latent's rank, or d), the keys' from the latent, the rotary ones.
- */
-typedef struct latent_rows {
-    double *q, *nope, *rope;
-    double q_error, nope_error, rope_error;
-    int64_t q_columns;
-} latent_rows;
-
-static szg_status read_latent(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                              int64_t head, latent_rows *out) {
+/* Rows that act on the queries' latents, with its gains; without such latents they act on the
+ * input, and scale and amplitude are in. */
+static szg_status make_latent_queries(szg_context *context, const szg_checkpoint *checkpoint,
+                                      const bound_place *place, const bound_rows *rows,
+                                      const latent_side *kept, bound_side *out) {
     const latent_sizes *latent = &checkpoint->latent;
-    const layer_weights *weights = &checkpoint->layer[layer];
-    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
-    int64_t first = szgi_layout_row(&checkpoint->query_at, head);
-    if (weights->q.down) {
-        SZG_TRY(read_up(context, &weights->q, first, e, out->q_columns, out->q, &out->q_error));
-    } else {
-        SZG_TRY(szgi_tensor_read(context, weights->q.weight, first * d, e * d, out->q));
-        SZG_TRY(szgi_fold_input(context, checkpoint, layer, true, e, out->q, &out->q_error));
+    bool direct = !checkpoint->layer[place->layer].q.down;
+    int64_t columns = direct ? checkpoint->model_size : latent->query_rank;
+    const double *value = direct ? rows->value : kept->up;
+    double error = 0, relative = (direct ? ROW_ROUNDINGS : GAIN_ROUNDINGS) * DBL_EPSILON;
+    if (direct) {
+        szgi_rotary rotary;
+        SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
+        error = error_of_rows(checkpoint, place, &rotary, rows);
     }
-    SZG_TRY(read_up(context, &weights->k, szgi_layout_row(&checkpoint->key_at, head), latent->nope,
-                    latent->key_rank, out->nope, &out->nope_error));
-    SZG_TRY(szgi_tensor_read(context, weights->k.down, latent->key_rank * d, latent->rope * d,
-                             out->rope));
-    return szgi_fold_input(context, checkpoint, layer, false, latent->rope, out->rope,
-                           &out->rope_error);
+    out->exponent = direct ? rows->exponent : 0;
+    SZG_TRY(szgi_gram_make(context, latent->nope, columns, value, error, relative, &out->still));
+    return szgi_gram_make(context, latent->rope, columns, value + latent->nope * columns, error,
+                          relative, &out->turning);
 }
 
-static szg_status combine_latent(szg_context *context, const szg_checkpoint *checkpoint,
-                                 int64_t layer, const latent_rows *rows, head_bound *out) {
+/* Rows that act on the keys' latents; the rotary ones act on the input, and belong to the layer. */
+static szg_status make_latent_keys(szg_context *context, const szg_checkpoint *checkpoint,
+                                   const bound_place *place, const latent_side *kept,
+                                   bound_side *out) {
     const latent_sizes *latent = &checkpoint->latent;
-    int64_t d = checkpoint->model_size, columns = rows->q_columns;
-    const szgi_row_pair still = {.e = latent->nope,
-                                 .da = columns,
-                                 .db = latent->key_rank,
-                                 .a = rows->q,
-                                 .b = rows->nope,
-                                 .error_a = rows->q_error,
-                                 .error_b = rows->nope_error},
-                        turning = {.e = latent->rope,
-                                   .da = columns,
-                                   .db = d,
-                                   .a = rows->q + latent->nope * columns,
-                                   .b = rows->rope,
-                                   .error_a = rows->q_error,
-                                   .error_b = rows->rope_error};
-    szgi_norms_above a, b;
-    szgi_rotary rotary;
-    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
-    SZG_TRY(szgi_norms_above_of(context, &still, true, &a));
-    SZG_TRY(szgi_norms_above_of(context, &turning, false, &b));
-    double value = sqrt((double)latent->key_rank) * a.product +
-                   rotary.amplitude * rotary.amplitude * sqrt((double)d) * b.a * b.b;
-    out->value =
-        szgi_above(fabs(checkpoint->layer[layer].scale) * sqrt((double)columns) * value, 16);
-    out->kind = BOUND_LATENT;
-    return SZG_OK;
+    int64_t d = checkpoint->model_size, rank = latent->key_rank, size = latent->rope * d;
+    double *rotary, error;
+    SZG_TRY(szgi_gram_make(context, latent->nope, rank, kept->up, 0, GAIN_ROUNDINGS * DBL_EPSILON,
+                           &out->still));
+    if (out->source == kept->source)
+        return SZG_OK;
+    out->source = NULL;
+    SZG_TRY(szgi_memory_alloc(context, size, &rotary));
+    memcpy(rotary, kept->down + rank * d, (size_t)size * sizeof *rotary);
+    szg_status status =
+        szgi_fold_input(context, checkpoint, place->layer, false, latent->rope, rotary, &error);
+    if (status == SZG_OK)
+        status = szgi_gram_make(context, latent->rope, d, rotary, error, 0, &out->turning);
+    if (status == SZG_OK)
+        out->source = kept->source;
+    szgi_memory_free(rotary);
+    return status;
 }
 
 static szg_status bound_by_latents(szg_context *context, const szg_checkpoint *checkpoint,
-                                   int64_t layer, int64_t head, head_bound *out) {
+                                   int64_t layer, const bound_side *q, const bound_side *k,
+                                   head_bound *out) {
     const latent_sizes *latent = &checkpoint->latent;
-    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
-    latent_rows rows = {.q_columns = latent->query_rank ? latent->query_rank : d};
-    int64_t size = e * rows.q_columns;
-    SZG_TRY(szgi_memory_alloc(context, size + latent->nope * latent->key_rank + latent->rope * d,
-                              &rows.q));
-    rows.nope = rows.q + size;
-    rows.rope = rows.nope + latent->nope * latent->key_rank;
-    szg_status status = read_latent(context, checkpoint, layer, head, &rows);
-    if (status == SZG_OK)
-        status = combine_latent(context, checkpoint, layer, &rows, out);
-    szgi_memory_free(rows.q);
-    return status;
+    bool direct = !checkpoint->layer[layer].q.down;
+    double d = (double)checkpoint->model_size, product;
+    double columns = direct ? d : (double)latent->query_rank;
+    szgi_rotary rotary;
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
+    SZG_TRY(szgi_gram_product(context, &q->still, &k->still, &product));
+    /* What the queries' rows do not have yet. */
+    double scale = direct ? 1 : fabs(checkpoint->layer[layer].scale);
+    double turn = direct ? rotary.amplitude : rotary.amplitude * rotary.amplitude;
+    double value = sqrt((double)latent->key_rank) * product +
+                   turn * sqrt(d) * q->turning.spectral * k->turning.spectral;
+    out->value = ldexp(szgi_above(scale * sqrt(columns) * value, 16), q->exponent);
+    out->kind = BOUND_LATENT;
+    return SZG_OK;
 }
 
 /* ---- All together ---- */
@@ -480,19 +494,51 @@ static void apply_cap(const szg_checkpoint *checkpoint, head_bound *out) {
         *out = (head_bound){.value = checkpoint->soft_cap, .kind = BOUND_CAP};
 }
 
+/* What the bound of this layer's heads follows from; BOUND_NONE: *why says why there is none. */
+static bound_kind source_of(const szg_checkpoint *checkpoint, int64_t layer, const char **why) {
+    *why = refusal(checkpoint, layer);
+    if (*why)
+        return BOUND_NONE;
+    if (szgi_fold_is_normed(checkpoint, layer))
+        return BOUND_HEADS;
+    if (szgi_fold_has_input(checkpoint, layer))
+        return checkpoint->latent.key_rank ? BOUND_LATENT : BOUND_INPUT;
+    *why = "neither the layer's input nor queries and keys are known to be normalised";
+    return BOUND_NONE;
+}
+
+szg_status szgi_bound_side_make(szg_context *context, const szg_checkpoint *checkpoint,
+                                const bound_place *place, const bound_rows *rows,
+                                const latent_side *kept, bound_side *out) {
+    const char *why;
+    bound_kind kind = source_of(checkpoint, place->layer, &why);
+    if (kind != BOUND_INPUT && kind != BOUND_LATENT)
+        return SZG_OK;
+    SZG_TRY(open_side(context, checkpoint, out));
+    if (kind == BOUND_INPUT)
+        return make_input_side(context, checkpoint, place, rows, out);
+    return place->query ? make_latent_queries(context, checkpoint, place, rows, kept, out)
+                        : make_latent_keys(context, checkpoint, place, kept, out);
+}
+
 szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                           int64_t head, const bound_rows *rows, head_bound *out) {
-    bool has_input = szgi_fold_has_input(checkpoint, layer);
-    *out = (head_bound){.value = NAN, .why = refusal(checkpoint, layer)};
-    if (!out->why) {
-        if (szgi_fold_is_normed(checkpoint, layer))
-            SZG_TRY(bound_by_heads(context, checkpoint, layer, head, out));
-        else if (has_input && checkpoint->latent.key_rank)
-            SZG_TRY(bound_by_latents(context, checkpoint, layer, head, out));
-        else if (has_input)
-            SZG_TRY(bound_by_input(context, checkpoint, layer, head, rows, out));
-        else
-            out->why = "neither the layer's input nor queries and keys are known to be normalised";
+                           int64_t head, const bound_side *q, const bound_side *k,
+                           head_bound *out) {
+    *out = (head_bound){.value = NAN};
+    switch (source_of(checkpoint, layer, &out->why)) {
+    case BOUND_HEADS:
+        SZG_TRY(bound_by_heads(context, checkpoint, layer, head, out));
+        break;
+    case BOUND_LATENT:
+        SZG_TRY(bound_by_latents(context, checkpoint, layer, q, k, out));
+        break;
+    case BOUND_INPUT:
+        SZG_TRY(bound_by_input(context, checkpoint, layer, q, k, out));
+        break;
+    default:
+        break;
+    }
+    if (!refusal(checkpoint, layer)) {
         SZG_TRY(apply_clip(context, checkpoint, layer, out));
         SZG_TRY(add_lag_table(context, checkpoint, head, out));
     }

@@ -2,7 +2,9 @@
 #ifndef SZG_CHECKPOINT_BOUND_H
 #define SZG_CHECKPOINT_BOUND_H
 
+#include "bound_norm.h"
 #include "checkpoint_private.h"
+#include "fold.h"
 
 /* What a bound follows from. */
 typedef enum bound_kind {
@@ -22,17 +24,44 @@ typedef struct head_bound {
     const char *why; /* NULL, or why there is none: static */
 } head_bound;
 
-/* A head's rows with all gains folded (FOLD_ALL), divided by powers of two; the errors are those of
- * szgi_fold_queries and szgi_fold_keys. */
+/* Rows of a head's queries or keys with all gains folded (FOLD_ALL), divided by 2^exponent; the
+ * error, before that, is that of szgi_fold_queries and szgi_fold_keys. */
 typedef struct bound_rows {
-    const double *q, *k;
-    double q_error, k_error;
-    int q_exponent, k_exponent;
+    const double *value;
+    double error;
+    int exponent;
 } bound_rows;
+
+/* Whose rows they are: a query head's, or a key head's. */
+typedef struct bound_place {
+    int64_t layer, head;
+    bool query;
+} bound_place;
+
+/* What bounds need of the queries, or of the keys: made once of a key head for all of its query
+ * heads. All zero at first; its memory is used again for the next head. */
+typedef struct bound_side {
+    double *memory;
+    const double *rows; /* the caller's */
+    int exponent;
+    szgi_gram whole, turning, still; /* of all rows, those that rotate, those that do not */
+    double *shift;                   /* [e]: what is added to W n, n the normalised input */
+    double *size;                    /* [e]: the moduli of what it is the sum of */
+    double shift_error;              /* norm of what rounding did to it */
+    const szgi_tensor *source;       /* of latent keys: where the rotary rows come from */
+} bound_side;
+
+/* `kept`: what szgi_fold_queries or szgi_fold_keys has just read. SZG_EDATA: a gain or bias that is
+ * no number. */
+SZG_CHECK_RESULT szg_status szgi_bound_side_make(szg_context *context,
+                                                 const szg_checkpoint *checkpoint,
+                                                 const bound_place *place, const bound_rows *rows,
+                                                 const latent_side *kept, bound_side *out);
+void szgi_bound_side_release(bound_side *side);
 
 /* The bound of a query head. SZG_EDATA: a gain or bias that is no number. */
 SZG_CHECK_RESULT szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint,
-                                            int64_t layer, int64_t head, const bound_rows *rows,
-                                            head_bound *out);
+                                            int64_t layer, int64_t head, const bound_side *q,
+                                            const bound_side *k, head_bound *out);
 
 #endif

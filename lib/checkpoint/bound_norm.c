@@ -6,7 +6,9 @@
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
+#include "toeplitz/toeplitz.h"
 #include "bound_norm.h"
+#include "cholesky.h"
 
 /* At least gamma_k = k u / (1 - k u), and 1 / (1 - gamma_k) - 1: twice k u, u = DBL_EPSILON / 2. */
 static double gamma_above(double k) {
@@ -17,22 +19,8 @@ double szgi_above(double x, double count) {
     return x * (1 + gamma_above(count + 2));
 }
 
-/* The lower triangle becomes L of L L^T; false where a pivot is not positive. */
-static bool cholesky(int64_t n, double *a) {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            double sum = a[i * n + j];
-            for (int64_t k = 0; k < j; k++)
-                sum -= a[i * n + k] * a[j * n + k];
-            if (j < i) {
-                a[i * n + j] = sum / a[j * n + j];
-                continue;
-            }
-            if (!(sum > 0) || !isfinite(sum))
-                return false;
-            a[i * n + i] = sqrt(sum);
-        }
-    return true;
+double szgi_norm_above(int64_t count, const double *x) {
+    return szgi_above(sqrt(szgi_dot(count, x, x) + (double)count * DBL_MIN), (double)count + 4);
 }
 
 /* The largest sum of moduli in a row bounds every eigenvalue. */
@@ -47,13 +35,13 @@ static double row_sums(int64_t n, const double *g) {
     return szgi_above(largest, (double)n);
 }
 
-/* Is mu I - G factored? Then lambda_max(G) <= mu (1 + 4 n gamma_(n+2)). */
+/* Is mu I - G factored? Then lambda_max(G) <= mu (1 + 4 n gamma_(n+3)). */
 static bool is_below(int64_t n, const double *g, double mu, double *work) {
     for (int64_t i = 0; i < n * n; i++)
         work[i] = -g[i];
     for (int64_t i = 0; i < n; i++)
         work[i * (n + 1)] = mu - g[i * (n + 1)];
-    return cholesky(n, work);
+    return szgi_cholesky_upper(n, work);
 }
 
 szg_status szgi_eigenvalue_above(szg_context *context, int64_t n, const double *g, double *out) {
@@ -62,7 +50,7 @@ szg_status szgi_eigenvalue_above(szg_context *context, int64_t n, const double *
     values = work + n * n;
     memcpy(work, g, (size_t)(n * n) * sizeof *g);
     szg_status status = szgi_eigen_symmetric(context, n, work, n, values, false);
-    double slack = 4 * (double)n * gamma_above((double)n + 2);
+    double slack = 4 * (double)n * gamma_above((double)n + 3);
     *out = row_sums(n, g);
     for (int i = 0; i < 6 && status == SZG_OK; i++, slack *= 16) {
         double mu = values[n - 1] * (1 + slack);
@@ -70,42 +58,79 @@ szg_status szgi_eigenvalue_above(szg_context *context, int64_t n, const double *
             break;
         if (!is_below(n, g, mu, work))
             continue;
-        *out = mu * (1 + 4 * (double)n * gamma_above((double)n + 2));
+        *out = mu * (1 + 4 * (double)n * gamma_above((double)n + 3));
         break;
     }
     szgi_memory_free(work);
     return status;
 }
 
-/* G = W W^T, exactly symmetric; its distance from the true Gram matrix is at most *slack. */
-static szg_status make_gram(szg_context *context, int64_t e, int64_t d, const double *rows,
-                            double *g, double *slack) {
+static double trace_of(int64_t n, const double *g) {
     double trace = 0;
-    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, 1, rows, d, rows, d, 0, g, e));
-    for (int64_t i = 0; i < e; i++) {
-        trace += g[i * (e + 1)];
+    for (int64_t i = 0; i < n; i++)
+        trace += g[i * (n + 1)];
+    return trace;
+}
+
+/* The upper triangle, mirrored. */
+static void make_symmetric(int64_t n, double *g) {
+    for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
-            g[j * e + i] = g[i * e + j];
-    }
-    /* Each entry is off by gamma_d |a_i| |a_j|, so the norm by gamma_d times the trace; products
-     * that underflow add e d of the least number. */
-    *slack =
-        szgi_above(trace, (double)e) * gamma_above(2 * (double)d + 4) + (double)(e * d) * DBL_MIN;
+            g[i * n + j] = g[j * n + i];
+}
+
+/* The norms of the true rows, from the Gram matrix. */
+static szg_status find_norms(szg_context *context, double error, double relative, szgi_gram *out) {
+    double top, trace = trace_of(out->e, out->value);
+    double length = sqrt(szgi_above(trace + out->slack, (double)out->e));
+    out->error = szgi_above(error + relative * length, 2);
+    out->frobenius = szgi_above(length + out->error, 2);
+    SZG_TRY(szgi_eigenvalue_above(context, out->e, out->value, &top));
+    out->spectral = szgi_above(sqrt(szgi_above(top + out->slack, 2)) + out->error, 2);
     return SZG_OK;
 }
 
-/* L with L L^T - G positive semidefinite, G within `slack` of the true one. `l` is lower. */
-static bool factor_above(int64_t e, const double *g, double slack, double *l) {
-    double trace = 0, n = (double)e;
+szg_status szgi_gram_make(szg_context *context, int64_t e, int64_t d, const double *rows,
+                          double error, double relative, szgi_gram *out) {
+    int64_t half = e / 2, rest = e - half;
+    const double *lower = rows + half * d;
+    double *g = out->value;
+    out->e = e;
+    /* Three of the four quarters: the last one is the second's mirror image. */
+    SZG_TRY(szgi_gemm(context, 'n', 't', half, e, d, 1, rows, d, rows, d, 0, g, e));
+    SZG_TRY(szgi_gemm(context, 'n', 't', rest, rest, d, 1, lower, d, lower, d, 0,
+                      g + half * (e + 1), e));
+    make_symmetric(e, g);
+    /* Each entry is off by gamma_d |a_i| |a_j|, so the norm by gamma_d times the trace; products
+     * that underflow add e d of the least number. */
+    out->slack = szgi_above(trace_of(e, g), (double)e) * gamma_above(2 * (double)d + 4) +
+                 (double)(e * d) * DBL_MIN;
+    return find_norms(context, error, relative, out);
+}
+
+szg_status szgi_gram_part(szg_context *context, const szgi_gram *whole, int64_t first, int64_t e,
+                          szgi_gram *out) {
+    out->e = e;
+    out->slack = whole->slack;
     for (int64_t i = 0; i < e; i++)
-        trace += g[i * (e + 1)];
-    double shift = 4 * (slack + szgi_above(trace, n) * gamma_above(n + 4)) + DBL_MIN / DBL_EPSILON;
+        memcpy(out->value + i * e, whole->value + (first + i) * whole->e + first,
+               (size_t)e * sizeof *out->value);
+    return find_norms(context, whole->error, 0, out);
+}
+
+/* U with U^T U - G positive semidefinite, G within `slack` of the true one; zeros below. */
+static bool factor_above(int64_t e, const double *g, double slack, double *u) {
+    double n = (double)e, trace = trace_of(e, g);
+    double shift = 4 * (slack + szgi_above(trace, n) * gamma_above(n + 5)) + DBL_MIN / DBL_EPSILON;
     for (int i = 0; i < 6; i++, shift *= 64) {
-        memcpy(l, g, (size_t)(e * e) * sizeof *g);
+        memcpy(u, g, (size_t)(e * e) * sizeof *g);
         for (int64_t j = 0; j < e; j++)
-            l[j * (e + 1)] += shift;
-        if (cholesky(e, l))
-            return true;
+            u[j * (e + 1)] += shift;
+        if (!szgi_cholesky_upper(e, u))
+            continue;
+        for (int64_t j = 1; j < e; j++)
+            memset(u + j * e, 0, (size_t)j * sizeof *u);
+        return true;
     }
     return false;
 }
@@ -117,71 +142,39 @@ static double squares(int64_t count, const double *x) {
     return szgi_above(sum, (double)count + 1);
 }
 
-/* sigma_1(A^T B)^2 <= lambda_max(L^T G_B L), L L^T >= G_A. */
-static szg_status above_product(szg_context *context, int64_t e, const double *ga, double slack_a,
-                                const double *gb, double slack_b, double *out) {
-    double *l, *inner, *core;
-    SZG_TRY(szgi_memory_alloc(context, 3 * e * e, &l));
-    inner = l + e * e;
+/* sigma_1(A^T B)^2 <= lambda_max(U G_B U^T), U^T U >= G_A. */
+static szg_status above_product(szg_context *context, const szgi_gram *a, const szgi_gram *b,
+                                double *out) {
+    int64_t e = a->e;
+    double *u, *inner, *core;
+    SZG_TRY(szgi_memory_alloc(context, 3 * e * e, &u));
+    inner = u + e * e;
     core = inner + e * e;
     szg_status status = SZG_OK;
     *out = INFINITY;
-    if (factor_above(e, ga, slack_a, l)) {
-        for (int64_t i = 0; i < e; i++)
-            for (int64_t j = i + 1; j < e; j++)
-                l[i * e + j] = 0;
-        status = szgi_gemm(context, 'n', 'n', e, e, e, 1, gb, e, l, e, 0, inner, e);
+    if (factor_above(e, a->value, a->slack, u)) {
+        status = szgi_gemm(context, 'n', 'n', e, e, e, 1, u, e, b->value, e, 0, inner, e);
         if (status == SZG_OK)
-            status = szgi_gemm(context, 't', 'n', e, e, e, 1, l, e, inner, e, 0, core, e);
-        for (int64_t i = 0; i < e; i++) {
+            status = szgi_gemm(context, 'n', 't', e, e, e, 1, inner, e, u, e, 0, core, e);
+        for (int64_t i = 0; i < e; i++)
             core[i * (e + 1)] = fmax(core[i * (e + 1)], 0);
-            for (int64_t j = 0; j < i; j++)
-                core[j * e + i] = core[i * e + j];
-        }
-        double top = 0, length = squares(e * e, l);
+        make_symmetric(e, core);
+        double top = 0, length = squares(e * e, u);
         if (status == SZG_OK)
             status = szgi_eigenvalue_above(context, e, core, &top);
-        double off = gamma_above(4 * (double)e + 8) * sqrt(squares(e * e, gb)) + slack_b;
+        double off = gamma_above(4 * (double)e + 8) * sqrt(squares(e * e, b->value)) + b->slack;
         double tiny = (double)(e * e) * DBL_MIN * (1 + length); /* products that underflow */
         *out = szgi_above(sqrt(szgi_above(top + off * length + tiny, 4)), 2);
     }
-    szgi_memory_free(l);
+    szgi_memory_free(u);
     return status;
 }
 
-/* sigma_1 of the rows whose Gram matrix this is, with what they are off by. */
-static szg_status above_side(szg_context *context, int64_t e, const double *g, double slack,
-                             double error, double *spectral, double *frobenius) {
-    double top, trace = 0;
-    for (int64_t i = 0; i < e; i++)
-        trace += g[i * (e + 1)];
-    SZG_TRY(szgi_eigenvalue_above(context, e, g, &top));
-    *spectral = szgi_above(sqrt(szgi_above(top + slack, 2)) + error, 2);
-    *frobenius = szgi_above(sqrt(szgi_above(trace + slack, (double)e)) + error, 2);
+szg_status szgi_gram_product(szg_context *context, const szgi_gram *a, const szgi_gram *b,
+                             double *out) {
+    SZG_TRY(above_product(context, a, b, out));
+    /* (A + E)^T (B + F): the spectral norms have E and F in. */
+    *out = szgi_above(*out + a->error * b->spectral + b->error * a->spectral, 4);
+    *out = fmin(*out, szgi_above(a->spectral * b->spectral, 1));
     return SZG_OK;
-}
-
-szg_status szgi_norms_above_of(szg_context *context, const szgi_row_pair *rows, bool product,
-                               szgi_norms_above *out) {
-    int64_t e = rows->e;
-    double *ga, *gb, slack_a, slack_b;
-    *out = (szgi_norms_above){.product = NAN};
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * e, &ga));
-    gb = ga + e * e;
-    szg_status status = make_gram(context, e, rows->da, rows->a, ga, &slack_a);
-    if (status == SZG_OK)
-        status = make_gram(context, e, rows->db, rows->b, gb, &slack_b);
-    if (status == SZG_OK)
-        status = above_side(context, e, ga, slack_a, rows->error_a, &out->a, &out->frobenius_a);
-    if (status == SZG_OK)
-        status = above_side(context, e, gb, slack_b, rows->error_b, &out->b, &out->frobenius_b);
-    if (status == SZG_OK && product) {
-        status = above_product(context, e, ga, slack_a, gb, slack_b, &out->product);
-        /* (A + E)^T (B + F): out->a and out->b have E and F in. */
-        out->product =
-            szgi_above(out->product + rows->error_a * out->b + rows->error_b * out->a, 4);
-        out->product = fmin(out->product, szgi_above(out->a * out->b, 1));
-    }
-    szgi_memory_free(ga);
-    return status;
 }

@@ -9,24 +9,30 @@
 /* x, which `count` operations on numbers that are not negative rounded, from above. */
 double szgi_above(double x, double count);
 
-/* Rows of a (e x da) and of b (e x db), each within `error` of the true rows in Frobenius norm. */
-typedef struct szgi_row_pair {
-    int64_t e, da, db;
-    const double *a, *b;
-    double error_a, error_b;
-} szgi_row_pair;
+/* ||x|| from above: squares below the least double count as that double. */
+double szgi_norm_above(int64_t count, const double *x);
 
-/* Bounds of the true rows' norms from above. */
-typedef struct szgi_norms_above {
-    double a, b;        /* sigma_1(A), sigma_1(B): their product bounds sigma_1(A^T R B) for all
-                           orthogonal R */
-    double product;     /* sigma_1(A^T B); NaN if it was not asked for */
-    double frobenius_a; /* ||A||_F, ||B||_F */
-    double frobenius_b;
-} szgi_norms_above;
+/* What rows A (e x d) leave: their Gram matrix, and norms of the true rows, which are within
+ * `error` of these in Frobenius norm. e = 0: there are no rows. */
+typedef struct szgi_gram {
+    int64_t e;
+    double *value; /* A A^T, e x e, exactly symmetric; the caller's memory */
+    double slack;  /* its distance from the true Gram matrix of these rows */
+    double error;
+    double spectral, frobenius; /* of the true rows, from above */
+} szgi_gram;
 
-SZG_CHECK_RESULT szg_status szgi_norms_above_of(szg_context *context, const szgi_row_pair *rows,
-                                                bool product, szgi_norms_above *out);
+/* Fills *out but for `value`, which is there; out->error is `error` and `relative` ||A||_F. */
+SZG_CHECK_RESULT szg_status szgi_gram_make(szg_context *context, int64_t e, int64_t d,
+                                           const double *rows, double error, double relative,
+                                           szgi_gram *out);
+/* The same of rows first .. first + e - 1 of those that `whole` is of. */
+SZG_CHECK_RESULT szg_status szgi_gram_part(szg_context *context, const szgi_gram *whole,
+                                           int64_t first, int64_t e, szgi_gram *out);
+
+/* sigma_1(A^T B) of the true rows from above, B with as many rows as A. */
+SZG_CHECK_RESULT szg_status szgi_gram_product(szg_context *context, const szgi_gram *a,
+                                              const szgi_gram *b, double *out);
 
 /* At least the largest eigenvalue of a symmetric n x n matrix whose diagonal is not negative:
  * proved by a factorisation, whatever solver found it. g is kept. */

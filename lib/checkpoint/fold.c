@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "toeplitz/toeplitz.h"
 #include "fold.h"
 
 /* The norm whose output a layer's queries and keys read. Names are without ".weight". */
@@ -277,10 +278,7 @@ static szg_status read_gain(szg_context *context, const szgi_tensor *tensor, int
 }
 
 static double norm_of_rows(int64_t count, const double *x) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
+    return sqrt(szgi_dot(count, x, x));
 }
 
 /* Takes off the mean of every row. */

@@ -57,6 +57,18 @@ const char *szgi_fold_name(const szg_checkpoint *checkpoint, int64_t layer, fold
 /* Do the logits stay the same where W_Q or W_K of this layer grows? */
 bool szgi_fold_is_scale_free(const szg_checkpoint *checkpoint, int64_t layer);
 
+/* Latent attention, queries or keys: what makes the latents, which all heads of a layer share, and
+ * the rows of the head read last that act on them. All zero: nothing is kept. */
+typedef struct latent_side {
+    const szgi_tensor *source; /* of `down`; NULL: none yet */
+    double *down;              /* as in the file: a row for each number of the latent, and, of keys,
+                                  the rotary rows below */
+    double *up;                /* rows x rank, with the gains that were asked for */
+    int64_t down_size, up_size;
+} latent_side;
+
+void szgi_latent_release(latent_side *kept);
+
 /* Rows of a head as szgi_checkpoint_queries and szgi_checkpoint_keys give them, with other gains.
  */
 SZG_CHECK_RESULT szg_status szgi_fold_queries(szg_context *context,
@@ -66,5 +78,15 @@ SZG_CHECK_RESULT szg_status szgi_fold_queries(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_fold_keys(szg_context *context, const szg_checkpoint *checkpoint,
                                            int64_t layer, int64_t key_head, fold_kind fold,
                                            double *k, double *error);
+
+/* The same; `kept` spares reading what the head before has read. */
+SZG_CHECK_RESULT szg_status szgi_fold_queries_kept(szg_context *context,
+                                                   const szg_checkpoint *checkpoint, int64_t layer,
+                                                   int64_t head, fold_kind fold, latent_side *kept,
+                                                   double *q, double *error);
+SZG_CHECK_RESULT szg_status szgi_fold_keys_kept(szg_context *context,
+                                                const szg_checkpoint *checkpoint, int64_t layer,
+                                                int64_t key_head, fold_kind fold, latent_side *kept,
+                                                double *k, double *error);
 
 #endif

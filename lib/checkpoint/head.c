@@ -51,6 +51,10 @@ szg_status szgi_head_work_open(szg_context *context, const head_input *input, he
 
 void szgi_head_work_close(head_work *work) {
     szgi_memory_free(work->memory);
+    szgi_bound_side_release(&work->q.bound);
+    szgi_bound_side_release(&work->k.bound);
+    szgi_latent_release(&work->q.kept);
+    szgi_latent_release(&work->k.kept);
     *work = (head_work){0};
 }
 
@@ -208,10 +212,11 @@ typedef struct side_place {
 static szg_status read_side(szg_context *context, const head_input *input, const side_place *place,
                             fold_kind fold, head_side *side) {
     side->error = 0;
-    return place->query ? szgi_fold_queries(context, input->checkpoint, place->layer, place->head,
-                                            fold, side->rows, &side->error)
-                        : szgi_fold_keys(context, input->checkpoint, place->layer, place->head,
-                                         fold, side->rows, &side->error);
+    return place->query
+               ? szgi_fold_queries_kept(context, input->checkpoint, place->layer, place->head, fold,
+                                        &side->kept, side->rows, &side->error)
+               : szgi_fold_keys_kept(context, input->checkpoint, place->layer, place->head, fold,
+                                     &side->kept, side->rows, &side->error);
 }
 
 /* Positions are added to the input before its norm, which is not linear: their term has the rows
@@ -229,41 +234,48 @@ static szg_status factor_positions(szg_context *context, const head_input *input
 
 /* The rows, and what follows from them alone. */
 static szg_status factor(szg_context *context, const head_input *input, const side_place *place,
-                         const szgi_rotary *rotary, head_side *side) {
+                         head_work *work, head_side *side) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    fold_kind fold = input->options->raw ? FOLD_NONE : FOLD_ALL;
     if (input->positions > 0)
         SZG_TRY(factor_positions(context, input, place, side));
-    SZG_TRY(read_side(context, input, place, input->options->raw ? FOLD_NONE : FOLD_ALL, side));
+    SZG_TRY(read_side(context, input, place, fold, side));
     side->exponent = szgi_scale_take(e * d, side->rows);
     SZG_TRY(szgi_wide_l(context, e, d, side->rows, d, side->lower));
-    szgi_checkpoint_pair_grams(rotary, d, side->rows, side->gram);
+    szgi_checkpoint_pair_grams(&work->rotary, d, side->rows, side->gram);
     return SZG_OK;
+}
+
+/* With --raw no gain is folded, and no logit is bounded. */
+static szg_status prepare_bound(szg_context *context, const head_input *input,
+                                const side_place *place, head_side *side) {
+    const bound_place at = {.layer = place->layer, .head = place->head, .query = place->query};
+    const bound_rows rows = {.value = side->rows, .error = side->error, .exponent = side->exponent};
+    return input->options->raw ? SZG_OK
+                               : szgi_bound_side_make(context, input->checkpoint, &at, &rows,
+                                                      &side->kept, &side->bound);
 }
 
 static szg_status bound_head(szg_context *context, const head_input *input, int64_t layer,
                              int64_t head, const head_work *work, head_result *result) {
-    const bound_rows rows = {.q = work->q.rows,
-                             .k = work->k.rows,
-                             .q_error = work->q.error,
-                             .k_error = work->k.error,
-                             .q_exponent = work->q.exponent,
-                             .k_exponent = work->k.exponent};
-    return input->options->raw
-               ? SZG_OK
-               : szgi_bound_head(context, input->checkpoint, layer, head, &rows, &result->bound);
+    return input->options->raw ? SZG_OK
+                               : szgi_bound_head(context, input->checkpoint, layer, head,
+                                                 &work->q.bound, &work->k.bound, &result->bound);
 }
 
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
                               int64_t key_head, head_work *work) {
     const side_place place = {.layer = layer, .head = key_head};
     SZG_TRY(szgi_checkpoint_rotary(context, input->checkpoint, layer, &work->rotary));
-    return factor(context, input, &place, &work->rotary, &work->k);
+    SZG_TRY(factor(context, input, &place, work, &work->k));
+    return prepare_bound(context, input, &place, &work->k);
 }
 
 szg_status szgi_head_analyse(szg_context *context, const head_input *input, int64_t layer,
                              int64_t head, head_work *work, head_result *result) {
     const side_place place = {.layer = layer, .head = head, .query = true};
-    SZG_TRY(factor(context, input, &place, &work->rotary, &work->q));
+    SZG_TRY(factor(context, input, &place, work, &work->q));
+    SZG_TRY(prepare_bound(context, input, &place, &work->q));
     SZG_TRY(analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
     SZG_TRY(bound_head(context, input, layer, head, work, result));

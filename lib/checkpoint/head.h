@@ -23,7 +23,9 @@ typedef struct head_side {
     double *at_lower;     /* its L */
     szgi_pair_gram *gram; /* of rotary pairs; a head has e / 2 of them at most */
     int exponent, at_exponent;
-    double error; /* of folding, before the division: szgi_fold_queries */
+    double error;     /* of folding, before the division: szgi_fold_queries */
+    bound_side bound; /* with `raw`: nothing */
+    latent_side kept; /* of the layer read last */
 } head_side;
 
 /* The arrays of one worker. */

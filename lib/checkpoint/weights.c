@@ -1,5 +1,6 @@
 /* The rows of one head. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
@@ -50,24 +51,48 @@ static szg_status gain_columns(szg_context *context, const szgi_tensor *gain, in
     return status;
 }
 
+/* ---- Latent attention ---- */
+
+void szgi_latent_release(latent_side *kept) {
+    szgi_memory_free(kept->down);
+    szgi_memory_free(kept->up);
+    *kept = (latent_side){0};
+}
+
+/* Room for `size` numbers in place of what was there. */
+static szg_status make_room(szg_context *context, int64_t size, double **array, int64_t *held) {
+    if (*held >= size)
+        return SZG_OK;
+    szgi_memory_free(*array);
+    *array = NULL;
+    *held = 0;
+    SZG_TRY(szgi_memory_alloc(context, size, array));
+    *held = size;
+    return SZG_OK;
+}
+
+static szg_status read_down(szg_context *context, const szgi_tensor *tensor, latent_side *kept) {
+    if (kept->source == tensor)
+        return SZG_OK;
+    kept->source = NULL;
+    SZG_TRY(make_room(context, tensor->count, &kept->down, &kept->down_size));
+    SZG_TRY(szgi_tensor_read(context, tensor, 0, tensor->count, kept->down));
+    kept->source = tensor;
+    return SZG_OK;
+}
+
 /* `rows` rows of the weight times its latent's gains times what makes the latent: rows x d. */
 static szg_status read_product(szg_context *context, const side_weights *side, int64_t first,
-                               int64_t rows, int64_t rank, int64_t d, fold_kind fold, double *out) {
-    double *up, *down;
-    int64_t upper, lower;
-    SZG_TRY(szgi_memory_product(context, rows, rank, &upper));
-    SZG_TRY(szgi_memory_product(context, rank, d, &lower));
-    SZG_TRY(szgi_memory_alloc(context, upper + lower, &up));
-    down = up + upper;
-    szg_status status = szgi_tensor_read(context, side->weight, first * rank, upper, up);
-    if (status == SZG_OK && fold != FOLD_NONE)
-        status = gain_columns(context, side->gain, rows, rank, up);
-    if (status == SZG_OK)
-        status = szgi_tensor_read(context, side->down, 0, lower, down);
-    if (status == SZG_OK)
-        status = szgi_gemm(context, 'n', 'n', rows, d, rank, 1, up, rank, down, d, 0, out, d);
-    szgi_memory_free(up);
-    return status;
+                               int64_t rows, int64_t rank, int64_t d, fold_kind fold,
+                               latent_side *kept, double *out) {
+    int64_t size;
+    SZG_TRY(szgi_memory_product(context, rows, rank, &size));
+    SZG_TRY(make_room(context, size, &kept->up, &kept->up_size));
+    SZG_TRY(szgi_tensor_read(context, side->weight, first * rank, size, kept->up));
+    if (fold != FOLD_NONE)
+        SZG_TRY(gain_columns(context, side->gain, rows, rank, kept->up));
+    SZG_TRY(read_down(context, side->down, kept));
+    return szgi_gemm(context, 'n', 'n', rows, d, rank, 1, kept->up, rank, kept->down, d, 0, out, d);
 }
 
 static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoint,
@@ -78,16 +103,17 @@ static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoi
                : szgi_tensor_read(context, tensor, first * d, e * d, out);
 }
 
-/* Latent attention: a key's rows without rotation come from the latent, and the rotary ones, which
- * all heads share, from the tokens. */
+/* A key's rows without rotation come from the latent, and the rotary ones, which all heads share,
+ * from the tokens. */
 static szg_status read_latent_keys(szg_context *context, const szg_checkpoint *checkpoint,
                                    const side_weights *side, int64_t first, fold_kind fold,
-                                   double *k) {
+                                   latent_side *kept, double *k) {
     const latent_sizes *latent = &checkpoint->latent;
-    int64_t d = checkpoint->model_size;
-    SZG_TRY(read_product(context, side, first, latent->nope, latent->key_rank, d, fold, k));
-    return szgi_tensor_read(context, side->down, latent->key_rank * d, latent->rope * d,
-                            k + latent->nope * d);
+    int64_t d = checkpoint->model_size, rank = latent->key_rank;
+    SZG_TRY(read_product(context, side, first, latent->nope, rank, d, fold, kept, k));
+    memcpy(k + latent->nope * d, kept->down + rank * d,
+           (size_t)(latent->rope * d) * sizeof *kept->down);
+    return SZG_OK;
 }
 
 /* The layer, which has such a head and no problem; `heads`: how many there are of its kind. */
@@ -108,34 +134,54 @@ static szg_status check_place(szg_context *context, const szg_checkpoint *checkp
                : SZG_OK;
 }
 
-szg_status szgi_fold_queries(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                             int64_t head, fold_kind fold, double *q, double *error) {
+szg_status szgi_fold_queries_kept(szg_context *context, const szg_checkpoint *checkpoint,
+                                  int64_t layer, int64_t head, fold_kind fold, latent_side *kept,
+                                  double *q, double *error) {
     SZG_TRY(check_place(context, checkpoint, layer, head, checkpoint->heads));
-    const layer_weights *weights = &checkpoint->layer[layer];
+    const side_weights *side = &checkpoint->layer[layer].q;
     int64_t first = szgi_layout_row(&checkpoint->query_at, head), e = checkpoint->head_size;
-    if (weights->q.down)
-        SZG_TRY(read_product(context, &weights->q, first, e, checkpoint->latent.query_rank,
-                             checkpoint->model_size, fold, q));
+    int64_t d = checkpoint->model_size, rank = checkpoint->latent.query_rank;
+    if (side->down)
+        SZG_TRY(read_product(context, side, first, e, rank, d, fold, kept, q));
     else
-        SZG_TRY(read_rows(context, checkpoint, weights->q.weight, first, q));
+        SZG_TRY(read_rows(context, checkpoint, side->weight, first, q));
     if (fold == FOLD_ALL)
         SZG_TRY(szgi_fold_rows(context, checkpoint, layer, true, head, q, error));
-    scale_rows(q, e * checkpoint->model_size, weights->scale);
+    scale_rows(q, e * d, checkpoint->layer[layer].scale);
     return scale_rotated(context, checkpoint, layer, q);
+}
+
+szg_status szgi_fold_keys_kept(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t layer, int64_t key_head, fold_kind fold, latent_side *kept,
+                               double *k, double *error) {
+    SZG_TRY(check_place(context, checkpoint, layer, key_head, checkpoint->key_heads));
+    const side_weights *side = &checkpoint->layer[layer].k;
+    int64_t first = szgi_layout_row(&checkpoint->key_at, key_head);
+    if (side->down)
+        SZG_TRY(read_latent_keys(context, checkpoint, side, first, fold, kept, k));
+    else
+        SZG_TRY(read_rows(context, checkpoint, side->weight, first, k));
+    if (fold == FOLD_ALL)
+        SZG_TRY(szgi_fold_rows(context, checkpoint, layer, false, key_head, k, error));
+    return scale_rotated(context, checkpoint, layer, k);
+}
+
+szg_status szgi_fold_queries(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                             int64_t head, fold_kind fold, double *q, double *error) {
+    latent_side kept = {0};
+    szg_status status =
+        szgi_fold_queries_kept(context, checkpoint, layer, head, fold, &kept, q, error);
+    szgi_latent_release(&kept);
+    return status;
 }
 
 szg_status szgi_fold_keys(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                           int64_t key_head, fold_kind fold, double *k, double *error) {
-    SZG_TRY(check_place(context, checkpoint, layer, key_head, checkpoint->key_heads));
-    const layer_weights *weights = &checkpoint->layer[layer];
-    int64_t first = szgi_layout_row(&checkpoint->key_at, key_head);
-    if (weights->k.down)
-        SZG_TRY(read_latent_keys(context, checkpoint, &weights->k, first, fold, k));
-    else
-        SZG_TRY(read_rows(context, checkpoint, weights->k.weight, first, k));
-    if (fold == FOLD_ALL)
-        SZG_TRY(szgi_fold_rows(context, checkpoint, layer, false, key_head, k, error));
-    return scale_rotated(context, checkpoint, layer, k);
+    latent_side kept = {0};
+    szg_status status =
+        szgi_fold_keys_kept(context, checkpoint, layer, key_head, fold, &kept, k, error);
+    szgi_latent_release(&kept);
+    return status;
 }
 
 szg_status szgi_checkpoint_queries(szg_context *context, const szg_checkpoint *checkpoint,

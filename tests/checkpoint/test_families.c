@@ -1164,20 +1164,36 @@ START_TEST(folded_norms_of_every_family) {
 }
 END_TEST
 
+/* One side of a head, as head.c makes it. */
+static void make_bound_side(const family_case *own, const bound_place *place, double *room,
+                            latent_side *kept, bound_side *out) {
+    bound_rows rows = {.value = room};
+    ck_szg_ok(place->query ? szgi_fold_queries_kept(test_context(), own->checkpoint, place->layer,
+                                                    place->head, FOLD_ALL, kept, room, &rows.error)
+                           : szgi_fold_keys_kept(test_context(), own->checkpoint, place->layer,
+                                                 place->head, FOLD_ALL, kept, room, &rows.error));
+    ck_szg_ok(szgi_bound_side_make(test_context(), own->checkpoint, place, &rows, kept, out));
+}
+
 static head_bound bound_of(const family_case *own, int64_t layer, int64_t head) {
     const szg_checkpoint *checkpoint = own->checkpoint;
     int64_t size = checkpoint->head_size * checkpoint->model_size;
     int64_t group = checkpoint->heads / checkpoint->key_heads;
-    double *q = calloc((size_t)(2 * size), sizeof *q);
-    bound_rows rows = {.q = q, .k = q + size};
+    const bound_place query = {.layer = layer, .head = head, .query = true},
+                      key = {.layer = layer, .head = head / group};
+    double *room = calloc((size_t)(2 * size), sizeof *room);
+    bound_side q = {0}, k = {0};
+    latent_side q_kept = {0}, k_kept = {0};
     head_bound bound;
-    ck_assert_ptr_nonnull(q);
-    ck_szg_ok(
-        szgi_fold_queries(test_context(), checkpoint, layer, head, FOLD_ALL, q, &rows.q_error));
-    ck_szg_ok(szgi_fold_keys(test_context(), checkpoint, layer, head / group, FOLD_ALL, q + size,
-                             &rows.k_error));
-    ck_szg_ok(szgi_bound_head(test_context(), checkpoint, layer, head, &rows, &bound));
-    free(q);
+    ck_assert_ptr_nonnull(room);
+    make_bound_side(own, &query, room, &q_kept, &q);
+    make_bound_side(own, &key, room + size, &k_kept, &k);
+    ck_szg_ok(szgi_bound_head(test_context(), checkpoint, layer, head, &q, &k, &bound));
+    szgi_bound_side_release(&q);
+    szgi_bound_side_release(&k);
+    szgi_latent_release(&q_kept);
+    szgi_latent_release(&k_kept);
+    free(room);
     return bound;
 }
 

@@ -1,0 +1,14 @@
+/* Cholesky's factorisation of small matrices, many of them. */
+#ifndef SZG_CHECKPOINT_CHOLESKY_H
+#define SZG_CHECKPOINT_CHOLESKY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A symmetric n x n matrix, given whole: its upper triangle, by rows, becomes U of U^T U; what is
+ * below the diagonal is spoilt. False where a pivot is not positive (or NaN). Where it is true,
+ * U^T U = A + E with |E_ij| <= gamma_(n+2) |u_i| |u_j|, u_i the columns of U (Higham 2002, theorem
+ * 10.3, for sums in any order; one more rounding, as rows are multiplied by 1 / u_ii). */
+bool szgi_cholesky_upper(int64_t n, double *a);
+
+#endif
