@@ -20,13 +20,14 @@ enum {
     KEY_HEADS,
     KEY_RAW,
     KEY_KERNEL,
-    KEY_TOP
+    KEY_TOP,
+    KEY_CONTEXT
 };
 
 typedef struct checkpoint_options {
     model_options model;
     const char *path, *layers, *heads;
-    int64_t positions, samples, kernel, top;
+    int64_t positions, samples, kernel, top, context;
     bool kernel_given;
     bool all, dry_run, raw;
 } checkpoint_options;
@@ -38,6 +39,11 @@ static const struct argp_option options[] = {
     {"raw", KEY_RAW, NULL, 0,
      "fold no gain of a norm into the weights (default: those of input, query, key and latent "
      "norms), and bound no logit",
+     0},
+    {"context", KEY_CONTEXT, "N", 0,
+     "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at any lag "
+     "(default) and takes a factorisation a lag; N may be `trained`, the length in the "
+     "configuration",
      0},
     {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
     {"samples", KEY_SAMPLES, "K", 0,
@@ -68,6 +74,12 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_RAW:
         own->raw = true;
+        return 0;
+    case KEY_CONTEXT:
+        own->context =
+            strcmp(argument, "trained") == 0
+                ? SZG_CONTEXT_TRAINED
+                : parse_integer(state, "--context N (or `trained`)", argument, 1, (int64_t)1 << 40);
         return 0;
     case 'n':
         own->positions = parse_integer(state, "--positions", argument, 1, (int64_t)1 << 40);
@@ -199,7 +211,8 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                                      .kernel = own->kernel_given ? own->kernel : 256,
 
                                      .top = own->top,
-                                     .seed = call->shared.seed};
+                                     .seed = call->shared.seed,
+                                     .context = own->context};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;

@@ -67,6 +67,9 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 
 /* The most lags of a mean kernel. */
 #define SZG_CHECKPOINT_LAGS (1 << 20)
+/* szg_checkpoint_options.context: the length that the configuration says the model was trained for.
+ */
+enum { SZG_CONTEXT_TRAINED = -1 };
 
 /* All fields but `size` may be zero. */
 typedef struct szg_checkpoint_options {
@@ -81,6 +84,8 @@ typedef struct szg_checkpoint_options {
     int64_t top;        /* of whole weights (an unknown architecture) the so many largest singular
                            values alone, each with its error, in table `top`; 0: all values */
     uint64_t seed;      /* of the random vectors with `top` */
+    int64_t context;    /* N: bounds of rotary heads are for the lags 0 .. N - 1, and cost one
+                           factorisation a lag; 0: they are for any lag; or SZG_CONTEXT_TRAINED */
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */

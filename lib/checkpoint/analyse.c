@@ -24,6 +24,9 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
                          "%s: --top is for whole weights, and heads of a known architecture have "
                          "all their values: leave it out, or add --config none for whole weights",
                          checkpoint->source);
+    if (options->context < 0 && options->context != SZG_CONTEXT_TRAINED)
+        return szgi_fail(context, SZG_EINVAL, "a context of %" PRId64 ": at least 1 is needed",
+                         options->context);
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "

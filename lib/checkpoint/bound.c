@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "formats/gguf.h"
 #include "bound.h"
+#include "bound_lags.h"
 #include "bound_norm.h"
 #include "fold.h"
+#include "gguf.h"
 
 const char *szgi_bound_name(bound_kind kind) {
     static const char *const names[] = {
@@ -139,7 +142,7 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
         double whole = amplitude * amplitude * (sqrt(size) * largest(e, gq) + bq) *
                        (sqrt(size) * largest(e, gk) + bk);
         out->value = fabs(checkpoint->layer[layer].scale) * (bq == 0 && bk == 0 ? pairs : whole);
-        out->value = szgi_above(out->value, 16);
+        out->value = out->all = szgi_above(out->value, 16);
         out->kind = BOUND_HEADS;
     }
     szgi_memory_free(gq);
@@ -274,6 +277,39 @@ static szg_status make_input_side(szg_context *context, const szg_checkpoint *ch
     return split_rows(context, checkpoint, &rotary, out);
 }
 
+/* ---- Lags ---- */
+
+/* Lags for which a bound of this layer is asked: fewer where its frequencies hold no further. 0:
+ * any, as nothing rotates, or clipping comes between. */
+static int64_t lags_of(const szg_checkpoint *checkpoint, int64_t layer, int64_t lags) {
+    int index = checkpoint->layer[layer].rotation;
+    if (index < 0 || checkpoint->clip > 0)
+        return 0;
+    int64_t length = checkpoint->rotation[index].length;
+    return length > 0 && length < lags ? length : lags;
+}
+
+szg_status szgi_bound_trained_length(szg_context *context, const szg_checkpoint *checkpoint,
+                                     int64_t *out) {
+    static const char *const keys[] = {"max_position_embeddings", "n_positions", "max_seq_len",
+                                       "max_sequence_length",     "seq_length",  "n_ctx"};
+    bool gguf = checkpoint->family == &checkpoint->gguf.family;
+    szgi_json_value settings =
+        gguf ? szgi_gguf_metadata(checkpoint->tensors) : checkpoint->settings;
+    char name[GGUF_KEY];
+    snprintf(name, sizeof name, "%s.context_length", gguf ? checkpoint->model_type : "");
+    if (gguf && szgi_json_has(settings, name))
+        return szgi_config_integer(context, settings, (const char *const[]){name, NULL}, 1, out);
+    for (size_t i = 0; !gguf && i < sizeof keys / sizeof *keys; i++)
+        if (szgi_json_has(settings, keys[i]))
+            return szgi_config_integer(context, settings, (const char *const[]){keys[i], NULL}, 1,
+                                       out);
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: %s is missing, so that the length of the model's training is not known: "
+                     "use --context N",
+                     checkpoint->source, gguf ? name : keys[0]);
+}
+
 /* ---- Both sides ---- */
 
 /* What a bound is made of. */
@@ -362,18 +398,35 @@ static szg_status bound_dimensions(szg_context *context, const input_case *own,
     return SZG_OK;
 }
 
+static szgi_reach reach_of(const bound_side *side, double root) {
+    return (szgi_reach){
+        .gram = &side->whole, .root = root, .shift = side->shift, .shift_error = side->shift_error};
+}
+
 static szg_status bound_by_input(szg_context *context, const szg_checkpoint *checkpoint,
-                                 int64_t layer, const bound_side *q, const bound_side *k,
-                                 head_bound *out) {
-    double value;
+                                 int64_t layer, int64_t lags, const bound_side *q,
+                                 const bound_side *k, head_bound *out) {
+    double value, all;
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     const input_case own = {.checkpoint = checkpoint,
                             .q = q,
                             .k = k,
                             .root = szgi_above(sqrt((double)checkpoint->model_size), 1)};
-    SZG_TRY(bound_dimensions(context, &own, &rotary, &value));
+    SZG_TRY(bound_dimensions(context, &own, &rotary, &all));
+    value = all;
+    out->lags = lags_of(checkpoint, layer, lags);
+    if (out->lags > 0) {
+        const szgi_lag_problem problem = {.q = reach_of(q, own.root),
+                                          .k = reach_of(k, own.root),
+                                          .rotary = &rotary,
+                                          .lags = out->lags,
+                                          .both = checkpoint->family->looks_ahead,
+                                          .all = all};
+        SZG_TRY(szgi_bound_lags(context, &problem, &value));
+    }
     out->value = ldexp(value, q->exponent + k->exponent);
+    out->all = ldexp(all, q->exponent + k->exponent);
     out->kind = BOUND_INPUT;
     return SZG_OK;
 }
@@ -428,22 +481,45 @@ static szg_status make_latent_keys(szg_context *context, const szg_checkpoint *c
     return status;
 }
 
+/* The rotary part alone: at any lag, and at those that are asked for. */
+static szg_status bound_turning(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, const szgi_lag_problem *sides, double *value,
+                                double *all) {
+    szgi_lag_problem problem = *sides;
+    szgi_rotary rotary = *sides->rotary;
+    rotary.offset = 0;
+    rotary.dim = sides->q.gram->e;
+    problem.rotary = &rotary;
+    problem.both = checkpoint->family->looks_ahead;
+    problem.lags = lags_of(checkpoint, layer, sides->lags);
+    problem.all = szgi_above(
+        sides->q.root * sides->q.gram->spectral * sides->k.root * sides->k.gram->spectral, 4);
+    *value = *all = problem.all;
+    return problem.lags > 0 ? szgi_bound_lags(context, &problem, value) : SZG_OK;
+}
+
 static szg_status bound_by_latents(szg_context *context, const szg_checkpoint *checkpoint,
-                                   int64_t layer, const bound_side *q, const bound_side *k,
-                                   head_bound *out) {
-    const latent_sizes *latent = &checkpoint->latent;
+                                   int64_t layer, int64_t lags, const bound_side *q,
+                                   const bound_side *k, head_bound *out) {
     bool direct = !checkpoint->layer[layer].q.down;
-    double d = (double)checkpoint->model_size, product;
-    double columns = direct ? d : (double)latent->query_rank;
+    double d = (double)checkpoint->model_size, product, turning, any;
+    double columns = direct ? d : (double)checkpoint->latent.query_rank;
+    double q_root = szgi_above(sqrt(columns), 1);
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
+    const szgi_lag_problem sides = {.q = {.gram = &q->turning, .root = q_root},
+                                    .k = {.gram = &k->turning, .root = szgi_above(sqrt(d), 1)},
+                                    .rotary = &rotary,
+                                    .lags = lags};
     SZG_TRY(szgi_gram_product(context, &q->still, &k->still, &product));
+    SZG_TRY(bound_turning(context, checkpoint, layer, &sides, &turning, &any));
     /* What the queries' rows do not have yet. */
     double scale = direct ? 1 : fabs(checkpoint->layer[layer].scale);
     double turn = direct ? rotary.amplitude : rotary.amplitude * rotary.amplitude;
-    double value = sqrt((double)latent->key_rank) * product +
-                   turn * sqrt(d) * q->turning.spectral * k->turning.spectral;
-    out->value = ldexp(szgi_above(scale * sqrt(columns) * value, 16), q->exponent);
+    double still = q_root * sqrt((double)checkpoint->latent.key_rank) * product;
+    out->value = ldexp(szgi_above(scale * (still + turn * turning), 16), q->exponent);
+    out->all = ldexp(szgi_above(scale * (still + turn * any), 16), q->exponent);
+    out->lags = lags_of(checkpoint, layer, lags);
     out->kind = BOUND_LATENT;
     return SZG_OK;
 }
@@ -459,6 +535,7 @@ static szg_status add_lag_table(szg_context *context, const szg_checkpoint *chec
         return SZG_OK;
     if (table->dims != 2 || table->shape[1] != checkpoint->heads) {
         *out = (head_bound){.value = NAN,
+                            .all = NAN,
                             .why = "the table by the lag has another shape than "
                                    "[buckets, heads]: not covered"};
         return SZG_OK;
@@ -470,8 +547,17 @@ static szg_status add_lag_table(szg_context *context, const szg_checkpoint *chec
     for (int64_t i = head; i < table->count && status == SZG_OK; i += table->shape[1])
         most = fmax(most, fabs(values[i]));
     out->value = szgi_above(out->value + most, 1);
+    out->all = szgi_above(out->all + most, 1);
     szgi_memory_free(values);
     return status;
+}
+
+/* A limit that holds at any lag. */
+static void apply_limit(double value, bound_kind kind, head_bound *out) {
+    if (!(out->value <= value))
+        *out = (head_bound){.value = value, .all = value, .kind = kind};
+    else if (!(out->all <= value))
+        out->all = value;
 }
 
 /* |q . k| <= e (amplitude clip)^2 after clipping. */
@@ -484,14 +570,13 @@ static szg_status apply_clip(szg_context *context, const szg_checkpoint *checkpo
     double limit = checkpoint->clip * (rotary.pairs ? fmax(1, rotary.amplitude) : 1);
     double value = szgi_above(
         fabs(checkpoint->layer[layer].scale) * (double)checkpoint->head_size * limit * limit, 8);
-    if (!(out->value <= value))
-        *out = (head_bound){.value = value, .kind = BOUND_CLIP};
+    apply_limit(value, BOUND_CLIP, out);
     return SZG_OK;
 }
 
 static void apply_cap(const szg_checkpoint *checkpoint, head_bound *out) {
-    if (checkpoint->soft_cap > 0 && !(out->value <= checkpoint->soft_cap))
-        *out = (head_bound){.value = checkpoint->soft_cap, .kind = BOUND_CAP};
+    if (checkpoint->soft_cap > 0)
+        apply_limit(checkpoint->soft_cap, BOUND_CAP, out);
 }
 
 /* What the bound of this layer's heads follows from; BOUND_NONE: *why says why there is none. */
@@ -522,18 +607,18 @@ szg_status szgi_bound_side_make(szg_context *context, const szg_checkpoint *chec
 }
 
 szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                           int64_t head, const bound_side *q, const bound_side *k,
+                           int64_t head, int64_t lags, const bound_side *q, const bound_side *k,
                            head_bound *out) {
-    *out = (head_bound){.value = NAN};
+    *out = (head_bound){.value = NAN, .all = NAN};
     switch (source_of(checkpoint, layer, &out->why)) {
     case BOUND_HEADS:
         SZG_TRY(bound_by_heads(context, checkpoint, layer, head, out));
         break;
     case BOUND_LATENT:
-        SZG_TRY(bound_by_latents(context, checkpoint, layer, q, k, out));
+        SZG_TRY(bound_by_latents(context, checkpoint, layer, lags, q, k, out));
         break;
     case BOUND_INPUT:
-        SZG_TRY(bound_by_input(context, checkpoint, layer, q, k, out));
+        SZG_TRY(bound_by_input(context, checkpoint, layer, lags, q, k, out));
         break;
     default:
         break;
@@ -544,6 +629,6 @@ szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoin
     }
     apply_cap(checkpoint, out);
     if (!out->why && !isfinite(out->value))
-        *out = (head_bound){.value = NAN, .why = "the bound exceeds doubles"};
+        *out = (head_bound){.value = NAN, .all = NAN, .why = "the bound exceeds doubles"};
     return SZG_OK;
 }

@@ -19,7 +19,9 @@ typedef enum bound_kind {
 const char *szgi_bound_name(bound_kind kind);
 
 typedef struct head_bound {
-    double value; /* no |logit| is larger, at any lag; NaN: none */
+    double value; /* no |logit| is larger, at the lags below; NaN: none */
+    double all;   /* the same at any lag */
+    int64_t lags; /* 0 .. lags - 1; 0: any */
     bound_kind kind;
     const char *why; /* NULL, or why there is none: static */
 } head_bound;
@@ -59,9 +61,16 @@ SZG_CHECK_RESULT szg_status szgi_bound_side_make(szg_context *context,
                                                  const latent_side *kept, bound_side *out);
 void szgi_bound_side_release(bound_side *side);
 
-/* The bound of a query head. SZG_EDATA: a gain or bias that is no number. */
+/* The bound of a query head, for the lags 0 .. lags - 1 (0: any) where it depends on them and
+ * frequencies hold so far. SZG_EDATA: a gain or bias that is no number. */
 SZG_CHECK_RESULT szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint,
-                                            int64_t layer, int64_t head, const bound_side *q,
-                                            const bound_side *k, head_bound *out);
+                                            int64_t layer, int64_t head, int64_t lags,
+                                            const bound_side *q, const bound_side *k,
+                                            head_bound *out);
+
+/* The length that the model was trained for, or SZG_EDATA: the configuration does not say it. */
+SZG_CHECK_RESULT szg_status szgi_bound_trained_length(szg_context *context,
+                                                      const szg_checkpoint *checkpoint,
+                                                      int64_t *out);
 
 #endif

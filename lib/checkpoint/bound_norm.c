@@ -8,7 +8,7 @@
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 #include "bound_norm.h"
-#include "cholesky.h"
+#include "bound_kernels.h"
 
 /* At least gamma_k = k u / (1 - k u), and 1 / (1 - gamma_k) - 1: twice k u, u = DBL_EPSILON / 2. */
 static double gamma_above(double k) {

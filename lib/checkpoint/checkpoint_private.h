@@ -149,6 +149,7 @@ typedef struct model_family {
     bool mixed;            /* some layers have no queries and keys: layer_types says which */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
+    bool looks_ahead; /* rotated queries see later keys: lags of both signs */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
     input_rule input;
     norm_rule norm;
@@ -202,6 +203,7 @@ typedef struct layer_rotation {
     szg_encoding *encoding;
     double *theta;    /* [pairs] where the encoding's frequencies are replaced; NULL: they stand */
     double amplitude; /* with theta */
+    int64_t length;   /* the frequencies are those of so many positions; 0: of all */
     char *note;       /* NULL, or how they are replaced, or what of the scaling is not known */
 } layer_rotation;
 

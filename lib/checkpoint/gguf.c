@@ -492,6 +492,21 @@ static szg_status find_divisors(szg_context *context, const szg_checkpoint *chec
                             "original context length; rope_factors_long.weight has those beyond");
 }
 
+/* Positions for which rope_factors_short.weight holds; 0: the file does not say. */
+static szg_status original_length(szg_context *context, const szg_checkpoint *checkpoint,
+                                  int64_t *out) {
+    static const char *const keys[] = {"rope.scaling.original_context_length", "context_length"};
+    szgi_json_value metadata = szgi_gguf_metadata(checkpoint->tensors);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char name[GGUF_KEY];
+        snprintf(name, sizeof name, "%s.%s", checkpoint->model_type, keys[i]);
+        if (szgi_json_has(metadata, name))
+            return szgi_config_integer(context, metadata, (const char *const[]){name, NULL}, 1,
+                                       out);
+    }
+    return SZG_OK;
+}
+
 /* The frequencies of one rotation, divided where there are divisors. */
 static szg_status replace(szg_context *context, const szg_checkpoint *checkpoint,
                           const szgi_tensor *divisors, layer_rotation *rotation) {
@@ -503,6 +518,8 @@ static szg_status replace(szg_context *context, const szg_checkpoint *checkpoint
     for (int64_t t = 0; t < rotary.pairs; t++)
         rotation->theta[t] = rotary.theta[t] / (divisors ? rotation->theta[t] : 1);
     rotation->amplitude = rotary.amplitude * checkpoint->gguf.amplitude;
+    if (divisors && strcmp(divisors->name, "rope_freqs.weight") != 0)
+        SZG_TRY(original_length(context, checkpoint, &rotation->length));
     return SZG_OK;
 }
 

@@ -258,9 +258,10 @@ static szg_status prepare_bound(szg_context *context, const head_input *input,
 
 static szg_status bound_head(szg_context *context, const head_input *input, int64_t layer,
                              int64_t head, const head_work *work, head_result *result) {
-    return input->options->raw ? SZG_OK
-                               : szgi_bound_head(context, input->checkpoint, layer, head,
-                                                 &work->q.bound, &work->k.bound, &result->bound);
+    return input->options->raw
+               ? SZG_OK
+               : szgi_bound_head(context, input->checkpoint, layer, head, input->lags,
+                                 &work->q.bound, &work->k.bound, &result->bound);
 }
 
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,

@@ -12,6 +12,7 @@ typedef struct head_input {
     int64_t positions; /* rows of p; 0: no position-position term */
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
+    int64_t lags; /* that bounds are for; 0: any */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without

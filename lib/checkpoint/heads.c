@@ -326,6 +326,9 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->wanted = szgi_part_heads(checkpoint, part);
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
+    job->input.lags = options->context > 0 ? options->context : 0;
+    if (options->context == SZG_CONTEXT_TRAINED && checkpoint->rotations > 0)
+        SZG_TRY(szgi_bound_trained_length(context, checkpoint, &job->input.lags));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
     return szgi_memory_alloc(context, checkpoint->layers, &job->problem);
 }

@@ -149,6 +149,8 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
         if (!rotation->theta)
             SZG_TRY(szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat,
                                             &values));
+        if (!rotation->theta)
+            rotation->length = szgi_rotary_values_length(&values);
     }
     szg_status status =
         szgi_encoding_open(context, "rope", values.value, values.count, &rotation->encoding);

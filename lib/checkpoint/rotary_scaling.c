@@ -23,6 +23,13 @@ void szgi_rotary_values_word(rotary_values *values, const char *key, const char 
         (szgi_key_value){.key = key, .type = SZGI_KEY_CHOICE, .text = word};
 }
 
+int64_t szgi_rotary_values_length(const rotary_values *values) {
+    for (int64_t i = 0; i < values->count; i++)
+        if (strcmp(values->value[i].key, "length") == 0)
+            return (int64_t)fmin(fmax(values->value[i].real, 1), 0x1p40);
+    return 0;
+}
+
 /* Takes a required number of the scaling object. */
 static szg_status copy_number(szg_context *context, szgi_json_value scaling, const char *from,
                               const char *key, rotary_values *values) {
@@ -275,6 +282,7 @@ static szg_status replace_longrope(szg_context *context, const szg_checkpoint *c
     SZG_TRY(szgi_text_append(context, &out->note,
                              "longrope's short_factor, for lengths up to %g; long_factor beyond",
                              original));
+    out->length = (int64_t)fmin(fmax(original, 1), 0x1p40);
     if (szgi_json_has(scaling, "short_mscale")) /* Phi-3.5-MoE */
         return szgi_config_positive(context, szgi_json_member(scaling, "short_mscale"),
                                     &out->amplitude);

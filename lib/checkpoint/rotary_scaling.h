@@ -15,6 +15,9 @@ void szgi_rotary_values_integer(rotary_values *values, const char *key, int64_t 
 void szgi_rotary_values_real(rotary_values *values, const char *key, double number);
 void szgi_rotary_values_word(rotary_values *values, const char *key, const char *word);
 
+/* Positions for which the frequencies are those of these values ("dynamic"); 0: for all. */
+int64_t szgi_rotary_values_length(const rotary_values *values);
+
 /* The type's text; NULL where nothing scales. `flat` objects may hold nothing but the base. */
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
                                                      bool flat, const char **out);

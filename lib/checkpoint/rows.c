@@ -54,9 +54,11 @@ SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
 #define BOUNDS(X)                                                                                  \
     SOURCE(X, BOUNDS)                                                                              \
     HEAD(X, BOUNDS)                                                                                \
-    X(BOUNDS_BOUND, "bound", SZG_REAL, "no logit of the head has a larger modulus, at any lag")    \
+    X(BOUNDS_BOUND, "bound", SZG_REAL, "no logit of the head has a larger modulus, at these lags") \
     X(BOUNDS_KIND, "bound_kind", SZG_TEXT,                                                         \
       "what it follows from: qk-norm, input-norm, latent-norm, clip, soft-cap or none")            \
+    X(BOUNDS_LAGS, "lags", SZG_INTEGER, "N: `bound` holds at the lags 0 .. N - 1; empty: at any")  \
+    X(BOUNDS_ALL, "bound_all", SZG_REAL, "no logit has a larger modulus, at any lag")              \
     NOTE(X, BOUNDS)
 SZGI_SCHEMA(bounds_columns, BOUNDS);
 
@@ -187,6 +189,9 @@ szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, 
     szgi_row row = add_row(context, tables->bounds, key, keys);
     szgi_row_number(&row, BOUNDS_BOUND, bound->value);
     szgi_row_text(&row, BOUNDS_KIND, szgi_bound_name(bound->kind));
+    if (bound->lags > 0)
+        szgi_row_integer(&row, BOUNDS_LAGS, bound->lags);
+    szgi_row_number(&row, BOUNDS_ALL, bound->all);
     if (bound->why)
         szgi_row_note(&row, "%s", bound->why);
     return row.status;

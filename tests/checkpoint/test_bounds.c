@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoint/bound_kernels.h"
+#include "checkpoint/bound_lags.h"
 #include "checkpoint/bound_norm.h"
 #include "linalg/linalg.h"
 #include "gguf_file.h"
@@ -106,6 +108,213 @@ START_TEST(an_eigenvalue_above_is_proved) {
                       "n = %lld: %.17g for %.17g", (long long)n, out, top);
         free(rows);
         free(g);
+    }
+}
+END_TEST
+
+/* ---- The maximum over lags ---- */
+
+/* U^T U is the matrix, and a matrix with a negative eigenvalue has no such U. */
+START_TEST(cholesky_of_every_size) {
+    for (int64_t n = 1; n <= 40; n++) {
+        double *rows = draw_rows(n, n + 2, 950 + (uint32_t)n, 1);
+        double *g = calloc((size_t)(2 * n * n), sizeof *g), *u = g + n * n;
+        for (int64_t i = 0; i < n * n; i++)
+            for (int64_t r = 0; r < n + 2; r++)
+                g[i] += rows[i / n * (n + 2) + r] * rows[i % n * (n + 2) + r];
+        memcpy(u, g, (size_t)(n * n) * sizeof *g);
+        ck_assert(szgi_cholesky_upper(n, u));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i; j < n; j++) {
+                double sum = 0;
+                for (int64_t k = 0; k <= i; k++)
+                    sum += u[k * n + i] * u[k * n + j];
+                /* Higham 2002, theorem 10.3, and the sums here */
+                double off = 2 * (double)(n + 2) * DBL_EPSILON * sqrt(g[i * n + i] * g[j * n + j]);
+                ck_assert_msg(fabs(sum - g[i * n + j]) <= off, "n = %lld, (%lld, %lld): %.17g",
+                              (long long)n, (long long)i, (long long)j, sum - g[i * n + j]);
+            }
+        double least = largest_singular(n, n, copy_of(n * n, g)); /* above the least eigenvalue */
+        memcpy(u, g, (size_t)(n * n) * sizeof *g);
+        for (int64_t i = 0; i < n; i++)
+            u[i * (n + 1)] -= 1.01 * least;
+        ck_assert(!szgi_cholesky_upper(n, u));
+        free(rows);
+        free(g);
+    }
+}
+END_TEST
+
+typedef struct lag_case {
+    int64_t e, d, offset, pairs, lags;
+    szgi_pairing pairing;
+    double size;  /* of the rows of A; those of B are over it */
+    double decay; /* row i is e^(-decay i / e) times as large */
+    double shift; /* length of what is added to queries, relative to the rows' largest product */
+    bool both, equal_rows;
+} lag_case;
+
+/* R x of keys at a lag, by loops: query minus key is `lag`. */
+static void turn_back(const szgi_rotary *rotary, int64_t columns, double lag, double *x) {
+    bool half = rotary->pairing == SZGI_PAIRING_HALF;
+    for (int64_t t = 0; t < rotary->pairs; t++) {
+        double *a = x + (rotary->offset + (half ? t : 2 * t)) * columns;
+        double *b = a + (half ? rotary->pairs : 1) * columns;
+        double c = cos(lag * rotary->theta[t]), s = -sin(lag * rotary->theta[t]);
+        for (int64_t j = 0; j < columns; j++) {
+            double first = a[j];
+            a[j] = c * first - s * b[j];
+            b[j] = s * first + c * b[j];
+        }
+    }
+}
+
+/* max |(A n + b) . R B m| over unit n and m: of [A, b] with n' = (n, 1), by an ascent. */
+static double ascend_shifted(int64_t e, int64_t d, const double *a, const double *shift,
+                             const double *b) {
+    double q[64], k[64], best = 0;
+    for (int start = 0; start < 8; start++) {
+        for (int64_t i = 0; i < e; i++)
+            k[i] = sin((double)(7 * i + 3 * start + 1));
+        for (int step = 0; step < 500; step++) {
+            for (int side = 0; side < 2; side++) {
+                const double *rows = side ? b : a, *other = side ? q : k;
+                double *to = side ? k : q, length = 0, image[64];
+                for (int64_t j = 0; j < d; j++) {
+                    image[j] = 0;
+                    for (int64_t i = 0; i < e; i++)
+                        image[j] += rows[i * d + j] * other[i];
+                    length += image[j] * image[j];
+                }
+                for (int64_t i = 0; i < e; i++) {
+                    to[i] = side ? 0 : shift[i];
+                    for (int64_t j = 0; j < d; j++)
+                        to[i] += rows[i * d + j] * image[j] / sqrt(length);
+                }
+            }
+            double sum = 0;
+            for (int64_t i = 0; i < e; i++)
+                sum += q[i] * k[i];
+            best = fmax(best, fabs(sum));
+        }
+    }
+    return best;
+}
+
+static double largest_at(const lag_case *own, const szgi_rotary *rotary, const double *a,
+                         const double *shift, const double *b, double lag) {
+    int64_t e = own->e, d = own->d;
+    double *turned = copy_of(e * d, b), out;
+    turn_back(rotary, d, lag, turned);
+    if (own->shift > 0) {
+        out = ascend_shifted(e, d, a, shift, turned);
+    } else {
+        double *product = calloc((size_t)(d * d), sizeof *product);
+        for (int64_t i = 0; i < d * d; i++)
+            for (int64_t r = 0; r < e; r++)
+                product[i] += a[r * d + i / d] * turned[r * d + i % d];
+        out = largest_singular(d, d, product);
+    }
+    free(turned);
+    return out;
+}
+
+static void check_lags(size_t index, const lag_case *own) {
+    int64_t e = own->e, d = own->d;
+    double *a = draw_rows(e, d, 1000 + (uint32_t)index, own->size),
+           *b = draw_rows(e, d, 1100 + (uint32_t)index, 1 / own->size),
+           *shift = draw_rows(e, 1, 1200 + (uint32_t)index, own->size),
+           *room = calloc((size_t)(2 * e * e), sizeof *room), theta[32], got, most = 0;
+    for (int64_t i = 0; i < e * d; i++) {
+        a[i] *= exp(-own->decay * (double)(i / d) / (double)e);
+        b[i] *= exp(-own->decay * (double)((e - 1) - i / d) / (double)e);
+        if (own->equal_rows)
+            a[i] = a[i % d];
+    }
+    for (int64_t t = 0; t < own->pairs; t++)
+        theta[t] = pow(100, -(double)t / (double)own->pairs);
+    const szgi_rotary rotary = {.dim = e,
+                                .offset = own->offset,
+                                .pairs = own->pairs,
+                                .theta = theta,
+                                .pairing = own->pairing};
+    szgi_gram ga = {.value = room}, gb = {.value = room + e * e};
+    ck_szg_ok(szgi_gram_make(test_context(), e, d, a, 0, 0, &ga));
+    ck_szg_ok(szgi_gram_make(test_context(), e, d, b, 0, 0, &gb));
+    double length = 0;
+    for (int64_t i = 0; i < e; i++)
+        length += shift[i] * shift[i];
+    for (int64_t i = 0; i < e; i++)
+        shift[i] *= own->shift * ga.spectral / sqrt(length);
+    double all = ga.spectral * (1 + own->shift) * gb.spectral * (1 + 1e-12);
+    const szgi_lag_problem problem = {.q = {.gram = &ga, .root = 1, .shift = shift},
+                                      .k = {.gram = &gb, .root = 1},
+                                      .rotary = &rotary,
+                                      .lags = own->lags,
+                                      .both = own->both,
+                                      .all = all};
+    ck_szg_ok(szgi_bound_lags(test_context(), &problem, &got));
+    for (int64_t lag = own->both ? 1 - own->lags : 0; lag < own->lags; lag++)
+        most = fmax(most, largest_at(own, &rotary, a, shift, b, (double)lag));
+    ck_assert_msg(got >= most * (1 - svd_error(e + 2 * d)) && got <= all,
+                  "case %zu: %.17g is above %.17g and below %.17g", index, got, most, all);
+    /* 0.5%, and what a ridge adds: at most 1e-4 of the trace over e to Q, which is singular where
+     * rows are equal. A shift stands in an ellipsoid, which holds more than its queries. */
+    double above = own->shift > 0 ? 1 + own->shift : own->equal_rows ? 1.01 : 1.0051;
+    ck_assert_msg(got <= most * above, "case %zu: %.17g is close to %.17g", index, got, most);
+    free(a);
+    free(b);
+    free(shift);
+    free(room);
+}
+
+START_TEST(lags_against_the_svd) {
+    static const lag_case cases[] = {
+        {8, 24, 0, 4, 40, SZGI_PAIRING_HALF, 1, 0, 0, false, false},
+        {8, 24, 0, 4, 40, SZGI_PAIRING_INTERLEAVED, 1e-40, 2, 0, false, false},
+        {8, 24, 0, 4, 40, SZGI_PAIRING_INTERLEAVED, 1, 2, 0, true, false},
+        {12, 20, 4, 4, 70, SZGI_PAIRING_HALF, 1e30, 3, 0, false, false},
+        {12, 20, 0, 2, 70, SZGI_PAIRING_INTERLEAVED, 1, 3, 0, false, false},
+        {2, 6, 0, 1, 1, SZGI_PAIRING_HALF, 1, 0, 0, false, false},
+        {10, 4, 0, 5, 30, SZGI_PAIRING_HALF, 1, 0, 0, false, false},
+        {8, 24, 2, 3, 30, SZGI_PAIRING_HALF, 1, 1, 0, true, true},
+        {8, 24, 0, 4, 20, SZGI_PAIRING_HALF, 1, 1, 0.3, false, false},
+        {8, 24, 0, 4, 20, SZGI_PAIRING_INTERLEAVED, 1, 2, 2, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_lags(i, &cases[i]);
+}
+END_TEST
+
+/* One direction each: |a . R b| is |cos| of the angle between them, and only the last lag aligns
+ * them. A shift alone (rows 1e-9 times as long) is seen too: it is all that a query has. */
+START_TEST(the_last_lag_counts) {
+    for (int negative = 0; negative < 2; negative++) {
+        enum { LAGS = 4 }; /* half a radian each: the last but one is at cos 1/2 */
+        double theta = 1.5 / (LAGS - 1), got, room[8] = {0}, rows[4] = {1e-9, 0, 0, 1e-9},
+               shift[2] = {1, 0}, angle = negative ? -1.5 : 1.5;
+        double other[4] = {cos(angle), 0, sin(angle), 0};
+        const szgi_rotary rotary = {.dim = 2, .pairs = 1, .theta = &theta};
+        szgi_gram a = {.value = room}, b = {.value = room + 4};
+        ck_szg_ok(szgi_gram_make(test_context(), 2, 2, rows, 0, 0, &a));
+        ck_szg_ok(szgi_gram_make(test_context(), 2, 2, other, 0, 0, &b));
+        szgi_lag_problem problem = {.q = {.gram = &a, .root = 1, .shift = shift},
+                                    .k = {.gram = &b, .root = 1},
+                                    .rotary = &rotary,
+                                    .lags = LAGS,
+                                    .both = negative,
+                                    .all = 1.01};
+        /* Keys turn by -lag theta: from 1.5 to 0, or, with negative lags, from -1.5. */
+        for (int fewer = 0; fewer < 2; fewer++) {
+            problem.lags = LAGS - fewer;
+            ck_szg_ok(szgi_bound_lags(test_context(), &problem, &got));
+            double wanted = fewer ? cos(theta) : 1;
+            ck_assert_msg(got >= wanted && got <= wanted * 1.006, "%lld lags: %.17g, not %.17g",
+                          (long long)problem.lags, got, wanted);
+        }
+        problem.lags = 1;
+        ck_szg_ok(szgi_bound_lags(test_context(), &problem, &got));
+        ck_assert_msg(got >= cos(1.5) && got <= cos(1.5) * 1.006, "one lag: %.17g", got);
     }
 }
 END_TEST
@@ -350,11 +559,9 @@ START_TEST(gguf_files_have_the_same_bounds) {
         const struct {
             const char *name;
             uint32_t value;
-        } sizes[] = {{"block_count", 1},
-                     {"embedding_length", D},
-                     {"attention.head_count", 2},
-                     {"attention.head_count_kv", 2},
-                     {"attention.key_length", 2}};
+        } sizes[] = {{"block_count", 1},          {"embedding_length", D},
+                     {"attention.head_count", 2}, {"attention.head_count_kv", 2},
+                     {"attention.key_length", 2}, {"context_length", 3}};
         for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
             snprintf(key, sizeof key, "%s.%s", architecture, sizes[j].name);
             gguf_key_u32(&file, key, sizes[j].value);
@@ -381,9 +588,115 @@ START_TEST(gguf_files_have_the_same_bounds) {
             ck_assert_str_eq(cell_text(tables.summary, h, "folded"), "input");
         }
         szg_checkpoint_tables_close(&tables);
+        const szg_checkpoint_options trained = {SZG_INIT(szg_checkpoint_options),
+                                                .context = SZG_CONTEXT_TRAINED};
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &trained, &tables));
+        ck_assert_int_eq((int64_t)cell(tables.bounds, 0, "lags"), 3);
+        szg_checkpoint_tables_close(&tables);
         szg_checkpoint_close(&checkpoint);
         gguf_free(&file);
     }
+}
+END_TEST
+
+/* A row of `bounds` that holds at `lags` lags: 0.5% above `wanted` at most, and `all` at any. */
+static void check_lag_row(const szg_checkpoint_tables *tables, int64_t row, int64_t lags,
+                          double wanted, double all) {
+    double bound = cell(tables->bounds, row, "bound"), any = cell(tables->bounds, row, "bound_all");
+    ck_assert_int_eq((int64_t)cell(tables->bounds, row, "lags"), lags);
+    ck_assert_msg(bound >= wanted * (1 - 4 * DBL_EPSILON) && bound <= wanted * 1.0051,
+                  "row %lld: %.17g, not %.17g", (long long)row, bound, wanted);
+    ck_assert_msg(any >= all * (1 - 4 * DBL_EPSILON) && any <= all * (1 + 1e-12),
+                  "row %lld: at any lag %.17g, not %.17g", (long long)row, any, all);
+}
+
+#define PLAIN "\"model_type\": \"llama\", " ROPE
+#define LONGROPE                                                                                   \
+    PLAIN ", \"max_position_embeddings\": 64, \"rope_scaling\": {\"rope_type\": \"longrope\", "    \
+          "\"short_factor\": [1], \"long_factor\": [2], \"attention_factor\": 1, "                 \
+          "\"original_max_position_embeddings\": 1}"
+
+/* Head 0: A = diag(3, 6) and B = diag(5, 5/4), so that 15 counts at lag 0 and 30 at any; head 1:
+ * diag(3, 3/2) and diag(5, 5/2), which are aligned. At two lags the keys of head 0 turn by one. */
+START_TEST(a_context_chooses_lags) {
+    static const struct {
+        const char *config;
+        int64_t context, lags;
+        double head;
+    } cases[] = {
+        {PLAIN, 1, 1, 15},
+        {PLAIN ", \"max_position_embeddings\": 1", SZG_CONTEXT_TRAINED, 1, 15},
+        {LONGROPE, 64, 1, 15}, /* its short factors hold no further */
+        {PLAIN, 2, 2, NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options),
+                                                .context = cases[i].context};
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        char config[512];
+        model_open(&model);
+        add_layer(&model, 3, 5);
+        model_find(&model, "model.layers.0.self_attn.k_proj.weight")->value[D + 1] = 5.0 / 8;
+        snprintf(config, sizeof config, "{%s%s}", SIZES, cases[i].config);
+        model_write(&model, config);
+        ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
+        double turned[4] = {15 * cos(1), 3.75 * sin(1), -30 * sin(1), 7.5 * cos(1)};
+        double head = isnan(cases[i].head) ? fmax(15, largest_singular(2, 2, copy_of(4, turned)))
+                                           : cases[i].head;
+        check_lag_row(&tables, 0, cases[i].lags, 4 * head * ROOT, 4 * 30 * ROOT);
+        check_lag_row(&tables, 1, cases[i].lags, 4 * 15 * ROOT, 4 * 15 * ROOT);
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* Frequencies of the type "dynamic" change beyond the length in the configuration. */
+START_TEST(lags_end_where_frequencies_change) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .context = 64};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_layer(&model, 3, 5);
+    model_write(&model, "{\"model_type\": \"llama\", \"hidden_size\": 4, "
+                        "\"num_hidden_layers\": 1, \"num_attention_heads\": 1, "
+                        "\"num_key_value_heads\": 1, \"head_dim\": 4, \"rope_theta\": 10000, "
+                        "\"max_position_embeddings\": 9, "
+                        "\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
+    ck_assert_int_eq((int64_t)cell(tables.bounds, 0, "lags"), 9);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* Without the length, --context trained says which key is missing and what to do. */
+START_TEST(an_unknown_length_is_refused) {
+    const szg_checkpoint_options trained = {SZG_INIT(szg_checkpoint_options),
+                                            .context = SZG_CONTEXT_TRAINED},
+                                 negative = {SZG_INIT(szg_checkpoint_options), .context = -2};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    add_layer(&model, 3, 5);
+    model_write(&model, "{" SIZES PLAIN "}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert_int_eq(szg_checkpoint_analyse(test_context(), checkpoint, &trained, &tables),
+                     SZG_EDATA);
+    ck_assert(strstr(szg_context_message(test_context()), "max_position_embeddings is missing"));
+    ck_assert(strstr(szg_context_message(test_context()), "--context N"));
+    ck_assert_int_eq(szg_checkpoint_analyse(test_context(), checkpoint, &negative, &tables),
+                     SZG_EINVAL);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
 }
 END_TEST
 
@@ -406,7 +719,7 @@ START_TEST(latents_in_closed_form) {
         {"self_attn.q_a_proj.weight", 2, 4, {1, 0, 0, 0, 0, 1, 0, 0}},
         {"self_attn.q_a_layernorm.weight", 2, -1, {1, 3}},
         {"self_attn.q_b_proj.weight", 4, 2, {a, 0, 0, a, b, 0, 0, b}},
-        {"self_attn.kv_a_proj_with_mqa.weight", 4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1}},
+        {"self_attn.kv_a_proj_with_mqa.weight", 4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 8, 0, 0, 0, 0, 1}},
         {"self_attn.kv_a_layernorm.weight", 2, -1, {2, 1}},
         {"self_attn.kv_b_proj.weight", 3, 2, {c, 0, 0, c, 1, 1}},
         {"input_layernorm.weight", 4, -1, {1, 2, 8, 8}},
@@ -422,22 +735,27 @@ START_TEST(latents_in_closed_form) {
     }
     model_write(&model, config);
     model_analyse(&model, &checkpoint, &tables);
-    /* a c max(1 * 2, 3 * 1); 3 b and 2 */
-    double wanted = 0.5 * sqrt(2) * (sqrt(2) * a * c * 3 + 2 * 3 * b * 2);
+    /* a c max(1 * 2, 3 * 1); 3 b and 8 */
+    double wanted = 0.5 * sqrt(2) * (sqrt(2) * a * c * 3 + 2 * 3 * b * 8);
     double got = cell(tables.bounds, 0, "bound");
     ck_assert_msg(got >= wanted * (1 - 4 * DBL_EPSILON) && got <= wanted * (1 + 1e-12),
                   "%.17g, not %.17g", got, wanted);
     ck_assert_str_eq(cell_text(tables.bounds, 0, "bound_kind"), "latent-norm");
     ck_assert_str_eq(cell_text(tables.summary, 0, "folded"), "input+latent");
     ck_assert_int_eq((int)cell(tables.summary, 0, "scale_free"), 1);
-    /* M is diagonal: 2 a c + b, 12 a c + 12 b. */
+    /* M is diagonal: 2 a c + 8 b, 12 a c + 12 b. */
     ck_close(cell(tables.summary, 0, "sigma_max"), 0.5 * 12 * (a * c + b), 1e-11);
     szg_checkpoint_tables_close(&tables);
-    /* Without any gain: a c + b twice. */
+    /* At lag 0 the rotary part is diagonal: b max(1 * 8, 3 * 2). */
+    const szg_checkpoint_options one = {SZG_INIT(szg_checkpoint_options), .context = 1};
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &one, &tables));
+    check_lag_row(&tables, 0, 1, 0.5 * sqrt(2) * (sqrt(2) * a * c * 3 + 2 * b * 8), wanted);
+    szg_checkpoint_tables_close(&tables);
+    /* Without any gain: a c + 8 b and a c + b. */
     const szg_checkpoint_options raw = {SZG_INIT(szg_checkpoint_options), .raw = true};
     ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &raw, &tables));
     ck_assert_str_eq(cell_text(tables.summary, 0, "folded"), "none");
-    ck_close(cell(tables.summary, 0, "sigma_max"), 0.5 * (a * c + b), 1e-12);
+    ck_close(cell(tables.summary, 0, "sigma_max"), 0.5 * (a * c + 8 * b), 1e-12);
     szg_checkpoint_tables_close(&tables);
     szg_checkpoint_close(&checkpoint);
     model_close(&model);
@@ -662,10 +980,11 @@ START_TEST(a_missing_norm_is_said) {
 END_TEST
 
 static szg_status analyse_once(const char *folder) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .context = 3};
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
     SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
-    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables);
+    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
     szg_checkpoint_tables_close(&tables);
     szg_checkpoint_close(&checkpoint);
     return status;
@@ -687,16 +1006,60 @@ START_TEST(bounds_survive_refused_allocations) {
 }
 END_TEST
 
+/* Rows of one head alone are those of the whole run, to the bit: what a worker keeps from the head
+ * or the layer before is what it would have read. */
+START_TEST(what_is_kept_changes_nothing) {
+    static const char *const families[] = {"deepseek_v3", "deepseek_v2-lite", "minicpm3", "phi",
+                                           "starcoder2"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char folder[512], layer[32], head[32];
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables all, one;
+        snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), families[i]);
+        ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+        szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .context = 5};
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &all));
+        ck_assert_int_ge(szg_table_rows(all.bounds), 4);
+        for (int64_t row = 0; row < szg_table_rows(all.bounds); row++) {
+            int64_t l = (int64_t)cell(all.bounds, row, "layer"),
+                    h = (int64_t)cell(all.bounds, row, "head");
+            snprintf(layer, sizeof layer, "%lld", (long long)l);
+            snprintf(head, sizeof head, "%lld", (long long)h);
+            options.layers = layer;
+            options.heads = head;
+            ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &one));
+            double wanted[3] = {cell(one.bounds, 0, "bound"), cell(one.bounds, 0, "bound_all"),
+                                cell(one.summary, find_row(one.summary, l, h, "qk"), "sigma_max")};
+            double got[3] = {cell(all.bounds, row, "bound"), cell(all.bounds, row, "bound_all"),
+                             cell(all.summary, find_row(all.summary, l, h, "qk"), "sigma_max")};
+            for (int j = 0; j < 3; j++)
+                ck_assert_msg(got[j] == wanted[j], "%s: layer %lld, head %lld, %d: %.17g and %.17g",
+                              families[i], (long long)l, (long long)h, j, got[j], wanted[j]);
+            szg_checkpoint_tables_close(&one);
+        }
+        szg_checkpoint_tables_close(&all);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
 TEST_FILE("bounds") {
     test_add(suite, "norms_are_above_and_close", norms_are_above_and_close);
     test_add(suite, "an_eigenvalue_above_is_proved", an_eigenvalue_above_is_proved);
+    test_add(suite, "cholesky_of_every_size", cholesky_of_every_size);
+    test_add(suite, "lags_against_the_svd", lags_against_the_svd);
+    test_add(suite, "the_last_lag_counts", the_last_lag_counts);
     test_add(suite, "closed_forms_and_refusals", closed_forms_and_refusals);
     test_add(suite, "gguf_files_have_the_same_bounds", gguf_files_have_the_same_bounds);
+    test_add(suite, "a_context_chooses_lags", a_context_chooses_lags);
+    test_add(suite, "lags_end_where_frequencies_change", lags_end_where_frequencies_change);
+    test_add(suite, "an_unknown_length_is_refused", an_unknown_length_is_refused);
     test_add(suite, "latents_in_closed_form", latents_in_closed_form);
     test_add(suite, "raw_leaves_the_gains_out", raw_leaves_the_gains_out);
     test_add(suite, "positions_have_no_gains", positions_have_no_gains);
     test_add(suite, "a_bad_gain_is_named", a_bad_gain_is_named);
     test_add(suite, "a_table_by_the_lag_is_added", a_table_by_the_lag_is_added);
     test_add(suite, "a_missing_norm_is_said", a_missing_norm_is_said);
+    test_add(suite, "what_is_kept_changes_nothing", what_is_kept_changes_nothing);
     test_add(suite, "bounds_survive_refused_allocations", bounds_survive_refused_allocations);
 }

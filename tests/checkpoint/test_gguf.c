@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoint/checkpoint_private.h"
 #include "gguf_file.h"
 #include "model.h"
 
@@ -884,7 +885,8 @@ static void put_divisors(gguf_file *file, const char *name, const float *divisor
     gguf_tensor(file, name, 0, 1, (int64_t[]){count}, divisors, (size_t)count * sizeof *divisors);
 }
 
-static void check_divided(gguf_file *file, const float *divisors, double amplitude,
+/* `length`: positions for which the frequencies hold; 0: all. */
+static void check_divided(gguf_file *file, const float *divisors, double amplitude, int64_t length,
                           const char *note) {
     szg_checkpoint *checkpoint;
     szgi_rotary rotary;
@@ -894,6 +896,7 @@ static void check_divided(gguf_file *file, const float *divisors, double amplitu
     ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
     ck_assert_int_eq(rotary.pairs, 3);
     ck_assert(rotary.amplitude == amplitude);
+    ck_assert_int_eq(checkpoint->rotation[0].length, length);
     for (int t = 0; t < 3; t++) {
         double want = pow(10000, -2.0 * t / 6) / (double)divisors[t];
         /* The power is taken two ways: the exponent's rounding is magnified by log(10000). */
@@ -902,22 +905,28 @@ static void check_divided(gguf_file *file, const float *divisors, double amplitu
     szg_checkpoint_close(&checkpoint);
 }
 
+#define SHORT                                                                                      \
+    "multiplied by 1.25 (rope.scaling.attn_factor); frequencies are those of "                     \
+    "rope_factors_short.weight"
+
 START_TEST(divisors_of_frequencies_are_followed) {
     static const float divisors[] = {1, 1.5f, 8}, longer[] = {2, 3, 4};
     test_model model;
     gguf_file file;
     fill_small(&file, &model, "llama");
     put_divisors(&file, "rope_freqs.weight", divisors, 3);
-    check_divided(&file, divisors, 1, "divided by the numbers of rope_freqs.weight");
+    gguf_key_u32(&file, "llama.context_length", 512);
+    check_divided(&file, divisors, 1, 0, "divided by the numbers of rope_freqs.weight");
     gguf_free(&file);
     model_close(&model);
     fill_small(&file, &model, "phi3");
     put_divisors(&file, "rope_factors_short.weight", divisors, 3);
     put_divisors(&file, "rope_factors_long.weight", longer, 3);
     gguf_key_f32(&file, "phi3.rope.scaling.attn_factor", 1.25f);
-    check_divided(&file, divisors, 1.25,
-                  "multiplied by 1.25 (rope.scaling.attn_factor); "
-                  "frequencies are those of rope_factors_short.weight");
+    gguf_key_u32(&file, "phi3.context_length", 512);
+    check_divided(&file, divisors, 1.25, 512, SHORT);
+    gguf_key_u32(&file, "phi3.rope.scaling.original_context_length", 64);
+    check_divided(&file, divisors, 1.25, 64, SHORT);
     gguf_free(&file);
     model_close(&model);
 }

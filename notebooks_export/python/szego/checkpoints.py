@@ -3,7 +3,7 @@ import ctypes
 import json
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
-from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -247,7 +247,8 @@ def _within(value, name: str, count: int) -> int:
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
-               raw: bool = False, top: Optional[int] = None, seed: int = 0, threads: Optional[int] = None) -> Checkpoint:
+               raw: bool = False, top: Optional[int] = None, seed: int = 0,
+               context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
         found = szego.checkpoint("path/to/model/")
@@ -269,6 +270,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
     top: of whole weights (config="none", or an unknown architecture) so many of the largest singular values alone:
         the table checkpoint_top has each with its error, and singular_values(matrix=NAME) has them too. seed: of
         the random vectors behind it.
+    context: N: bound the logits of rotary heads at the lags 0 to N - 1, one factorisation a lag (None: at any lag);
+        "trained": the length in the configuration.
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
@@ -285,7 +288,9 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
         layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
         raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0),
-        top=0 if top is None else integer(top, "top", 1), seed=integer(seed, "seed", 0))
+        top=0 if top is None else integer(top, "top", 1), seed=integer(seed, "seed", 0),
+        context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
+        integer(context, "context", 1))
 
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,

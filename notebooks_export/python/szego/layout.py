@@ -193,7 +193,7 @@ class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
                 ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
-                ("seed", ctypes.c_uint64)]
+                ("seed", ctypes.c_uint64), ("context", _I64)]
 
 
 class CheckpointTables(Struct):
@@ -221,11 +221,12 @@ KINDS = {"singular": ("SZG_SPECTRUM_SINGULAR", 2)}
 ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
 POSITIONS = {"none": ("SZG_POSITIONS_NONE", 0), "learned": ("SZG_POSITIONS_LEARNED", 1),
              "sinusoidal": ("SZG_POSITIONS_SINUSOIDAL", 2)}
+CONTEXTS = {"trained": ("SZG_CONTEXT_TRAINED", -1)}
 COLUMN_TYPES = {"text": ("SZG_TEXT", 0), "integer": ("SZG_INTEGER", 1), "real": ("SZG_REAL", 2)}
 STATUSES = {name: (name, value) for value, name in enumerate((
     "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
     "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
-ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, POSITIONS, COLUMN_TYPES, STATUSES)
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, POSITIONS, CONTEXTS, COLUMN_TYPES, STATUSES)
 
 # ---- Functions: the headers' own declarations ---------------------------------------------------
 
