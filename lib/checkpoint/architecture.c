@@ -48,8 +48,8 @@ static bool has_word(const char *name, size_t length, const char *const *words) 
  * composed? */
 static bool is_eligible(const szg_checkpoint *checkpoint, const char *name, size_t prefix) {
     static const char *const extra[] = {"mtp.", NULL};
-    static const char *const parts[] = {"vision", "visual",   "audio",     "speech",
-                                        "image",  "qformer.", "perceiver", NULL};
+    static const char *const parts[] = {"vision",   "visual",    "audio",  "speech", "image",
+                                        "qformer.", "perceiver", "talker", NULL};
     if (checkpoint->wanted_prefix)
         return strlen(checkpoint->wanted_prefix) == prefix &&
                strncmp(checkpoint->wanted_prefix, name, prefix) == 0;
@@ -158,6 +158,29 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
     return SZG_OK;
 }
 
+/* Latent keys of a GGUF file: [heads, rank, rows]. */
+static szg_status check_split(szg_context *context, const szg_checkpoint *checkpoint,
+                              int64_t index) {
+    const latent_sizes *latent = &checkpoint->latent;
+    const szgi_tensor *tensor = checkpoint->layer[index].k.weight;
+    const int64_t shape[] = {checkpoint->heads, latent->key_rank, latent->nope};
+    const int64_t flat[] = {checkpoint->heads * latent->key_rank, latent->nope};
+    const szgi_tensor want = {.dims = 3, .shape = shape};
+    char has[64], wanted[64];
+    szgi_tensor matrix = {.dims = 0};
+    if (tensor && (tensor->dims != 3 || memcmp(tensor->shape, shape, sizeof shape) != 0))
+        return szgi_text_append(context, &checkpoint->layer[index].problem,
+                                "tensor %s has shape %s, the configuration wants %s", tensor->name,
+                                szgi_tensor_shape_text(tensor, has, sizeof has),
+                                szgi_tensor_shape_text(&want, wanted, sizeof wanted));
+    if (tensor)
+        matrix = *tensor;
+    matrix.dims = 2;
+    matrix.shape = flat;
+    return check_weight(context, checkpoint, index, checkpoint->key, tensor ? &matrix : NULL,
+                        flat[0], flat[1]);
+}
+
 /* A gain or a low-rank matrix of latent attention. */
 static szg_status place_part(szg_context *context, szg_checkpoint *checkpoint, int64_t index,
                              const char *suffix, int64_t rows, int64_t columns,
@@ -169,17 +192,21 @@ static szg_status place_part(szg_context *context, szg_checkpoint *checkpoint, i
 static szg_status place_latent(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
     const latent_sizes *latent = &checkpoint->latent;
+    const latent_names *names = checkpoint->family->latent;
     int64_t d = checkpoint->model_size;
+    bool scaled = checkpoint->family->latent_factors;
+    layer->k.factor = scaled ? sqrt((double)d / (double)latent->key_rank) : 1;
     if (latent->query_rank) {
-        SZG_TRY(place_part(context, checkpoint, index, "self_attn.q_a_proj.weight",
-                           latent->query_rank, d, &layer->q.down));
-        SZG_TRY(place_part(context, checkpoint, index, "self_attn.q_a_layernorm.weight",
-                           latent->query_rank, -1, &layer->q.gain));
+        layer->q.factor = scaled ? sqrt((double)d / (double)latent->query_rank) : 1;
+        SZG_TRY(place_part(context, checkpoint, index, names->query_down, latent->query_rank, d,
+                           &layer->q.down));
+        SZG_TRY(place_part(context, checkpoint, index, names->query_gain, latent->query_rank, -1,
+                           &layer->q.gain));
     }
-    SZG_TRY(place_part(context, checkpoint, index, "self_attn.kv_a_proj_with_mqa.weight",
-                       latent->key_rank + latent->rope, d, &layer->k.down));
-    return place_part(context, checkpoint, index, "self_attn.kv_a_layernorm.weight",
-                      latent->key_rank, -1, &layer->k.gain);
+    SZG_TRY(place_part(context, checkpoint, index, names->key_down, latent->key_rank + latent->rope,
+                       d, &layer->k.down));
+    return place_part(context, checkpoint, index, names->key_gain, latent->key_rank, -1,
+                      &layer->k.gain);
 }
 
 /* The layer whose weights these are: its own, or the group's that it belongs to. */
@@ -193,7 +220,7 @@ static szg_status check_absent(szg_context *context, const szg_checkpoint *check
                                int64_t index) {
     const layer_weights *layer = &checkpoint->layer[index];
     char path[256];
-    if (!layer->q.weight)
+    if (!layer->q.weight || checkpoint->family->only) /* another stack's queries */
         return SZG_OK;
     szgi_json_value key = szgi_json_member(checkpoint->settings, checkpoint->decided.kinds);
     szgi_json_path(key, path, sizeof path);
@@ -219,7 +246,9 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
                             3 * d);
     SZG_TRY(check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight,
                          checkpoint->query_rows, query_columns));
-    if (checkpoint->key)
+    if (checkpoint->family->latent && checkpoint->family->latent->split)
+        SZG_TRY(check_split(context, checkpoint, index));
+    else if (checkpoint->key)
         SZG_TRY(check_weight(context, checkpoint, index, checkpoint->key, layer->k.weight,
                              checkpoint->key_rows, key_columns));
     return checkpoint->family->layout == LAYOUT_LATENT ? place_latent(context, checkpoint, index)
@@ -236,6 +265,62 @@ static const szgi_tensor *sample_weight(const szg_checkpoint *checkpoint, const 
     return NULL;
 }
 
+/* The member `key` that per_layer_config has for the layers of this stack; absent where it has
+ * none.
+ */
+static szg_status layer_member(szg_context *context, const szg_checkpoint *checkpoint,
+                               const char *key, szgi_json_value *out) {
+    szgi_json_value layers = szgi_json_member(checkpoint->settings, "per_layer_config");
+    *out = szgi_json_member(checkpoint->settings, "per_layer_config");
+    bool found = false;
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        char index[24];
+        const char *type;
+        int64_t first, other;
+        SZG_TRY(szgi_config_layer_type(context, checkpoint, i, &type));
+        if (strcmp(type, checkpoint->family->only) != 0)
+            continue;
+        snprintf(index, sizeof index, "%" PRId64, i);
+        szgi_json_value value = szgi_json_member(szgi_json_member(layers, index), key);
+        if (found && szgi_json_kind_of(value) > SZGI_JSON_NULL) {
+            SZG_TRY(szgi_json_as_integer(context, *out, &first));
+            SZG_TRY(szgi_json_as_integer(context, value, &other));
+            if (first != other)
+                return szgi_json_fail(
+                    context, value, "is %" PRId64 ", but %" PRId64 " in another layer of type '%s'",
+                    other, first, type);
+        }
+        if (!found)
+            *out = value;
+        found = true;
+    }
+    return SZG_OK;
+}
+
+/* A size that the layers of this stack have apart from the others: per_layer_config decides, or the
+ * key `wide`, or the one for all layers. */
+static szg_status own_size(szg_context *context, const szg_checkpoint *checkpoint, const char *key,
+                           const char *wide, const char **decided, int64_t *out) {
+    static const char per_layer[] = "per_layer_config";
+    szgi_json_value settings = checkpoint->settings, value;
+    const char *const names[] = {wide ? wide : key, NULL};
+    if (!szgi_json_has(settings, per_layer)) {
+        *decided = names[0];
+        return szgi_config_integer(context, settings, names, 1, out);
+    }
+    SZG_TRY(layer_member(context, checkpoint, key, &value));
+    *decided = per_layer;
+    if (szgi_json_kind_of(value) <= SZGI_JSON_NULL) {
+        *decided = key;
+        value = szgi_json_member(settings, key);
+    }
+    SZG_TRY(szgi_config_require(context, value));
+    SZG_TRY(szgi_json_as_integer(context, value, out));
+    return *out >= 1
+               ? SZG_OK
+               : szgi_json_fail(context, value, "is %" PRId64 ", and must be at least 1", *out);
+}
+
 /* Head size: head_dim or the family's key, or model size / heads, which is what its absence means.
  */
 static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkpoint) {
@@ -246,6 +331,9 @@ static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkp
         checkpoint->decided.head_size = "qk_nope_head_dim, qk_rope_head_dim";
         return SZG_OK;
     }
+    if (checkpoint->family->own_sizes)
+        return own_size(context, checkpoint, "head_dim", "global_head_dim",
+                        &checkpoint->decided.head_size, &checkpoint->head_size);
     SZG_TRY(szgi_config_find(context, checkpoint->settings, names, &value));
     if (szgi_json_kind_of(value) > SZGI_JSON_NULL || checkpoint->family->keys.head) {
         checkpoint->decided.head_size = value.key;
@@ -292,7 +380,19 @@ static szg_status fused_key_heads(szg_context *context, szg_checkpoint *checkpoi
     return SZG_OK;
 }
 
+/* Gemma 4's global layers have key heads of their own where values are keys. */
+static szg_status global_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char wide[] = "num_global_key_value_heads";
+    bool shared;
+    SZG_TRY(szgi_config_flag(context, checkpoint->settings, "attention_k_eq_v", false, &shared));
+    return own_size(context, checkpoint, key_head_keys[0],
+                    shared && szgi_json_has(checkpoint->settings, wide) ? wide : NULL,
+                    &checkpoint->decided.key_heads, &checkpoint->key_heads);
+}
+
 static szg_status separate_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
+    if (checkpoint->family->own_sizes)
+        return global_key_heads(context, checkpoint);
     szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
     if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
         checkpoint->decided.key_heads = key_head_keys[0];
@@ -312,11 +412,12 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
 /* Key heads: num_key_value_heads, or the number that the key tensor's shape tells. */
 static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
     weight_layout layout = checkpoint->family->layout;
-    bool rotary = checkpoint->family->positions == POSITION_ROTARY;
+    bool grouped = checkpoint->family->positions == POSITION_ROTARY ||
+                   checkpoint->family == &checkpoint->gguf.family; /* its files always say */
     checkpoint->key_heads = checkpoint->heads;
     if (layout == LAYOUT_FALCON || layout == LAYOUT_BIGCODE)
         SZG_TRY(fused_key_heads(context, checkpoint));
-    else if (rotary &&
+    else if (grouped &&
              (layout == LAYOUT_SEPARATE || layout == LAYOUT_FUSED_BLOCKS || layout == LAYOUT_GATED))
         SZG_TRY(separate_key_heads(context, checkpoint));
     if (checkpoint->heads % checkpoint->key_heads != 0)
@@ -440,6 +541,16 @@ static szg_status mark_listed(szg_context *context, szg_checkpoint *checkpoint, 
     return SZG_OK;
 }
 
+/* What a layer is where it is none of the stack's. */
+static szg_status other_kind(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
+                             const char **out) {
+    checkpoint->decided.kinds = "layer_types";
+    SZG_TRY(szgi_config_layer_type(context, checkpoint, layer, out));
+    if (strcmp(*out, checkpoint->family->only) == 0)
+        *out = NULL;
+    return SZG_OK;
+}
+
 /* What a layer is where some have no queries and keys; NULL: attention. `kind` belongs to the
  * configuration. */
 static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
@@ -537,6 +648,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         SZG_TRY(mark_listed(context, checkpoint, "full_attn_idxs"));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         checkpoint->layer[i].key_layer = i;
+        if (family->only)
+            SZG_TRY(other_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
         if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }

@@ -43,6 +43,8 @@ static const char *refusal(const szg_checkpoint *checkpoint, int64_t layer) {
         return "ALiBi adds a slope times the lag: not covered";
     if (checkpoint->added && !family->added_by_head)
         return "products of content with embeddings of the lag are added: not covered";
+    if (family->two_coordinates)
+        return "patches rotate by row and column: not covered";
     if (has_distances(checkpoint))
         return "distance tables (Shaw et al. 2018) act on the logits: not covered";
     if (normed && family->norm == NORM_NONE)

@@ -51,6 +51,9 @@ static szg_status read_config(szg_context *context, szg_checkpoint *checkpoint, 
 static szgi_json_value choose_settings(const szg_checkpoint *checkpoint, szgi_json_value root) {
     static const char *const parts[][3] = {{"vision_config", "vision", "visual"},
                                            {"audio_config", "audio", "audio"}};
+    szgi_json_value thinker = szgi_json_member(root, "thinker_config"); /* Qwen's omni models */
+    if (szgi_json_kind_of(thinker) == SZGI_JSON_OBJECT)
+        root = thinker;
     for (size_t i = 0; checkpoint->wanted_prefix && i < sizeof parts / sizeof *parts; i++) {
         szgi_json_value part = szgi_json_member(root, parts[i][0]);
         if (szgi_json_kind_of(part) == SZGI_JSON_OBJECT &&

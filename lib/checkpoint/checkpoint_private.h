@@ -18,6 +18,15 @@ typedef enum weight_layout {
     LAYOUT_LATENT, /* from low ranks: q_b_proj q_a_proj, kv_b_proj kv_a_proj_with_mqa (MLA) */
 } weight_layout;
 
+/* What the weights of latent attention are called. */
+typedef struct latent_names {
+    const char *query;                 /* where queries come from the tokens */
+    const char *query_down, *query_up; /* where they come from a latent */
+    const char *key_down, *key_up;
+    const char *query_gain, *key_gain; /* of the latents' norms */
+    bool split; /* key_up has no values, and each head's is transposed: [heads, rank, rows] */
+} latent_names;
+
 typedef enum position_rule {
     POSITION_NONE,       /* nothing is added to the input */
     POSITION_BERT,       /* the family's table, position_embedding_type */
@@ -53,6 +62,7 @@ typedef enum skip_rule {
     SKIP_LISTED, /* no_rope_layers or no_rope_layer_interval must be there (SmolLM 3, Llama 4) */
     SKIP_FULL,   /* layers of full attention, where there are sliding ones (Cohere 2, EXAONE 4) */
     SKIP_ALL,    /* all, unless position_embedding_type is rope (Granite's hybrids) */
+    SKIP_BARE,   /* all, if there is no rope_theta (OLMo's hybrids) */
     SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
@@ -79,6 +89,7 @@ typedef enum temperature_rule {
     TEMPERATURE_NONE,
     TEMPERATURE_LLAMA4, /* 1 + attn_scale log1p(floor((i + 1) / floor_scale)), unrotated layers */
     TEMPERATURE_MINISTRAL3, /* 1 + llama_4_scaling_beta log1p(floor(i / original length)) */
+    TEMPERATURE_KEYS,       /* the same by attn_scale and floor_scale (GGUF) */
 } temperature_rule;
 
 /* Slopes times the lag, added to the logits. */
@@ -87,35 +98,40 @@ typedef enum alibi_rule { ALIBI_NONE, ALIBI_ALWAYS, ALIBI_FLAG, ALIBI_MPT } alib
 /* The norm whose output queries and keys read; fold.c has its names. RMS: by the root mean square;
  * LAYER: mean and variance. */
 typedef enum input_rule {
-    INPUT_RMS,                /* input_layernorm of the layer */
-    INPUT_RMS_PLUS_ONE,       /* the same with gains 1 + w (Gemma) */
-    INPUT_RMS_OPERATOR,       /* operator_norm (LFM 2) */
-    INPUT_RMS_T5,             /* layer.0.layer_norm */
-    INPUT_RMS_T5_CROSS,       /* layer.1.layer_norm; keys: the encoder's last norm */
-    INPUT_LAYER,              /* input_layernorm of the layer */
-    INPUT_LAYER_PLUS_ONE,     /* the same with gains 1 + w (Nemotron) */
-    INPUT_LAYER_BARE,         /* without gains (OLMo) */
-    INPUT_LAYER_LN1,          /* ln_1 (GPT-2) */
-    INPUT_LAYER_MPT,          /* norm_1 */
-    INPUT_LAYER_FALCON,       /* ln_attn, or input_layernorm */
-    INPUT_LAYER_OPT,          /* self_attn_layer_norm, if do_layer_norm_before */
-    INPUT_LAYER_VIT,          /* layernorm_before */
-    INPUT_LAYER_CLIP,         /* layer_norm1 */
-    INPUT_LAYER_MODERNBERT,   /* attn_norm; layer 0 has the embedding's alone */
-    INPUT_LAYER_BERT,         /* the output norm of the layer before, or the embedding's */
-    INPUT_LAYER_ALBERT,       /* the same, of the group of the layer before */
-    INPUT_LAYER_DISTILBERT,   /* the same under other names */
-    INPUT_LAYER_NOMIC,        /* the same */
-    INPUT_LAYER_BART_ENCODER, /* the same */
-    INPUT_LAYER_BART_DECODER, /* the same */
-    INPUT_LAYER_BART_CROSS,   /* self_attn_layer_norm; keys: the encoder's last layer */
-    INPUT_LAYER_BEFORE,       /* self_attn_layer_norm (mBART, Whisper) */
-    INPUT_LAYER_BEFORE_CROSS, /* encoder_attn_layer_norm; keys: the encoder's last norm */
-    INPUT_RMS_GGUF,           /* attn_norm; 1 + w is what the converter wrote */
-    INPUT_LAYER_GGUF,         /* the same with a mean */
-    INPUT_LAYER_FALCON_GGUF,  /* attn_norm_2, or attn_norm */
-    INPUT_LAYER_BERT_GGUF,    /* layer_output_norm of the layer before, or token_embd_norm */
-    INPUT_NONE,               /* queries and keys read the residual stream (OLMo 2, EXAONE 4) */
+    INPUT_RMS,                   /* input_layernorm of the layer */
+    INPUT_RMS_PLUS_ONE,          /* the same with gains 1 + w (Gemma) */
+    INPUT_RMS_OPERATOR,          /* operator_norm (LFM 2) */
+    INPUT_RMS_ATTENTION,         /* attention_layernorm (Apertus) */
+    INPUT_RMS_FIRST,             /* input_layernorm.0 (LongCat) */
+    INPUT_RMS_SECOND,            /* input_layernorm.1 */
+    INPUT_RMS_T5,                /* layer.0.layer_norm */
+    INPUT_RMS_T5_CROSS,          /* layer.1.layer_norm; keys: the encoder's last norm */
+    INPUT_LAYER,                 /* input_layernorm of the layer */
+    INPUT_LAYER_PLUS_ONE,        /* the same with gains 1 + w (Nemotron) */
+    INPUT_LAYER_BARE,            /* without gains (OLMo) */
+    INPUT_LAYER_LN1,             /* ln_1 (GPT-2) */
+    INPUT_LAYER_MPT,             /* norm_1 */
+    INPUT_LAYER_FALCON,          /* ln_attn, or input_layernorm */
+    INPUT_LAYER_OPT,             /* self_attn_layer_norm, if do_layer_norm_before */
+    INPUT_LAYER_VIT,             /* layernorm_before */
+    INPUT_LAYER_CLIP,            /* layer_norm1 */
+    INPUT_LAYER_NORM1,           /* norm1 (DINOv2, DINOv3) */
+    INPUT_LAYER_MODERNBERT,      /* attn_norm; layer 0 has the embedding's alone */
+    INPUT_LAYER_BERT,            /* the output norm of the layer before, or the embedding's */
+    INPUT_LAYER_ALBERT,          /* the same, of the group of the layer before */
+    INPUT_LAYER_DISTILBERT,      /* the same under other names */
+    INPUT_LAYER_NOMIC,           /* the same */
+    INPUT_LAYER_BART_ENCODER,    /* the same */
+    INPUT_LAYER_BART_DECODER,    /* the same */
+    INPUT_LAYER_BART_CROSS,      /* self_attn_layer_norm; keys: the encoder's last layer */
+    INPUT_LAYER_BEFORE,          /* self_attn_layer_norm (mBART, Whisper) */
+    INPUT_LAYER_BEFORE_CROSS,    /* encoder_attn_layer_norm; keys: the encoder's last norm */
+    INPUT_RMS_GGUF,              /* attn_norm; 1 + w is what the converter wrote */
+    INPUT_LAYER_GGUF,            /* the same with a mean */
+    INPUT_LAYER_BERT_GGUF,       /* layer_output_norm of the layer before, or token_embd_norm */
+    INPUT_LAYER_MODERNBERT_GGUF, /* attn_norm; layer 0 has token_embd_norm alone */
+    INPUT_LAYER_FALCON_GGUF,     /* attn_norm_2, or attn_norm */
+    INPUT_NONE,                  /* queries and keys read the residual stream (OLMo 2, EXAONE 4) */
 } input_rule;
 
 /* What a configuration calls its sizes. */
@@ -129,11 +145,17 @@ typedef struct size_keys {
 typedef struct model_family {
     const char *model_type;
     const char *stack; /* of a model with several: "encoder"; NULL: the only one */
+    const char *only;  /* layers of this type are the stack's; NULL: all */
     size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
     const char *stem;  /* what stands before the layer's index in a tensor's name */
     const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
     const char *key;   /* NULL where fused */
     weight_layout layout;
+    const latent_names *latent; /* of LAYOUT_LATENT */
+    bool latent_factors; /* rows from a latent of rank r are multiplied by sqrt(d / r) (LongCat) */
+    bool own_sizes; /* head size and key heads are those of per_layer_config, or global ones (Gemma
+                     * 4)
+                     */
     position_rule positions;
     const char *table;   /* how the name of the position table ends */
     int64_t table_first; /* the row of position 0 */
@@ -158,7 +180,8 @@ typedef struct model_family {
     const char *norm_flag;             /* key that says whether NORM_BARE acts */
     temperature_rule temperature;
     alibi_rule alibi;
-    const char *added; /* how a tensor's name ends that adds a term by the lag (T5), and */
+    bool two_coordinates; /* patches rotate by row and column (DINOv3) */
+    const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
     bool added_by_head; /* it is a table [buckets, heads] */
 } model_family;
@@ -182,6 +205,7 @@ typedef struct side_weights {
     const szgi_tensor *norm;   /* gains of the norm of queries or keys; NULL: none */
     const szgi_tensor *down;   /* MLA: what makes the latent; NULL: the weight acts on the tokens */
     const szgi_tensor *gain;   /* of the latent's norm */
+    double factor;             /* with `down`: on the rows that the weight makes (LongCat) */
     const szgi_tensor *input_gain, *input_shift; /* of the norm that it reads; NULL: none */
     bool folds;                                  /* that norm is known, and both are right */
 } side_weights;
@@ -216,6 +240,7 @@ typedef struct latent_sizes {
 typedef struct gguf_facts {
     model_family family; /* the row of its family, with the names and the layout of GGUF */
     double amplitude;    /* on rotated queries and keys, besides the rotations' own; 0: none */
+    const char *kinds;   /* the key that gives each layer's kind, without the architecture's name */
 } gguf_facts;
 
 /* Which key of the configuration decided: NULL where none did. */

@@ -23,11 +23,37 @@
         .pairing = SZGI_PAIRING_INTERLEAVED, __VA_ARGS__                                           \
     }
 
+#define LATENT_NAMES(attention)                                                                    \
+    {                                                                                              \
+        .query = attention ".q_proj.weight", .query_down = attention ".q_a_proj.weight",           \
+        .query_gain = attention ".q_a_layernorm.weight", .query_up = attention ".q_b_proj.weight", \
+        .key_down = attention ".kv_a_proj_with_mqa.weight",                                        \
+        .key_gain = attention ".kv_a_layernorm.weight", .key_up = attention ".kv_b_proj.weight"    \
+    }
+
+static const latent_names latent = LATENT_NAMES("self_attn"),
+                          latent_first = LATENT_NAMES("self_attn.0"),
+                          latent_second = LATENT_NAMES("self_attn.1");
+
 #define LATENT(type, ...)                                                                          \
     {                                                                                              \
-        .model_type = type, .stem = "layers.", .layout = LAYOUT_LATENT,                            \
+        .model_type = type, .stem = "layers.", .layout = LAYOUT_LATENT, .latent = &latent,         \
         .positions = POSITION_ROTARY, .partial = PARTIAL_LATENT, .scale = SCALE_YARN, __VA_ARGS__  \
     }
+
+/* Two attentions a layer, each with a norm of its own. */
+#define LONGCAT(name, names, norm)                                                                 \
+    {                                                                                              \
+        .model_type = "longcat_flash", .stack = name, .keys = {.layers = "num_layers"},            \
+        .stem = "layers.", .layout = LAYOUT_LATENT, .latent = names, .latent_factors = true,       \
+        .positions = POSITION_ROTARY, .partial = PARTIAL_LATENT, .scale = SCALE_YARN,              \
+        .pairing = SZGI_PAIRING_INTERLEAVED, .input = norm                                         \
+    }
+
+/* Heads of global layers are larger than those of sliding ones. */
+#define GEMMA4(name, ...)                                                                          \
+    LLAMA("gemma4_text", .stack = name, .scale = SCALE_ONE, .norm = NORM_HEAD,                     \
+          .shares_keys = true, __VA_ARGS__)
 
 #define GPT_KEYS                                                                                   \
     { .layers = "n_layer", .heads = "n_head", .model = "n_embd" }
@@ -75,6 +101,10 @@
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
 
+#define HUNYUAN_NORMS                                                                              \
+    .norm = NORM_HEAD_AFTER, .query_norm = "self_attn.query_layernorm.weight",                     \
+    .key_norm = "self_attn.key_layernorm.weight"
+
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
  * stands here only when they are known. */
 static const model_family families[] = {
@@ -118,6 +148,19 @@ static const model_family families[] = {
      .key = "attention.attention.key.weight",
      .positions = POSITION_TABLE,
      .table = "embeddings.position_embeddings"},
+    {.model_type = "dinov2",
+     .input = INPUT_LAYER_NORM1,
+     .stem = "encoder.layer.",
+     .query = "attention.attention.query.weight",
+     .key = "attention.attention.key.weight",
+     .positions = POSITION_TABLE,
+     .table = "embeddings.position_embeddings"},
+    {.model_type = "dinov3_vit",
+     .input = INPUT_LAYER_NORM1,
+     .stem = "layer.",
+     .query = "attention.q_proj.weight",
+     .key = "attention.k_proj.weight",
+     .two_coordinates = true},
     {.model_type = "clip_text_model",
      .input = INPUT_LAYER_CLIP,
      .stem = "encoder.layers.",
@@ -277,6 +320,28 @@ static const model_family families[] = {
           .norm = NORM_HEAD, .gain_plus_one = true),
     LLAMA("gemma3n_text", .scale = SCALE_ONE, .bases = BASE_GEMMA, .norm = NORM_HEAD,
           .shares_keys = true),
+    LLAMA("qwen2_5_omni_text"),
+    LLAMA("qwen3_omni_moe_text", .norm = NORM_HEAD),
+    LLAMA("glm4v_moe_text", .partial = PARTIAL_REQUIRED),
+    LLAMA("arcee"),
+    LLAMA("bitnet"),
+    LLAMA("cwm"),
+    LLAMA("eurobert", .looks_ahead = true),
+    LLAMA("internlm3"),
+    LLAMA("ministral"),
+    LLAMA("seed_oss"),
+    LLAMA("solar_open"),
+    LLAMA("hyperclovax", .scale = SCALE_FACTOR),
+    LLAMA("jais2", .input = INPUT_LAYER),
+    LLAMA("vaultgemma", .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR),
+    LLAMA("apertus", .input = INPUT_RMS_ATTENTION, .norm = NORM_HEAD),
+    LLAMA("dots1", .norm = NORM_HEAD),
+    LLAMA("hy_v3", .norm = NORM_HEAD),
+    LLAMA("exaone_moe", .norm = NORM_HEAD, .skips = SKIP_FULL),
+    LLAMA("flex_olmo", .input = INPUT_NONE, .norm = NORM_FULL),
+    LLAMA("olmo_hybrid", .input = INPUT_NONE, .norm = NORM_FULL, .mixed = true, .skips = SKIP_BARE),
+    GEMMA4("sliding", .only = "sliding_attention"),
+    GEMMA4("full", .only = "full_attention", .own_sizes = true),
     LLAMA("olmo", .input = INPUT_LAYER_BARE),
     LLAMA("olmo2", .input = INPUT_NONE, .norm = NORM_FULL),
     LLAMA("olmo3", .input = INPUT_NONE, .norm = NORM_FULL, .scaled_if_full = true),
@@ -292,10 +357,10 @@ static const model_family families[] = {
     LLAMA("exaone4", .input = INPUT_NONE, .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("gpt_oss"),
     LLAMA("ministral3", .temperature = TEMPERATURE_MINISTRAL3),
-    LLAMA("hunyuan_v1_dense", .norm = NORM_HEAD_AFTER,
-          .query_norm = "self_attn.query_layernorm.weight",
-          .key_norm = "self_attn.key_layernorm.weight"),
+    LLAMA("hunyuan_v1_dense", HUNYUAN_NORMS),
+    LLAMA("hunyuan_v1_moe", HUNYUAN_NORMS),
     LLAMA("lfm2", .input = INPUT_RMS_OPERATOR, .mixed = true, .norm = NORM_HEAD, LAYERNORMS),
+    LLAMA("lfm2_moe", .input = INPUT_RMS_OPERATOR, .mixed = true, .norm = NORM_HEAD, LAYERNORMS),
     LLAMA("phi", .input = INPUT_LAYER, .partial = PARTIAL_REQUIRED, .norm = NORM_LAYER, LAYERNORMS),
     LLAMA("stablelm", .input = INPUT_LAYER, .partial = PARTIAL_REQUIRED, .norm = NORM_EACH,
           .query_norm = "self_attn.q_layernorm.norms.0.weight",
@@ -304,6 +369,9 @@ static const model_family families[] = {
     LLAMA("glm4_moe", .partial = PARTIAL_REQUIRED, .norm = NORM_HEAD),
     NEIGHBOURS("cohere", .input = INPUT_LAYER, .norm = NORM_LAYER),
     NEIGHBOURS("cohere2", .input = INPUT_LAYER, .skips = SKIP_FULL),
+    NEIGHBOURS("ernie4_5"),
+    NEIGHBOURS("ernie4_5_moe"),
+    NEIGHBOURS("glm4v_text", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("helium"),
     NEIGHBOURS("glm", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("glm4", .partial = PARTIAL_REQUIRED),
@@ -312,8 +380,14 @@ static const model_family families[] = {
     LATENT("deepseek_v2", .pairing = SZGI_PAIRING_INTERLEAVED),
     LATENT("deepseek_v3", .interleave = "rope_interleave"),
     LATENT("kimi_k2", .interleave = "rope_interleave"),
+    LATENT("deepseek_v32", .pairing = SZGI_PAIRING_INTERLEAVED),
+    LATENT("glm_moe_dsa", .pairing = SZGI_PAIRING_INTERLEAVED),
+    LATENT("glm4_moe_lite", .interleave = "rope_interleave"),
+    LATENT("youtu", .interleave = "rope_interleave"),
     LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
+    LONGCAT("first", &latent_first, INPUT_RMS_FIRST),
+    LONGCAT("second", &latent_second, INPUT_RMS_SECOND),
     BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS),
     BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
     BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
@@ -332,9 +406,6 @@ const char *szgi_family_refusal(const char *model_type) {
     static const struct {
         const char *model_type, *why;
     } refused[] = {
-        {"gemma4_text", "heads of global layers are larger than those of sliding ones"},
-        {"longcat_flash", "each layer has two attentions"},
-        {"dinov3_vit", "queries and keys rotate by two coordinates"},
         {"deepseek_v4", "keys are compressed over positions"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

@@ -32,6 +32,9 @@ static const input_norm norms[] = {
     [INPUT_RMS] = RMS_NORM("input_layernorm"),
     [INPUT_RMS_PLUS_ONE] = RMS_NORM("input_layernorm", .plus_one = true),
     [INPUT_RMS_OPERATOR] = RMS_NORM("operator_norm"),
+    [INPUT_RMS_ATTENTION] = RMS_NORM("attention_layernorm"),
+    [INPUT_RMS_FIRST] = RMS_NORM("input_layernorm.0"),
+    [INPUT_RMS_SECOND] = RMS_NORM("input_layernorm.1"),
     [INPUT_RMS_T5] = RMS_NORM("layer.0.layer_norm"),
     [INPUT_RMS_T5_CROSS] = RMS_NORM("layer.1.layer_norm", .keys = "encoder.final_layer_norm"),
     [INPUT_LAYER] = LAYER_NORM("input_layernorm"),
@@ -44,6 +47,7 @@ static const input_norm norms[] = {
         LAYER_NORM("self_attn_layer_norm", .flag = "do_layer_norm_before", .wanted = true),
     [INPUT_LAYER_VIT] = LAYER_NORM("layernorm_before"),
     [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
+    [INPUT_LAYER_NORM1] = LAYER_NORM("norm1"),
     [INPUT_LAYER_MODERNBERT] = LAYER_NORM("attn_norm", .first = "embeddings.norm"),
     [INPUT_LAYER_BERT] =
         LAYER_NORM("output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
@@ -69,6 +73,7 @@ static const input_norm norms[] = {
     [INPUT_LAYER_FALCON_GGUF] = LAYER_NORM("attn_norm_2", .other = "attn_norm"),
     [INPUT_LAYER_BERT_GGUF] =
         LAYER_NORM("layer_output_norm", .after = true, .first = "token_embd_norm"),
+    [INPUT_LAYER_MODERNBERT_GGUF] = LAYER_NORM("attn_norm", .first = "token_embd_norm"),
     [INPUT_NONE] = {.kind = KIND_NONE},
 };
 
@@ -76,15 +81,21 @@ input_rule szgi_fold_rule_of_gguf(input_rule rule) {
     switch (rule) {
     case INPUT_RMS:
     case INPUT_RMS_PLUS_ONE:
+    case INPUT_RMS_OPERATOR:
+    case INPUT_RMS_ATTENTION:
         return INPUT_RMS_GGUF;
     case INPUT_LAYER:
     case INPUT_LAYER_PLUS_ONE:
     case INPUT_LAYER_LN1:
+    case INPUT_LAYER_MPT:
         return INPUT_LAYER_GGUF;
     case INPUT_LAYER_FALCON:
         return INPUT_LAYER_FALCON_GGUF;
     case INPUT_LAYER_BERT:
+    case INPUT_LAYER_NOMIC:
         return INPUT_LAYER_BERT_GGUF;
+    case INPUT_LAYER_MODERNBERT:
+        return INPUT_LAYER_MODERNBERT_GGUF;
     case INPUT_LAYER_BARE:
         return rule;
     default:

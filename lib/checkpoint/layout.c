@@ -3,10 +3,6 @@
 
 #include "checkpoint_private.h"
 
-static const char query_up[] = "self_attn.q_b_proj.weight",
-                  query_whole[] = "self_attn.q_proj.weight",
-                  key_up[] = "self_attn.kv_b_proj.weight";
-
 /* Ranks and parts of latent attention; without q_lora_rank queries come from the tokens. */
 static szg_status resolve_latent(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const rank[] = {"q_lora_rank", NULL};
@@ -33,8 +29,9 @@ static szg_status resolve_latent(szg_context *context, szg_checkpoint *checkpoin
         return szgi_json_fail(context, szgi_json_member(checkpoint->settings, rank[0]),
                               "is %" PRId64 ", and may not exceed %" PRId64, latent->query_rank,
                               most);
-    checkpoint->query = latent->query_rank ? query_up : query_whole;
-    checkpoint->key = key_up;
+    const latent_names *names = checkpoint->family->latent;
+    checkpoint->query = latent->query_rank ? names->query_up : names->query;
+    checkpoint->key = names->key_up;
     return SZG_OK;
 }
 
@@ -93,7 +90,7 @@ static szg_status place_quarters(szg_context *context, szg_checkpoint *checkpoin
 
 static void place_latent(szg_checkpoint *checkpoint) {
     const latent_sizes *latent = &checkpoint->latent;
-    int64_t key = latent->nope + latent->value;
+    int64_t key = latent->nope + (checkpoint->family->latent->split ? 0 : latent->value);
     checkpoint->query_at = in_turn(0, checkpoint->head_size);
     checkpoint->key_at = in_turn(0, key);
     checkpoint->query_rows = checkpoint->heads * checkpoint->head_size;

@@ -357,11 +357,13 @@ static void put_terms(property_writer *writer) {
             "1");
     if (checkpoint->added)
         put(writer, "lag_terms", BY(.key = checkpoint->added->name, .left_out = true), "trained");
+    if (checkpoint->family->two_coordinates)
+        put(writer, "patch_rotation", BY(.left_out = true), "by row and column");
     if (checkpoint->temperature > 0)
         put(writer, "temperature",
-            BY(.key = checkpoint->family->temperature == TEMPERATURE_LLAMA4
-                          ? "attn_scale"
-                          : "llama_4_scaling_beta",
+            BY(.key = checkpoint->family->temperature == TEMPERATURE_MINISTRAL3
+                          ? "llama_4_scaling_beta"
+                          : "attn_scale",
                .left_out = true),
             "1 + %.17g log(1 + floor(position / %.17g))", checkpoint->temperature,
             checkpoint->temperature_length);

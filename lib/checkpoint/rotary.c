@@ -237,6 +237,8 @@ static szg_status resolve_nested(szg_context *context, szg_checkpoint *checkpoin
         const char *type;
         SZG_TRY(szgi_config_layer_type(context, checkpoint, i, &type));
         int slot = 0;
+        if (checkpoint->layer[i].absent) /* another stack's, perhaps with heads of another size */
+            continue;
         while (slot < checkpoint->rotations && strcmp(name[slot], type) != 0)
             slot++;
         checkpoint->layer[i].rotation = slot;
@@ -430,6 +432,12 @@ static szg_status rotates_at_all(szg_context *context, szg_checkpoint *checkpoin
         if (szgi_json_has(checkpoint->settings, kind_key))
             SZG_TRY(szgi_json_as_text(context, value, &kind));
         *out = strcmp(kind, "rope") == 0;
+    } else if (checkpoint->family->skips == SKIP_BARE) {
+        szgi_json_value parameters = szgi_json_member(checkpoint->settings, "rope_parameters");
+        checkpoint->decided.skips = base_keys[0];
+        *out = szgi_json_has(checkpoint->settings, base_keys[0]) ||
+               (szgi_json_kind_of(parameters) == SZGI_JSON_OBJECT &&
+                szgi_json_has(parameters, base_keys[0]));
     }
     return SZG_OK;
 }

@@ -14,7 +14,8 @@ static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
-        if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0)
+        if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0 ||
+            strstr(tensor->name, ".indexer.")) /* which chooses keys, and has queries of its own */
             continue;
         for (const char *const *ending = endings; *ending; ending++)
             if (szgi_text_ends(tensor->name, *ending))
@@ -54,12 +55,13 @@ static void place_bias(const szg_checkpoint *checkpoint, int64_t owner, const ch
 }
 
 static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoint) {
-    char query[128], key[128];
+    char query[128], key[128], query_down[128], key_down[128];
+    const latent_names *latent = checkpoint->family->latent;
     bias_name(checkpoint->query, query);
     bias_name(checkpoint->key ? checkpoint->key : checkpoint->query, key);
-    bool latent = checkpoint->family->layout == LAYOUT_LATENT;
-    const char *const endings[] = {query, key, latent ? "self_attn.q_a_proj.bias" : NULL,
-                                   "self_attn.kv_a_proj_with_mqa.bias", NULL};
+    const char *const endings[] = {query, key,
+                                   latent ? bias_name(latent->query_down, query_down) : NULL,
+                                   latent ? bias_name(latent->key_down, key_down) : NULL, NULL};
     if (!stack_tensor(checkpoint, endings))
         return SZG_OK;
     for (int64_t i = 0; i < checkpoint->layers; i++) {
@@ -203,6 +205,8 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
         } else {
             SZG_TRY(szgi_json_as_boolean(context, flag, &tuned));
         }
+    } else if (checkpoint->family->temperature == TEMPERATURE_KEYS) {
+        tuned = szgi_json_has(object, factor);
     } else {
         object = szgi_json_member(
             object, szgi_json_has(object, "rope_parameters") ? "rope_parameters" : "rope_scaling");
@@ -223,7 +227,7 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
 }
 
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
-    const char *const sinks[] = {"self_attn.sinks", NULL};
+    const char *const sinks[] = {"self_attn.sinks", "attn_sinks.weight", NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
     if (checkpoint->family->added)
@@ -254,6 +258,9 @@ static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint)
         SZG_TRY(note(context, checkpoint,
                      "latents are normalised: their gains are in, and left out is the division by "
                      "each token's own norm, which the rotary part of keys does not have"));
+    if (checkpoint->family->two_coordinates)
+        SZG_TRY(note(context, checkpoint,
+                     "queries and keys of patches rotate by the patch's row and column: left out"));
     for (int i = 0; i < checkpoint->rotations; i++)
         if (checkpoint->rotation[i].note)
             SZG_TRY(note(context, checkpoint, checkpoint->rotation[i].note));

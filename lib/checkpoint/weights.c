@@ -6,6 +6,7 @@
 #include "linalg/linalg.h"
 #include "checkpoint_private.h"
 #include "fold.h"
+#include "latent.h"
 
 /* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
 static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
@@ -88,7 +89,7 @@ static szg_status read_product(szg_context *context, const side_weights *side, i
     int64_t size;
     SZG_TRY(szgi_memory_product(context, rows, rank, &size));
     SZG_TRY(make_room(context, size, &kept->up, &kept->up_size));
-    SZG_TRY(szgi_tensor_read(context, side->weight, first * rank, size, kept->up));
+    SZG_TRY(szgi_latent_read_up(context, side, first, rows, rank, kept->up));
     if (fold != FOLD_NONE)
         SZG_TRY(gain_columns(context, side->gain, rows, rank, kept->up));
     SZG_TRY(read_down(context, side->down, kept));

@@ -29,6 +29,8 @@ double *read_all(const szgi_tensor *tensor) {
 
 const szgi_tensor *oracle_tensor(const family_case *own, int64_t layer, const char *what) {
     char name[128];
+    if (own->layers)
+        layer = own->layers[layer] - '0';
     snprintf(name, sizeof name, "%s%lld.%s", own->stack, (long long)layer, what);
     return szgi_safetensors_find(own->oracle, name);
 }
@@ -153,6 +155,15 @@ static void rotate(const family_case *own, int64_t layer, measured *x) {
         }
 }
 
+/* Row `row` of what acts on a latent, as it stands or transposed by head. */
+static double upper(const szgi_tensor *weight, const double *value, int64_t row, int64_t column,
+                    int64_t rank) {
+    if (weight->dims < 3)
+        return value[row * rank + column];
+    int64_t rows = weight->shape[2];
+    return value[(row / rows * rank + column) * rows + row % rows];
+}
+
 /* What the model divides by, for each token: the root mean square of the latent; 1 without one. And
  * the error of a row of `up`, which acts on it. */
 static void divide_by_latent(const family_case *own, const side_weights *side, int64_t rank,
@@ -168,13 +179,16 @@ static void divide_by_latent(const family_case *own, const side_weights *side, i
         for (int64_t r = 0; r < rows; r++) {
             double sum = 0, off = 0, size = 0;
             for (int64_t j = 0; j < rank; j++) {
-                double weight = up[(first + r) * rank + j];
+                double weight = upper(side->weight, up, first + r, j, rank);
                 sum += weight * c[j];
                 off += fabs(weight) * error[j];
                 size += fabs(weight * c[j]);
             }
             double *value = out->value + i * out->columns + r;
             *value /= root;
+            sum *= side->factor;
+            off *= side->factor;
+            size *= side->factor;
             ck_close(*value, sum,
                      gamma_of(4 * (double)(rank + x->shape[1])) * (size + fabs(sum)) +
                          1e-9 * fabs(sum));
@@ -353,6 +367,17 @@ static double shift_error(const family_case *own, int64_t count, const double *l
     return gamma32(4) * 2 * largest;
 }
 
+/* Tokens whose logits are made again: where patches rotate by row and column, those that are none.
+ */
+static int64_t unrotated_tokens(const family_case *own) {
+    static const char *const keys[] = {"num_register_tokens", NULL};
+    int64_t registers;
+    if (!own->checkpoint->family->two_coordinates)
+        return TOKENS;
+    ck_szg_ok(szgi_config_integer(test_context(), own->checkpoint->settings, keys, 1, &registers));
+    return 1 + registers; /* and the class */
+}
+
 static void check_head(const family_case *own, int64_t layer, int64_t head, const measured *q,
                        const measured *k, const double *logits) {
     int64_t nq = q->rows, nk = k->rows;
@@ -364,7 +389,7 @@ static void check_head(const family_case *own, int64_t layer, int64_t head, cons
     ck_assert_ptr_nonnull(errors);
     snprintf(place, sizeof place, "%s: %slayer %lld, head %lld", own->folder, own->stack,
              (long long)layer, (long long)head);
-    int64_t seen = 0;
+    int64_t seen = 0, plain = unrotated_tokens(own);
     double shift = shift_error(own, nq * nk, logits);
     for (int64_t i = 0; i < nq; i++)
         for (int64_t j = 0; j < nk; j++) {
@@ -373,7 +398,7 @@ static void check_head(const family_case *own, int64_t layer, int64_t head, cons
             error += shift;
             rest[i * nk + j] = wanted - got;
             errors[i * nk + j] = error;
-            if (isnan(wanted))
+            if (isnan(wanted) || i >= plain || j >= plain)
                 continue;
             seen++;
             if (!added)
@@ -382,7 +407,7 @@ static void check_head(const family_case *own, int64_t layer, int64_t head, cons
                               "and %.3g is allowed",
                               place, (long long)i, (long long)j, got, wanted, error);
         }
-    ck_assert_int_ge(seen, nk); /* a mask left something */
+    ck_assert_int_ge(seen, plain < nk ? plain * plain : nk); /* a mask left something */
     if (added)
         check_added(own, place, nq, nk, rest, errors);
     free(rest);

@@ -40,7 +40,8 @@ typedef struct family_case {
     char folder[700];
     const szg_checkpoint *checkpoint;
     szgi_safetensors *oracle;
-    const char *stack; /* "" or "encoder." */
+    const char *stack;  /* "" or "encoder." */
+    const char *layers; /* a digit a layer: which one of the oracle it is; NULL: the same */
     double eps;
     int64_t positions[TOKENS];
 } family_case;

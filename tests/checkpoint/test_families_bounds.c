@@ -274,7 +274,23 @@ START_TEST(no_logit_is_above_its_bound) {
 }
 END_TEST
 
+/* What rotates by two coordinates has no bound of one that rotates by a lag. */
+START_TEST(patches_have_no_bound) {
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    family_case own = {.stack = ""};
+    snprintf(folder, sizeof folder, "%s/dinov3_vit", data_folder());
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    own.checkpoint = checkpoint;
+    head_bound bound = bound_of(&own, 0, 0, 0);
+    ck_assert(isnan(bound.value));
+    ck_assert_str_eq(bound.why, "patches rotate by row and column: not covered");
+    szg_checkpoint_close(&checkpoint);
+}
+END_TEST
+
 TEST_FILE("families_bounds") {
+    test_add(suite, "patches_have_no_bound", patches_have_no_bound);
     test_add(suite, "no_input_is_above_the_bound", no_input_is_above_the_bound);
     test_add(suite, "no_logit_is_above_its_bound", no_logit_is_above_its_bound);
 }

@@ -32,6 +32,12 @@ static const struct {
     {"mpnet", "bias lag_terms "},
     {"deberta-v2", "bias lag_terms "},
     {"deepseek_v3", "latent_norm "},
+    {"longcat_flash", "latent_norm "},
+    {"gemma4_text", "query_key_norm "},
+    {"dinov2", "bias "},
+    {"dinov3_vit", "bias patch_rotation "},
+    {"exaone_moe", "query_key_norm "},
+    {"deepseek_v32", "latent_norm "},
     {"mistral4", "latent_norm temperature "},
 };
 
@@ -83,9 +89,17 @@ static const struct {
     {"qwen3_next", "norm_gain", "1 + weight", "", ""},
     {"gemma", "input_norm", "RMS, gains 1 + weight", "0-1",
      "model.layers.0.input_layernorm.weight"},
+    {"apertus", "input_norm", "RMS", "0-1", "model.layers.0.attention_layernorm.weight"},
+    {"longcat_flash", "input_norm", "RMS", "0-1", "model.layers.0.input_layernorm.0.weight"},
+    {"dinov2", "input_norm", "mean and variance", "0-1", "encoder.layer.0.norm1.weight"},
     {"olmo", "input_norm", "mean and variance, without gains", "0-1", ""},
     {"electra", "input_norm", "mean and variance", "1", "encoder.layer.0.output.LayerNorm.weight"},
     {"gemma3n_text", "shared_keys", "of layer 0", "2", "num_kv_shared_layers"},
+    {"gemma4_text", "stack", "sliding", "", ""},
+    {"gemma4_text", "attention", "queries and keys", "0+2", "layer_types"},
+    {"longcat_flash", "stack", "first", "", ""},
+    {"longcat_flash", "layers", "2", "", "num_layers"},
+    {"olmo_hybrid-nope", "no_rotation", "1", "1", "rope_theta"},
     {"albert", "shared_layers", "1 groups", "", "num_hidden_groups"},
     {"falcon", "key_heads", "2", "", "num_kv_heads"},
     {"falcon-mqa", "key_heads", "1", "", "multi_query"},
@@ -151,6 +165,77 @@ START_TEST(a_prefix_chooses_another_stack) {
     ck_assert_int_eq(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint),
                      SZG_EINVAL);
     ck_assert(strstr(szg_context_message(test_context()), "no stack called 'encoder'"));
+}
+END_TEST
+
+/* Global layers of Gemma 4: head sizes and key heads are those of per_layer_config, or the keys of
+ * the configuration as it was published. */
+START_TEST(global_layers_have_their_own_sizes) {
+    static const struct {
+        const char *set[4];
+        const char *words; /* NULL: it opens, with */
+        int64_t head_size, key_heads;
+    } cases[] = {
+        {{NULL}, NULL, 16, 1},
+        {{"per_layer_config=null", "global_head_dim=16", "num_global_key_value_heads=1"},
+         NULL,
+         16,
+         1},
+        {{"per_layer_config=null", "global_head_dim=8", "attention_k_eq_v=false",
+          "num_global_key_value_heads=1"},
+         NULL,
+         8,
+         2},
+        {{"per_layer_config=null"}, "global_head_dim: is missing", 0, 0},
+        {{"per_layer_config.1.head_dim=8"},
+         "per_layer_config.3.head_dim: is 16, but 8 in another layer of type 'full_attention'",
+         0,
+         0},
+        {{"per_layer_config.1.head_dim=0"}, "is 16, but 0", 0, 0},
+        {{"per_layer_config={\"1\":{},\"3\":{}}"}, NULL, 8, 2},
+    };
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/gemma4_text", data_folder());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = cases[i].set,
+                                          .stack = "full"};
+        while (choices.sets < 4 && cases[i].set[choices.sets])
+            choices.sets++;
+        szg_status status =
+            szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint);
+        if (cases[i].words) {
+            ck_szg_fails(SZG_EDATA, cases[i].words, status);
+            continue;
+        }
+        ck_szg_ok(status);
+        ck_assert_int_eq(szg_checkpoint_describe(checkpoint).head_size, cases[i].head_size);
+        ck_assert_int_eq(szg_checkpoint_describe(checkpoint).key_heads, cases[i].key_heads);
+        ck_assert_str_eq(szg_checkpoint_describe(checkpoint).stacks, "sliding+full");
+        ck_assert_int_eq(checkpoint->rotations, 1); /* the other one is for heads of another size */
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+/* Of Qwen's omni models the stack that reads text is read; what speaks is another one. */
+START_TEST(a_thinker_is_the_text) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    model_open(&model);
+    static const char *const prefixes[] = {"thinker.model.", "talker.model."};
+    for (int i = 0; i < 2; i++) {
+        model_add(&model, SZGI_DTYPE_F32, 4, 4, "%slayers.0.self_attn.q_proj.weight", prefixes[i]);
+        model_add(&model, SZGI_DTYPE_F32, 4, 4, "%slayers.0.self_attn.k_proj.weight", prefixes[i]);
+    }
+    model_write(&model, "{\"model_type\":\"qwen2_5_omni\",\"thinker_config\":{\"text_config\":{"
+                        "\"model_type\":\"qwen2_5_omni_text\",\"num_hidden_layers\":1,"
+                        "\"num_attention_heads\":1,\"hidden_size\":4,\"rope_theta\":10000}}}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).model_type, "qwen2_5_omni_text");
+    ck_assert_str_eq(checkpoint->prefix, "thinker.model.");
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
 }
 END_TEST
 
@@ -416,6 +501,8 @@ TEST_FILE("families_properties") {
     test_add(suite, "what_is_left_out_has_a_row", what_is_left_out_has_a_row);
     test_add(suite, "properties_name_their_keys", properties_name_their_keys);
     test_add(suite, "a_prefix_chooses_another_stack", a_prefix_chooses_another_stack);
+    test_add(suite, "global_layers_have_their_own_sizes", global_layers_have_their_own_sizes);
+    test_add(suite, "a_thinker_is_the_text", a_thinker_is_the_text);
     test_add(suite, "values_are_set", values_are_set);
     test_add(suite, "older_forms", older_forms);
     test_add(suite, "two_bases_have_two_keys", two_bases_have_two_keys);

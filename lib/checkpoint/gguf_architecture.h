@@ -1,0 +1,48 @@
+/* The architectures of GGUF files, and what llama.cpp's code says of them where a file does not. */
+#ifndef SZG_CHECKPOINT_GGUF_ARCHITECTURE_H
+#define SZG_CHECKPOINT_GGUF_ARCHITECTURE_H
+
+#include "checkpoint_private.h"
+
+/* What rope.scaling.yarn_log_multiplier is. YaRN's amplitude is then (0.1 ln s + 1) by
+ * (0.1 m ln s + 1), m the multiplier. */
+typedef enum multiplier_rule {
+    MULTIPLIER_NONE,   /* it is refused */
+    MULTIPLIER_WHOLE,  /* mscale_all_dim */
+    MULTIPLIER_TENTH,  /* a tenth of it */
+    MULTIPLIER_CANCEL, /* a tenth of it, and the amplitude is 1 (DeepSeek) */
+} multiplier_rule;
+
+/* Which layers slide matters to queries and keys. */
+typedef enum sliding_rule {
+    SLIDING_NONE,     /* it does not */
+    SLIDING_BASES,    /* sliding layers rotate with rope.freq_base_swa, and unscaled */
+    SLIDING_ROTATES,  /* only sliding layers rotate */
+    SLIDING_UNSCALED, /* rope.scaling acts on the others alone, where any slide (OLMo 3) */
+} sliding_rule;
+
+typedef struct gguf_architecture {
+    const char *name, *model_type; /* the family with the same scale, positions and layers */
+    szgi_pairing pairing; /* as converted: the rows of LLaMA's q and k are permuted for it */
+    sliding_rule sliding;
+    int pattern;        /* every so many layers one does not slide, where no key says so */
+    bool whole_first;   /* that is the first of them; else the last */
+    int sliding_layers; /* of so many layers some slide though no key says so (EXAONE 4) */
+    int own_keys;   /* layers from this one on use earlier keys, where no key says so (Gemma 3n) */
+    int unrotated;  /* every so many layers one does not rotate; 0: all do */
+    int wide_scale; /* layers of the one size whose scale is 1/sqrt(d / heads) */
+    int interval;   /* every so many layers one has attention, where no key says so */
+    int bare_experts; /* experts of the one size without norms of queries and keys (Llama 4) */
+    bool whole_ramp;  /* YaRN's ramp does not end at whole pairs */
+    bool alibi;       /* ALiBi, whatever the keys say */
+    multiplier_rule multiplier;
+    /* What grows with the position: its factor and length where no key says so (Llama 4), or where
+     * attention.temperature_length is (0: the key decides whether it acts). */
+    bool tempered;
+    double temperature, temperature_length;
+} gguf_architecture;
+
+/* NULL where szego does not know it. */
+const gguf_architecture *szgi_gguf_architecture(const char *name);
+
+#endif

@@ -1,0 +1,78 @@
+/* What each layer of a GGUF file is, from its metadata. */
+#include <inttypes.h>
+
+#include "gguf_translate.h"
+
+/* What a layer is, as layer_types says it. */
+typedef szg_status layer_kind(gguf_translation *own, int64_t layer, const char **out);
+
+/* layer_types; `key`: what decides it. */
+static szg_status put_kinds(gguf_translation *own, int64_t layers, const char *key,
+                            layer_kind *kind) {
+    szgi_json *list;
+    const char *name = NULL;
+    own->checkpoint->gguf.kinds = key;
+    SZG_TRY(szgi_json_open_array(own->context, &list));
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < layers && status == SZG_OK; i++) {
+        status = kind(own, i, &name);
+        if (status == SZG_OK)
+            status = szgi_json_add_text(own->context, list, NULL, name);
+    }
+    if (status == SZG_OK)
+        status = szgi_json_add(own->context, own->out, "layer_types", &list);
+    szgi_json_close(&list);
+    return status;
+}
+
+static const char pattern_key[] = "attention.sliding_window_pattern";
+
+/* By the pattern: a list of flags, or every so many layers. */
+static szg_status sliding_kind(gguf_translation *own, int64_t layer, const char **out) {
+    szgi_json_value value = szgi_gguf_value(own, pattern_key);
+    int64_t pattern;
+    bool slides;
+    if (szgi_json_kind_of(value) == SZGI_JSON_ARRAY) {
+        szgi_json_value flag = szgi_json_element(value, layer);
+        if (szgi_json_kind_of(flag) <= SZGI_JSON_NULL)
+            return szgi_json_fail(own->context, value,
+                                  "has %" PRId64 " entries, and no layer %" PRId64,
+                                  szgi_json_count(value), layer);
+        SZG_TRY(szgi_json_as_boolean(own->context, flag, &slides));
+    } else {
+        SZG_TRY(szgi_gguf_integer_or(own, pattern_key, own->architecture->pattern, &pattern));
+        slides = own->architecture->whole_first ? layer % pattern != 0 : (layer + 1) % pattern != 0;
+    }
+    *out = slides ? "sliding_attention" : "full_attention";
+    return SZG_OK;
+}
+
+/* Layers with no key heads have no attention. */
+static szg_status counted_kind(gguf_translation *own, int64_t layer, const char **out) {
+    szgi_json_value value = szgi_gguf_value(own, "attention.head_count_kv");
+    int64_t heads;
+    SZG_TRY(szgi_json_as_integer(
+        own->context,
+        szgi_json_kind_of(value) == SZGI_JSON_ARRAY ? szgi_json_element(value, layer) : value,
+        &heads));
+    *out = heads == 0 ? "conv" : "full_attention";
+    return SZG_OK;
+}
+
+/* Which layers have attention, in families where some have not. */
+szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes) {
+    int64_t interval;
+    if (!own->family->mixed)
+        return SZG_OK;
+    if (own->architecture->interval == 0)
+        return put_kinds(own, sizes->layers, "attention.head_count_kv", counted_kind);
+    if (szgi_gguf_has(own, "attention.recurrent_layers"))
+        return szgi_gguf_refuse(own, "attention.recurrent_layers");
+    SZG_TRY(szgi_gguf_integer_or(own, "full_attention_interval", own->architecture->interval,
+                                 &interval));
+    return szgi_gguf_put_integer(own, "full_attention_interval", interval);
+}
+
+szg_status szgi_gguf_sliding_kinds(gguf_translation *own, const gguf_sizes *sizes) {
+    return put_kinds(own, sizes->layers, pattern_key, sliding_kind);
+}

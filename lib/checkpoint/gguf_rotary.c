@@ -1,0 +1,195 @@
+/* Rotary positions of a GGUF file, from its metadata. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "gguf_translate.h"
+
+/* The base of the format's reader where a file has none. */
+static const double default_base = 10000;
+
+/* Which layers slide, in architectures where that matters. */
+static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *sizes, double base) {
+    const gguf_architecture *architecture = own->architecture;
+    sliding_rule rule = architecture->sliding;
+    int64_t window = architecture->sliding_layers == sizes->layers;
+    double local;
+    own->family->bases = BASE_ONE;
+    if (szgi_gguf_has(own, "attention.sliding_window"))
+        SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
+                                     &window));
+    if (rule != SLIDING_BASES) {
+        SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base_swa", base, &local));
+        if (local != base)
+            return szgi_gguf_refuse(own, "rope.freq_base_swa");
+    }
+    if (rule == SLIDING_NONE)
+        return SZG_OK;
+    if (window == 0) { /* none slides, and all rotate alike */
+        own->family->skips = SKIP_NONE;
+        return SZG_OK;
+    }
+    own->family->scaled_if_full = rule == SLIDING_UNSCALED;
+    SZG_TRY(szgi_gguf_sliding_kinds(own, sizes));
+    if (rule != SLIDING_BASES)
+        return SZG_OK;
+    own->family->bases = BASE_GEMMA;
+    SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base_swa", default_base, &local));
+    return szgi_gguf_put_real(own, "rope_local_base_freq", local);
+}
+
+/* HunYuan's key, which its converter puts into the base: NTK-aware scaling at every length. */
+static szg_status stretch_base(gguf_translation *own, int64_t rotary, double *base) {
+    static const char key[] = "rope.scaling.alpha";
+    double alpha;
+    SZG_TRY(szgi_gguf_switch(own, key, &alpha));
+    if (alpha == 0)
+        return SZG_OK;
+    if (own->family->norm != NORM_HEAD_AFTER || rotary <= 2)
+        return szgi_gguf_refuse(own, key);
+    SZG_TRY(szgi_config_positive(own->context, szgi_gguf_value(own, key), &alpha));
+    *base *= pow(alpha, (double)rotary / (double)(rotary - 2));
+    return SZG_OK;
+}
+
+static szg_status translate_base(gguf_translation *own, const gguf_sizes *sizes, int64_t rotary) {
+    double base;
+    SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base", default_base, &base));
+    if (!szgi_gguf_has(own, "rope.freq_base"))
+        SZG_TRY(szgi_text_append(own->context, &own->checkpoint->note,
+                                 "the file has no %s.rope.freq_base: llama.cpp's 10000 is taken",
+                                 own->architecture->name));
+    own->family->fixed_base = 0;
+    SZG_TRY(stretch_base(own, rotary, &base));
+    SZG_TRY(szgi_gguf_put_real(own, "rope_theta", base));
+    return translate_sliding(own, sizes, base);
+}
+
+/* mscale_all_dim, of which the file has a tenth in single precision: the decimal that it was. */
+static double undo_tenth(double tenth) {
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", 10 * tenth);
+    double decimal = strtod(text, NULL);
+    return (float)(0.1 * decimal) == (float)tenth ? decimal : 10 * tenth;
+}
+
+/* YaRN's factor 0.1 m ln s + 1. */
+static double yarn_factor(double multiplier, double factor) {
+    return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
+}
+
+/* YaRN's amplitude of rotated queries and keys, and mscale_all_dim, which scales logits of latent
+ * attention. */
+static szg_status put_amplitude(gguf_translation *own, szgi_json *scaling, double factor,
+                                double amplitude) {
+    static const char key[] = "rope.scaling.yarn_log_multiplier";
+    multiplier_rule rule = own->architecture->multiplier;
+    bool latent = own->family->layout == LAYOUT_LATENT;
+    double multiplier, own_amplitude = yarn_factor(1, factor);
+    SZG_TRY(szgi_gguf_switch(own, key, &multiplier));
+    if (multiplier != 0 && rule == MULTIPLIER_NONE)
+        return szgi_gguf_refuse(own, key);
+    if (multiplier != 0)
+        SZG_TRY(szgi_config_positive(own->context, szgi_gguf_value(own, key), &multiplier));
+    if (latent && amplitude != 1)
+        return szgi_gguf_refuse(own, "rope.scaling.attn_factor");
+    if (rule == MULTIPLIER_TENTH || rule == MULTIPLIER_CANCEL)
+        multiplier = undo_tenth(multiplier);
+    if (multiplier != 0)
+        own_amplitude =
+            rule == MULTIPLIER_CANCEL ? 1 : own_amplitude / yarn_factor(multiplier, factor);
+    if (multiplier != 0 && latent)
+        SZG_TRY(szgi_json_add_real(own->context, scaling, "mscale_all_dim", multiplier));
+    return szgi_json_add_real(own->context, scaling, "attention_factor", amplitude * own_amplitude);
+}
+
+static szg_status put_yarn(gguf_translation *own, szgi_json *scaling, double factor,
+                           double amplitude) {
+    static const struct {
+        const char *key, *name;
+    } optional[] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
+                    {"rope.scaling.yarn_beta_slow", "beta_slow"}};
+    static const char *const unknown[] = {"rope.scaling.yarn_ext_factor",
+                                          "rope.scaling.yarn_attn_factor"};
+    int64_t original;
+    double value;
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        SZG_TRY(szgi_gguf_positive_or(own, unknown[i], 1, &value));
+        if (value != 1)
+            return szgi_gguf_refuse(own, unknown[i]);
+    }
+    SZG_TRY(szgi_gguf_integer(own, szgi_gguf_original_key(own), &original));
+    SZG_TRY(
+        szgi_json_add_integer(own->context, scaling, "original_max_position_embeddings", original));
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        if (!szgi_gguf_has(own, optional[i].key))
+            continue;
+        SZG_TRY(szgi_gguf_positive_or(own, optional[i].key, 0, &value));
+        SZG_TRY(szgi_json_add_real(own->context, scaling, optional[i].name, value));
+    }
+    if (own->architecture->whole_ramp)
+        SZG_TRY(szgi_json_add_boolean(own->context, scaling, "truncate", false));
+    return put_amplitude(own, scaling, factor, amplitude);
+}
+
+static szg_status put_scaling(gguf_translation *own, const char *type, double factor,
+                              double amplitude) {
+    szgi_json *scaling;
+    bool yarn = strcmp(type, "yarn") == 0;
+    SZG_TRY(szgi_json_open_object(own->context, &scaling));
+    szg_status status = szgi_json_add_text(own->context, scaling, "rope_type", type);
+    if (status == SZG_OK)
+        status = szgi_json_add_real(own->context, scaling, "factor", factor);
+    if (status == SZG_OK && yarn)
+        status = put_yarn(own, scaling, factor, amplitude);
+    if (status == SZG_OK)
+        return szgi_json_add(own->context, own->out, "rope_scaling", &scaling);
+    szgi_json_close(&scaling);
+    return status;
+}
+
+/* A factor without a type scales linearly; longrope's divisors are tensors. */
+static szg_status translate_scaling(gguf_translation *own) {
+    const char *type = "linear";
+    const char *old = "rope.scale_linear", *current = "rope.scaling.factor";
+    double factor, amplitude;
+    if (szgi_gguf_has(own, "rope.scaling.type"))
+        SZG_TRY(szgi_json_as_text(own->context, szgi_gguf_value(own, "rope.scaling.type"), &type));
+    SZG_TRY(szgi_gguf_switch(own, szgi_gguf_has(own, current) ? current : old, &factor));
+    SZG_TRY(szgi_gguf_positive_or(own, "rope.scaling.attn_factor", 1, &amplitude));
+    bool linear = strcmp(type, "linear") == 0, yarn = strcmp(type, "yarn") == 0;
+    bool none = strcmp(type, "none") == 0, by_tensor = strcmp(type, "longrope") == 0;
+    if (!linear && !yarn && !none && !by_tensor)
+        return szgi_json_fail(own->context, szgi_gguf_value(own, "rope.scaling.type"),
+                              "'%s' is not known to szego; known are none, linear, yarn, longrope",
+                              SHOWN(type));
+    own->checkpoint->gguf.amplitude = yarn ? 0 : amplitude;
+    if (yarn || (linear && factor != 0 && factor != 1)) {
+        SZG_TRY(szgi_config_positive(
+            own->context, szgi_gguf_value(own, szgi_gguf_has(own, current) ? current : old),
+            &factor));
+        return put_scaling(own, type, factor, amplitude);
+    }
+    return SZG_OK;
+}
+
+szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
+    int64_t rotary;
+    own->family->pairing = own->architecture->pairing;
+    own->family->interleave = NULL;
+    if (own->family->pairing == SZGI_PAIRING_INTERLEAVED &&
+        szgi_gguf_has(own, "rope.dimension_sections"))
+        return szgi_gguf_refuse(
+            own, "rope.dimension_sections"); /* GLM's models of images pair otherwise */
+    SZG_TRY(szgi_gguf_integer_or(own, "rope.dimension_count", sizes->head, &rotary));
+    if (own->family->layout != LAYOUT_LATENT) {
+        own->family->partial = PARTIAL_DIM;
+        SZG_TRY(szgi_gguf_put_integer(own, "rotary_dim", rotary));
+    }
+    if (own->architecture->unrotated > 0)
+        SZG_TRY(szgi_gguf_put_integer(own, "no_rope_layer_interval", own->architecture->unrotated));
+    SZG_TRY(translate_base(own, sizes, rotary));
+    return translate_scaling(own);
+}

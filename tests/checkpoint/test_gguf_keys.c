@@ -1,0 +1,326 @@
+/* Keys of GGUF files: bad ones are named, frequencies follow the tensors that divide them, and no
+ * other configuration counts. */
+#include <math.h>
+#include <string.h>
+
+#include "checkpoint/checkpoint_private.h"
+#include "gguf_model.h"
+
+/* ---- Frequencies that tensors divide ---- */
+
+/* `length`: positions for which the frequencies hold; 0: all. */
+static void check_divided(gguf_file *file, const float *divisors, double amplitude, int64_t length,
+                          const char *note) {
+    szg_checkpoint *checkpoint;
+    szgi_rotary rotary;
+    ck_szg_ok(open_file(file, &checkpoint));
+    ck_assert_msg(strstr(szg_checkpoint_describe(checkpoint).note, note), "%s",
+                  szg_checkpoint_describe(checkpoint).note);
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+    ck_assert_int_eq(rotary.pairs, 3);
+    ck_assert(rotary.amplitude == amplitude);
+    ck_assert_int_eq(checkpoint->rotation[0].length, length);
+    for (int t = 0; t < 3; t++) {
+        double want = pow(10000, -2.0 * t / 6) / (double)divisors[t];
+        /* The power is taken two ways: the exponent's rounding is magnified by log(10000). */
+        ck_close(rotary.theta[t], want, gamma_of(2 * (log(10000) + 4)) * want);
+    }
+    szg_checkpoint_close(&checkpoint);
+}
+
+#define SHORT                                                                                      \
+    "multiplied by 1.25 (rope.scaling.attn_factor); frequencies are those of "                     \
+    "rope_factors_short.weight"
+
+START_TEST(divisors_of_frequencies_are_followed) {
+    static const float divisors[] = {1, 1.5f, 8}, longer[] = {2, 3, 4};
+    test_model model;
+    gguf_file file;
+    fill_small(&file, &model, "llama");
+    put_divisors(&file, "rope_freqs.weight", divisors, 3);
+    gguf_key_u32(&file, "llama.context_length", 512);
+    check_divided(&file, divisors, 1, 0, "divided by the numbers of rope_freqs.weight");
+    gguf_free(&file);
+    model_close(&model);
+    fill_small(&file, &model, "phi3");
+    put_divisors(&file, "rope_factors_short.weight", divisors, 3);
+    put_divisors(&file, "rope_factors_long.weight", longer, 3);
+    gguf_key_f32(&file, "phi3.rope.scaling.attn_factor", 1.25f);
+    gguf_key_u32(&file, "phi3.context_length", 512);
+    check_divided(&file, divisors, 1.25, 512, SHORT);
+    gguf_key_u32(&file, "phi3.rope.scaling.original_context_length", 64);
+    check_divided(&file, divisors, 1.25, 64, SHORT);
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+/* YaRN as gpt-oss was trained with it: the ramp between kept and divided frequencies begins and
+ * ends between pairs (Peng et al. 2023, without rounding). In other architectures it ends at pairs.
+ */
+START_TEST(ramp_of_gpt_oss_is_not_rounded) {
+    static const key_value keys[] = {TXT("rope.scaling.type", "yarn"),
+                                     NUM("rope.scaling.factor", 4), INT("context_length", 4096)};
+    static const char *const architectures[] = {"gpt-oss", "qwen2"};
+    for (int i = 0; i < 2; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        szgi_rotary rotary;
+        fill_small(&file, &model, architectures[i]);
+        for (size_t j = 0; j < sizeof keys / sizeof *keys; j++)
+            put_key(&file, architectures[i], &keys[j]);
+        ck_szg_ok(open_file(&file, &checkpoint));
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        double low = 3 * log(4096 / (32 * 2 * acos(-1))) / log(10000);
+        double high = 3 * log(4096 / (2 * acos(-1))) / log(10000);
+        low = i ? floor(low) : low;
+        high = i ? ceil(high) : high;
+        for (int t = 0; t < 3; t++) {
+            double ramp = fmin(1, fmax(0, (t - low) / (high - low)));
+            double want = pow(10000, -2.0 * t / 6) * (1 - ramp + ramp / 4);
+            /* some 40 roundings and the exponent's, times log(10000); the ramp's ends lose one
+             * digit when they are subtracted */
+            ck_close(rotary.theta[t], want, 10 * gamma_of(2 * log(10000) + 40) * want);
+        }
+        ck_close(rotary.amplitude, 0.1 * log(4) + 1, gamma_of(4));
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(bad_divisors_are_refused) {
+    static const struct {
+        const char *name;
+        float divisor[3];
+        int count;
+        const char *words;
+    } bad[] = {
+        {"rope_freqs.weight",
+         {1, 2, 3},
+         2,
+         "tensor rope_freqs.weight: has shape [2], and 3 rotary"},
+        {"rope_freqs.weight", {1, 0, 3}, 3, "divisor 1 is 0, and must be positive"},
+        {"rope_freqs.weight", {1, 2, -3}, 3, "divisor 2 is -3, and must be positive"},
+        {"rope_freqs.weight", {1, NAN, 3}, 3, "tensor rope_freqs.weight: the weight at [1] is NaN"},
+        {"rope_factors_long.weight", {1, 2, 3}, 3, "is there without rope_factors_short.weight"},
+        {"rope_factors_short.weight", {1, 2, 3}, 3, "is there without rope_factors_long.weight"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, "llama");
+        put_divisors(&file, bad[i].name, bad[i].divisor, bad[i].count);
+        ck_szg_fails(SZG_EDATA, bad[i].words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* ---- Keys ---- */
+
+START_TEST(bad_keys_are_named) {
+    static const struct {
+        const char *architecture;
+        key_value key;
+        const char *words;
+    } bad[] = {
+        {"llama", NUM("rope.freq_base", 0), "llama.rope.freq_base: is there twice"},
+        {"llama", INT("rope.dimension_count", 0), "llama.rope.dimension_count: is 0, and must"},
+        {"llama", INT("rope.dimension_count", 8), "rotary=8 exceeds the head dimension dim=6"},
+        {"llama", NUM("attention.scale", -1), "llama.attention.scale: is -1, and must be positive"},
+        {"granite", INT("leading", 1), "granite.attention.scale: is missing"},
+        {"llama", TXT("attention.scale", "1"), "llama.attention.scale: is a text"},
+        {"llama", NUM("attention.max_alibi_bias", 8),
+         "llama.attention.max_alibi_bias: is not known to szego for 'llama'"},
+        {"llama", TXT("rope.scaling.type", "cubic"),
+         "llama.rope.scaling.type: 'cubic' is not known to szego; known are none, linear, yarn"},
+        {"llama", TXT("rope.scaling.type", "yarn"), "llama.rope.scale_linear: is missing"},
+        {"llama", NUM("rope.scaling.factor", -4), "llama.rope.scaling.factor: is -4, and must"},
+        {"llama", NUM("rope.scaling.attn_factor", 0), "attn_factor: is 0, and must be positive"},
+        {"llama", NUM("rope.freq_base_swa", 500), "rope.freq_base_swa: is not known to szego"},
+        {"glm4", INT("rope.dimension_sections", 1), "glm4.rope.dimension_sections: is not known"},
+        {"llama", NUM("rope.scaling.alpha", 50), "llama.rope.scaling.alpha: is not known to szego"},
+        {"llama", NUM("attention.temperature_scale", 0.1),
+         "llama.attention.temperature_scale: is not known to szego for 'llama'"},
+        {"llama", INT("nextn_predict_layers", 1), "llama.nextn_predict_layers: is 1 of 1 layers"},
+        {"mistral3", NUM("attention.temperature_scale", 0.1),
+         "mistral3.context_length: is missing"},
+        {"mistral3", NUM("attention.temperature_scale", -1), "temperature_scale: is -1, and must"},
+        {"cohere2", NUM("rope.freq_base_swa", 500), "cohere2.rope.freq_base_swa: is not known"},
+        {"llama4", INT("leading", 1), "llama4.expert_count: is missing"},
+        {"llama4", INT("attention.sliding_window", 0),
+         "llama4.attention.sliding_window: is not known to szego for 'llama4'"},
+        {"deepseek2", INT("leading", 1), "deepseek2.attention.key_length: is missing"},
+        {"qwen3next", TXT("attention.recurrent_layers", "1"),
+         "qwen3next.attention.recurrent_layers: is not known to szego"},
+        {"mpt", TXT("attention.max_alibi_bias", "8"), "mpt.attention.max_alibi_bias: is a text"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, bad[i].architecture);
+        put_key(&file, bad[i].architecture, &bad[i].key);
+        ck_szg_fails(SZG_EDATA, bad[i].words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* Several keys that only together are wrong. */
+START_TEST(contradictions_are_named) {
+    static const struct {
+        const char *architecture;
+        key_value keys[6];
+        const char *words;
+    } bad[] = {
+        {"deepseek2",
+         {INT("attention.key_length", 6), INT("attention.value_length", 6),
+          INT("rope.dimension_count", 6), INT("attention.kv_lora_rank", 2)},
+         "deepseek2.rope.dimension_count: is 6, and a head has 6 dimensions"},
+        {"deepseek2",
+         {INT("attention.key_length_mla", 6), INT("rope.dimension_count", 4)},
+         "deepseek2.attention.value_length_mla: is missing"},
+        {"qwen2",
+         {TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
+          INT("context_length", 64), NUM("rope.scaling.yarn_log_multiplier", 0.1)},
+         "qwen2.rope.scaling.yarn_log_multiplier: is not known to szego for 'qwen2'"},
+        {"qwen2",
+         {TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
+          INT("context_length", 64), NUM("rope.scaling.yarn_ext_factor", 0.5)},
+         "qwen2.rope.scaling.yarn_ext_factor: is not known to szego for 'qwen2'"},
+        {"mistral3",
+         {TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
+          INT("context_length", 64), NUM("rope.scaling.yarn_log_multiplier", -1)},
+         "mistral3.rope.scaling.yarn_log_multiplier: is -1, and must be positive"},
+        {"cohere2",
+         {INT("attention.sliding_window", 32), SLIDING("")},
+         "cohere2.attention.sliding_window_pattern: has 0 entries, and no layer 0"},
+        {"cohere2",
+         {INT("attention.sliding_window", 32), TXT("attention.sliding_window_pattern", "x")},
+         "cohere2.attention.sliding_window_pattern: is a text"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, bad[i].architecture);
+        for (const key_value *key = bad[i].keys; key->key; key++)
+            put_key(&file, bad[i].architecture, key);
+        ck_szg_fails(SZG_EDATA, bad[i].words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(sizes_are_required_and_one_for_all_layers) {
+    static const uint32_t heads[][2] = {{2, 2}, {2, 1}};
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    begin(&file, "general.architecture", "llama");
+    ck_szg_fails(SZG_EDATA, "model.gguf: llama.block_count: is missing",
+                 open_file(&file, &checkpoint));
+    gguf_key_u32(&file, "llama.block_count", 2);
+    put_weight(&file, "a", 1, 1, (float[]){1});
+    ck_szg_fails(SZG_EDATA, "llama.block_count: is 2, and the file has 1 tensors",
+                 open_file(&file, &checkpoint));
+    put_weight(&file, "b", 1, 1, (float[]){1});
+    gguf_key_u32(&file, "llama.embedding_length", 9);
+    gguf_key_u32(&file, "llama.attention.head_count", 2);
+    ck_szg_fails(SZG_EDATA,
+                 "llama.attention.key_length: is missing, and 2 heads do not divide the model size "
+                 "9",
+                 open_file(&file, &checkpoint));
+    gguf_key_u32(&file, "llama.attention.key_length", 4);
+    ck_szg_fails(SZG_EDATA, "no tensor is called *blk.N.attn_q.weight",
+                 open_file(&file, &checkpoint));
+    gguf_free(&file);
+    for (int i = 0; i < 2; i++) {
+        begin(&file, "general.architecture", "llama");
+        gguf_key_u32(&file, "llama.block_count", 2);
+        put_weight(&file, "a", 1, 1, (float[]){1});
+        put_weight(&file, "b", 1, 1, (float[]){1});
+        gguf_key_u32(&file, "llama.embedding_length", 8);
+        gguf_key(&file, "llama.attention.head_count", GGUF_ARRAY);
+        gguf_add_u32(&file.keys, GGUF_U32);
+        gguf_add_u64(&file.keys, 2);
+        gguf_add(&file.keys, heads[i], sizeof heads[i]);
+        ck_szg_fails(SZG_EDATA,
+                     i ? "llama.attention.head_count: differs from layer to layer (2 and 1)"
+                       : "no tensor is called",
+                     open_file(&file, &checkpoint));
+        gguf_free(&file);
+    }
+}
+END_TEST
+
+/* Without a known architecture the file is one of weights. */
+START_TEST(other_files_are_weights) {
+    static const char *const names[][3] = {
+        {"general.architecture", "rwkv7", "general.architecture 'rwkv7' is not known to szego"},
+        {"general.name", "x", "the metadata have no general.architecture"}};
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    for (int i = 0; i < 2; i++) {
+        begin(&file, names[i][0], names[i][1]);
+        put_weight(&file, "w", 1, 2, (float[]){3, 4});
+        ck_szg_ok(open_file(&file, &checkpoint));
+        ck_assert_str_eq(szg_checkpoint_describe(checkpoint).unknown, names[i][2]);
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        ck_close(cell(tables.summary, 0, "sigma_max"), 5, weyl(2, 5));
+        ck_assert_str_eq(cell_text(tables.tensors, 0, "dtype"), "F32");
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+    }
+    begin(&file, "general.type", "adapter");
+    ck_szg_fails(SZG_EDATA, "general.type: is 'adapter': this is a LoRA adapter",
+                 open_file(&file, &checkpoint));
+    gguf_free(&file);
+}
+END_TEST
+
+START_TEST(configuration_is_the_metadata) {
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    fill_small(&file, &model, "llama");
+    gguf_write(&file, model_path(&model, "model.gguf"));
+    model_write_text(&model, "config.json", "{\"model_type\":\"bert\"}");
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).model_type, "llama");
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, "", &checkpoint));
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).unknown, "the metadata are not used");
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_fails(SZG_EINVAL, "a GGUF file has its configuration in its metadata",
+                 szg_checkpoint_open(test_context(), model.folder, "config.json", &checkpoint));
+    const char *const set[] = {"rope_theta=500000"};
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                            .sets = 1};
+    ck_szg_fails(SZG_EINVAL, "--set changes config.json",
+                 szg_checkpoint_open_chosen(test_context(), model.folder, &choices, &checkpoint));
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
+TEST_FILE("gguf_keys") {
+    test_add(suite, "divisors_of_frequencies_are_followed", divisors_of_frequencies_are_followed);
+    test_add(suite, "ramp_of_gpt_oss_is_not_rounded", ramp_of_gpt_oss_is_not_rounded);
+    test_add(suite, "bad_divisors_are_refused", bad_divisors_are_refused);
+    test_add(suite, "bad_keys_are_named", bad_keys_are_named);
+    test_add(suite, "contradictions_are_named", contradictions_are_named);
+    test_add(suite, "sizes_are_required_and_one_for_all_layers",
+             sizes_are_required_and_one_for_all_layers);
+    test_add(suite, "other_files_are_weights", other_files_are_weights);
+    test_add(suite, "configuration_is_the_metadata", configuration_is_the_metadata);
+}
