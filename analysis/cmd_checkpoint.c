@@ -1,6 +1,8 @@
 /* `szego checkpoint`: spectra of a trained checkpoint, per layer and head. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checkpoint/checkpoint.h"
 #include "base/table.h"
@@ -30,6 +32,7 @@ typedef struct checkpoint_options {
     int64_t positions, samples, kernel, top, context;
     bool kernel_given;
     bool all, dry_run, raw;
+    bool unknown; /* so is the architecture: heads are none */
 } checkpoint_options;
 
 static const struct argp_option options[] = {
@@ -147,9 +150,28 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
 }
 
-/* Writes what was computed; what was skipped decides the exit code. */
-static szg_status write_tables(command_call *call, szg_checkpoint_tables *tables) {
+/* Where the heads of one stack ("": the only one) are kept until the result is written; NULL: there
+ * are none, or a result that is no folder has no such place. */
+static const char *journal_of(const command_call *call, const char *stack, char path[PATH_MAX]) {
+    const checkpoint_options *own = call->own;
+    const char *folder = call->shared.output;
+    if (own->dry_run || own->unknown || !folder ||
+        szgi_result_form_of(folder) != SZGI_RESULT_FOLDER)
+        return NULL;
+    const char *slash = szgi_text_ends(folder, "/") ? "" : "/";
+    int length = snprintf(path, PATH_MAX, "%s%scheckpoint%s%s.journal", folder, slash,
+                          *stack ? "-" : "", stack);
+    return length < PATH_MAX ? path : NULL;
+}
+
+/* Writes what was computed, in place of the journals of the stacks ("encoder+decoder"); what was
+ * skipped decides the exit code. */
+static szg_status write_tables(command_call *call, char *stacks, szg_checkpoint_tables *tables) {
+    char path[PATH_MAX];
     SZG_TRY(output(call, tables));
+    for (char *stack = strsep(&stacks, "+"); stack; stack = strsep(&stacks, "+"))
+        if (journal_of(call, stack, path))
+            unlink(path);
     if (tables->bad > 0)
         return szgi_fail(call->context, SZG_EDATA,
                          "skipped %" PRId64
@@ -201,18 +223,20 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
 static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
                           szg_checkpoint_tables *all) {
     const checkpoint_options *own = call->own;
-    szg_checkpoint_options wanted = {SZG_INIT(szg_checkpoint_options),
-                                     .positions = own->positions,
-                                     .samples = own->samples,
-                                     .layers = own->layers,
-                                     .heads = own->heads,
-                                     .dry_run = own->dry_run,
-                                     .raw = own->raw,
-                                     .kernel = own->kernel_given ? own->kernel : 256,
-
-                                     .top = own->top,
-                                     .seed = call->shared.seed,
-                                     .context = own->context};
+    char journal[PATH_MAX];
+    szg_checkpoint_options wanted = {
+        SZG_INIT(szg_checkpoint_options),
+        .positions = own->positions,
+        .samples = own->samples,
+        .layers = own->layers,
+        .heads = own->heads,
+        .dry_run = own->dry_run,
+        .raw = own->raw,
+        .kernel = own->kernel_given ? own->kernel : 256,
+        .top = own->top,
+        .seed = call->shared.seed,
+        .context = own->context,
+        .journal = journal_of(call, szg_checkpoint_describe(checkpoint).stack, journal)};
     szg_checkpoint_tables tables;
     if (wanted.samples == 0)
         wanted.samples = 256;
@@ -226,11 +250,12 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
  * sign between. */
 static szg_status run_stack(command_call *call, const char *stack, char *stacks, size_t size,
                             szg_checkpoint_tables *all) {
-    const checkpoint_options *own = call->own;
+    checkpoint_options *own = call->own;
     const szg_checkpoint_choices choices = model_choices(&own->model, stack);
     szg_checkpoint *checkpoint;
     SZG_TRY(szg_checkpoint_open_chosen(call->context, own->path, &choices, &checkpoint));
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
+    own->unknown = facts.unknown;
     snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
     say_what(call, checkpoint);
     szg_status status = analyse(call, checkpoint, all);
@@ -239,16 +264,17 @@ static szg_status run_stack(command_call *call, const char *stack, char *stacks,
 }
 
 static szg_status run(command_call *call) {
-    char stacks[256], more[256];
+    char stacks[256], names[256], more[256];
     szg_checkpoint_tables tables = {0};
     SZG_TRY(output_check(call));
     szg_status status = run_stack(call, NULL, stacks, sizeof stacks, &tables);
     char *rest = stacks;
+    memcpy(names, stacks, sizeof names);
     strsep(&rest, "+");
     while (status == SZG_OK && rest)
         status = run_stack(call, strsep(&rest, "+"), more, sizeof more, &tables);
     if (status == SZG_OK)
-        status = write_tables(call, &tables);
+        status = write_tables(call, names, &tables);
     szg_checkpoint_tables_close(&tables);
     return status;
 }
@@ -268,7 +294,9 @@ const command command_checkpoint = {
            "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
            "is a safetensors file, an index of shards, a GGUF file or a model folder with "
            "config.json; of an "
-           "unknown architecture the singular values of every 2-D weight are computed.",
+           "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
+           "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
+           "command goes on.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
     .parse = parse,

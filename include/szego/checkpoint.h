@@ -86,6 +86,10 @@ typedef struct szg_checkpoint_options {
     uint64_t seed;      /* of the random vectors with `top` */
     int64_t context;    /* N: bounds of rotary heads are for the lags 0 .. N - 1, and cost one
                            factorisation a lag; 0: they are for any lag; or SZG_CONTEXT_TRAINED */
+    /* A file to which heads of a known architecture go when they are done, and behind which the
+     * same analysis goes on after an interruption; NULL: none. It is made once there is something
+     * to keep, stays when the analysis ends, and is the caller's to remove. */
+    const char *journal;
 } szg_checkpoint_options;
 
 /* What szg_checkpoint_analyse fills; NULL where there is nothing to say. The caller closes it. */

@@ -418,6 +418,10 @@ int64_t szgi_source_size(const szgi_source *source) {
     return source->size;
 }
 
+struct timespec szgi_source_changed(const szgi_source *source) {
+    return source->changed;
+}
+
 static szg_status read_part(szg_context *context, const szgi_source *source, int64_t offset,
                             int64_t count, unsigned char *to) {
     while (count > 0) {

@@ -3,6 +3,7 @@
 #define SZEGO_BASE_FILE_H
 
 #include <stdio.h>
+#include <time.h>
 #include "base/context.h"
 #include "base/decls.h"
 
@@ -71,6 +72,9 @@ void szgi_source_close(szgi_source **source);
 
 /* Bytes of the file when it was opened. */
 int64_t szgi_source_size(const szgi_source *source);
+
+/* When its contents were last changed, as it was opened. */
+struct timespec szgi_source_changed(const szgi_source *source);
 
 /* Bytes offset .. offset + count - 1, within that size. Threads may read at the same time. SZG_EIO:
  * the file has become shorter, or cannot be read. SZG_ECANCEL (beyond SZGI_MEMORY_LOOK bytes). */

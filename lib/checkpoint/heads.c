@@ -1,28 +1,35 @@
 /* All heads: shares of them in the pool, and their rows in order. */
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
 #include "analyse.h"
 #include "fold.h"
 #include "head.h"
+#include "resume.h"
 #include "scale.h"
 
 /* Query heads of one key head that a block of the pool takes: what the key head costs is shared by
  * so many at least, and layers with a single key head still have work for many threads. */
 enum { SHARE = 8 };
-/* Shares computed between two passes that write rows in order. */
-enum { WINDOW = 64 };
+/* Shares computed between two passes that write rows in order; layers at least whose numbers are
+ * looked at together. */
+enum { WINDOW = 64, LOOK = 16 };
 
 typedef struct head_job {
     head_input input;
     const head_part *part;
-    char **problem;       /* [layers]: why a layer is skipped, or NULL */
+    char **problem;  /* [layers]: why a layer is skipped, or NULL */
+    int64_t checked; /* layers before this one have been looked at, or are in the journal */
+    head_resume *resume;
     int64_t group, parts; /* query heads a key head, and the shares that they make */
     int64_t first;        /* share of block 0: layers, then key heads, then parts */
     int64_t wanted;       /* heads of the part */
     _Atomic int64_t done;
     head_work *work; /* [threads] */
+    _Atomic bool finished[WINDOW];
     head_result result[WINDOW][SHARE];
 } head_job;
 
@@ -31,8 +38,12 @@ typedef struct head_share {
     int64_t layer, key_head, first, count;
 } head_share;
 
+static int64_t shares_of_layer(const head_job *job) {
+    return job->input.checkpoint->key_heads * job->parts;
+}
+
 static int64_t share_count(const head_job *job) {
-    return job->input.checkpoint->layers * job->input.checkpoint->key_heads * job->parts;
+    return job->input.checkpoint->layers * shares_of_layer(job);
 }
 
 static head_share share_of(const head_job *job, int64_t index) {
@@ -100,10 +111,11 @@ static szg_status share_block(szg_context *context, void *data, int64_t block, i
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     head_share share = share_of(job, job->first + block);
     int64_t wanted = count_wanted(job, &share);
+    if (wanted > 0 && !job->problem[share.layer] && !checkpoint->layer[share.layer].absent)
+        SZG_TRY(run_share(context, job, &share, &job->work[worker], job->result[block]));
+    atomic_store(&job->finished[block], true);
     if (wanted == 0)
         return SZG_OK;
-    if (!job->problem[share.layer] && !checkpoint->layer[share.layer].absent)
-        SZG_TRY(run_share(context, job, &share, &job->work[worker], job->result[block]));
     szgi_progress(context, "heads", atomic_fetch_add(&job->done, wanted) + wanted, job->wanted);
     return SZG_OK;
 }
@@ -206,20 +218,6 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
     return SZG_OK;
 }
 
-static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
-    int64_t shares = share_count(job);
-    for (job->first = 0; job->first < shares; job->first += WINDOW) {
-        int64_t count = shares - job->first < WINDOW ? shares - job->first : WINDOW;
-        szg_status status = szgi_pool_run(context, count, share_block, job);
-        if (status == SZG_OK)
-            status = report_window(context, job, count, tables);
-        for (int64_t i = 0; i < WINDOW * SHARE; i++)
-            szgi_head_release(&job->result[i / SHARE][i % SHARE]);
-        SZG_TRY(status);
-    }
-    return SZG_OK;
-}
-
 /* ---- What is checked before ---- */
 
 szg_status szgi_layer_check(szg_context *context, const layer_weights *layer) {
@@ -235,9 +233,10 @@ szg_status szgi_layer_check(szg_context *context, const layer_weights *layer) {
 static szg_status check_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     head_job *job = data;
-    const layer_weights *layer = &job->input.checkpoint->layer[block];
+    int64_t index = job->checked + block;
+    const layer_weights *layer = &job->input.checkpoint->layer[index];
     const char *problem = layer->problem;
-    if (layer->absent || !job->part->layer[block])
+    if (layer->absent || !job->part->layer[index])
         return SZG_OK;
     if (!problem) {
         szg_status status = szgi_layer_check(context, layer);
@@ -245,7 +244,74 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
             return status;
         problem = szg_context_message(context);
     }
-    return szgi_memory_copy_text(context, problem, &job->problem[block]);
+    return szgi_memory_copy_text(context, problem, &job->problem[index]);
+}
+
+/* Looks at the layers up to that of the window's last share, and at some more. */
+static szg_status check_layers(szg_context *context, head_job *job, int64_t shares) {
+    int64_t layers = job->input.checkpoint->layers;
+    int64_t needed = share_of(job, job->first + shares - 1).layer + 1;
+    int64_t batch = szg_context_threads(context) > LOOK ? szg_context_threads(context) : LOOK;
+    if (needed <= job->checked)
+        return SZG_OK;
+    int64_t last = needed > job->checked + batch ? needed : job->checked + batch;
+    int64_t count = (last < layers ? last : layers) - job->checked;
+    SZG_TRY(szgi_pool_run(context, count, check_block, job));
+    job->checked += count;
+    return SZG_OK;
+}
+
+/* ---- Windows of shares ---- */
+
+static int64_t count_finished(const head_job *job, int64_t count) {
+    int64_t finished = 0;
+    while (finished < count && atomic_load(&job->finished[finished]))
+        finished++;
+    return finished;
+}
+
+/* What was finished before a failure is kept; the message says so behind the failure's own. */
+static szg_status keep_finished(szg_context *context, head_job *job, int64_t count,
+                                szg_status failure, szg_checkpoint_tables *tables) {
+    char why[1024];
+    int64_t finished = count_finished(job, count);
+    if (!job->resume)
+        return failure;
+    snprintf(why, sizeof why, "%s", szg_context_message(context));
+    szgi_context_defer_cancel(context, true);
+    szg_status status = report_window(context, job, finished, tables);
+    szgi_context_defer_cancel(context, false);
+    if (status == SZG_OK)
+        status = szgi_resume_keep(context, job->resume, job->first + finished, true);
+    int64_t kept = szgi_resume_kept(job->resume) / shares_of_layer(job);
+    return szgi_fail(context, failure, "%s; %" PRId64 " of %" PRId64 " layers are kept in %s%s",
+                     why, kept, job->input.checkpoint->layers, job->input.options->journal,
+                     failure == SZG_ECANCEL ? ": the same command goes on" : "");
+}
+
+static szg_status run_window(szg_context *context, head_job *job, int64_t count,
+                             szg_checkpoint_tables *tables) {
+    for (int64_t i = 0; i < WINDOW; i++)
+        atomic_store(&job->finished[i], false);
+    szg_status status = check_layers(context, job, count);
+    if (status == SZG_OK)
+        status = szgi_pool_run(context, count, share_block, job);
+    status = status == SZG_OK ? report_window(context, job, count, tables)
+                              : keep_finished(context, job, count, status, tables);
+    for (int64_t i = 0; i < WINDOW * SHARE; i++)
+        szgi_head_release(&job->result[i / SHARE][i % SHARE]);
+    return status;
+}
+
+static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
+    int64_t shares = share_count(job);
+    for (; job->first < shares; job->first += WINDOW) {
+        int64_t count = shares - job->first < WINDOW ? shares - job->first : WINDOW;
+        SZG_TRY(run_window(context, job, count, tables));
+        SZG_TRY(szgi_resume_keep(context, job->resume, job->first + count, false));
+    }
+    /* The result is not written yet: where there is a journal it is complete. */
+    return szgi_resume_keep(context, job->resume, shares, szgi_resume_kept(job->resume) > 0);
 }
 
 /* Reads the positions; a table that cannot be used is reported once and left out. */
@@ -310,10 +376,31 @@ static szg_status list_tensors(szg_context *context, const szg_checkpoint *check
     return SZG_OK;
 }
 
+/* Takes what an earlier run left, and begins behind it. */
+static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
+    const szg_checkpoint_options *options = job->input.options;
+    SZG_TRY(szgi_resume_open(context, job->input.checkpoint, options, tables, &job->resume));
+    SZG_TRY(szgi_resume_read(context, job->resume, &job->first));
+    int64_t done = 0, shares = share_count(job);
+    if (job->first < 0 || job->first > shares)
+        return szgi_fail(context, SZG_EDATA, "%s: has work beyond the last layer: remove it",
+                         options->journal);
+    for (int64_t i = 0; i < job->first; i++) {
+        head_share share = share_of(job, i);
+        done += count_wanted(job, &share);
+    }
+    atomic_store(&job->done, done);
+    job->checked = job->first / shares_of_layer(job);
+    if (job->first > 0)
+        szgi_say(context, SZG_NOTE, "going on after layer %" PRId64 " of %" PRId64 ": %s",
+                 job->checked, job->input.checkpoint->layers, options->journal);
+    return SZG_OK;
+}
+
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(list_tensors(context, job->input.checkpoint, job->part, tables));
-    SZG_TRY(szgi_pool_run(context, job->input.checkpoint->layers, check_block, job));
     SZG_TRY(load_positions(context, job, tables));
+    SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
 }
 
@@ -338,6 +425,7 @@ static void close_job(szg_context *context, head_job *job) {
         szgi_memory_free(job->problem[i]);
     for (int i = 0; job->work && i < szg_context_threads(context); i++)
         szgi_head_work_close(&job->work[i]);
+    szgi_resume_close(&job->resume);
     szgi_memory_free(job->problem);
     szgi_memory_free(job->work);
     szgi_memory_free(job->input.p);

@@ -293,6 +293,21 @@ szg_status szgi_safetensors_check(szg_context *context, const szgi_safetensors *
     return SZG_OK;
 }
 
+szg_status szgi_safetensors_describe(szg_context *context, const szgi_safetensors *set,
+                                     szgi_json *json) {
+    for (int64_t i = 0; i < set->shards; i++) {
+        const szgi_source *source = set->shard[i].source;
+        char text[96] = "bytes of the caller";
+        if (source) {
+            struct timespec changed = szgi_source_changed(source);
+            snprintf(text, sizeof text, "%" PRId64 " bytes, changed at %lld.%09ld",
+                     szgi_source_size(source), (long long)changed.tv_sec, changed.tv_nsec);
+        }
+        SZG_TRY(szgi_json_add_text(context, json, set->shard[i].file, text));
+    }
+    return SZG_OK;
+}
+
 int64_t szgi_safetensors_count(const szgi_safetensors *set) {
     return set->count;
 }

@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/decls.h"
+#include "formats/json.h"
 
 SZGI_BEGIN_DECLS
 
@@ -63,6 +64,10 @@ void szgi_safetensors_close(szgi_safetensors **set);
  * matters has been read. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_check(szg_context *context,
                                                    const szgi_safetensors *set);
+
+/* Adds to the object `json` a member for each file: its bytes and when it was changed. */
+SZG_CHECK_RESULT szg_status szgi_safetensors_describe(szg_context *context,
+                                                      const szgi_safetensors *set, szgi_json *json);
 
 /* Tensors in the order of their names (bytewise). */
 int64_t szgi_safetensors_count(const szgi_safetensors *set);

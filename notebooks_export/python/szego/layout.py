@@ -193,7 +193,7 @@ class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
                 ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
-                ("seed", ctypes.c_uint64), ("context", _I64)]
+                ("seed", ctypes.c_uint64), ("context", _I64), ("journal", _STR)]
 
 
 class CheckpointTables(Struct):

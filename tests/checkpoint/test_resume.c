@@ -1,0 +1,258 @@
+/* An analysis that is interrupted, however often, goes on to the tables of one that is not. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "formats/csv.h"
+#include "model.h"
+
+enum { TABLES = 6, LAYERS = 4 };
+
+static const char config[] = "{\"model_type\":\"llama\",\"num_hidden_layers\":4,"
+                             "\"num_attention_heads\":140,\"num_key_value_heads\":70,"
+                             "\"head_dim\":2,\"hidden_size\":3,\"rope_theta\":10000.0}";
+
+/* Four layers of 70 key heads, several windows of shares; layer 1 is skipped, layer 3 is missing.
+ */
+static void make_model(test_model *model) {
+    model_open(model);
+    for (int i = 0; i < LAYERS - 1; i++) {
+        model_add(model, SZGI_DTYPE_F32, 280, 3, "model.layers.%d.self_attn.q_proj.weight", i);
+        model_add(model, SZGI_DTYPE_F32, 140, 3, "model.layers.%d.self_attn.k_proj.weight", i);
+    }
+    model_find(model, "model.layers.1.self_attn.k_proj.weight")->value[11] = NAN;
+    model_write(model, config);
+}
+
+/* Every table as CSV, one after the other, and what was skipped. The caller frees. */
+static char *print(const szg_checkpoint_tables *tables) {
+    const szg_table *const all[TABLES] = {tables->summary, tables->spectra, tables->frequencies,
+                                          tables->bounds,  tables->tensors, tables->architecture};
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    szg_status status = SZG_OK;
+    for (int i = 0; i < TABLES && status == SZG_OK; i++)
+        status = szgi_csv_print(test_context(), all[i], text.stream);
+    fprintf(text.stream, "%lld bad", (long long)tables->bad);
+    ck_szg_ok(szgi_text_end(&text, status));
+    char *copy = strdup(text.text);
+    szgi_text_close(&text);
+    return copy;
+}
+
+/* A clock that goes on by a second a look, so that every record is worth its time, or by none, so
+ * that none is; from look `last` on it is past the deadline. What was said goes to `note`. */
+typedef struct clock_state {
+    int64_t looks, last;
+    bool goes;
+    char note[256];
+} clock_state;
+
+static double read_clock(void *user) {
+    clock_state *state = user;
+    double now = state->goes ? (double)state->looks : 0;
+    return ++state->looks >= state->last ? 1e8 : now;
+}
+
+static void hear(void *user, szg_severity severity, const char *text) {
+    clock_state *state = user;
+    if (severity == SZG_NOTE)
+        snprintf(state->note, sizeof state->note, "%s", text);
+}
+
+static szg_context *open_context(clock_state *state, int threads) {
+    szg_context *context;
+    ck_szg_ok(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options),
+                                                      .threads = threads, .clock = read_clock,
+                                                      .message = hear, .user = state},
+                               &context));
+    szg_context_set_deadline(context, 1e7);
+    return context;
+}
+
+static szg_status analyse(szg_context *context, const test_model *model, const char *journal,
+                          const char *heads, szg_checkpoint_tables *tables) {
+    szg_checkpoint *checkpoint;
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .journal = journal,
+                                            .heads = heads};
+    *tables = (szg_checkpoint_tables){0};
+    szg_status status = szg_checkpoint_open(context, model->folder, NULL, &checkpoint);
+    if (status == SZG_OK)
+        status = szg_checkpoint_analyse(context, checkpoint, &options, tables);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+static char *analyse_whole(const test_model *model) {
+    szg_checkpoint_tables tables;
+    ck_szg_ok(analyse(test_context(), model, NULL, NULL, &tables));
+    ck_assert_int_eq(tables.bad, 2);
+    char *text = print(&tables);
+    szg_checkpoint_tables_close(&tables);
+    return text;
+}
+
+/* Runs that end at their looks number `step` until one does not: how many there were. */
+static int run_until_done(const test_model *model, int64_t step, bool goes, int threads,
+                          const char *want) {
+    szg_checkpoint_tables tables;
+    const char *journal = scratch_path("folder/run.journal");
+    for (int runs = 1;; runs++) {
+        clock_state state = {.last = INT64_MAX, .goes = goes};
+        szg_context *context = open_context(&state, threads);
+        state.last = state.looks + step + runs; /* a little later each time: it ends */
+        szg_status status = analyse(context, model, journal, NULL, &tables);
+        if (status == SZG_OK) {
+            char *got = print(&tables);
+            ck_assert_str_eq(got, want);
+            free(got);
+            szg_checkpoint_tables_close(&tables);
+        } else {
+            ck_assert_int_eq(status, SZG_ECANCEL);
+        }
+        if (status != SZG_OK && access(journal, F_OK) == 0)
+            ck_assert_ptr_nonnull(strstr(szg_context_message(context), " of 4 layers are kept in"));
+        szg_context_close(&context);
+        if (status != SZG_OK)
+            continue;
+        unlink(journal);
+        return runs;
+    }
+}
+
+START_TEST(interrupted_runs_end_in_the_same_tables) {
+    test_model model;
+    int most = 0;
+    make_model(&model);
+    char *want = analyse_whole(&model);
+    for (int goes = 0; goes < 2; goes++)
+        for (int64_t step = 1; step < 2000; step += step + 1) {
+            int runs = run_until_done(&model, step, goes, (int)(step % 2) + 1, want);
+            most = runs > most ? runs : most;
+        }
+    ck_assert_int_gt(most, 3); /* some were interrupted more than once */
+    free(want);
+    model_close(&model);
+}
+END_TEST
+
+/* Looks of an analysis that is not interrupted: one a head at least. */
+static int64_t count_looks(const test_model *model, const char *journal, char note[256]) {
+    szg_checkpoint_tables tables;
+    clock_state state = {.last = INT64_MAX};
+    szg_context *context = open_context(&state, 1);
+    ck_szg_ok(analyse(context, model, journal, NULL, &tables));
+    szg_checkpoint_tables_close(&tables);
+    szg_context_close(&context);
+    snprintf(note, 256, "%s", state.note);
+    return state.looks;
+}
+
+/* Leaves the journal of a run that ends after three quarters of its looks: in layer 2, as layers 1
+ * and 3 have no heads to look at. */
+static void leave_journal(const test_model *model, const char *journal) {
+    szg_checkpoint_tables tables;
+    char note[256];
+    clock_state state = {.last = INT64_MAX};
+    szg_context *context = open_context(&state, 1);
+    state.last = count_looks(model, NULL, note) * 3 / 4;
+    ck_assert_int_eq(analyse(context, model, journal, NULL, &tables), SZG_ECANCEL);
+    szg_context_close(&context);
+}
+
+START_TEST(work_goes_on_behind_what_is_kept) {
+    test_model model;
+    char note[256];
+    make_model(&model);
+    const char *journal = scratch_path("rest.journal");
+    leave_journal(&model, journal);
+    int64_t whole = count_looks(&model, NULL, note), rest = count_looks(&model, journal, note);
+    ck_assert_msg(strstr(note, "going on after layer 2 of 4"), "%s", note);
+    ck_assert_int_lt(rest, whole - 140); /* layer 0 is not looked at again */
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(journals_of_other_work_are_refused) {
+    test_model model;
+    szg_checkpoint_tables tables;
+    size_t size;
+    make_model(&model);
+    const char *journal = scratch_path("other.journal");
+    leave_journal(&model, journal);
+    char *bytes = scratch_read(journal, &size);
+    ck_szg_fails(SZG_EDATA, "heads is \"0\", and was \"\" there",
+                 analyse(test_context(), &model, journal, "0", &tables));
+    model_write(&model, "{\"model_type\":\"llama\",\"num_hidden_layers\":4,"
+                        "\"num_attention_heads\":140,\"num_key_value_heads\":70,"
+                        "\"head_dim\":2,\"hidden_size\":3,\"rope_theta\":20000.0}");
+    ck_szg_fails(SZG_EDATA, "is of other work",
+                 analyse(test_context(), &model, journal, NULL, &tables));
+    char *after = scratch_read(journal, &size);
+    ck_assert_mem_eq(bytes, after, size);
+    free(bytes), free(after);
+    model_close(&model);
+}
+END_TEST
+
+/* Bytes of the journal are others, or missing: the tables are right, or it is refused. */
+START_TEST(damaged_journals_give_no_other_rows) {
+    test_model model;
+    szg_checkpoint_tables tables;
+    szgi_stream stream = {.seed = test_seed(), .purpose = 77};
+    size_t size;
+    make_model(&model);
+    char *want = analyse_whole(&model);
+    leave_journal(&model, scratch_path("damaged.journal"));
+    char *bytes = scratch_read(scratch_path("damaged.journal"), &size);
+    for (int64_t trial = 0; trial < test_trials(20); trial++) {
+        size_t at = (size_t)szgi_random_below(&stream, (uint64_t)(2 * trial), (int64_t)size);
+        char old = bytes[at];
+        bytes[at] = (char)(old ^ (1 << szgi_random_below(&stream, (uint64_t)(2 * trial + 1), 8)));
+        const char *path = scratch_bytes("damaged.journal", bytes, trial % 2 ? size : at);
+        szg_status status = analyse(test_context(), &model, path, NULL, &tables);
+        bytes[at] = old;
+        if (status == SZG_EDATA && trial % 2 && at < 16) /* not the first words of a journal */
+            continue;
+        ck_szg_ok(status);
+        char *got = print(&tables);
+        ck_assert_str_eq(got, want);
+        free(got);
+        szg_checkpoint_tables_close(&tables);
+    }
+    free(bytes), free(want);
+    model_close(&model);
+}
+END_TEST
+
+static szg_status analyse_and_close(const test_model *model, const char *journal) {
+    szg_checkpoint_tables tables;
+    szg_status status = analyse(test_context(), model, journal, NULL, &tables);
+    szg_checkpoint_tables_close(&tables);
+    return status;
+}
+
+START_TEST(refused_memory_is_survived) {
+    test_model model;
+    size_t size;
+    make_model(&model);
+    const char *journal = scratch_path("memory.journal");
+    leave_journal(&model, journal);
+    char *bytes = scratch_read(journal, &size);
+    ck_survives_failed_allocations(
+        200, analyse_and_close(&model, scratch_bytes("memory.journal", bytes, size)));
+    free(bytes);
+    model_close(&model);
+}
+END_TEST
+
+TEST_FILE("resume") {
+    test_add(suite, "interrupted_runs_end_in_the_same_tables",
+             interrupted_runs_end_in_the_same_tables);
+    test_add(suite, "work_goes_on_behind_what_is_kept", work_goes_on_behind_what_is_kept);
+    test_add(suite, "journals_of_other_work_are_refused", journals_of_other_work_are_refused);
+    test_add(suite, "damaged_journals_give_no_other_rows", damaged_journals_give_no_other_rows);
+    test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
+}
