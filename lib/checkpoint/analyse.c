@@ -62,6 +62,8 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
                                     : szgi_analyse_weights(context, checkpoint, &own, out);
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);
+    if (status == SZG_OK)
+        szgi_rows_unsaid(context, out->bad + out->unconverged, "summary");
     szgi_part_close(&part);
     if (status != SZG_OK)
         szg_checkpoint_tables_close(out);

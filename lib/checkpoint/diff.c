@@ -155,6 +155,7 @@ typedef struct diff_job {
     bool *turned;              /* [layers]: rotations differ */
     szgi_increment_work *work; /* [threads] */
     head_change *change;       /* [layers heads] */
+    int64_t skipped;
     _Atomic int64_t done;
 } diff_job;
 
@@ -400,7 +401,7 @@ static szg_status put_spectra(szg_context *context, const diff_job *job, int64_t
     return SZG_OK;
 }
 
-static szg_status skip(szg_context *context, const diff_job *job, int64_t step, int64_t layer,
+static szg_status skip(szg_context *context, diff_job *job, int64_t step, int64_t layer,
                        int64_t head, const char *problem, szgi_diff_tables *tables) {
     char place[64];
     if (head < 0)
@@ -408,12 +409,13 @@ static szg_status skip(szg_context *context, const diff_job *job, int64_t step, 
     else
         snprintf(place, sizeof place, "layer %" PRId64 ", head %" PRId64, layer, head);
     szgi_row row = label(context, tables->diff, job->base, job->other->source, step, layer, head);
-    szgi_say(context, SZG_WARNING, "skipped: %s: %s", place, problem);
+    if (++job->skipped <= SAID_MOST)
+        szgi_say(context, SZG_WARNING, "skipped: %s: %s", place, problem);
     szgi_row_note(&row, "skipped: %s: %s", place, problem);
     return row.status;
 }
 
-static szg_status report_head(szg_context *context, const diff_job *job, int64_t step,
+static szg_status report_head(szg_context *context, diff_job *job, int64_t step,
                               const head_change *change, szgi_diff_tables *tables) {
     if (change->status != SZG_OK) {
         *(change->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
@@ -429,7 +431,7 @@ static szg_status report_head(szg_context *context, const diff_job *job, int64_t
     return job->spectra ? put_spectra(context, job, step, change, tables->diff_spectra) : SZG_OK;
 }
 
-static szg_status report_all(szg_context *context, const diff_job *job, int64_t step,
+static szg_status report_all(szg_context *context, diff_job *job, int64_t step,
                              szgi_diff_tables *tables) {
     int64_t count = 0, heads = job->base->heads, layers = job->base->layers;
     const head_change **order;
@@ -447,6 +449,7 @@ static szg_status report_all(szg_context *context, const diff_job *job, int64_t 
             tables->bad++;
             status = skip(context, job, step, i, -1, job->problem[i], tables);
         }
+    szgi_rows_unsaid(context, job->skipped, "diff");
     szgi_memory_free(order);
     return status;
 }

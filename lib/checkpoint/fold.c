@@ -177,7 +177,12 @@ static void place_side(const szg_checkpoint *checkpoint, const szgi_tensor *gain
                   (!shift || (shifts && is_vector(checkpoint, shift)));
 }
 
-static void place_norm(szg_checkpoint *checkpoint, int64_t index) {
+/* Gain and shift of the norm of another stack that all keys read. */
+typedef struct key_norm {
+    const szgi_tensor *gain, *shift;
+} key_norm;
+
+static void place_norm(szg_checkpoint *checkpoint, int64_t index, const key_norm *outer) {
     const input_norm *norm = norm_of(checkpoint);
     layer_weights *layer = &checkpoint->layer[index];
     int64_t keys = layer->key_layer;
@@ -188,8 +193,7 @@ static void place_norm(szg_checkpoint *checkpoint, int64_t index) {
     place_side(checkpoint, find_part(checkpoint, index, ".weight"),
                find_part(checkpoint, index, ".bias"), &layer->q);
     if (norm->keys)
-        place_side(checkpoint, last_tensor(checkpoint, norm->keys, ".weight"),
-                   last_tensor(checkpoint, norm->keys, ".bias"), &layer->k);
+        place_side(checkpoint, outer->gain, outer->shift, &layer->k);
     else
         place_side(checkpoint, find_part(checkpoint, keys, ".weight"),
                    find_part(checkpoint, keys, ".bias"), &layer->k);
@@ -198,16 +202,21 @@ static void place_norm(szg_checkpoint *checkpoint, int64_t index) {
 szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     const input_norm *norm = norm_of(checkpoint);
     int64_t missing = 0, heads = 0;
+    key_norm outer = {NULL};
     bool flag = norm->wanted;
     if (norm->flag)
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, norm->wanted, &flag));
     if (norm->kind == KIND_NONE)
         return SZG_OK;
+    if (norm->keys) {
+        outer.gain = last_tensor(checkpoint, norm->keys, ".weight");
+        outer.shift = last_tensor(checkpoint, norm->keys, ".bias");
+    }
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         if (checkpoint->layer[i].absent)
             continue;
         if (flag == norm->wanted)
-            place_norm(checkpoint, i);
+            place_norm(checkpoint, i, &outer);
         heads++;
         missing += !szgi_fold_has_input(checkpoint, i);
     }

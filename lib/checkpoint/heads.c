@@ -161,7 +161,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
     row_key key = {checkpoint->source, layer, head, "qk"};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return szgi_rows_problem(context, checkpoint, tables, &key, result->problem);
+        return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
     }
     const head_facts facts = {
         .eigenvalues = &result->eigenvalues,
@@ -183,9 +183,8 @@ static szg_status report_skipped(szg_context *context, const head_job *job, int6
                                  szg_checkpoint_tables *tables) {
     const row_key key = {job->input.checkpoint->source, layer, -1, "qk"};
     tables->bad++;
-    return szgi_rows_problem(context, job->input.checkpoint,
-                             szgi_part_owns(job->part, layer) ? tables : NULL, &key,
-                             job->problem[layer]);
+    return szgi_rows_problem(context, job->input.checkpoint, tables, &key,
+                             szgi_part_owns(job->part, layer), job->problem[layer]);
 }
 
 /* What is to be said of a layer as a whole, before its heads. */
@@ -336,11 +335,17 @@ static szg_status load_positions(szg_context *context, head_job *job,
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
     SZG_TRY(szgi_memory_copy_text(context, szg_context_message(context), &problem));
-    status = szgi_rows_problem(context, checkpoint, szgi_part_owns(job->part, 0) ? tables : NULL,
-                               &key, problem);
+    status =
+        szgi_rows_problem(context, checkpoint, tables, &key, szgi_part_owns(job->part, 0), problem);
     szgi_memory_free(problem);
     return status;
 }
+
+/* What a tensor is used for, by the first layer that uses it. */
+typedef struct tensor_use {
+    const char *use;
+    int64_t layer;
+} tensor_use;
 
 /* Is it of a norm that is folded? */
 static bool is_norm(const szgi_tensor *tensor, const side_weights *side) {
@@ -348,32 +353,60 @@ static bool is_norm(const szgi_tensor *tensor, const side_weights *side) {
            (side->folds && (tensor == side->input_gain || tensor == side->input_shift));
 }
 
-/* A tensor that several layers use is the first one's. */
-static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
-                               const head_part *part, szg_checkpoint_tables *tables) {
+static const char *use_of(const layer_weights *layer, const szgi_tensor *tensor) {
+    const side_weights *q = &layer->q, *k = &layer->k;
+    bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
+    bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
+    if (is_norm(tensor, q) || is_norm(tensor, k))
+        return "norm";
+    return query && key ? "query and key" : query ? "query" : key ? "key" : NULL;
+}
+
+/* Marks the tensors of a layer in use[], which is in the order of the set. */
+static void mark_layer(const szg_checkpoint *checkpoint, int64_t index, tensor_use *use) {
+    const layer_weights *layer = &checkpoint->layer[index];
+    const side_weights *const sides[] = {&layer->q, &layer->k};
+    for (int side = 0; side < 2; side++) {
+        const szgi_tensor *const tensor[] = {sides[side]->weight,     sides[side]->down,
+                                             sides[side]->gain,       sides[side]->norm,
+                                             sides[side]->input_gain, sides[side]->input_shift};
+        for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++) {
+            const char *found = tensor[i] ? use_of(layer, tensor[i]) : NULL;
+            if (found)
+                use[tensor[i] - szgi_safetensors_tensor(checkpoint->tensors, 0)] =
+                    (tensor_use){found, index};
+        }
+    }
+}
+
+static szg_status list_used(szg_context *context, const szg_checkpoint *checkpoint,
+                            const head_part *part, const tensor_use *use,
+                            szg_checkpoint_tables *tables) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
-        const char *use = tensor == checkpoint->position_table ? "positions" : "none";
-        int64_t owner = 0;
-        for (int64_t j = checkpoint->layers; j-- > 0;) {
-            const side_weights *q = &checkpoint->layer[j].q, *k = &checkpoint->layer[j].k;
-            bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
-            bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
-            bool norm = is_norm(tensor, q) || is_norm(tensor, k);
-            if (!query && !key && !norm)
-                continue;
-            use = norm ? "norm" : query && key ? "query and key" : query ? "query" : "key";
-            owner = j;
-        }
-        if (!szgi_part_owns(part, owner))
+        const char *otherwise = tensor == checkpoint->position_table ? "positions" : "none";
+        if (!szgi_part_owns(part, use[i].layer))
             continue;
-        SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor, use,
+        SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor,
+                                 use[i].use ? use[i].use : otherwise,
                                  tensor->count == 0  ? "empty"
                                  : tensor->dims == 0 ? "one number"
                                                      : NULL));
     }
     return SZG_OK;
+}
+
+/* A tensor that several layers use is the first one's. */
+static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
+                               const head_part *part, szg_checkpoint_tables *tables) {
+    tensor_use *use;
+    SZG_TRY(szgi_memory_alloc(context, szgi_safetensors_count(checkpoint->tensors), &use));
+    for (int64_t i = checkpoint->layers; i-- > 0;)
+        mark_layer(checkpoint, i, use);
+    szg_status status = list_used(context, checkpoint, part, use, tables);
+    szgi_memory_free(use);
+    return status;
 }
 
 /* Takes what an earlier run left, and begins behind it. */

@@ -251,6 +251,13 @@ szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint_tables *tables, 
     return SZG_OK;
 }
 
+void szgi_rows_unsaid(szg_context *context, int64_t skipped, const char *where) {
+    if (skipped > SAID_MOST)
+        szgi_say(context, SZG_WARNING,
+                 "skipped: %" PRId64 " more, %" PRId64 " in all: each has a row in `%s`",
+                 skipped - SAID_MOST, skipped, where);
+}
+
 szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
                             const szgi_tensor *tensor, const char *use, const char *note) {
     char shape[128];

@@ -38,6 +38,11 @@ SZG_CHECK_RESULT szg_status szgi_rows_pairs(szg_context *context, szg_checkpoint
                                             const row_key *key, int64_t count,
                                             const szgi_pair_coupling *pairs);
 
+/* Says how many of `skipped` were passed over without a warning, if there are any; `where`: the
+ * table that has them all. */
+enum { SAID_MOST = 20 };
+void szgi_rows_unsaid(szg_context *context, int64_t skipped, const char *where);
+
 SZG_CHECK_RESULT szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables,
                                              const char *source, const szgi_tensor *tensor,
                                              const char *use, const char *note);
@@ -75,12 +80,13 @@ SZG_CHECK_RESULT szg_status szgi_rows_weight_numbers(szg_context *context,
                                                      const szg_summary *summary, int64_t values,
                                                      int64_t lost);
 
-/* A row that holds no number; the reason goes to `notes`, and a warning is sent. Of what is another
- * part's row, `tables` is NULL: the warning alone. */
+/* What is skipped, once it is counted in `tables`: a row that holds no number, and the reason in
+ * `notes`; of what is another part's row (`own` false) neither. The first SAID_MOST are warnings
+ * too. */
 SZG_CHECK_RESULT szg_status szgi_rows_problem(szg_context *context,
                                               const szg_checkpoint *checkpoint,
                                               szg_checkpoint_tables *tables, const row_key *key,
-                                              const char *problem);
+                                              bool own, const char *problem);
 
 /* A row of `notes`. */
 SZG_PRINTF(4, 5)

@@ -320,7 +320,7 @@ szg_status szgi_rows_weight(szg_context *context, szg_checkpoint_tables *tables,
 }
 
 szg_status szgi_rows_problem(szg_context *context, const szg_checkpoint *checkpoint,
-                             szg_checkpoint_tables *tables, const row_key *key,
+                             szg_checkpoint_tables *tables, const row_key *key, bool own,
                              const char *problem) {
     char place[64] = "";
     if (key->layer >= 0 && key->head >= 0)
@@ -328,8 +328,9 @@ szg_status szgi_rows_problem(szg_context *context, const szg_checkpoint *checkpo
                  key->head);
     else if (key->layer >= 0)
         snprintf(place, sizeof place, "layer %" PRId64 ": ", key->layer);
-    szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
-    if (!tables)
+    if (tables->bad + tables->unconverged <= SAID_MOST)
+        szgi_say(context, SZG_WARNING, "skipped: %s%s", place, problem);
+    if (!own)
         return SZG_OK;
     szgi_row row = checkpoint->family ? label_head(context, checkpoint, tables, key)
                                       : label_weight(context, tables, key);

@@ -181,7 +181,7 @@ static szg_status report_weight(szg_context *context, const szg_checkpoint *chec
     row_key key = {checkpoint->source, -1, -1, tensor->name};
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
-        return szgi_rows_problem(context, checkpoint, tables, &key, result->problem);
+        return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
     }
     if (result->top.count > 0)
         return szgi_rows_top(context, tables, &key, tensor, &result->top);
@@ -198,7 +198,7 @@ static szg_status report_unreadable(szg_context *context, const szg_checkpoint *
     tables->bad++;
     SZG_TRY(szgi_text_append(context, &problem, "tensor %s has type %s where a weight belongs: %s",
                              tensor->name, tensor->dtype_name, szgi_tensor_remedy(tensor)));
-    szg_status status = szgi_rows_problem(context, checkpoint, tables, &key, problem);
+    szg_status status = szgi_rows_problem(context, checkpoint, tables, &key, true, problem);
     szgi_memory_free(problem);
     return status;
 }
