@@ -38,7 +38,8 @@ typedef struct szg_checkpoint_choices {
     int64_t sets;
 } szg_checkpoint_choices;
 
-/* As szg_checkpoint_open. SZG_EINVAL too: a choice that is none. NULL: no choices. */
+/* As szg_checkpoint_open. SZG_EINVAL too: a choice that is none, a change that nothing reads (of
+ * one stack among several that is a warning). NULL: no choices. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
                                                        const szg_checkpoint_choices *choices,
                                                        szg_checkpoint **out);

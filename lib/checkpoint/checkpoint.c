@@ -201,8 +201,10 @@ static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpo
     if (choices->sets > 0 && !checkpoint->config)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: --set changes a configuration, and there is none", path);
-    if (choices->sets > 0)
+    if (choices->sets > 0) {
         SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
+        SZG_TRY(szgi_config_watch(context, checkpoint->config, choices->set, choices->sets));
+    }
     if (checkpoint->config)
         SZG_TRY(find_family(context, checkpoint, choices->stack));
     return szgi_quantised_resolve(context, checkpoint);
@@ -229,6 +231,8 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
                              : open_safetensors(context, checkpoint, path, choices);
     if (status == SZG_OK && checkpoint->family)
         status = resolve(context, checkpoint);
+    if (status == SZG_OK && choices->sets > 0)
+        status = szgi_config_check(context, checkpoint, choices->set, choices->sets);
     if (status == SZG_OK && !gguf)
         status = note_adapter(context, checkpoint, path);
     szgi_memory_free(gguf);

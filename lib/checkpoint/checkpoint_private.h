@@ -309,6 +309,15 @@ SZG_CHECK_RESULT szg_status szgi_config_layer_type(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_config_change(szg_context *context, szgi_json **config,
                                                const char *const *set, int64_t count);
 
+/* From szgi_config_watch on, the configuration notes which of its changes are read;
+ * szgi_config_check ends that. SZG_EINVAL: nothing reads one, which the message names, with what
+ * may be meant. Where the model has other stacks, which may read it, that is a warning. */
+SZG_CHECK_RESULT szg_status szgi_config_watch(szg_context *context, szgi_json *config,
+                                              const char *const *set, int64_t count);
+SZG_CHECK_RESULT szg_status szgi_config_check(szg_context *context,
+                                              const szg_checkpoint *checkpoint,
+                                              const char *const *set, int64_t count);
+
 /* ---- quantised.c ---- */
 
 /* How the configuration says that the weights are quantised: "GPTQ, 4 bits", "compressed-tensors",

@@ -143,6 +143,72 @@ szg_status szgi_config_change(szg_context *context, szgi_json **config, const ch
     return SZG_OK;
 }
 
+/* The member at the path of keys that `set` begins with; `keys` is room for them. */
+static szgi_json_value changed_at(const szgi_json *config, const char *set, char *keys) {
+    szgi_json_value value = szgi_json_root(config);
+    char *rest = keys;
+    size_t length = strcspn(set, "=");
+    memcpy(keys, set, length);
+    keys[length] = 0;
+    while (rest)
+        value = szgi_json_member(value, strsep(&rest, "."));
+    return value;
+}
+
+szg_status szgi_config_watch(szg_context *context, szgi_json *config, const char *const *set,
+                             int64_t count) {
+    szg_status status = SZG_OK;
+    char **keys; /* values borrow them until all are watched: looking one up reads it */
+    szgi_json_value *value;
+    SZG_TRY(szgi_memory_alloc(context, count, &keys));
+    status = szgi_memory_alloc(context, count, &value);
+    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
+        status = szgi_memory_copy_text(context, set[i], &keys[i]);
+        if (status != SZG_OK)
+            break;
+        value[i] = changed_at(config, set[i], keys[i]);
+        if (!value[i].node)
+            status = szgi_fail(context, SZG_EINVAL, "--set %s: a later --set takes it away",
+                               SHOWN(set[i]));
+    }
+    for (int64_t i = 0; i < count && status == SZG_OK; i++)
+        status = szgi_json_watch(context, config, value[i]);
+    for (int64_t i = 0; i < count; i++)
+        szgi_memory_free(keys[i]);
+    szgi_memory_free(keys);
+    szgi_memory_free(value);
+    return status;
+}
+
+/* A change that has no effect. */
+static szg_status report_unread(szg_context *context, const szg_checkpoint *checkpoint,
+                                const char *set, int64_t index) {
+    char path[160], room[256], model[128] = "";
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(set, "="), set);
+    if (checkpoint->model_type)
+        snprintf(model, sizeof model, " (model_type '%s')", SHOWN(checkpoint->model_type));
+    if (checkpoint->stacks && checkpoint->family && checkpoint->family->stack) {
+        szgi_say(context, SZG_WARNING, "%s: --set %s: this stack does not read it",
+                 checkpoint->source, SHOWN(path));
+        return SZG_OK;
+    }
+    const char *nearest = szgi_json_nearest(checkpoint->config, index, room, sizeof room);
+    return szgi_fail(
+        context, SZG_EINVAL, "%s: --set %s: nothing reads this key in this model%s: %s%s%s",
+        checkpoint->source, SHOWN(path), model, nearest ? "did you mean " : "leave it out",
+        nearest ? nearest : "", nearest ? "?" : "");
+}
+
+szg_status szgi_config_check(szg_context *context, const szg_checkpoint *checkpoint,
+                             const char *const *set, int64_t count) {
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < count && status == SZG_OK; i++)
+        if (!szgi_json_was_read(checkpoint->config, i))
+            status = report_unread(context, checkpoint, set[i], i);
+    szgi_json_unwatch(checkpoint->config);
+    return status;
+}
+
 szg_status szgi_text_append(szg_context *context, char **text, const char *format, ...) {
     char sentence[1024];
     va_list arguments;

@@ -54,6 +54,7 @@ szg_status szgi_json_read(szg_context *context, const char *path, szgi_json **ou
 void szgi_json_close(szgi_json **json) {
     if (!json || !*json)
         return;
+    szgi_json_unwatch(*json);
     json_decref((*json)->root);
     szgi_memory_free((*json)->name);
     szgi_memory_free(*json);
@@ -77,6 +78,8 @@ szgi_json_kind szgi_json_kind_of(szgi_json_value value) {
 szgi_json_value szgi_json_member(szgi_json_value object, const char *key) {
     if (!object.node)
         return object;
+    if (object.document->watches > 0)
+        szgi_json_watch_note(object.document, object.node, key);
     return (szgi_json_value){.document = object.document,
                              .node = json_object_get(object.node, key),
                              .parent = object.node,
@@ -113,6 +116,8 @@ bool szgi_json_next(szgi_json_value object, szgi_json_value *member) {
                                 .node = json_object_iter_value(at),
                                 .parent = node,
                                 .key = json_object_iter_key(at)};
+    if (object.document->watches > 0 && json_is_object((const json_t *)member->node))
+        szgi_json_watch_note(object.document, node, member->key);
     return true;
 }
 

@@ -62,6 +62,19 @@ bool szgi_json_has(szgi_json_value object, const char *key);
  * member->key is the name. */
 bool szgi_json_next(szgi_json_value object, szgi_json_value *member);
 
+/* ---- Members that nobody reads ----
+ * From szgi_json_watch to szgi_json_unwatch a document notes which of the watched members are
+ * looked up with szgi_json_member or szgi_json_has, or stepped to where they are objects. One
+ * thread at a time may read it then. SZG_EINVAL: nothing stands there, or no object around it. */
+SZG_CHECK_RESULT szg_status szgi_json_watch(szg_context *context, szgi_json *json,
+                                            szgi_json_value member);
+/* Whether the watched member `index`, counted from 0, was looked up. */
+bool szgi_json_was_read(const szgi_json *json, int64_t index);
+/* The path of what was looked up and has nearly its name; NULL: there is none. `text` is room for
+ * it. */
+const char *szgi_json_nearest(const szgi_json *json, int64_t index, char *text, size_t size);
+void szgi_json_unwatch(szgi_json *json);
+
 /* The value as what the caller needs. SZG_EDATA with "FILE: path.to.member: ..." where it is
  * missing or something else. Texts belong to the document. `real` takes integers; `hex` takes a
  * text with a hexadecimal (or decimal) float, as szgi_json_add_hex writes it, or a number. */

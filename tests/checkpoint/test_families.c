@@ -14,7 +14,8 @@ START_TEST(configurations_of_version_4) {
 END_TEST
 
 static szg_status open_changed(const char *folder, const char *stack) {
-    static const char *const set[] = {"a.b=text", "layer_norm_eps=1e-5"};
+    static const char *const set[] = {"quantization_config.weight_block_size=null",
+                                      "text_config=text"};
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
     const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .stack = stack,

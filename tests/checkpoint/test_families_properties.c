@@ -253,6 +253,12 @@ START_TEST(values_are_set) {
         {"rope_theta", "KEY=VALUE is needed"},
         {"=3", "KEY=VALUE is needed"},
         {"a.b.c.d.e.f.g.h.i.j=3", "at most"},
+        {"rope_thata=1000", "--set rope_thata: nothing reads this key in this model (model_type "
+                            "'mistral'): did you mean rope_theta?"},
+        {"text_config.rope_theta=1000", "did you mean rope_theta?"},
+        {"rope_parameters.rope_thetas=1000", "did you mean rope_parameters.rope_theta?"},
+        {"vocab_size=7", "--set vocab_size: nothing reads this key in this model"},
+        {"rope_parameters.factor=2", "--set rope_parameters.factor: nothing reads"},
     };
     char folder[512];
     snprintf(folder, sizeof folder, "%s/mistral", data_folder());
@@ -278,6 +284,26 @@ START_TEST(values_are_set) {
 }
 END_TEST
 
+/* A key is looked up where the stack's settings are, and of several stacks one may read it. */
+START_TEST(values_that_nothing_reads) {
+    static const char *const sets[] = {"rope_theta=1000", "decoder_layers=2", "a.b=1", "a=2"};
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = sets, .sets = 1};
+    snprintf(folder, sizeof folder, "%s/llava", data_folder());
+    ck_szg_fails(SZG_EINVAL, "did you mean text_config.rope_theta?",
+                 szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    snprintf(folder, sizeof folder, "%s/bart", data_folder());
+    choices.set = &sets[1];
+    ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    szg_checkpoint_close(&checkpoint);
+    choices.set = &sets[2];
+    choices.sets = 2;
+    ck_szg_fails(SZG_EINVAL, "--set a.b=1: a later --set takes it away",
+                 szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+}
+END_TEST
+
 /* Forms in which some families were first published. */
 START_TEST(older_forms) {
     static const struct {
@@ -300,7 +326,7 @@ START_TEST(older_forms) {
         {"exaone4", {"sliding_window=null"}, "no_rotation", NULL, ""},
         {"deberta-v2", {"pos_att_type=c2p|p2c"}, "scale", "0.28867513459481292", "0-1"},
         {"mistral",
-         {"rope_parameters.spin=3"},
+         {"rope_parameters={\"rope_theta\":10000,\"rope_type\":\"default\",\"spin\":3}"},
          "rotary",
          "rope:dim=4,rotary=4,base=10000,pairing="
          "half; the rotary key 'spin' is not known "
@@ -504,6 +530,7 @@ TEST_FILE("families_properties") {
     test_add(suite, "global_layers_have_their_own_sizes", global_layers_have_their_own_sizes);
     test_add(suite, "a_thinker_is_the_text", a_thinker_is_the_text);
     test_add(suite, "values_are_set", values_are_set);
+    test_add(suite, "values_that_nothing_reads", values_that_nothing_reads);
     test_add(suite, "older_forms", older_forms);
     test_add(suite, "two_bases_have_two_keys", two_bases_have_two_keys);
     test_add(suite, "forms_that_are_refused", forms_that_are_refused);

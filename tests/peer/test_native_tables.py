@@ -404,6 +404,10 @@ def check_parts(folder):
             ("a setting of another type", lambda: szego.checkpoint(model, settings={"a": object()}), "'a'", "object"),
             ("a setting with its value in the path", lambda: szego.checkpoint(model, settings={"head_dim=4": 1}), "head_dim=4"),
             ("a setting of no path", lambda: szego.checkpoint(model, settings={3: 1}), "settings"),
+            ("a setting that nothing reads", lambda: szego.checkpoint(model, settings={"rope_thata": 1}),
+             'settings "rope_thata": nothing reads', "did you mean rope_theta?"),
+            ("a value that is missing", lambda: szego.checkpoint(model, settings={"num_hidden_layers": None}),
+             'settings={"num_hidden_layers": VALUE} gives it'),
             ("a flag that is none", lambda: szego.checkpoint(model, dry_run=1), "dry_run")):
         tap.refused(name, call, *said, kind=szego.LibraryError)
 

@@ -1,6 +1,7 @@
 """Trained checkpoints in this process: spectra of every head, as tables and as arrays by layer and head."""
 import ctypes
 import json
+import re
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
 from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
@@ -261,7 +262,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
         stands before the names of the stack to read ("vision_tower."). settings: values that change the
-        configuration, by the paths that messages print: {"rope_theta": 1e6}.
+        configuration, by the paths that messages print: {"rope_theta": 1e6}. One that nothing reads is refused.
     dry_run: the table checkpoint_architecture alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
         checkpoint_samples (None: 256; 0: none). kernel: lags of each rotary head's mean kernel in the table
@@ -299,7 +300,24 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
             with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
                                layout.CheckpointTables(), opened, _ref(options)) as found:
                 return _checkpoint(facts, found)
-    return native.run(work, threads)
+    try:
+        return native.run(work, threads)
+    except LibraryError as error:
+        raise type(error)(_in_python(str(error)), error.status) from None
+
+
+#: What remedies are called on the command line, and here.
+_OPTIONS = [(re.compile(pattern), here) for pattern, here in (
+    (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
+    (r"(?<!\S)--config none\b", 'config="none"'), (r"(?<!\S)--config FILE\b", "config=FILE"),
+    (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
+    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<!\S)--raw\b", "raw=True"))]
+
+
+def _in_python(message):
+    for pattern, here in _OPTIONS:
+        message = pattern.sub(here, message)
+    return message
 
 
 def _plain_number(value):
