@@ -274,6 +274,8 @@ struct szg_checkpoint {
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
     double soft_cap, clip;          /* 0: none */
     const char *clip_key;
+    const char *sections_key;               /* NULL: all pairs rotate by one position */
+    szgi_json_value sections;               /* else how many do by each: time, height, width */
     const szgi_tensor *sinks, *added;       /* of the first layer that has them; NULL: none */
     double temperature, temperature_length; /* factor of the logarithm, and the length; 0: none */
     int rotations;

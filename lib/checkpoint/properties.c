@@ -279,10 +279,23 @@ static void put_rotation(property_writer *writer, int which) {
     szgi_memory_free(layers);
 }
 
+/* As the configuration has them. */
+static void put_sections(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    char *text = NULL;
+    if (writer->status == SZG_OK && checkpoint->sections_key)
+        writer->status = szgi_json_text(writer->context, checkpoint->sections, 0, &text);
+    if (text)
+        put(writer, "rotary_sections", BY(.key = checkpoint->sections_key, .left_out = true), "%s",
+            text);
+    szgi_memory_free(text);
+}
+
 static void put_rotations(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
     for (int i = 0; i < checkpoint->rotations; i++)
         put_rotation(writer, i);
+    put_sections(writer);
     if (checkpoint->family->positions != POSITION_ROTARY)
         return;
     char *still = list_layers(writer, rotates_by, -1);

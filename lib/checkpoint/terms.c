@@ -251,6 +251,27 @@ static bool has_cross_attention(const szg_checkpoint *checkpoint) {
     return false;
 }
 
+/* M-RoPE: each section of the pairs rotates by a position of its own. */
+static szg_status resolve_sections(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const paths[][2] = {{"rope_parameters", "rope_parameters.mrope_section"},
+                                           {"rope_scaling", "rope_scaling.mrope_section"}};
+    if (checkpoint->rotations == 0)
+        return SZG_OK;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && !checkpoint->sections_key; i++) {
+        szgi_json_value object = szgi_json_member(checkpoint->settings, paths[i][0]);
+        if (szgi_json_kind_of(object) != SZGI_JSON_OBJECT ||
+            !szgi_json_has(object, "mrope_section"))
+            continue;
+        checkpoint->sections_key = paths[i][1];
+        checkpoint->sections = szgi_json_member(object, "mrope_section");
+    }
+    return checkpoint->sections_key
+               ? note(context, checkpoint,
+                      "rotary pairs have sections (M-RoPE): text has one position in all of them; "
+                      "the several of images and video are left out")
+               : SZG_OK;
+}
+
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
     if (has_cross_attention(checkpoint))
         SZG_TRY(note(context, checkpoint, "there is cross-attention too: its heads are not read"));
@@ -283,5 +304,6 @@ szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint) 
     SZG_TRY(resolve_alibi(context, checkpoint));
     SZG_TRY(resolve_temperature(context, checkpoint));
     SZG_TRY(resolve_tensors(context, checkpoint));
+    SZG_TRY(resolve_sections(context, checkpoint));
     return resolve_rest(context, checkpoint);
 }

@@ -13,6 +13,8 @@ static const struct {
     {"llama", ""},
     {"gemma", ""},
     {"qwen2", "bias "},
+    {"qwen2_vl", "rotary_sections bias "},
+    {"qwen3_vl", "rotary_sections query_key_norm "},
     {"qwen3", "query_key_norm "},
     {"phi", "query_key_norm bias "},
     {"cohere", "query_key_norm "},
@@ -80,6 +82,7 @@ static const struct {
 } decided[] = {
     {"gemma2", "scale", "0.44721359549995793", "0-1", "query_pre_attn_scalar"},
     {"gemma2", "soft_cap", "2", "", "attn_logit_softcapping"},
+    {"qwen3_vl", "rotary_sections", "[1,1,2]", "", "rope_parameters.mrope_section"},
     {"gpt2", "scale", "0.5", "0", "scale_attn_weights"},
     {"smollm3", "no_rotation", "1", "1", "no_rope_layers"},
     {"exaone4", "no_rotation", "1", "1", "layer_types"},
