@@ -94,6 +94,16 @@ def check_single():
            and got.normal[0] and not got.normal[1])
     tap.ok("an element from the end", got[-1].source == "matrix 29 of 30" and same(got[-1], szego.spectrum(stack[-1])))
     tap.ok("an array for NumPy", np.asarray(got) is got.values and np.array(got, copy=True) is not got.values)
+    # What np.asarray(..., copy=False) of NumPy 2 asks for: the memory itself, or a refusal.
+    one, many = szego.spectrum(stack[0], question="singular"), szego.spectrum("rope:dim=8", 64)
+    tap.ok("no copy: the memory itself", got.__array__(copy=False) is got.values
+           and one.__array__(copy=False) is one.values and one.__array__(float, copy=False) is one.values)
+    tap.ok("a copy where one is asked for", not np.shares_memory(one.__array__(copy=True), one.values)
+           and not np.shares_memory(np.asarray(one), one.values) and len(np.asarray(many)) == 64)
+    refused("no copy of another type", lambda: one.__array__(np.float32, copy=False), "float32", kind=ValueError)
+    refused("no copy of many of another type", lambda: got.__array__(np.complex64, copy=False), kind=ValueError)
+    refused("no copy of values that stand several times", lambda: many.__array__(copy=False), "several times",
+            kind=ValueError)
     tap.ok("a short repr", len(repr(got)) < 120 and "30 matrices" in repr(got), repr(got))
     refused("an element that is not there", lambda: got[30], kind=IndexError)
     refused("a slice", lambda: got[1:], "values", kind=TypeError)

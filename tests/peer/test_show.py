@@ -397,6 +397,11 @@ def check_spectrum_objects():
     (axis,) = drawn("multiplicities", lambda: szego.plot.spectrum(szego.spectrum("rope:dim=64", 512)))
     equal("multiplicities: all 512 values", line(axis, "eigenvalues")[1],
           szego.spectrum("rope:dim=64", 512).expanded())
+    # Of order 2^40 all but eight values are zeros: the curve is that of the shares.
+    (axis,) = drawn("an order beyond memory", lambda: szego.plot.spectrum(szego.spectrum("rope:dim=8", 2**40)))
+    heights = np.concatenate([line.get_ydata() for line in axis.lines])
+    tap.ok("an order beyond memory: values", not axis.texts and heights.min() == 0 and heights.max() > 1e11,
+           [text.get_text() for text in axis.texts])
     (axis,) = drawn("steps", lambda: szego.plot.spectrum(found, symbol=symbol, form="steps"))
     equal("steps", line(axis, "eigenvalues"), (found.expanded(), np.arange(1, 101) / 100))
     tap.ok("steps: labels", (axis.get_xlabel(), axis.get_ylabel()) == ("eigenvalue", "share of the values below"))

@@ -12,6 +12,7 @@ from .compute import _array, matrix_view, no_symmetry
 from .display import Shown
 from .errors import ArgumentError
 from .results import Spectrum
+from .tabled import for_numpy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +58,7 @@ class Spectra(Shown):
         return (self[i] for i in range(len(self)))
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self.values, dtype, copy=bool(copy)) if copy else np.asarray(self.values, dtype)
+        return for_numpy(self.values, dtype, copy)
 
     def __repr__(self) -> str:
         b, count = self.values.shape

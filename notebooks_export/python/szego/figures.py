@@ -287,6 +287,9 @@ def values_of(part):
     order, zeros = numbers(part, "n")[0], numbers(part, "zeros")[0]
     if (times >= 1).all() and times.sum() <= 1e7:
         values = np.repeat(values, times.astype(int))
+    elif (times >= 1).all() and times.sum() == order and len(values) <= 1e4:
+        # All are listed: a million in the same shares, to a hundredth, stand for them.
+        return np.repeat(values, np.maximum(times * (1e6 / order), 1).astype(int)), 0
     elif 0 < zeros <= 1e7 and zeros == order - len(values):  # older results list none of the zeros
         values = np.append(values, np.zeros(int(zeros)))
     return values, order - len(values) if np.isfinite(order) else 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from .display import Shown, plain
 from .errors import LibraryError
-from .tabled import Tabled
+from .tabled import Tabled, for_numpy
 from .tables import Results, Table
 
 
@@ -120,7 +120,9 @@ class Spectrum(Tabled, Shown):
         return self.expanded()
 
     def __array__(self, dtype=None, copy=None):
-        return self.expanded() if dtype is None else self.expanded().astype(dtype)
+        if copy is False and (self.multiplicity != 1).any():
+            raise ValueError(f"{self!r} lists a value that stands several times: an array of all needs a copy")
+        return for_numpy(self.values if copy is False else self.expanded(), dtype, copy)
 
     @property
     def tables(self) -> Results:

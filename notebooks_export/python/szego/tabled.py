@@ -1,7 +1,19 @@
-"""What has tables as items: found["verify_claims"], `in`, iteration, keys() and items()."""
+"""What has tables as items (found["verify_claims"], `in`, iteration, keys() and items()), and what is an array."""
 from typing import Dict
 
+import numpy as np
+
 from .tables import Results
+
+
+def for_numpy(values: np.ndarray, dtype, copy) -> np.ndarray:
+    """What __array__ answers under NumPy 2's protocol: a copy (copy=True), the memory of `values` or ValueError
+    (False), that memory where the type allows it (None)."""
+    if dtype is None or np.dtype(dtype) == values.dtype:
+        return values.copy() if copy else values
+    if copy is False:
+        raise ValueError(f"an array of type {np.dtype(dtype)} needs a copy of one of type {values.dtype}")
+    return values.astype(dtype)
 
 
 class Tabled:
