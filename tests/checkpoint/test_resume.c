@@ -8,7 +8,7 @@
 #include "formats/csv.h"
 #include "model.h"
 
-enum { TABLES = 6, LAYERS = 4 };
+enum { TABLES = 8, LAYERS = 4 };
 
 static const char config[] = "{\"model_type\":\"llama\",\"num_hidden_layers\":4,"
                              "\"num_attention_heads\":140,\"num_key_value_heads\":70,"
@@ -28,8 +28,9 @@ static void make_model(test_model *model) {
 
 /* Every table as CSV, one after the other, and what was skipped. The caller frees. */
 static char *print(const szg_checkpoint_tables *tables) {
-    const szg_table *const all[TABLES] = {tables->summary, tables->spectra, tables->frequencies,
-                                          tables->bounds,  tables->tensors, tables->architecture};
+    const szg_table *const all[TABLES] = {tables->summary,     tables->notes,       tables->spectra,
+                                          tables->frequencies, tables->kernel,      tables->bounds,
+                                          tables->tensors,     tables->architecture};
     szgi_text text;
     ck_szg_ok(szgi_text_open(test_context(), &text));
     szg_status status = SZG_OK;
@@ -76,7 +77,7 @@ static szg_status analyse(szg_context *context, const test_model *model, const c
                           const char *heads, szg_checkpoint_tables *tables) {
     szg_checkpoint *checkpoint;
     const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .journal = journal,
-                                            .heads = heads};
+                                            .heads = heads, .kernel = 5};
     *tables = (szg_checkpoint_tables){0};
     szg_status status = szg_checkpoint_open(context, model->folder, NULL, &checkpoint);
     if (status == SZG_OK)
