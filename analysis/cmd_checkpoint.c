@@ -290,13 +290,14 @@ const command command_checkpoint = {
     .name = "checkpoint",
     .summary = "spectra of a trained checkpoint, per layer and head",
     .arguments = "PATH",
-    .doc = "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
-           "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
-           "is a safetensors file, an index of shards, a GGUF file or a model folder with "
-           "config.json; of an "
-           "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
-           "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
-           "command goes on.",
+    .doc =
+        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
+        "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
+        "is a safetensors file, an index of shards, a GGUF file or a model folder with "
+        "config.json; of an "
+        "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
+        "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
+        "command goes on.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
     .parse = parse,
