@@ -24,12 +24,20 @@ double szgi_random_uniform(const szgi_stream *stream, uint64_t index) {
     return to_uniform(block.v[lane], block.v[lane + 1]);
 }
 
-double szgi_random_normal(const szgi_stream *stream, uint64_t index) {
-    philox4x32_ctr_t block = block_at(stream, index / 2);
+/* Both normals of a block. */
+static void normal_pair(const szgi_stream *stream, uint64_t block, double out[2]) {
+    philox4x32_ctr_t words = block_at(stream, block);
     /* 1 - u is in (0, 1], so that the logarithm is finite. */
-    double radius = sqrt(-2 * log(1 - to_uniform(block.v[0], block.v[1])));
-    double angle = 2 * 3.14159265358979323846 * to_uniform(block.v[2], block.v[3]);
-    return radius * (index % 2 ? sin(angle) : cos(angle));
+    double radius = sqrt(-2 * log(1 - to_uniform(words.v[0], words.v[1])));
+    double angle = 2 * 3.14159265358979323846 * to_uniform(words.v[2], words.v[3]);
+    out[0] = radius * cos(angle);
+    out[1] = radius * sin(angle);
+}
+
+double szgi_random_normal(const szgi_stream *stream, uint64_t index) {
+    double pair[2];
+    normal_pair(stream, index / 2, pair);
+    return pair[index % 2];
 }
 
 int64_t szgi_random_below(const szgi_stream *stream, uint64_t index, int64_t bound) {
@@ -45,6 +53,28 @@ void szgi_random_fill_uniform(const szgi_stream *stream, uint64_t first, int64_t
 
 void szgi_random_fill_normal(const szgi_stream *stream, uint64_t first, int64_t count,
                              double *out) {
-    for (int64_t i = 0; i < count; i++)
-        out[i] = szgi_random_normal(stream, first + (uint64_t)i);
+    double pair[2];
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t index = first + (uint64_t)i;
+        if (i == 0 || index % 2 == 0)
+            normal_pair(stream, index / 2, pair);
+        out[i] = pair[index % 2];
+    }
+}
+
+void szgi_random_fill_normal_single(const szgi_stream *stream, int64_t count, double *out) {
+    for (int64_t i = 0; i < count; i += 4) {
+        philox4x32_ctr_t words = block_at(stream, (uint64_t)i / 4);
+        float four[4];
+        for (int pair = 0; pair < 4; pair += 2) {
+            /* In (0, 1], so that the logarithm is finite. */
+            float uniform = ((float)words.v[pair] + 1) * 0x1p-32f;
+            float radius = sqrtf(-2 * logf(uniform));
+            float angle = 6.28318530717958647692f * 0x1p-32f * (float)words.v[pair + 1];
+            four[pair] = radius * cosf(angle);
+            four[pair + 1] = radius * sinf(angle);
+        }
+        for (int64_t k = 0; k < 4 && i + k < count; k++)
+            out[i + k] = (double)four[k];
+    }
 }

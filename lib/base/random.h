@@ -32,6 +32,10 @@ void szgi_random_fill_uniform(const szgi_stream *stream, uint64_t first, int64_t
                               double *out);
 void szgi_random_fill_normal(const szgi_stream *stream, uint64_t first, int64_t count, double *out);
 
+/* `count` normals of single precision, below 6.7 in modulus, from the stream's first words: other
+ * numbers than those of szgi_random_normal, at a third of their time. */
+void szgi_random_fill_normal_single(const szgi_stream *stream, int64_t count, double *out);
+
 SZGI_END_DECLS
 
 #endif

@@ -58,6 +58,37 @@ START_TEST(random_moments) {
 }
 END_TEST
 
+/* Single precision: moments of a normal within 6 deviations of means of n numbers (x, x^2, x^3 and
+ * x^4 have the variances 1, 2, 15 and 96), neighbours and pairs uncorrelated; a shorter stretch is
+ * the same numbers; both tails are there. */
+START_TEST(normals_of_single_precision) {
+    enum { N = 1 << 20 };
+    szgi_stream stream = {.seed = test_seed(), .step = 5, .purpose = 9};
+    double *x = new_numbers(N), sum[4] = {0}, products[3] = {0}, less[7], largest = 0, least = 0;
+    szgi_random_fill_normal_single(&stream, N, x);
+    for (int64_t i = 0; i < N; i++) {
+        for (int k = 0; k < 4; k++)
+            sum[k] += pow(x[i], k + 1) / N;
+        for (int k = 0; k < 3; k++)
+            products[k] += x[i] * x[(i + k + 1) % N] / N;
+        largest = fmax(largest, x[i]);
+        least = fmin(least, x[i]);
+        ck_assert(fabs(x[i]) < 6.7 && x[i] == (double)(float)x[i]);
+    }
+    double deviation = 6 / sqrt(N);
+    ck_close(sum[0], 0, deviation);
+    ck_close(sum[1], 1, deviation * sqrt(2));
+    ck_close(sum[2], 0, deviation * sqrt(15));
+    ck_close(sum[3], 3, deviation * sqrt(96));
+    for (int k = 0; k < 3; k++)
+        ck_close(products[k], 0, deviation);
+    ck_assert(largest > 4 && least < -4); /* none of 2^20 beyond 4: e^-33 */
+    szgi_random_fill_normal_single(&stream, 7, less);
+    ck_assert_mem_eq(less, x, sizeof less);
+    szgi_memory_free(x);
+}
+END_TEST
+
 START_TEST(random_below_stays_below) {
     szgi_stream stream = {.seed = test_seed()};
     bool seen[7] = {false};
@@ -88,6 +119,7 @@ TEST_FILE("random") {
     test_add(suite, "philox_known_answers", philox_known_answers);
     test_add(suite, "philox_counter_layout", philox_counter_layout);
     test_add(suite, "random_moments", random_moments);
+    test_add(suite, "normals_of_single_precision", normals_of_single_precision);
     test_add(suite, "random_below_stays_below", random_below_stays_below);
     test_add(suite, "random_fill_is_the_same_numbers", random_fill_is_the_same_numbers);
 }
