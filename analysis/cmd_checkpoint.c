@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "checkpoint/checkpoint.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "formats/result.h"
@@ -23,16 +24,21 @@ enum {
     KEY_RAW,
     KEY_KERNEL,
     KEY_TOP,
-    KEY_CONTEXT
+    KEY_CONTEXT,
+    KEY_CIRCUITS,
+    KEY_LAGS,
+    KEY_DRAWS
 };
+enum { DRAWS = 200, LAG_MAX = 1 << 24 };
 
 typedef struct checkpoint_options {
     model_options model;
     const char *path, *layers, *heads;
-    int64_t positions, samples, kernel, top, context;
+    int64_t positions, samples, kernel, top, context, draws;
     bool kernel_given;
-    bool all, dry_run, raw;
+    bool all, dry_run, raw, circuits, drawn;
     bool unknown; /* so is the architecture: heads are none */
+    integer_list lags;
 } checkpoint_options;
 
 static const struct argp_option options[] = {
@@ -63,6 +69,16 @@ static const struct argp_option options[] = {
      "of an unknown architecture, or with --config none: the K largest singular values of each "
      "weight alone, with the error of each (table `top`); much faster for large weights",
      0},
+    {"circuits", KEY_CIRCUITS, NULL, 0,
+     "QK and OV circuits of every head in the table `circuits`, each beside a random baseline that "
+     "--seed draws",
+     0},
+    {"lags", KEY_LAGS, "K,...", 0,
+     "QK circuits with the rotation at these lags, place of the query minus place of the key "
+     "(default 0: without rotation); implies --circuits",
+     0},
+    {"draws", KEY_DRAWS, "N", 0,
+     "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits", 0},
     {"all", KEY_ALL, NULL, 0,
      "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
      "always have the rows",
@@ -103,6 +119,17 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case KEY_TOP:
         own->top = parse_integer(state, "--top", argument, 1, (int64_t)1 << 40);
         return 0;
+    case KEY_CIRCUITS:
+        own->circuits = true;
+        return 0;
+    case KEY_LAGS:
+        parse_integer_list(state, "--lags", argument, -LAG_MAX, LAG_MAX, &own->lags);
+        own->circuits = true;
+        return 0;
+    case KEY_DRAWS:
+        own->draws = parse_integer(state, "--draws", argument, 0, 1 << 20);
+        own->circuits = own->drawn = true;
+        return 0;
     case KEY_ALL:
         own->all = true;
         return 0;
@@ -141,7 +168,7 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     szg_table **const table[] = {&tables->summary,      &tables->notes,   &tables->spectra,
                                  &tables->frequencies,  &tables->kernel,  &tables->range,
                                  &tables->samples,      &tables->tensors, &tables->bounds,
-                                 &tables->architecture, &tables->top};
+                                 &tables->architecture, &tables->top,     &tables->circuits};
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
@@ -202,11 +229,11 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
     szg_table **const to[] = {&all->summary, &all->notes,        &all->spectra, &all->frequencies,
                               &all->kernel,  &all->range,        &all->samples, &all->tensors,
-                              &all->bounds,  &all->architecture, &all->top};
+                              &all->bounds,  &all->architecture, &all->top,     &all->circuits};
     szg_table **const from[] = {&tables->summary,      &tables->notes,   &tables->spectra,
                                 &tables->frequencies,  &tables->kernel,  &tables->range,
                                 &tables->samples,      &tables->tensors, &tables->bounds,
-                                &tables->architecture, &tables->top};
+                                &tables->architecture, &tables->top,     &tables->circuits};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
@@ -234,6 +261,10 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
         .raw = own->raw,
         .kernel = own->kernel_given ? own->kernel : 256,
         .top = own->top,
+        .circuits = own->circuits,
+        .lags = own->lags.value,
+        .lag_count = own->lags.count,
+        .draws = own->drawn ? own->draws : DRAWS,
         .seed = call->shared.seed,
         .context = own->context,
         .journal = journal_of(call, szg_checkpoint_describe(checkpoint).stack, journal)};
@@ -263,7 +294,7 @@ static szg_status run_stack(command_call *call, const char *stack, char *stacks,
     return status;
 }
 
-static szg_status run(command_call *call) {
+static szg_status run_all(command_call *call) {
     char stacks[256], names[256], more[256];
     szg_checkpoint_tables tables = {0};
     SZG_TRY(output_check(call));
@@ -276,6 +307,13 @@ static szg_status run(command_call *call) {
     if (status == SZG_OK)
         status = write_tables(call, names, &tables);
     szg_checkpoint_tables_close(&tables);
+    return status;
+}
+
+static szg_status run(command_call *call) {
+    checkpoint_options *own = call->own;
+    szg_status status = run_all(call);
+    szgi_memory_free(own->lags.value);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/options.h"
 #include "analyse.h"
+#include "circuit.h"
 #include "properties.h"
 
 static szg_status check_options(szg_context *context, const szg_checkpoint *checkpoint,
@@ -32,7 +33,7 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "
                          "the input",
                          checkpoint->source, options->positions);
-    return SZG_OK;
+    return szgi_circuit_check(context, checkpoint, options);
 }
 
 /* What is known of bad layers before a weight is read. */

@@ -3,6 +3,7 @@
 #define SZG_CHECKPOINT_ANALYSE_H
 
 #include "part.h"
+#include "problem.h"
 #include "rows.h"
 
 /* Heads of a known architecture, those of the part. */
@@ -30,12 +31,7 @@ int64_t szgi_weight_bytes(const szgi_tensor *tensor);
 SZG_CHECK_RESULT szg_status szgi_weight_too_large(szg_context *context, const szgi_tensor *tensor,
                                                   long double frobenius);
 
-/* Is this a failure of one matrix, to be reported and passed over? */
-bool szgi_is_local_failure(szg_status status);
 /* Looks at the numbers of a layer's queries and keys. SZG_EDATA: one is not finite; SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_layer_check(szg_context *context, const layer_weights *layer);
-/* Appends the context's message to *problem, behind the tensors that it is about. */
-SZG_CHECK_RESULT szg_status szgi_layer_problem(szg_context *context, const layer_weights *layer,
-                                               char **problem);
 
 #endif

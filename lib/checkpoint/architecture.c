@@ -123,12 +123,9 @@ const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t l
     return szgi_safetensors_find(checkpoint->tensors, name);
 }
 
-/* What is wrong with a weight: quantised, missing, of a type that is no float, or of another shape.
- * columns < 0: it has one dimension. */
-static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
-                               int64_t index, const char *suffix, const szgi_tensor *tensor,
-                               int64_t rows, int64_t columns) {
-    layer_weights *layer = &checkpoint->layer[index];
+szg_status szgi_weight_check(szg_context *context, const szg_checkpoint *checkpoint, int64_t index,
+                             const char *suffix, const szgi_tensor *tensor, int64_t rows,
+                             int64_t columns, char **problem) {
     bool is_float =
         tensor && tensor->dtype != SZGI_DTYPE_INTEGER && tensor->dtype != SZGI_DTYPE_OTHER;
     char text[512];
@@ -136,11 +133,11 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
                                 ? NULL
                                 : szgi_quantised_refusal(checkpoint, text, sizeof text);
     if (quantised)
-        return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is %s: %s",
+        return szgi_text_append(context, problem, "tensor %s%s%" PRId64 ".%s is %s: %s",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix,
                                 tensor ? tensor->dtype_name : "missing", quantised);
     if (!tensor)
-        return szgi_text_append(context, &layer->problem, "tensor %s%s%" PRId64 ".%s is missing",
+        return szgi_text_append(context, problem, "tensor %s%s%" PRId64 ".%s is missing",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix);
     char shape[64], wanted[64];
     int dims = columns < 0 ? 1 : 2;
@@ -148,14 +145,21 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
              rows, columns);
     if (tensor->dims != dims || tensor->shape[0] != rows ||
         (dims == 2 && tensor->shape[1] != columns))
-        return szgi_text_append(context, &layer->problem,
+        return szgi_text_append(context, problem,
                                 "tensor %s has shape %s, the configuration wants %s", tensor->name,
                                 szgi_tensor_shape_text(tensor, shape, sizeof shape), wanted);
     if (!is_float)
-        return szgi_text_append(context, &layer->problem,
+        return szgi_text_append(context, problem,
                                 "tensor %s has type %s where a weight belongs: %s", tensor->name,
                                 tensor->dtype_name, szgi_tensor_remedy(tensor));
     return SZG_OK;
+}
+
+static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t index, const char *suffix, const szgi_tensor *tensor,
+                               int64_t rows, int64_t columns) {
+    return szgi_weight_check(context, checkpoint, index, suffix, tensor, rows, columns,
+                             &checkpoint->layer[index].problem);
 }
 
 /* Latent keys of a GGUF file: [heads, rank, rows]. */

@@ -349,6 +349,13 @@ static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
 const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
                                      const char *suffix);
 
+/* What is wrong with a layer's weight goes to *problem: quantised, missing, of a type that is no
+ * float, or of another shape. columns < 0: it has one dimension. */
+SZG_CHECK_RESULT szg_status szgi_weight_check(szg_context *context,
+                                              const szg_checkpoint *checkpoint, int64_t index,
+                                              const char *suffix, const szgi_tensor *tensor,
+                                              int64_t rows, int64_t columns, char **problem);
+
 /* Sizes, layers and scales; marks layers that cannot be read. */
 SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
                                                       szg_checkpoint *checkpoint);

@@ -372,10 +372,10 @@ szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoin
     return SZG_OK;
 }
 
-/* The gains of the norm of queries or keys on rows; with a mean of its own, columns lose theirs. */
-static szg_status fold_heads(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                             bool query, int64_t head, double *rows) {
-    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+/* With a mean of its own the columns lose theirs. */
+szg_status szgi_fold_heads(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                           bool query, int64_t head, int64_t columns, double *rows) {
+    int64_t e = checkpoint->head_size, d = columns;
     bool centred = checkpoint->family->norm == NORM_LAYER || checkpoint->family->norm == NORM_EACH;
     double *gain, *mean;
     SZG_TRY(szgi_memory_alloc(context, e + d, &gain));
@@ -403,7 +403,8 @@ szg_status szgi_fold_rows(szg_context *context, const szg_checkpoint *checkpoint
         SZG_TRY(
             szgi_fold_input(context, checkpoint, layer, query, checkpoint->head_size, rows, &own));
     if (szgi_fold_has_heads(checkpoint, layer))
-        SZG_TRY(fold_heads(context, checkpoint, layer, query, head, rows));
+        SZG_TRY(
+            szgi_fold_heads(context, checkpoint, layer, query, head, checkpoint->model_size, rows));
     if (error)
         *error = own;
     return SZG_OK;

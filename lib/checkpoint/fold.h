@@ -26,6 +26,11 @@ SZG_CHECK_RESULT szg_status szgi_fold_rows(szg_context *context, const szg_check
                                            int64_t layer, bool query, int64_t head, double *rows,
                                            double *error);
 
+/* The norm of queries or keys alone, into a head's e rows of `columns`. */
+SZG_CHECK_RESULT szg_status szgi_fold_heads(szg_context *context, const szg_checkpoint *checkpoint,
+                                            int64_t layer, bool query, int64_t head,
+                                            int64_t columns, double *rows);
+
 /* The input norm alone, into `count` rows of d. */
 SZG_CHECK_RESULT szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoint,
                                             int64_t layer, bool query, int64_t count, double *rows,
@@ -88,5 +93,14 @@ SZG_CHECK_RESULT szg_status szgi_fold_keys_kept(szg_context *context,
                                                 const szg_checkpoint *checkpoint, int64_t layer,
                                                 int64_t key_head, fold_kind fold, latent_side *kept,
                                                 double *k, double *error);
+
+/* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
+SZG_CHECK_RESULT szg_status szgi_read_columns(szg_context *context, const szgi_tensor *tensor,
+                                              int64_t first, int64_t e, int64_t d, double *out);
+/* `rows` rows of a side's weight, from `first` on, times its latent's gains (unless FOLD_NONE)
+ * times what makes the latent: rows x d. */
+SZG_CHECK_RESULT szg_status szgi_read_product(szg_context *context, const side_weights *side,
+                                              int64_t first, int64_t rows, int64_t rank, int64_t d,
+                                              fold_kind fold, latent_side *kept, double *out);
 
 #endif

@@ -109,24 +109,31 @@ static szg_status factored_spectra(szg_context *context, int64_t n, int64_t e, c
     return status;
 }
 
-/* Of A B^T, n x n, from the rows of A^T and B^T, e x n, and their triangles. */
-static szg_status row_spectra(szg_context *context, const head_work *work, int64_t n, int64_t e,
-                              const double *a, const double *l_a, const double *b,
-                              const double *l_b, szg_spectrum *eigenvalues,
-                              szg_spectrum *singular) {
-    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, n, 1, b, n, a, n, 0, work->inner, e));
-    if (e >= n || may_be_symmetric(e, work->inner, l_a, l_b))
+szg_status szgi_head_spectra(szg_context *context, const row_product *product,
+                             szg_spectrum *eigenvalues, szg_spectrum *singular) {
+    int64_t n = product->n, e = product->e;
+    const double *a = product->a, *b = product->b;
+    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, n, 1, b, n, a, n, 0, product->inner, e));
+    if (e >= n || may_be_symmetric(e, product->inner, product->l_a, product->l_b))
         return factored_spectra(context, n, e, a, b, eigenvalues, singular);
-    SZG_TRY(szgi_low_rank_eigen(context, n, e, work->inner, eigenvalues));
-    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, e, 1, l_a, e, l_b, e, 0, work->core, e));
-    return szgi_low_rank_singular(context, n, e, work->core, singular);
+    SZG_TRY(szgi_low_rank_eigen(context, n, e, product->inner, eigenvalues));
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, e, 1, product->l_a, e, product->l_b, e, 0,
+                      product->core, e));
+    return szgi_low_rank_singular(context, n, e, product->core, singular);
 }
 
 static szg_status analyse_qk(szg_context *context, const head_input *input, const head_work *work,
                              head_result *result) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    SZG_TRY(row_spectra(context, work, d, e, work->q.rows, work->q.lower, work->k.rows,
-                        work->k.lower, &result->eigenvalues, &result->singular));
+    const row_product product = {.n = d,
+                                 .e = e,
+                                 .a = work->q.rows,
+                                 .l_a = work->q.lower,
+                                 .b = work->k.rows,
+                                 .l_b = work->k.lower,
+                                 .inner = work->inner,
+                                 .core = work->core};
+    SZG_TRY(szgi_head_spectra(context, &product, &result->eigenvalues, &result->singular));
     return szgi_scale_return_spectra(context, "W_Q^T W_K", work->q.exponent + work->k.exponent,
                                      &result->eigenvalues, &result->singular, &result->lost);
 }
@@ -177,9 +184,16 @@ static szg_status analyse_positions(szg_context *context, const head_input *inpu
     int64_t n = input->positions, e = input->checkpoint->head_size;
     int exponent = work->q.at_exponent + work->k.at_exponent + 2 * input->p_exponent;
     result->has_positions = true;
-    SZG_TRY(row_spectra(context, work, n, e, work->q.at_rows, work->q.at_lower, work->k.at_rows,
-                        work->k.at_lower, &result->position_eigenvalues,
-                        &result->position_singular));
+    const row_product product = {.n = n,
+                                 .e = e,
+                                 .a = work->q.at_rows,
+                                 .l_a = work->q.at_lower,
+                                 .b = work->k.at_rows,
+                                 .l_b = work->k.at_lower,
+                                 .inner = work->inner,
+                                 .core = work->core};
+    SZG_TRY(szgi_head_spectra(context, &product, &result->position_eigenvalues,
+                              &result->position_singular));
     SZG_TRY(szgi_scale_return_spectra(context, "P W_Q^T W_K P^T", exponent,
                                       &result->position_eigenvalues, &result->position_singular,
                                       &result->position_lost));

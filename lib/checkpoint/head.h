@@ -59,6 +59,16 @@ typedef struct head_result {
     head_bound bound; /* with `raw`: none */
 } head_result;
 
+/* A B^T, n x n, by the rows of A^T and B^T, e x n, and their triangles; inner, core: room, e x e.
+ */
+typedef struct row_product {
+    int64_t n, e;
+    const double *a, *l_a, *b, *l_b;
+    double *inner, *core; /* inner becomes B^T A */
+} row_product;
+SZG_CHECK_RESULT szg_status szgi_head_spectra(szg_context *context, const row_product *product,
+                                              szg_spectrum *eigenvalues, szg_spectrum *singular);
+
 /* Reads a key head into work->k and factors it, for all query heads of its group. */
 SZG_CHECK_RESULT szg_status szgi_head_read_key(szg_context *context, const head_input *input,
                                                int64_t layer, int64_t key_head, head_work *work);

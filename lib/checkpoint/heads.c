@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "analyse.h"
+#include "circuit_rows.h"
 #include "fold.h"
 #include "head.h"
 #include "resume.h"
@@ -30,6 +31,9 @@ typedef struct head_job {
     _Atomic int64_t done;
     head_work *work; /* [threads] */
     _Atomic bool finished[WINDOW];
+    circuit_job circuits;
+    circuit_work *circuit_work; /* [threads] */
+    head_circuits circuit[WINDOW][SHARE];
     head_result result[WINDOW][SHARE];
 } head_job;
 
@@ -55,17 +59,6 @@ static head_share share_of(const head_job *job, int64_t index) {
     return share;
 }
 
-bool szgi_is_local_failure(szg_status status) {
-    return status == SZG_EDATA || status == SZG_EDOMAIN || status == SZG_ENOCONV;
-}
-
-szg_status szgi_layer_problem(szg_context *context, const layer_weights *layer, char **problem) {
-    const char *query = layer->q.weight->name, *key = layer->k.weight->name;
-    bool fused = layer->q.weight == layer->k.weight;
-    return szgi_text_append(context, problem, "%s%s%s: %s", query, fused ? "" : ", ",
-                            fused ? "" : key, szg_context_message(context));
-}
-
 static bool is_wanted(const head_job *job, const head_share *share, int64_t index) {
     return job->part->layer[share->layer] && job->part->head[share->first + index];
 }
@@ -88,20 +81,41 @@ static szg_status keep_failure(szg_context *context, const head_job *job, int64_
                                                  &result->problem);
 }
 
-static szg_status run_share(szg_context *context, const head_job *job, const head_share *share,
-                            head_work *work, head_result *result) {
-    if (!work->memory)
-        SZG_TRY(szgi_head_work_open(context, &job->input, work));
-    szg_status key = szgi_head_read_key(context, &job->input, share->layer, share->key_head, work);
+static szg_status read_key(szg_context *context, const head_job *job, const head_share *share,
+                           int worker) {
+    SZG_TRY(szgi_head_read_key(context, &job->input, share->layer, share->key_head,
+                               &job->work[worker]));
+    return job->circuits.input.head
+               ? szgi_circuit_read_key(context, &job->circuits.input, share->layer, share->key_head,
+                                       &job->circuit_work[worker])
+               : SZG_OK;
+}
+
+static szg_status analyse_head(szg_context *context, head_job *job, const head_share *share,
+                               int64_t block, int64_t index, int worker) {
+    int64_t head = share->first + index;
+    SZG_TRY(szgi_head_analyse(context, &job->input, share->layer, head, &job->work[worker],
+                              &job->result[block][index]));
+    return job->circuits.input.head
+               ? szgi_circuit_analyse(context, &job->circuits.input, share->layer, head,
+                                      &job->work[worker], &job->circuit_work[worker],
+                                      &job->circuit[block][index])
+               : SZG_OK;
+}
+
+static szg_status run_share(szg_context *context, head_job *job, const head_share *share,
+                            int64_t block, int worker) {
+    if (!job->work[worker].memory)
+        SZG_TRY(szgi_head_work_open(context, &job->input, &job->work[worker]));
+    szg_status key = read_key(context, job, share, worker);
     for (int64_t i = 0; i < share->count; i++) {
         szg_status status = key;
         if (!is_wanted(job, share, i))
             continue;
         SZG_TRY(szgi_context_check_cancel(context));
         if (key == SZG_OK)
-            status = szgi_head_analyse(context, &job->input, share->layer, share->first + i, work,
-                                       &result[i]);
-        SZG_TRY(keep_failure(context, job, share->layer, status, &result[i]));
+            status = analyse_head(context, job, share, block, i, worker);
+        SZG_TRY(keep_failure(context, job, share->layer, status, &job->result[block][i]));
     }
     return SZG_OK;
 }
@@ -112,7 +126,7 @@ static szg_status share_block(szg_context *context, void *data, int64_t block, i
     head_share share = share_of(job, job->first + block);
     int64_t wanted = count_wanted(job, &share);
     if (wanted > 0 && !job->problem[share.layer] && !checkpoint->layer[share.layer].absent)
-        SZG_TRY(run_share(context, job, &share, &job->work[worker], job->result[block]));
+        SZG_TRY(run_share(context, job, &share, block, worker));
     atomic_store(&job->finished[block], true);
     if (wanted == 0)
         return SZG_OK;
@@ -154,8 +168,8 @@ static szg_status report_kernel(szg_context *context, const head_job *job, const
     return szgi_rows_kernel(context, tables, key, key->head / job->group, &facts);
 }
 
-static szg_status report_head(szg_context *context, const head_job *job, int64_t layer,
-                              int64_t head, const head_result *result,
+static szg_status report_head(szg_context *context, head_job *job, int64_t layer, int64_t head,
+                              const head_result *result, const head_circuits *circuits,
                               szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     row_key key = {checkpoint->source, layer, head, "qk"};
@@ -174,6 +188,7 @@ static szg_status report_head(szg_context *context, const head_job *job, int64_t
         SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
     SZG_TRY(report_kernel(context, job, &key, result, tables));
+    SZG_TRY(szgi_circuit_rows_add(context, &job->circuits, layer, head, result, circuits, tables));
     key.matrix = "position";
     return result->has_positions ? report_positions(context, job, &key, result, tables) : SZG_OK;
 }
@@ -194,6 +209,7 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
     const row_key key = {checkpoint->source, layer, -1, NULL};
     if (job->problem[layer])
         return report_skipped(context, job, layer, tables);
+    SZG_TRY(szgi_circuit_rows_missing(context, &job->circuits, layer, tables));
     return checkpoint->rotations > 0 && checkpoint->layer[layer].rotation < 0 &&
                    szgi_part_owns(job->part, layer)
                ? szgi_rows_note(context, tables, &key, "this layer does not rotate")
@@ -212,9 +228,14 @@ static szg_status report_window(szg_context *context, head_job *job, int64_t cou
         for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
             if (is_wanted(job, &share, i))
                 SZG_TRY(report_head(context, job, share.layer, share.first + i,
-                                    &job->result[block][i], tables));
+                                    &job->result[block][i], &job->circuit[block][i], tables));
     }
     return SZG_OK;
+}
+
+static void release_head(head_job *job, int64_t block, int64_t index) {
+    szgi_head_release(&job->result[block][index]);
+    szgi_circuit_release(&job->circuit[block][index]);
 }
 
 /* ---- What is checked before ---- */
@@ -298,7 +319,7 @@ static szg_status run_window(szg_context *context, head_job *job, int64_t count,
     status = status == SZG_OK ? report_window(context, job, count, tables)
                               : keep_finished(context, job, count, status, tables);
     for (int64_t i = 0; i < WINDOW * SHARE; i++)
-        szgi_head_release(&job->result[i / SHARE][i % SHARE]);
+        release_head(job, i / SHARE, i % SHARE);
     return status;
 }
 
@@ -362,20 +383,29 @@ static const char *use_of(const layer_weights *layer, const szgi_tensor *tensor)
     return query && key ? "query and key" : query ? "query" : key ? "key" : NULL;
 }
 
-/* Marks the tensors of a layer in use[], which is in the order of the set. */
-static void mark_layer(const szg_checkpoint *checkpoint, int64_t index, tensor_use *use) {
+/* Marks a tensor in use[], which is in the order of the set; NULL: nothing. */
+static void mark_tensor(const szg_checkpoint *checkpoint, const szgi_tensor *tensor,
+                        const char *found, int64_t layer, tensor_use *use) {
+    if (tensor && found)
+        use[tensor - szgi_safetensors_tensor(checkpoint->tensors, 0)] = (tensor_use){found, layer};
+}
+
+/* Marks the tensors of a layer; values: NULL without circuits. A fused tensor is its queries'. */
+static void mark_layer(const szg_checkpoint *checkpoint, const layer_values *values, int64_t index,
+                       tensor_use *use) {
     const layer_weights *layer = &checkpoint->layer[index];
+    if (values) {
+        mark_tensor(checkpoint, values[index].output, "output", index, use);
+        mark_tensor(checkpoint, values[index].value, "value", index, use);
+    }
     const side_weights *const sides[] = {&layer->q, &layer->k};
     for (int side = 0; side < 2; side++) {
         const szgi_tensor *const tensor[] = {sides[side]->weight,     sides[side]->down,
                                              sides[side]->gain,       sides[side]->norm,
                                              sides[side]->input_gain, sides[side]->input_shift};
-        for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++) {
-            const char *found = tensor[i] ? use_of(layer, tensor[i]) : NULL;
-            if (found)
-                use[tensor[i] - szgi_safetensors_tensor(checkpoint->tensors, 0)] =
-                    (tensor_use){found, index};
-        }
+        for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+            mark_tensor(checkpoint, tensor[i], tensor[i] ? use_of(layer, tensor[i]) : NULL, index,
+                        use);
     }
 }
 
@@ -398,13 +428,14 @@ static szg_status list_used(szg_context *context, const szg_checkpoint *checkpoi
 }
 
 /* A tensor that several layers use is the first one's. */
-static szg_status list_tensors(szg_context *context, const szg_checkpoint *checkpoint,
-                               const head_part *part, szg_checkpoint_tables *tables) {
+static szg_status list_tensors(szg_context *context, const head_job *job,
+                               szg_checkpoint_tables *tables) {
+    const szg_checkpoint *checkpoint = job->input.checkpoint;
     tensor_use *use;
     SZG_TRY(szgi_memory_alloc(context, szgi_safetensors_count(checkpoint->tensors), &use));
     for (int64_t i = checkpoint->layers; i-- > 0;)
-        mark_layer(checkpoint, i, use);
-    szg_status status = list_used(context, checkpoint, part, use, tables);
+        mark_layer(checkpoint, job->circuits.input.values.layer, i, use);
+    szg_status status = list_used(context, checkpoint, job->part, use, tables);
     szgi_memory_free(use);
     return status;
 }
@@ -431,7 +462,8 @@ static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_
 }
 
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
-    SZG_TRY(list_tensors(context, job->input.checkpoint, job->part, tables));
+    SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
+    SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
     SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
@@ -450,6 +482,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     if (options->context == SZG_CONTEXT_TRAINED && checkpoint->rotations > 0)
         SZG_TRY(szgi_bound_trained_length(context, checkpoint, &job->input.lags));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
+    SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->circuit_work));
     return szgi_memory_alloc(context, checkpoint->layers, &job->problem);
 }
 
@@ -459,8 +492,12 @@ static void close_job(szg_context *context, head_job *job) {
     for (int i = 0; job->work && i < szg_context_threads(context); i++)
         szgi_head_work_close(&job->work[i]);
     szgi_resume_close(&job->resume);
+    for (int i = 0; job->circuit_work && i < szg_context_threads(context); i++)
+        szgi_circuit_work_close(&job->circuit_work[i]);
+    szgi_circuit_job_close(&job->circuits);
     szgi_memory_free(job->problem);
     szgi_memory_free(job->work);
+    szgi_memory_free(job->circuit_work);
     szgi_memory_free(job->input.p);
     szgi_memory_free(job);
 }

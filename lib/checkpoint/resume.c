@@ -32,6 +32,21 @@ _Static_assert(sizeof(szg_checkpoint_options) ==
                    offsetof(szg_checkpoint_options, journal) + sizeof(const char *),
                "an option after `journal` is not in the journal's input");
 
+/* The lags go one after the other, as "lag 0", "lag 1". */
+static szg_status add_circuits(szg_context *context, const szg_checkpoint_options *options,
+                               szgi_json *input) {
+    char name[32];
+    SZG_TRY(szgi_json_add_boolean(context, input, "circuits", options->circuits));
+    if (!options->circuits)
+        return SZG_OK;
+    for (int64_t i = 0; i < options->lag_count; i++) {
+        szgi_print(name, sizeof name, "lag %" PRId64, i);
+        SZG_TRY(szgi_json_add_integer(context, input, name, options->lags[i]));
+    }
+    SZG_TRY(szgi_json_add_integer(context, input, "seed", (int64_t)options->seed));
+    return szgi_json_add_integer(context, input, "draws", options->draws);
+}
+
 static szg_status add_options(szg_context *context, const szg_checkpoint_options *options,
                               szgi_json *input) {
     SZG_TRY(szgi_json_add_integer(context, input, "positions", options->positions));
@@ -40,6 +55,7 @@ static szg_status add_options(szg_context *context, const szg_checkpoint_options
     SZG_TRY(szgi_json_add_text(context, input, "heads", options->heads ? options->heads : ""));
     SZG_TRY(szgi_json_add_integer(context, input, "kernel", options->kernel));
     SZG_TRY(szgi_json_add_integer(context, input, "context", options->context));
+    SZG_TRY(add_circuits(context, options, input));
     return szgi_json_add_boolean(context, input, "raw", options->raw);
 }
 

@@ -23,16 +23,25 @@
       "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T; or a tensor's name")
 #define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
 
-#define SPECTRA(X)                                                                                 \
+#define SPECTRA_VALUES(X)                                                                          \
     SOURCE(X, SPECTRA)                                                                             \
     HEAD(X, SPECTRA)                                                                               \
     MATRIX(X, SPECTRA)                                                                             \
     X(SPECTRA_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                    \
     X(SPECTRA_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                \
     X(SPECTRA_RE, "re", SZG_REAL, "real part")                                                     \
-    X(SPECTRA_IM, "im", SZG_REAL, "imaginary part")                                                \
+    X(SPECTRA_IM, "im", SZG_REAL, "imaginary part")
+#define SPECTRA(X)                                                                                 \
+    SPECTRA_VALUES(X)                                                                              \
     NOTE(X, SPECTRA)
 SZGI_SCHEMA(spectra_columns, SPECTRA);
+/* With circuits a column stands before the note. */
+enum { SPECTRA_LAG = SPECTRA_NOTE };
+#define SPECTRA_AT_LAGS(X)                                                                         \
+    SPECTRA_VALUES(X)                                                                              \
+    X(, "lag", SZG_INTEGER, "lag of the rotation in qk@LAG; empty: without rotation")              \
+    NOTE(X, SPECTRA)
+static const szg_column lag_columns[] = {SPECTRA_AT_LAGS(SZGI_SCHEMA_COLUMN)};
 
 #define FREQUENCIES(X)                                                                             \
     SOURCE(X, FREQUENCIES)                                                                         \
@@ -106,6 +115,8 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     SZG_TRY(szgi_rows_open_summary(context, checkpoint, tables));
     if (options->top > 0)
         SZG_TRY(szgi_rows_top_open(context, &tables->top));
+    else if (options->circuits)
+        OPEN("spectra", lag_columns, &tables->spectra);
     else
         OPEN("spectra", spectra_columns, &tables->spectra);
     OPEN("tensors", tensors_columns, &tables->tensors);
@@ -139,6 +150,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->tensors);
     szg_table_close(&tables->architecture);
     szg_table_close(&tables->top);
+    szg_table_close(&tables->circuits);
     *tables = (szg_checkpoint_tables){0};
 }
 
@@ -162,14 +174,16 @@ static szgi_row add_row(szg_context *context, szg_table *table, const row_key *k
     return row;
 }
 
-static szg_status add_values(szg_context *context, szg_table *table, const row_key *key,
-                             const szg_spectrum *spectrum) {
+szg_status szgi_rows_values(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,
+                            const int64_t *lag, const szg_spectrum *spectrum) {
     for (int64_t i = 0; i < spectrum->count; i++) {
-        szgi_row row = add_row(context, table, key, KEYS(SPECTRA));
+        szgi_row row = add_row(context, tables->spectra, key, KEYS(SPECTRA));
         szgi_row_text(&row, SPECTRA_KIND, szg_spectrum_kind_name(spectrum->kind));
         szgi_row_integer(&row, SPECTRA_INDEX, i);
         szgi_row_real(&row, SPECTRA_RE, spectrum->re[i]);
         szgi_row_real(&row, SPECTRA_IM, spectrum->im ? spectrum->im[i] : 0);
+        if (lag)
+            szgi_row_integer(&row, SPECTRA_LAG, *lag);
         SZG_TRY(row.status);
     }
     return SZG_OK;
@@ -179,8 +193,8 @@ szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables
                              const row_key *key, const szg_spectrum *eigenvalues,
                              const szg_spectrum *singular) {
     if (eigenvalues)
-        SZG_TRY(add_values(context, tables->spectra, key, eigenvalues));
-    return add_values(context, tables->spectra, key, singular);
+        SZG_TRY(szgi_rows_values(context, tables, key, NULL, eigenvalues));
+    return szgi_rows_values(context, tables, key, NULL, singular);
 }
 
 szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, const row_key *key,

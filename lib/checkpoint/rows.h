@@ -24,6 +24,11 @@ SZG_CHECK_RESULT szg_status szgi_rows_spectra(szg_context *context, szg_checkpoi
                                               const row_key *key, const szg_spectrum *eigenvalues,
                                               const szg_spectrum *singular);
 
+/* The values alone, as rows of `spectra`; the lag (NULL: none) in a column that circuits add. */
+SZG_CHECK_RESULT szg_status szgi_rows_values(szg_context *context, szg_checkpoint_tables *tables,
+                                             const row_key *key, const int64_t *lag,
+                                             const szg_spectrum *spectrum);
+
 /* A row of `bounds`. */
 SZG_CHECK_RESULT szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables,
                                             const row_key *key, const head_bound *bound);

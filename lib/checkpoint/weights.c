@@ -8,9 +8,8 @@
 #include "fold.h"
 #include "latent.h"
 
-/* Columns first .. first + e - 1 of a [d, columns] tensor, as e rows of d. */
-static szg_status read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
-                               int64_t e, int64_t d, double *out) {
+szg_status szgi_read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
+                             int64_t e, int64_t d, double *out) {
     double *line;
     SZG_TRY(szgi_memory_alloc(context, e, &line));
     szg_status status = SZG_OK;
@@ -82,10 +81,9 @@ static szg_status read_down(szg_context *context, const szgi_tensor *tensor, lat
     return SZG_OK;
 }
 
-/* `rows` rows of the weight times its latent's gains times what makes the latent: rows x d. */
-static szg_status read_product(szg_context *context, const side_weights *side, int64_t first,
-                               int64_t rows, int64_t rank, int64_t d, fold_kind fold,
-                               latent_side *kept, double *out) {
+szg_status szgi_read_product(szg_context *context, const side_weights *side, int64_t first,
+                             int64_t rows, int64_t rank, int64_t d, fold_kind fold,
+                             latent_side *kept, double *out) {
     int64_t size;
     SZG_TRY(szgi_memory_product(context, rows, rank, &size));
     SZG_TRY(make_room(context, size, &kept->up, &kept->up_size));
@@ -100,7 +98,7 @@ static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoi
                             const szgi_tensor *tensor, int64_t first, double *out) {
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     return checkpoint->family->layout == LAYOUT_CONV1D
-               ? read_columns(context, tensor, first, e, d, out)
+               ? szgi_read_columns(context, tensor, first, e, d, out)
                : szgi_tensor_read(context, tensor, first * d, e * d, out);
 }
 
@@ -111,7 +109,7 @@ static szg_status read_latent_keys(szg_context *context, const szg_checkpoint *c
                                    latent_side *kept, double *k) {
     const latent_sizes *latent = &checkpoint->latent;
     int64_t d = checkpoint->model_size, rank = latent->key_rank;
-    SZG_TRY(read_product(context, side, first, latent->nope, rank, d, fold, kept, k));
+    SZG_TRY(szgi_read_product(context, side, first, latent->nope, rank, d, fold, kept, k));
     memcpy(k + latent->nope * d, kept->down + rank * d,
            (size_t)(latent->rope * d) * sizeof *kept->down);
     return SZG_OK;
@@ -143,7 +141,7 @@ szg_status szgi_fold_queries_kept(szg_context *context, const szg_checkpoint *ch
     int64_t first = szgi_layout_row(&checkpoint->query_at, head), e = checkpoint->head_size;
     int64_t d = checkpoint->model_size, rank = checkpoint->latent.query_rank;
     if (side->down)
-        SZG_TRY(read_product(context, side, first, e, rank, d, fold, kept, q));
+        SZG_TRY(szgi_read_product(context, side, first, e, rank, d, fold, kept, q));
     else
         SZG_TRY(read_rows(context, checkpoint, side->weight, first, q));
     if (fold == FOLD_ALL)

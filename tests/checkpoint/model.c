@@ -323,6 +323,22 @@ static void dense_singular(int64_t n, const double *dense, double *singular) {
     free(work);
 }
 
+double check_listed(const szg_table *spectra, int64_t layer, int64_t head, const char *matrix,
+                    int64_t n, const double *dense, double error) {
+    double *singular = allocate(n);
+    szg_c64 *got = (szg_c64 *)allocate(2 * n);
+    dense_singular(n, dense, singular);
+    double norm = singular[0], bound = error + weyl(n, norm_of(n * n, dense));
+    int64_t count = listed(spectra, layer, head, matrix, "singular", got, n);
+    for (int64_t i = 0; i < n; i++)
+        ck_close(i < count ? got[i].re : 0, singular[i], bound);
+    count = listed(spectra, layer, head, matrix, "eigenvalue", got, n);
+    check_eigenvalues(n, dense, norm, count, got, bound);
+    free(singular);
+    free(got);
+    return norm;
+}
+
 void check_rank(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
                 const char *matrix, int64_t n, int64_t e, int64_t key_head, const double *dense,
                 double error) {
@@ -343,16 +359,13 @@ void check_rank(const szg_checkpoint_tables *tables, int64_t layer, int64_t head
 
 void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,
                    const char *matrix, int64_t n, const double *dense, double error) {
-    double *singular = allocate(n);
     szg_c64 *got = (szg_c64 *)allocate(2 * n);
     int64_t row = find_row(tables->summary, layer, head, matrix);
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "n"), n);
 
-    dense_singular(n, dense, singular);
-    double norm = singular[0], bound = error + weyl(n, norm_of(n * n, dense));
+    double norm = check_listed(tables->spectra, layer, head, matrix, n, dense, error);
+    double bound = error + weyl(n, norm_of(n * n, dense));
     int64_t count = listed(tables->spectra, layer, head, matrix, "singular", got, n);
-    for (int64_t i = 0; i < n; i++)
-        ck_close(i < count ? got[i].re : 0, singular[i], bound);
     ck_close(cell(tables->summary, row, "sigma_max"), norm, bound);
     int64_t rank = 0; /* docs/reference/checkpoints.md: those above n eps sigma_max */
     while (rank < count && got[rank].re > (double)n * DBL_EPSILON * got[0].re)
@@ -360,12 +373,10 @@ void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t h
     ck_assert_int_eq((int64_t)cell(tables->summary, row, "rank"), rank);
 
     count = listed(tables->spectra, layer, head, matrix, "eigenvalue", got, n);
-    check_eigenvalues(n, dense, norm, count, got, bound);
     double radius = 0;
     for (int64_t i = 0; i < count; i++)
         radius = fmax(radius, hypot(got[i].re, got[i].im));
     ck_close(cell(tables->summary, row, "radius"), radius, gamma_of(4) * radius);
-    free(singular);
     free(got);
 }
 

@@ -65,6 +65,11 @@ double *oracle_product(const oracle_head *head, int64_t n, const double *p);
 /* What its entries and the library's factors are off by, in norm: sums of e, d and d products. */
 double oracle_error(const oracle_head *head, int64_t n, const double *p);
 
+/* The rows of `spectra` for this layer, head and matrix are those of the dense n x n matrix, to
+ * `error` (oracle_error) and what solvers round. Returns its spectral norm. */
+double check_listed(const szg_table *spectra, int64_t layer, int64_t head, const char *matrix,
+                    int64_t n, const double *dense, double error);
+
 /* The rows of `summary` and `spectra` for this layer, head and matrix are those of the dense n x n
  * matrix, to `error` (oracle_error) and what solvers round. */
 void check_spectra(const szg_checkpoint_tables *tables, int64_t layer, int64_t head,

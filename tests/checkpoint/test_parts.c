@@ -8,12 +8,13 @@
 #include "base/text.h"
 #include "model.h"
 
-enum { TABLES = 10, LINE = 1024 };
+enum { TABLES = 11, LINE = 1024 };
 
 static szg_table *table_of(const szg_checkpoint_tables *tables, int index) {
-    szg_table *const all[TABLES] = {
-        tables->summary, tables->notes, tables->bounds,  tables->spectra, tables->frequencies,
-        tables->kernel,  tables->range, tables->samples, tables->tensors, tables->architecture};
+    szg_table *const all[TABLES] = {tables->summary,      tables->notes,       tables->bounds,
+                                    tables->spectra,      tables->frequencies, tables->kernel,
+                                    tables->range,        tables->samples,     tables->tensors,
+                                    tables->architecture, tables->circuits};
     return all[index];
 }
 
@@ -75,6 +76,8 @@ typedef struct part {
     const char *layers, *heads;
 } part;
 
+static const int64_t lags[] = {3, 0};
+
 /* Analyses each part (`count` of them) on so many threads, and the whole, whose summary has so many
  * rows. */
 static void check_parts(const test_model *model, int64_t rows, int count, const part *parts,
@@ -84,19 +87,22 @@ static void check_parts(const test_model *model, int64_t rows, int count, const 
     szg_checkpoint_tables whole, tables;
     row_list all[TABLES] = {0}, joined[TABLES] = {0};
     ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, &checkpoint));
-    ck_szg_ok(szg_checkpoint_analyse(
-        test_context(), checkpoint,
-        &(szg_checkpoint_options){SZG_INIT(szg_checkpoint_options), .samples = 3, .kernel = 5},
-        &whole));
+    szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options),
+                                      .samples = 3,
+                                      .kernel = 5,
+                                      .circuits = true,
+                                      .lags = lags,
+                                      .lag_count = 2,
+                                      .draws = 5};
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &whole));
     ck_szg_ok(szg_context_open(
         &(szg_context_options){SZG_INIT(szg_context_options), .threads = threads}, &context));
     for (int i = 0; i < TABLES; i++)
         add_rows(&all[i], table_of(&whole, i));
     ck_assert_int_eq(all[0].count, rows);
     for (int p = 0; p < count; p++) {
-        const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .samples = 3,
-                                                .kernel = 5, .layers = parts[p].layers,
-                                                .heads = parts[p].heads};
+        options.layers = parts[p].layers;
+        options.heads = parts[p].heads;
         ck_szg_ok(szg_checkpoint_analyse(context, checkpoint, &options, &tables));
         for (int i = 0; i < TABLES; i++) {
             check_same_columns(table_of(&whole, i), table_of(&tables, i));
@@ -141,12 +147,47 @@ START_TEST(shares_and_threads_give_the_same_bits) {
     model_open(&model);
     model_add(&model, SZGI_DTYPE_F32, 20 * 4, 10, "model.layers.0.self_attn.q_proj.weight");
     model_add(&model, SZGI_DTYPE_F32, 2 * 4, 10, "model.layers.0.self_attn.k_proj.weight");
+    model_add(&model, SZGI_DTYPE_F32, 2 * 4, 10, "model.layers.0.self_attn.v_proj.weight");
+    model_add(&model, SZGI_DTYPE_F32, 10, 20 * 4, "model.layers.0.self_attn.o_proj.weight");
+    model_add(&model, SZGI_DTYPE_F32, 10, -1, "model.layers.0.input_layernorm.weight");
     model_write(&model, "{\"model_type\":\"llama\",\"num_hidden_layers\":1,"
                         "\"num_attention_heads\":20,\"num_key_value_heads\":2,\"head_dim\":4,"
                         "\"hidden_size\":10,\"rope_theta\":10000.0}");
     for (int threads = 1; threads <= 3; threads++) {
         check_parts(&model, 20, 1, whole, threads);
         check_parts(&model, 20, 3, cut, threads);
+    }
+    model_close(&model);
+}
+END_TEST
+
+/* Each head has gains of its own, and so a baseline of its own; layer 1 has no OV circuits, which
+ * is one part's row. */
+START_TEST(parts_draw_the_same_baselines) {
+    static const part whole[] = {{NULL, NULL}};
+    static const part cut[] = {{"1", "0+2"}, {"0", "1-3"}, {"1", "1+3"}, {"0", "0"}};
+    test_model model;
+    model_open(&model);
+    for (int i = 0; i < 2; i++) {
+        static const char *const names[] = {"q", "k", "v", "o"};
+        for (int j = 0; j < 4; j++)
+            model_add(&model, SZGI_DTYPE_F32, 16, 16, "model.layers.%d.self_attn.%s_proj.weight", i,
+                      names[j]);
+        for (int side = 0; side < 2; side++)
+            for (int h = 0; h < 4; h++)
+                model_add(&model, SZGI_DTYPE_F32, 4, -1,
+                          "model.layers.%d.self_attn.%s_layernorm.norms.%d.weight", i,
+                          side ? "k" : "q", h);
+        model_add(&model, SZGI_DTYPE_F32, 16, -1, "model.layers.%d.input_layernorm.weight", i);
+    }
+    model_find(&model, "model.layers.1.self_attn.o_proj.weight")->value[3] = NAN;
+    model_write(&model, "{\"model_type\":\"stablelm\",\"num_hidden_layers\":2,"
+                        "\"num_attention_heads\":4,\"num_key_value_heads\":4,"
+                        "\"hidden_size\":16,\"qk_layernorm\":true,\"rope_theta\":10000.0,"
+                        "\"partial_rotary_factor\":0.5}");
+    for (int threads = 1; threads <= 3; threads++) {
+        check_parts(&model, 8, 1, whole, threads);
+        check_parts(&model, 8, 4, cut, threads);
     }
     model_close(&model);
 }
@@ -214,6 +255,7 @@ END_TEST
 TEST_FILE("parts") {
     test_add(suite, "rows_belong_to_one_part", rows_belong_to_one_part);
     test_add(suite, "shares_and_threads_give_the_same_bits", shares_and_threads_give_the_same_bits);
+    test_add(suite, "parts_draw_the_same_baselines", parts_draw_the_same_baselines);
     test_add(suite, "rotary_rows_belong_to_one_part", rotary_rows_belong_to_one_part);
     test_add(suite, "lists_that_are_none_are_refused", lists_that_are_none_are_refused);
 }

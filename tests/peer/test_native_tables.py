@@ -365,6 +365,92 @@ def check_top(folder):
                 "--config none", kind=szego.LibraryError)
 
 
+def turned(rows, lag):
+    """Rows of queries as they rotate at that position, by complex numbers."""
+    half = len(rows) // 2
+    pairs = (rows[:half] + 1j * rows[half:]) * np.exp(1j * lag * 10000.0 ** (-np.arange(half) / half))[:, None]
+    return np.concatenate([pairs.real, pairs.imag])
+
+
+def ranks(values):
+    """sigma_max, stable rank and effective rank of descending singular values."""
+    share = values / values.sum()
+    share = share[share > 0]
+    return values[0], (values**2).sum() / values[0]**2, np.exp(-(share * np.log(share)).sum())
+
+
+def check_circuits(folder):
+    """QK at lags, OV, and the random baseline, against whole matrices."""
+    heads, key_heads, size, width, draws, trials = 4, 2, 8, 24, 1000, 3000
+    model, tensors = llama(os.path.join(folder, "circuits"), layers=1)
+    before = "model.layers.0."
+    for word, shape in (("v", (key_heads * size, width)), ("o", (width, heads * size))):
+        tensors[f"{before}self_attn.{word}_proj.weight"] = rng.standard_normal(shape).astype(np.float32)
+    gains = np.exp(rng.standard_normal(width)).astype(np.float32)
+    tensors[before + "input_layernorm.weight"] = gains
+    with open(os.path.join(model, "config.json"), encoding="utf-8") as file:
+        write_model(model, json.load(file), tensors)
+    found = szego.checkpoint(model, lags=[0, 3], draws=draws, seed=5, threads=2)
+    table = found["checkpoint_circuits"]
+    q, k, v, o = (tensors[f"{before}self_attn.{word}_proj.weight"].astype(float) for word in "qkvo")
+    tap.ok("circuits: matrices", found.matrices == ("qk", "qk@3", "ov") and found.bad == 0, str(found.matrices))
+    tap.ok("circuits: rows", len(table["head"]) == heads * 3 and found.problems == ())
+
+    def row(head, circuit, lag):
+        is_lag = np.ma.getmaskarray(table["lag"]) if lag is None else np.ma.filled(table["lag"], -1) == lag
+        at, = np.flatnonzero((table["head"] == head) & (table["circuit"] == circuit) & is_lag)
+        return {name: table[name][at] for name in table}
+
+    for head in range(heads):
+        group = slice(size * (head // 2), size * (head // 2) + size)
+        own = slice(size * head, size * head + size)
+        for circuit, lag, matrix, a, b in (
+                ("qk", 0, "qk", q[own] / np.sqrt(size) * gains, k[group] * gains),
+                ("qk", 3, "qk@3", turned(q[own], 3) / np.sqrt(size) * gains, k[group] * gains),
+                ("ov", None, "ov", o[:, own].T, v[group] * gains)):
+            dense, name = a.T @ b, f"circuits: head {head}, {matrix}"
+            want = np.linalg.svd(dense, compute_uv=False)
+            bound = eigenvalue_bound(width, np.linalg.norm(a, 2) * np.linalg.norm(b, 2))
+            got = found.singular_values(0, head, matrix=matrix)
+            tap.close(name + ": singular values", float(np.abs(got - want[:size]).max()), 0, bound)
+            values = found.eigenvalues(0, head, matrix=matrix)
+            tap.close(name + ": eigenvalues sum to the trace", complex(values.sum()), np.trace(dense), size * bound)
+            # Ranks move by no more than a few parts in 1e9 where values move by as much as `bound`.
+            cells, here = row(head, circuit, lag), ranks(want[:size])
+            tap.ok(name + ": ranks", all(abs(cells[column] - number) <= 1e-9 * number for column, number in zip(
+                ("sigma_max", "stable_rank", "effective_rank"), here)), str(here))
+    # The baseline: whole Gaussian matrices of the norms of head 1's factors, with the gains. A quantile of n draws
+    # is a number of the law whose place has the deviation sqrt(p (1 - p) / n); `trials` draws tell the law within
+    # sqrt(log(2 / 1e-9) / 2 trials) (Massart 1990).
+    own, group = slice(size, 2 * size), slice(0, size)
+    for circuit, lag, a, b, gain in (("qk", 3, q[own] / np.sqrt(size), k[group], gains),
+                                     ("ov", None, o[:, own].T, v[group], 1)):
+        deviations = [np.linalg.norm(one) / np.sqrt(one.size) for one in (a, b)]
+        law = np.sort([ranks(np.linalg.svd(
+            (deviations[0] * rng.standard_normal(a.shape) * gain).T
+            @ (deviations[1] * rng.standard_normal(b.shape) * gains), compute_uv=False)[:size])
+            for _ in range(trials)], axis=0)
+        cells = row(1, circuit, lag)
+        for at, column in enumerate(("sigma_max", "stable_rank", "effective_rank")):
+            for p, word in ((0.025, "q025"), (0.5, "median"), (0.975, "q975")):
+                place = np.searchsorted(law[:, at], cells[f"{column}_{word}"], "right") / trials
+                tap.close(f"circuits: {circuit}: {column}_{word}", float(place), p,
+                          7 * np.sqrt(p * (1 - p) / draws) + 1 / draws + np.sqrt(np.log(2e9) / (2 * trials)))
+    for name, call, *words in (
+            ("no lags", lambda: szego.checkpoint(model, lags=[]), "lags"),
+            ("a lag that is no integer", lambda: szego.checkpoint(model, lags=[0.5]), "lags"),
+            ("lags that are no list", lambda: szego.checkpoint(model, lags=3), "lags"),
+            ("a lag twice", lambda: szego.checkpoint(model, lags=[1, 1]), "twice"),
+            ("draws", lambda: szego.checkpoint(model, draws=-1), "at least 0")):
+        tap.refused("circuits: " + name, call, *words, kind=szego.LibraryError)
+    os.remove(os.path.join(model, "model.safetensors"))
+    del tensors[before + "self_attn.v_proj.weight"]
+    write_model(model, {**json.loads(open(os.path.join(model, "config.json"), encoding="utf-8").read())}, tensors)
+    found = szego.checkpoint(model, circuits=True, draws=0)
+    tap.ok("circuits: without values", found.bad == len(found.problems) == 1 and found.problems[0].matrix == "ov"
+           and "v_proj.weight is missing" in found.problems[0].why, str(found.problems))
+
+
 def check_parts(folder):
     """Parts of a model, and what changes its configuration."""
     model, _ = llama(os.path.join(folder, "llama"))
@@ -500,7 +586,8 @@ def check_leaks(folder):
     library, open_files = native.library(), len(os.listdir("/proc/self/fd"))
     native._forget()
     native._library = counted = Counted(library)
-    for check in (check_claims, check_checkpoint, check_top, check_parts, check_positions, check_damaged):
+    for check in (check_claims, check_checkpoint, check_top, check_circuits, check_parts, check_positions,
+                  check_damaged):
         place = os.path.join(folder, check.__name__)
         os.mkdir(place)
         check(place)

@@ -43,13 +43,14 @@ class Checkpoint(Tabled, Shown):
         `problems` says each. The rest is complete.
     tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_notes, checkpoint_spectra,
         checkpoint_frequencies, checkpoint_kernel, checkpoint_range, checkpoint_samples, checkpoint_tensors,
-        checkpoint_bounds, checkpoint_architecture, checkpoint_top;
+        checkpoint_bounds, checkpoint_architecture, checkpoint_top, checkpoint_circuits;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
     model_size, rank at most head_size, s the logits' scale), "position"
     is s P W_Q^T W_K P^T (n x n, P the table of positions); of an unknown architecture a tensor's name
-    (`matrices` lists them). Source: docs/reference/checkpoints.md.
+    (`matrices` lists them). With circuits "ov" is W_O W_V, and "qk@16" is "qk" with the rotation at lag 16.
+    Source: docs/reference/checkpoints.md.
     """
     source: str
     unknown: Optional[str]
@@ -134,7 +135,12 @@ class Checkpoint(Tabled, Shown):
         table, notes = self._computed("checkpoint_summary"), self._computed("checkpoint_notes")
         said = {_place(notes, row): str(notes["note"][row]) for row in range(len(notes["note"]))}
         skipped = (_place(table, row) for row in np.flatnonzero(np.ma.getmaskarray(table["sigma_max"])))
-        return tuple(Problem(*place, said[place]) for place in skipped)
+        found = [Problem(*place, said[place]) for place in skipped]
+        if "checkpoint_circuits" in self.tables:
+            table = dict(self.tables["checkpoint_circuits"], matrix=self.tables["checkpoint_circuits"]["circuit"])
+            found += [Problem(*_place(table, row), str(table["note"][row]))
+                      for row in np.flatnonzero(np.ma.getmaskarray(table["frobenius"]))]
+        return tuple(found)
 
     def __repr__(self) -> str:
         what = "unknown architecture" if self.unknown else (
@@ -248,8 +254,8 @@ def _within(value, name: str, count: int) -> int:
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
-               raw: bool = False, top: Optional[int] = None, seed: int = 0,
-               context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
+               raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
+               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
         found = szego.checkpoint("path/to/model/")
@@ -268,9 +274,12 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         checkpoint_samples (None: 256; 0: none). kernel: lags of each rotary head's mean kernel in the table
         checkpoint_kernel (None: 256; 0: none).
     raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
+    circuits: QK and OV of every head in the table checkpoint_circuits, and their values. lags: QK with the rotation
+        at these, place of the query minus place of the key (None: [0], without rotation); implies circuits. draws:
+        random circuits behind the baseline beside each (0: none).
     top: of whole weights (config="none", or an unknown architecture) so many of the largest singular values alone:
         the table checkpoint_top has each with its error, and singular_values(matrix=NAME) has them too. seed: of
-        the random vectors behind it.
+        the random vectors behind it, and of `draws`.
     context: N: bound the logits of rotary heads at the lags 0 to N - 1, one factorisation a lag (None: at any lag);
         "trained": the length in the configuration.
 
@@ -284,12 +293,15 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         config=None if config is None else b"" if config == "none" else as_path(config, "config"),
         prefix=None if prefix is None else words(prefix, "prefix"),
         stack=None if stack is None else words(stack, "stack"), set=ctypes.addressof(changes), sets=len(changes))
+    chosen = _lags(lags)
     options = layout.CheckpointOptions(
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
         layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
         raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0),
-        top=0 if top is None else integer(top, "top", 1), seed=integer(seed, "seed", 0),
+        top=0 if top is None else integer(top, "top", 1),
+        circuits=flag(circuits, "circuits") or len(chosen) > 0, lags=ctypes.addressof(chosen),
+        lag_count=len(chosen), draws=integer(draws, "draws", 0), seed=integer(seed, "seed", 0),
         context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
         integer(context, "context", 1))
 
@@ -357,6 +369,17 @@ def _numbers(value, name: str) -> Optional[bytes]:
     if not numbers:
         raise ArgumentError(f"{name}: no number is given; leave it out for all", "SZG_EINVAL")
     return "+".join(map(str, numbers)).encode()
+
+
+def _lags(value) -> ctypes.Array:
+    """Lags as an array of C."""
+    try:
+        numbers = [] if value is None else [integer(one, "lags") for one in value]
+    except TypeError:
+        raise ArgumentError(f"lags={value!r}: a list of integers is needed", "SZG_EINVAL") from None
+    if value is not None and not numbers:
+        raise ArgumentError("lags: no number is given; leave it out for lag 0", "SZG_EINVAL")
+    return (ctypes.c_int64 * len(numbers))(*numbers)
 
 
 def _checkpoint(facts, found) -> Checkpoint:

@@ -193,13 +193,14 @@ class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
                 ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
-                ("seed", ctypes.c_uint64), ("context", _I64), ("journal", _STR)]
+                ("seed", ctypes.c_uint64), ("context", _I64), ("circuits", ctypes.c_bool), ("lags", _PTR),
+                ("lag_count", _I64), ("draws", _I64), ("journal", _STR)]
 
 
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "kernel", "range", "samples",
-                                          "tensors", "bounds", "architecture", "top")] + [
+                                          "tensors", "bounds", "architecture", "top", "circuits")] + [
                                               ("bad", _I64), ("unconverged", _I64)]
 
 
