@@ -107,6 +107,50 @@ START_TEST(heads_of_a_checkpoint) {
 }
 END_TEST
 
+/* A figure a circuit and quantity, a panel a layer, and a point a head and lag; rows that only say
+ * what is missing are none. */
+START_TEST(circuits_beside_random_ones) {
+    enum { LAGS = 3 };
+    double most = 0;
+    builder b = {0};
+    begin(&b, "checkpoint");
+    table(&b, "circuits",
+          "t:source i:layer i:head t:circuit i:lag r:stable_rank r:stable_rank_q025 "
+          "r:stable_rank_median r:stable_rank_q975 r:sigma_max");
+    for (int64_t i = 0; i < LAYERS * HEADS * (LAGS + 1); i++) {
+        int64_t head = i / (LAGS + 1) % HEADS, layer = i / (LAGS + 1) / HEADS, lag = i % (LAGS + 1);
+        bool ov = lag == LAGS;
+        double value = share_of(layer, head) + 0.01 * (double)lag;
+        most = ov ? most : fmax(most, value);
+        row(&b);
+        text(&b, "source", HOSTILE);
+        whole(&b, "layer", layer);
+        whole(&b, "head", head);
+        text(&b, "circuit", ov ? "ov" : "qk");
+        if (!ov)
+            whole(&b, "lag", 16 * lag);
+        real(&b, "stable_rank", value);
+        real(&b, "stable_rank_q025", 0.5);
+        real(&b, "stable_rank_median", 0.6);
+        real(&b, "stable_rank_q975", 0.7);
+    }
+    row(&b); /* "skipped: ..." */
+    whole(&b, "layer", 0);
+    text(&b, "circuit", "ov");
+    finish(&b);
+    ck_assert_int_eq(occurrences(page, "<figure id=\"circuits-"), 2);
+    MARKS("circuits-1", 2 * LAYERS * HEADS * LAGS); /* points and intervals */
+    MARKS("circuits-2", 2 * LAYERS * HEADS);
+    SAYS("Greatest value %.4g, in layer ", most);
+    SAYS(", QK: stable rank by head, a panel a layer");
+    SAYS(", OV: stable rank by head, a panel a layer");
+    SAYS("lag 32");
+    SAYS("Intervals hold 95%% of the random circuits.");
+    ck_assert_int_eq(occurrences(page, "<script>alert"), 0);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(tensors_of_no_known_architecture) {
     builder b = {0};
     begin(&b, "checkpoint");
@@ -238,6 +282,7 @@ END_TEST
 
 TEST_FILE("sections_checkpoint") {
     test_add(suite, "heads_of_a_checkpoint", heads_of_a_checkpoint);
+    test_add(suite, "circuits_beside_random_ones", circuits_beside_random_ones);
     test_add(suite, "mean_kernels", mean_kernels);
     test_add(suite, "tensors_of_no_known_architecture", tensors_of_no_known_architecture);
     test_add(suite, "tensors_with_shapes_and_notes", tensors_with_shapes_and_notes);
