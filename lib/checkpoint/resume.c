@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "formats/journal.h"
 #include "linalg/linalg.h"
 #include "linalg/ops.h"
