@@ -38,7 +38,7 @@ START_TEST(refused_shapes) {
          NULL,
          "leading axes",
          SZG_EDATA},
-        {{"coupled", "grad_norm"}, {2, 1}, {{2, 2}, {1}}, NULL, "one number a matrix", SZG_EDATA},
+        {{"coupled", "grad_norm"}, {2, 1}, {{2, 2}, {2}}, NULL, "one number a matrix", SZG_EDATA},
         {{"coupled", "lengths"}, {2, 2}, {{2, 2}, {1, 2}}, NULL, "one length a batch", SZG_EDATA},
         {{"coupled", "lengths"}, {2, 1}, {{2, 2}, {1}}, NULL, "an integer", SZG_EDATA}};
     static const double numbers[64] = {1, 2, 3};

@@ -362,7 +362,7 @@ def check_top(folder):
     tap.ok("resolved", bool((found.tables["checkpoint_top"]["resolved"] == 1).all()))
     tap.refused("no value", lambda: szego.checkpoint(model, top=0), "top", "at least 1", kind=szego.LibraryError)
     tap.refused("a known architecture", lambda: szego.checkpoint(llama(os.path.join(folder, "known"))[0], top=2),
-                "--config none", kind=szego.LibraryError)
+                "config=\"none\"", kind=szego.LibraryError)
 
 
 def turned(rows, lag):
