@@ -155,25 +155,16 @@ szg_status szgi_weight_check(szg_context *context, const szg_checkpoint *checkpo
     return SZG_OK;
 }
 
-static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
-                               int64_t index, const char *suffix, const szgi_tensor *tensor,
-                               int64_t rows, int64_t columns) {
-    return szgi_weight_check(context, checkpoint, index, suffix, tensor, rows, columns,
-                             &checkpoint->layer[index].problem);
-}
-
-/* Latent keys of a GGUF file: [heads, rank, rows]. */
-static szg_status check_split(szg_context *context, const szg_checkpoint *checkpoint,
-                              int64_t index) {
-    const latent_sizes *latent = &checkpoint->latent;
-    const szgi_tensor *tensor = checkpoint->layer[index].k.weight;
-    const int64_t shape[] = {checkpoint->heads, latent->key_rank, latent->nope};
-    const int64_t flat[] = {checkpoint->heads * latent->key_rank, latent->nope};
+szg_status szgi_weight_check_heads(szg_context *context, const szg_checkpoint *checkpoint,
+                                   int64_t index, const char *suffix, const szgi_tensor *tensor,
+                                   int64_t rows, int64_t columns, char **problem) {
+    const int64_t shape[] = {checkpoint->heads, rows, columns};
+    const int64_t flat[] = {checkpoint->heads * rows, columns};
     const szgi_tensor want = {.dims = 3, .shape = shape};
     char has[64], wanted[64];
     szgi_tensor matrix = {.dims = 0};
     if (tensor && (tensor->dims != 3 || memcmp(tensor->shape, shape, sizeof shape) != 0))
-        return szgi_text_append(context, &checkpoint->layer[index].problem,
+        return szgi_text_append(context, problem,
                                 "tensor %s has shape %s, the configuration wants %s", tensor->name,
                                 szgi_tensor_shape_text(tensor, has, sizeof has),
                                 szgi_tensor_shape_text(&want, wanted, sizeof wanted));
@@ -181,8 +172,15 @@ static szg_status check_split(szg_context *context, const szg_checkpoint *checkp
         matrix = *tensor;
     matrix.dims = 2;
     matrix.shape = flat;
-    return check_weight(context, checkpoint, index, checkpoint->key, tensor ? &matrix : NULL,
-                        flat[0], flat[1]);
+    return szgi_weight_check(context, checkpoint, index, suffix, tensor ? &matrix : NULL, flat[0],
+                             flat[1], problem);
+}
+
+static szg_status check_weight(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t index, const char *suffix, const szgi_tensor *tensor,
+                               int64_t rows, int64_t columns) {
+    return szgi_weight_check(context, checkpoint, index, suffix, tensor, rows, columns,
+                             &checkpoint->layer[index].problem);
 }
 
 /* A gain or a low-rank matrix of latent attention. */
@@ -251,7 +249,9 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
     SZG_TRY(check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight,
                          checkpoint->query_rows, query_columns));
     if (checkpoint->family->latent && checkpoint->family->latent->split)
-        SZG_TRY(check_split(context, checkpoint, index));
+        SZG_TRY(szgi_weight_check_heads(context, checkpoint, index, checkpoint->key,
+                                        layer->k.weight, checkpoint->latent.key_rank,
+                                        checkpoint->latent.nope, &layer->problem));
     else if (checkpoint->key)
         SZG_TRY(check_weight(context, checkpoint, index, checkpoint->key, layer->k.weight,
                              checkpoint->key_rows, key_columns));

@@ -356,6 +356,12 @@ SZG_CHECK_RESULT szg_status szgi_weight_check(szg_context *context,
                                               const char *suffix, const szgi_tensor *tensor,
                                               int64_t rows, int64_t columns, char **problem);
 
+/* The same of a tensor [heads, rows, columns]: the latent parts of a GGUF file. */
+SZG_CHECK_RESULT szg_status szgi_weight_check_heads(szg_context *context,
+                                                    const szg_checkpoint *checkpoint, int64_t index,
+                                                    const char *suffix, const szgi_tensor *tensor,
+                                                    int64_t rows, int64_t columns, char **problem);
+
 /* Sizes, layers and scales; marks layers that cannot be read. */
 SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
                                                       szg_checkpoint *checkpoint);

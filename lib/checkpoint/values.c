@@ -23,6 +23,10 @@ static const value_names names[] = {
      {"self_attn.o_proj.weight", "self_attn.out_proj.weight", "self_attn.dense.weight"}},
     {"encoder_attn.q_proj.weight", "encoder_attn.v_proj.weight", {"encoder_attn.out_proj.weight"}},
     {"self_attn.q_b_proj.weight", NULL, {"self_attn.o_proj.weight"}},
+    {"self_attn.0.q_proj.weight", NULL, {"self_attn.0.o_proj.weight"}},
+    {"self_attn.0.q_b_proj.weight", NULL, {"self_attn.0.o_proj.weight"}},
+    {"self_attn.1.q_proj.weight", NULL, {"self_attn.1.o_proj.weight"}},
+    {"self_attn.1.q_b_proj.weight", NULL, {"self_attn.1.o_proj.weight"}},
     {"self_attn.qkv_proj.weight", NULL, {"self_attn.o_proj.weight"}},
     {"attention.self.query.weight",
      "attention.self.value.weight",
@@ -37,6 +41,7 @@ static const value_names names[] = {
      "albert_layers.0.attention.value.weight",
      {"albert_layers.0.attention.dense.weight"}},
     {"attention.attn.q.weight", "attention.attn.v.weight", {"attention.attn.o.weight"}},
+    {"attention.q_proj.weight", "attention.v_proj.weight", {"attention.o_proj.weight"}},
     {"attention.q_lin.weight", "attention.v_lin.weight", {"attention.out_lin.weight"}},
     {"attention.query_key_value.weight", NULL, {"attention.dense.weight"}},
     {"self_attention.query_key_value.weight", NULL, {"self_attention.dense.weight"}},
@@ -54,6 +59,7 @@ static const value_names names[] = {
      "layer.1.EncDecAttention.v.weight",
      {"layer.1.EncDecAttention.o.weight"}},
     {"attn_q.weight", "attn_v.weight", {"attn_output.weight"}},
+    {"attn_q_b.weight", NULL, {"attn_output.weight"}},
     {"attn_qkv.weight", NULL, {"attn_output.weight"}},
 };
 
@@ -68,28 +74,44 @@ static bool is_latent(const szg_checkpoint *checkpoint) {
     return checkpoint->family->layout == LAYOUT_LATENT;
 }
 
-/* Keys and values are in one tensor. */
-static bool is_fused(const szg_checkpoint *checkpoint, const value_names *own) {
-    return !own->value || is_latent(checkpoint);
+/* Latent values of a GGUF file have a tensor of their own: [heads, size, rank]. */
+static bool is_split(const szg_checkpoint *checkpoint) {
+    return is_latent(checkpoint) && checkpoint->family->latent->split;
+}
+
+/* The values' tensor, if keys have no part in it. */
+static const szgi_tensor *own_values(const szg_checkpoint *checkpoint, int64_t layer,
+                                     const layer_values *values) {
+    return values->value == checkpoint->layer[layer].k.weight ? NULL : values->value;
 }
 
 /* ---- What acts between values and output ---- */
 
-/* Tensors beside the values' that would act on them: no family that is known has one. */
+/* Tensors beside the values' that act on them. Of the known families BitNet alone has one: a norm
+ * of all heads together, before the output. */
 static const char *const unknown[] = {
     "self_attn.v_norm.weight",    "self_attn.attn_sub_norm.weight",
     "self_attn.sub_norm.weight",  "self_attn.g_proj.weight",
     "self_attn.gate_proj.weight", "attn_v_norm.weight",
     "attn_sub_norm.weight",       "attn_gate.weight"};
 
+/* Values are divided by their root mean square, without gains. */
+static bool is_normed(const szg_checkpoint *checkpoint) {
+    static const char *const normed[] = {"gemma3n_text", "gemma4_text"};
+    for (size_t i = 0; i < sizeof normed / sizeof *normed; i++)
+        if (strcmp(checkpoint->family->model_type, normed[i]) == 0)
+            return true;
+    return false;
+}
+
 bool szgi_values_are_scale_free(const szg_checkpoint *checkpoint) {
-    return is_latent(checkpoint) || strcmp(checkpoint->family->model_type, "gemma3n_text") == 0;
+    return is_latent(checkpoint) || is_normed(checkpoint);
 }
 
 const char *szgi_values_note(const szg_checkpoint *checkpoint) {
     if (checkpoint->family->layout == LAYOUT_GATED)
         return "each token's gate multiplies the values that its head has collected: left out";
-    if (!is_latent(checkpoint) && szgi_values_are_scale_free(checkpoint))
+    if (is_normed(checkpoint))
         return "values are normalised by head, without gains: left out";
     return NULL;
 }
@@ -144,17 +166,39 @@ static szg_status find_output(szg_context *context, const szg_checkpoint *checkp
     return SZG_OK;
 }
 
+/* Gemma 4's global layers may have keys, before their norm, as values. */
+static szg_status are_keys(szg_context *context, const szg_checkpoint *checkpoint, bool *out) {
+    *out = false;
+    return checkpoint->family->own_sizes
+               ? szgi_config_flag(context, checkpoint->settings, "attention_k_eq_v", false, out)
+               : SZG_OK;
+}
+
 /* Values of a tensor of their own: the output's columns tell their size. */
 static szg_status place_separate(szg_context *context, const szg_checkpoint *checkpoint,
                                  int64_t layer, const value_names *own, layer_values *out) {
     int64_t d = checkpoint->model_size, heads = checkpoint->heads;
     const szgi_tensor *output = out->output;
     int64_t columns = output && output->dims == 2 ? output->shape[1] : 0;
-    out->value = beside(checkpoint, checkpoint->layer[layer].k.weight, checkpoint->key, own->value);
+    const szgi_tensor *keys = checkpoint->layer[layer].k.weight;
+    bool shared;
+    SZG_TRY(are_keys(context, checkpoint, &shared));
+    out->value = shared ? keys : beside(checkpoint, keys, checkpoint->key, own->value);
     out->size = columns > 0 && columns % heads == 0 ? columns / heads : checkpoint->head_size;
     out->at = (head_places){.group = 1, .group_step = out->size};
     return szgi_weight_check(context, checkpoint, layer, own->value, out->value,
                              checkpoint->key_heads * out->size, d, &out->problem);
+}
+
+static szg_status place_split(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                              layer_values *out) {
+    static const char name[] = "attn_v_b.weight";
+    const latent_sizes *latent = &checkpoint->latent;
+    out->value = szgi_layer_tensor(checkpoint, layer, name);
+    out->size = latent->value;
+    out->at = (head_places){.group = 1, .group_step = out->size};
+    return szgi_weight_check_heads(context, checkpoint, layer, name, out->value, latent->value,
+                                   latent->key_rank, &out->problem);
 }
 
 /* Values in one tensor with the keys, behind which they stand. */
@@ -184,21 +228,20 @@ static szg_status place(szg_context *context, const szg_checkpoint *checkpoint, 
                         const value_names *own, layer_values *out) {
     const szgi_tensor *odd = find_unknown(checkpoint, layer);
     const char *suffix;
-    if (checkpoint->family->latent && checkpoint->family->latent->split)
-        return szgi_text_append(context, &out->problem,
-                                "values of latent attention in a GGUF file are not read");
+    bool turned = checkpoint->family->layout == LAYOUT_CONV1D;
+    int64_t rows = checkpoint->model_size;
+    SZG_TRY(find_output(context, checkpoint, layer, own, &suffix, out));
     if (odd)
         return szgi_text_append(context, &out->problem,
                                 "tensor %s acts on the values in a way that szego does not know",
                                 odd->name);
-    bool turned = checkpoint->family->layout == LAYOUT_CONV1D;
-    int64_t rows = checkpoint->model_size;
-    SZG_TRY(find_output(context, checkpoint, layer, own, &suffix, out));
     if (!out->output) /* before values, whose size it tells */
         SZG_TRY(szgi_weight_check(context, checkpoint, layer, suffix, NULL, 0, 0, &out->problem));
     if (out->problem)
         return SZG_OK;
-    if (is_fused(checkpoint, own))
+    if (is_split(checkpoint))
+        SZG_TRY(place_split(context, checkpoint, layer, out));
+    else if (is_latent(checkpoint) || !own->value)
         place_fused(checkpoint, layer, out);
     else
         SZG_TRY(place_separate(context, checkpoint, layer, own, out));
@@ -223,9 +266,9 @@ static bool is_read(const szg_checkpoint *checkpoint, int64_t layer) {
 }
 
 /* Numbers of tensors that queries and keys have no part in. */
-static szg_status check_numbers(szg_context *context, const value_job *job, layer_values *layer) {
-    const szgi_tensor *const tensor[] = {
-        is_fused(job->checkpoint, job->names) ? NULL : layer->value, layer->output};
+static szg_status check_numbers(szg_context *context, const value_job *job, int64_t index) {
+    layer_values *layer = &job->set->layer[index];
+    const szgi_tensor *const tensor[] = {own_values(job->checkpoint, index, layer), layer->output};
     for (size_t i = 0; i < sizeof tensor / sizeof *tensor && !layer->problem; i++) {
         szg_status status = tensor[i] ? szgi_tensor_check(context, tensor[i]) : SZG_OK;
         if (status == SZG_EDATA)
@@ -239,7 +282,7 @@ static szg_status check_block(szg_context *context, void *data, int64_t block, i
     (void)worker;
     value_job *job = data;
     return job->part->layer[block] && is_read(job->checkpoint, block)
-               ? check_numbers(context, job, &job->set->layer[block])
+               ? check_numbers(context, job, block)
                : SZG_OK;
 }
 
@@ -252,7 +295,7 @@ static szg_status note_all(szg_context *context, const value_job *job) {
         const layer_values *layer = &set->layer[i];
         if (!is_read(job->checkpoint, i))
             continue;
-        if (layer->output || (layer->value && !is_fused(job->checkpoint, job->names)))
+        if (layer->output || own_values(job->checkpoint, i, layer))
             return SZG_OK;
         first = first ? first : layer->problem;
     }
@@ -313,10 +356,18 @@ long double szgi_values_norm(int64_t count, const double *x) {
 static szg_status read_latent(szg_context *context, const szg_checkpoint *checkpoint,
                               const layer_values *values, int64_t layer, int64_t first,
                               fold_kind fold, double *rows) {
+    const int64_t shape[] = {checkpoint->heads * values->size, checkpoint->latent.key_rank};
     latent_side kept = {0};
+    side_weights side = checkpoint->layer[layer].k;
+    szgi_tensor flat = *values->value;
+    if (is_split(checkpoint)) { /* heads as they stand, where keys are transposed */
+        flat.dims = 2;
+        flat.shape = shape;
+    }
+    side.weight = &flat;
     szg_status status =
-        szgi_read_product(context, &checkpoint->layer[layer].k, first, values->size,
-                          checkpoint->latent.key_rank, checkpoint->model_size, fold, &kept, rows);
+        szgi_read_product(context, &side, first, values->size, checkpoint->latent.key_rank,
+                          checkpoint->model_size, fold, &kept, rows);
     szgi_latent_release(&kept);
     return status;
 }
