@@ -35,8 +35,7 @@ const szgi_tensor *oracle_tensor(const family_case *own, int64_t layer, const ch
     return szgi_safetensors_find(own->oracle, name);
 }
 
-/* w (rows x d) x (n x d): n x rows. */
-static measured project(const szgi_tensor *x, int64_t rows, const double *w) {
+measured project(const szgi_tensor *x, int64_t rows, const double *w) {
     double *input = read_all(x);
     int64_t n = x->shape[0], d = x->shape[1];
     measured out = measured_new(n, rows);
@@ -54,8 +53,7 @@ static measured project(const szgi_tensor *x, int64_t rows, const double *w) {
     return out;
 }
 
-/* The bias of the rows from `first` on. */
-static void add_bias(const szgi_tensor *bias, int64_t first, measured *x) {
+void add_bias(const szgi_tensor *bias, int64_t first, measured *x) {
     if (!bias)
         return;
     double *b = read_all(bias);
@@ -68,7 +66,7 @@ static void add_bias(const szgi_tensor *bias, int64_t first, measured *x) {
     free(b);
 }
 
-static void clip(double limit, measured *x) {
+void clip(double limit, measured *x) {
     for (int64_t i = 0; limit > 0 && i < x->rows * x->columns; i++)
         x->value[i] = fmax(-limit, fmin(limit, x->value[i])); /* which moves no two apart */
 }
@@ -164,10 +162,8 @@ static double upper(const szgi_tensor *weight, const double *value, int64_t row,
     return value[(row / rows * rank + column) * rows + row % rows];
 }
 
-/* What the model divides by, for each token: the root mean square of the latent; 1 without one. And
- * the error of a row of `up`, which acts on it. */
-static void divide_by_latent(const family_case *own, const side_weights *side, int64_t rank,
-                             const szgi_tensor *x, int64_t first, int64_t rows, measured *out) {
+void divide_by_latent(const family_case *own, const side_weights *side, int64_t rank,
+                      const szgi_tensor *x, int64_t first, int64_t rows, measured *out) {
     if (!side->down)
         return;
     double *down = read_all(side->down), *up = read_all(side->weight), *gain = read_all(side->gain);
@@ -259,9 +255,7 @@ static void apply_full_norm(const family_case *own, int64_t layer, bool query, i
     free(gain);
 }
 
-/* Queries, or keys, of every head as the product receives them. */
-static measured *make_side(const family_case *own, int64_t layer, bool query,
-                           const szgi_tensor *x) {
+measured *make_side(const family_case *own, int64_t layer, bool query, const szgi_tensor *x) {
     const szg_checkpoint *checkpoint = own->checkpoint;
     const model_family *family = checkpoint->family;
     int64_t group = query ? 1 : checkpoint->heads / checkpoint->key_heads;
@@ -301,9 +295,8 @@ static double temperature(const family_case *own, int64_t layer, int64_t i) {
     return 1 + factor * log1p(floor((double)own->positions[i] / length));
 }
 
-/* The logit of tokens i and j, and its error: e products, scale, temperature, cap. */
-static double logit(const family_case *own, int64_t layer, const measured *q, const measured *k,
-                    int64_t i, int64_t j, double *error) {
+double logit(const family_case *own, int64_t layer, const measured *q, const measured *k, int64_t i,
+             int64_t j, double *error) {
     double sum = 0, size = 0, off = 0, cap = own->checkpoint->soft_cap;
     int64_t e = q->columns;
     for (int64_t r = 0; r < e; r++) {
@@ -351,9 +344,7 @@ static void check_added(const family_case *own, const char *place, int64_t nq, i
         ck_assert_msg(last[1] > last[0] + last_error[0] + last_error[1], "%s: no slope", place);
 }
 
-/* Sinks: the model takes a row's maximum off, and tools/families puts it back: two roundings of
- * numbers up to the largest logit or sink, twice. */
-static double shift_error(const family_case *own, int64_t count, const double *logits) {
+double shift_error(const family_case *own, int64_t count, const double *logits) {
     double largest = 0;
     if (!own->checkpoint->sinks)
         return 0;

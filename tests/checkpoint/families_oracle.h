@@ -52,11 +52,41 @@ const szgi_tensor *oracle_tensor(const family_case *own, int64_t layer, const ch
 /* A head's rows with these gains: e x d of queries, or of keys. The caller frees. */
 double *rows_of(const family_case *own, int64_t layer, bool query, int64_t head, fold_kind fold);
 
+/* w (rows x d) x (n x d): n x rows. */
+measured project(const szgi_tensor *x, int64_t rows, const double *w);
+
+/* The bias of the rows from `first` on; NULL: none. */
+void add_bias(const szgi_tensor *bias, int64_t first, measured *x);
+
+/* No number beyond the limit; 0: none. */
+void clip(double limit, measured *x);
+
+/* What the model divides by, for each token: the root mean square of the latent; 1 without one. And
+ * the error of a row of the weight, which acts on it: rows `first` and on, of a latent of `rank`.
+ */
+void divide_by_latent(const family_case *own, const side_weights *side, int64_t rank,
+                      const szgi_tensor *x, int64_t first, int64_t rows, measured *out);
+
+/* Queries, or keys, of every head as the product receives them. The caller frees each, and all. */
+measured *make_side(const family_case *own, int64_t layer, bool query, const szgi_tensor *x);
+
+/* The logit of tokens i and j, and its error: e products, scale, temperature, cap. */
+double logit(const family_case *own, int64_t layer, const measured *q, const measured *k, int64_t i,
+             int64_t j, double *error);
+
+/* Sinks: the model takes a row's maximum off, and tools/families puts it back: two roundings of
+ * numbers up to the largest logit or sink, twice. */
+double shift_error(const family_case *own, int64_t count, const double *logits);
+
 /* What is looked at in each layer. */
 typedef void layer_check(const family_case *own, int64_t layer);
 
 /* The logits of every head are the oracle's, to rounding of single precision. */
 void check_layer(const family_case *own, int64_t layer);
+
+/* The attention's output from the captured logits and the OV circuit of every head: sum of
+ * softmax(logits) X (W_O W_V)^T, with the biases that circuits leave out. */
+void check_written(const family_case *own, int64_t layer);
 
 /* The norm's eps, which each configuration calls by its own name. */
 double read_eps(szgi_json_value settings);

@@ -138,6 +138,14 @@ static const struct {
         {"self_attn.k_proj.", "attn_k."},
         {"self_attn.q_norm.", "attn_q_norm."},
         {"self_attn.k_norm.", "attn_k_norm."},
+        {"self_attn.v_proj.", "attn_v."},
+        {"self_attn.o_proj.", "attn_output."},
+        {"self_attn.out_proj.", "attn_output."},
+        {"self_attention.dense.", "attn_output."},
+        {"attention.dense.", "attn_output."},
+        {"attn.out_proj.", "attn_output."},
+        {"attn.Wo.", "attn_output."},
+        {"attn.c_proj.", "attn_output."},
         {"self_attn.q_layernorm.", "attn_q_norm."},
         {"self_attn.k_layernorm.", "attn_k_norm."},
         {"self_attn.query_layernorm.", "attn_q_norm."},
@@ -465,7 +473,7 @@ START_TEST(families_have_the_logits_of_transformers) {
         ck_assert_int_eq(converted->layers, (int64_t)strlen(is->layers) - 1);
     adjust(is, converted);
     for (int64_t layer = 0; layer < converted->layers; layer++)
-        check_layer(&own, layer);
+        check_layer(&own, layer), check_written(&own, layer);
     check_folded(&own, &whole);
     check_conversion(is, &whole, &own);
     szgi_safetensors_close(&own.oracle);
@@ -536,6 +544,42 @@ START_TEST(properties_of_families_name_the_keys_of_the_file) {
 }
 END_TEST
 
+/* Values of 4 dimensions a head where the keys say 8: qk stays, and ov says which tensor is wrong.
+ */
+START_TEST(split_values_of_another_size_are_refused) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .circuits = true};
+    conversion is = conversions[1];
+    char folder[512];
+    gguf_file file;
+    szg_checkpoint *model, *converted;
+    szg_checkpoint_tables tables;
+    ck_assert(is.split);
+    for (key_value *own = is.keys; own->key; own++)
+        if (strcmp(own->key, "attention.value_length_mla") == 0)
+            own->number = 8;
+    snprintf(folder, sizeof folder, "%s/%s", data_folder(), is.family);
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &model));
+    convert(&file, &is, model);
+    ck_szg_ok(open_file(&file, &converted));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), converted, &options, &tables));
+    ck_assert_int_eq(tables.bad, converted->layers);
+    int64_t rows = 0, said = 0;
+    for (int64_t i = 0; i < szg_table_rows(tables.circuits); i++) {
+        rows +=
+            !szg_table_is_empty(tables.circuits, i, szg_table_find(tables.circuits, "sigma_max"));
+        said += strstr(cell_text(tables.circuits, i, "note"),
+                       "attn_v_b.weight has shape [4, 4, 8], the configuration wants [4, 8, 8]") !=
+                NULL;
+    }
+    ck_assert_int_eq(rows, converted->layers * converted->heads);
+    ck_assert_int_eq(said, converted->layers);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&converted);
+    szg_checkpoint_close(&model);
+    gguf_free(&file);
+}
+END_TEST
+
 static szg_status open_and_read(const char *path) {
     szg_checkpoint *checkpoint;
     SZG_TRY(szg_checkpoint_open(test_context(), path, NULL, &checkpoint));
@@ -571,6 +615,8 @@ TEST_FILE("gguf_families") {
                   families_have_the_logits_of_transformers, CONVERSIONS);
     test_add(suite, "properties_of_families_name_the_keys_of_the_file",
              properties_of_families_name_the_keys_of_the_file);
+    test_add(suite, "split_values_of_another_size_are_refused",
+             split_values_of_another_size_are_refused);
     test_add(suite, "files_of_families_survive_refused_allocations",
              files_of_families_survive_refused_allocations);
 }
