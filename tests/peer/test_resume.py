@@ -17,7 +17,7 @@ try:
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
-PROGRAM = sys.argv[1]
+PROGRAM = os.path.abspath(sys.argv[1])
 HEADS, KEY_HEADS, SIZE, WIDTH, LAYERS = 16, 16, 64, 80, 40  # four layers a window: ten windows
 SIGNALS = signal.SIGKILL, signal.SIGINT, signal.SIGTERM
 seed = int(os.environ.get("SZG_TEST_SEED", random.randrange(1 << 32)))
