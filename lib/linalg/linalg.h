@@ -101,6 +101,20 @@ SZG_CHECK_RESULT szg_status szgi_lq_append(szg_context *context, int64_t n, int6
 SZG_CHECK_RESULT szg_status szgi_wide_l(szg_context *context, int64_t n, int64_t d, const double *a,
                                         int64_t lda, double *l);
 
+/* L of a = L L^*, a symmetric or Hermitian: L replaces the lower triangle (i >= j), which alone is
+ * read; imaginary parts of the diagonal are taken as 0. *completed: whether every pivot was a
+ * finite number above 0; else a is destroyed.
+ *
+ * docs/explanation/theory.md proves from a completed factorisation that a is nearly positive
+ * semidefinite. It relies on this of every backend: l_ij is computed as (a_ij - sum_k l_ik conj
+ * l_jk) / l_jj, each product once. Additions may come in any order, products may be fused with
+ * them, and 1 / l_jj may be rounded first. Fast products (Strassen, 3M) and inverses of diagonal
+ * blocks are excluded. Rounding is to nearest; underflow may be gradual, or flush to zero. */
+SZG_CHECK_RESULT szg_status szgi_cholesky(szg_context *context, int64_t n, double *a, int64_t lda,
+                                          bool *completed);
+SZG_CHECK_RESULT szg_status szgi_cholesky_complex(szg_context *context, int64_t n, szg_c64 *a,
+                                                  int64_t lda, bool *completed);
+
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
  * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
  * row i of the result. A failure names the matrix. ---- */

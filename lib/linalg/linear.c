@@ -1,5 +1,6 @@
 /* The checked functions of linear algebra: arguments are looked at once, for every backend. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "ops.h"
 #include "base/pool.h"
@@ -114,6 +115,35 @@ szg_status szgi_lq_append(szg_context *context, int64_t n, int64_t count, double
     if (n == 0 || count == 0)
         return SZG_OK;
     return szgi_linalg_of(context)->lq_append(context, n, count, l, ldl, b, ldb);
+}
+
+/* NaN passes for a positive pivot in LAPACK; it then spreads to the pivot of its row. */
+static bool pivots_are_positive(int64_t n, int width, const double *a, int64_t lda) {
+    for (int64_t i = 0; i < n; i++) {
+        double pivot = a[i * (lda + 1) * width];
+        if (!(pivot > 0 && pivot < INFINITY))
+            return false;
+    }
+    return true;
+}
+
+szg_status szgi_cholesky(szg_context *context, int64_t n, double *a, int64_t lda, bool *completed) {
+    *completed = true;
+    SZG_TRY(szgi_check_lower(context, n, 1, a, lda));
+    if (n > 0)
+        SZG_TRY(szgi_linalg_of(context)->cholesky(context, n, a, lda, completed));
+    *completed = *completed && pivots_are_positive(n, 1, a, lda);
+    return SZG_OK;
+}
+
+szg_status szgi_cholesky_complex(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
+                                 bool *completed) {
+    *completed = true;
+    SZG_TRY(szgi_check_lower(context, n, 2, a, lda));
+    if (n > 0)
+        SZG_TRY(szgi_linalg_of(context)->cholesky_complex(context, n, a, lda, completed));
+    *completed = *completed && pivots_are_positive(n, 2, (const double *)a, lda);
+    return SZG_OK;
 }
 
 typedef struct batch_check {
