@@ -7,7 +7,7 @@
 
 #include "specs.h"
 
-enum { KEY_PART = SPECS_KEY_OWN, KEY_DENSE, KEY_ALL, KEY_CONTENT, KEY_MASK };
+enum { KEY_PART = SPECS_KEY_OWN, KEY_DENSE, KEY_CERTIFY, KEY_ALL, KEY_CONTENT, KEY_MASK };
 enum part { KERNEL, CONTENT, LOGITS, RATIO };
 enum { SAMPLES = 1024 };
 static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "none|causal";
@@ -15,7 +15,7 @@ static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "
 typedef struct spectrum_options {
     specs_options common;
     enum part part;
-    bool dense, all, causal;
+    bool dense, all, causal, certify;
     const char *content;
 } spectrum_options;
 
@@ -33,12 +33,19 @@ static const struct argp_option options[] = {
     {"mask", KEY_MASK, "MASK", 0, "none (default) or causal: zeros above the diagonal", 1},
     {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), at any length", 1},
     {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
+    {"certify", KEY_CERTIFY, NULL, 0,
+     "prove the range of the eigenvalues of a Hermitian matrix, whatever it costs; without the "
+     "option only where it costs little",
+     1},
     {0}};
 
 static void check_options(const spectrum_options *own, struct argp_state *state) {
     if (own->part == KERNEL && own->content)
         argp_error(state, "--content has no meaning with --part kernel: choose content, logits or "
                           "ratio");
+    if (own->part == RATIO && own->certify)
+        argp_error(state, "--certify has no meaning with --part ratio: choose kernel, content or "
+                          "logits");
     if (own->part == KERNEL && own->causal)
         argp_error(state, "--mask has no meaning with --part kernel: choose content, logits or "
                           "ratio");
@@ -61,6 +68,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_DENSE:
         own->dense = true;
+        return 0;
+    case KEY_CERTIFY:
+        own->certify = true;
         return 0;
     case ARGP_KEY_END:
         specs_parse(&own->common, key, argument, state);
@@ -163,6 +173,8 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
     job->own = own;
     job->report = (szg_report_options){SZG_INIT(szg_report_options), .all = own->all,
                                        .dense = own->dense, .samples = symbols ? SAMPLES : 0};
+    if (own->part != RATIO)
+        job->report.certify = own->certify ? SZG_CERTIFY_ALL : SZG_CERTIFY_CHEAP;
     SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
     szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
     if (own->part == KERNEL)

@@ -22,11 +22,19 @@ typedef enum szg_want {
     SZG_WANT_RANGE, /* the least and the largest value */
 } szg_want;
 
+/* Whether the ends of a Hermitian matrix's spectrum are enclosed by proof. */
+typedef enum szg_certify {
+    SZG_CERTIFY_NONE,
+    SZG_CERTIFY_CHEAP, /* where that costs at most a quarter of the solver that is used */
+    SZG_CERTIFY_ALL    /* wherever a proof is known */
+} szg_certify;
+
 /* All fields but `size` may be zero: every value, by the fastest method that applies. */
 typedef struct szg_spectra_options {
     SZG_SIZE(szg_spectra_options);
     szg_want want;
     bool dense; /* form the dense matrix and use LAPACK whatever its structure: the oracle */
+    szg_certify certify;
 } szg_spectra_options;
 
 typedef enum szg_spectrum_kind {
@@ -110,13 +118,21 @@ typedef struct szg_spectrum {
     double residual;  /* always finite; what it measures stands in residual_meaning */
     const char *residual_meaning; /* a sentence */
     szg_method method;
-    const char *note; /* NULL, or what a reader must know (triangular matrices) */
+    const char *note;      /* NULL, or what a reader must know (triangular matrices) */
+    bool certified;        /* `min` and `max` are there */
+    szg_interval min, max; /* contain the least and the largest eigenvalue, by proof */
 } szg_spectrum;
 
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */
 void szg_spectrum_close(szg_spectrum *spectrum);
 
-/* The verb. *out is written on success only (it is zeroed before), and the caller closes it.
+/* Certified ends (options->certify; docs/explanation/theory.md, "Certified eigenvalues"): of
+ * Hermitian matrices, whose numbers are taken as exact. Those of dense arrays are the lower
+ * triangle, of Toeplitz matrices the lags, of sums of cosines weights and angles, of closed forms
+ * the parameter. Factored matrices have none, nor has an end whose computed value is NaN;
+ * `certified` is false then.
+ *
+ * The verb. *out is written on success only (it is zeroed before), and the caller closes it.
  * `options` may be NULL. By structure:
  *
  * - Dense: LAPACK. Real ones that are symmetric up to 64 eps max|a| have real eigenvalues; all

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "toeplitz/matrix.h"
 
+#include "certified.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -45,6 +46,9 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
         return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);
     SZG_TRY(szgi_matrix_check(context, matrix));
     SZG_TRY(szgi_selection_of(context, matrix->rows, &own, &checked));
+    if ((int)own.certify < 0 || own.certify > SZG_CERTIFY_ALL)
+        return szgi_fail(context, SZG_EINVAL, "unknown extent of certified ends: %d",
+                         (int)own.certify);
     if (question != SZG_QUESTION_SINGULAR && matrix->rows != matrix->columns)
         return szgi_fail(context, SZG_EINVAL,
                          "%s of a %" PRId64 " x %" PRId64
@@ -53,7 +57,10 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szgi_solver *solve = solvers[matrix->kind][question];
     if (!solve)
         return refuse(context, matrix, question);
-    return szgi_spectrum_finish(solve(context, matrix, &own, out), out);
+    szg_status status = solve(context, matrix, &own, out);
+    if (status == SZG_OK && question != SZG_QUESTION_SINGULAR)
+        status = szgi_spectrum_certify(context, matrix, &own, out);
+    return szgi_spectrum_finish(status, out);
 }
 
 bool szgi_spectrum_is_cheap(const szg_matrix *matrix) {

@@ -86,9 +86,51 @@ static szg_status eigenvalues(szg_context *context, const szg_matrix *matrix,
     return SZG_OK;
 }
 
+/* tanh(u) n tanh(u / n) - 1, increasing. */
+static void negative_function(const void *data, const arb_t u, arb_t value) {
+    const slong bits = SZGI_CLOSED_BITS;
+    int64_t n = *(const int64_t *)data;
+    arb_t part;
+    arb_init(part);
+    arb_tanh(value, u, bits);
+    arb_div_si(part, u, (slong)n, bits);
+    arb_tanh(part, part, bits);
+    arb_mul(value, value, part, bits);
+    arb_mul_si(value, value, (slong)n, bits);
+    arb_sub_si(value, value, 1, bits);
+    arb_clear(part);
+}
+
+/* Of -|i-j|: -1 / (2 sinh^2(u / n)), and 1 / (2 sin^2(pi / (2 n))). */
+static void ends(int64_t n, double slope, arb_t least, arb_t largest) {
+    const slong bits = SZGI_CLOSED_BITS;
+    arb_t lo, hi, factor;
+    arb_init(lo), arb_init(hi), arb_init(factor);
+    arb_set_si(lo, 1);
+    arb_set_si(hi, 2);
+    szgi_enclose_root(negative_function, &n, lo, hi, least);
+    arb_div_si(least, least, (slong)n, bits);
+    arb_sinh(least, least, bits);
+    arb_mul(least, least, least, bits);
+    arb_const_pi(largest, bits);
+    arb_div_si(largest, largest, (slong)n, bits);
+    arb_mul_2exp_si(largest, largest, -1);
+    arb_sin(largest, largest, bits);
+    arb_mul(largest, largest, largest, bits);
+    arb_set_d(factor, slope);
+    arb_mul_2exp_si(factor, factor, -1);
+    arb_div(largest, factor, largest, bits);
+    arb_div(least, factor, least, bits);
+    arb_neg(least, least);
+    if (slope < 0)
+        arb_swap(least, largest);
+    arb_clear(factor), arb_clear(hi), arb_clear(lo);
+}
+
 static bool summable(double slope) {
     (void)slope;
     return false;
 }
 
-const closed_form szgi_closed_form_distance = {.eigenvalues = eigenvalues, .summable = summable};
+const closed_form szgi_closed_form_distance = {
+    .eigenvalues = eigenvalues, .ends = ends, .summable = summable};

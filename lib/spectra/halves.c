@@ -14,12 +14,12 @@ typedef struct halves_job {
     double *values[2];
 } halves_job;
 
-static szg_status fill_half(szg_context *context, const halves_job *job, double sign, int64_t ld,
-                            double *a) {
-    for (int64_t i = 0; i < job->half; i++) {
+static szg_status fill_half(szg_context *context, const double *lags, int64_t n, double sign,
+                            int64_t ld, double *a) {
+    for (int64_t i = 0; i < n / 2; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
         for (int64_t j = 0; j <= i; j++) {
-            double near = job->lags[i - j], far = job->lags[job->n - 1 - i - j];
+            double near = lags[i - j], far = lags[n - 1 - i - j];
             a[i * ld + j] = near + sign * far;
         }
     }
@@ -33,13 +33,20 @@ static void fill_middle(const double *lags, int64_t half, double *a) {
     a[half * ld + half] = lags[0];
 }
 
+szg_status szgi_halves_fill(szg_context *context, const double *lags, int64_t n, int64_t odd,
+                            double *a) {
+    int64_t half = n / 2, order = odd ? half : n - half;
+    SZG_TRY(fill_half(context, lags, n, odd ? -1 : 1, order, a));
+    if (order > half)
+        fill_middle(lags, half, a);
+    return SZG_OK;
+}
+
 static szg_status halves_block(szg_context *context, void *argument, int64_t odd, int worker) {
     halves_job *job = argument;
     (void)worker;
     int64_t order = odd ? job->half : job->n - job->half;
-    SZG_TRY(fill_half(context, job, odd ? -1 : 1, order, job->block[odd]));
-    if (order > job->half)
-        fill_middle(job->lags, job->half, job->block[odd]);
+    SZG_TRY(szgi_halves_fill(context, job->lags, job->n, odd, job->block[odd]));
     return szgi_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
 }
 
@@ -99,7 +106,7 @@ szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t, const 
 /* Q^* T Q, lower triangle, from lags -(n-1) .. n-1. With c = t_{i-j} and d = t_{i-(n-1-j)} the four
  * quarters are Re(c + d), -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re,
  * Im) t. */
-static szg_status fill_mapped(szg_context *context, const szg_c64 *lags, int64_t n, double *a) {
+szg_status szgi_mapped_fill(szg_context *context, const szg_c64 *lags, int64_t n, double *a) {
     int64_t half = n / 2;
     for (int64_t i = 0; i < half; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
@@ -135,7 +142,7 @@ szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     if (status == SZG_OK) {
         for (int64_t k = 1 - n; k < n; k++)
             lags[n - 1 + k] = szg_toeplitz_at(t, k);
-        status = fill_mapped(context, lags + n - 1, n, a);
+        status = szgi_mapped_fill(context, lags + n - 1, n, a);
     }
     if (status == SZG_OK)
         status = szgi_eigen_symmetric(context, n, a, n, w, false);

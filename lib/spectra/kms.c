@@ -105,8 +105,72 @@ static szg_status eigenvalues(szg_context *context, const szg_matrix *matrix,
     return SZG_OK;
 }
 
+typedef struct kms_root {
+    int64_t n, at; /* number of the root, the largest eigenvalue's is 1 */
+    arb_t r;
+} kms_root;
+
+/* (n-1) t - 2 atan((cos t - r) / sin t) - (at - 1) pi, 0 < t < pi. */
+static void kms_function(const void *data, const arb_t t, arb_t value) {
+    const kms_root *root = data;
+    const slong bits = SZGI_CLOSED_BITS;
+    arb_t sine, angle;
+    arb_init(sine), arb_init(angle);
+    arb_sin_cos(sine, angle, t, bits);
+    arb_sub(angle, angle, root->r, bits);
+    arb_div(angle, angle, sine, bits);
+    arb_atan(angle, angle, bits);
+    arb_mul_2exp_si(angle, angle, 1);
+    arb_mul_si(value, t, (slong)(root->n - 1), bits);
+    arb_sub(value, value, angle, bits);
+    arb_const_pi(angle, bits);
+    arb_submul_si(value, angle, (slong)(root->at - 1), bits);
+    arb_clear(angle), arb_clear(sine);
+}
+
+/* (1 - r^2) / ((1 - r)^2 + 4 r sin^2(t/2)) at the root in [(at-1) pi / n, at pi / (n+1)]. */
+static void kms_enclose(kms_root *root, arb_t value) {
+    const slong bits = SZGI_CLOSED_BITS;
+    arb_t lo, hi, t;
+    arb_init(lo), arb_init(hi), arb_init(t);
+    arb_const_pi(lo, bits);
+    arb_mul_si(hi, lo, (slong)root->at, bits);
+    arb_div_si(hi, hi, (slong)(root->n + 1), bits);
+    arb_mul_si(lo, lo, (slong)(root->at - 1), bits);
+    arb_div_si(lo, lo, (slong)root->n, bits);
+    szgi_enclose_root(kms_function, root, lo, hi, t);
+    arb_mul_2exp_si(t, t, -1);
+    arb_sin(t, t, bits);
+    arb_mul(t, t, t, bits);
+    arb_mul(t, t, root->r, bits);
+    arb_mul_2exp_si(t, t, 2);
+    arb_sub_si(lo, root->r, 1, bits);
+    arb_add_si(hi, root->r, 1, bits);
+    arb_addmul(t, lo, lo, bits);
+    arb_mul(value, lo, hi, bits);
+    arb_div(value, value, t, bits);
+    arb_neg(value, value);
+    arb_clear(t), arb_clear(hi), arb_clear(lo);
+}
+
+static void ends(int64_t n, double rho, arb_t least, arb_t largest) {
+    kms_root root = {.n = n, .at = n};
+    double r = fabs(rho);
+    arb_set_si(least, r < 1 || n == 1);
+    arb_set_si(largest, r < 1 ? 1 : (slong)n);
+    if (r == 1 || r == 0)
+        return;
+    arb_init(root.r);
+    arb_set_d(root.r, r);
+    kms_enclose(&root, least);
+    root.at = 1;
+    kms_enclose(&root, largest);
+    arb_clear(root.r);
+}
+
 static bool summable(double rho) {
     return fabs(rho) < 1;
 }
 
-const closed_form szgi_closed_form_kms = {.eigenvalues = eigenvalues, .summable = summable};
+const closed_form szgi_closed_form_kms = {
+    .eigenvalues = eigenvalues, .ends = ends, .summable = summable};

@@ -14,7 +14,7 @@ void szgi_spectrum_to_moduli(szg_spectrum *spectrum) {
     if (!definite)
         spectrum->note = "the least singular values lie inside the spectrum: not established";
     spectrum->kind = SZG_SPECTRUM_SINGULAR;
-    spectrum->normal = false;
+    spectrum->normal = spectrum->certified = false;
     spectrum->trace = NAN;
 }
 

@@ -1,4 +1,6 @@
 /* Which spectra a summary asks for. Which solver answers is decided in lib/spectra. */
+#include <math.h>
+
 #include "base/memory.h"
 #include "spectra/spectra.h"
 #include "toeplitz/factored.h"
@@ -26,7 +28,7 @@ static szg_status ask(szg_context *context, const szg_matrix *matrix,
     bool of_part = options->hermitian_part || matrix->kind == SZG_MATRIX_DEVICE;
     szg_spectra_options part = {SZG_INIT(szg_spectra_options),
                                 .want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
-                                .dense = options->dense};
+                                .dense = options->dense, .certify = options->certify};
     SZG_TRY(require_list(context, matrix, options));
     SZG_TRY(szgi_matrix_is_hermitian(context, matrix, &hermitian));
     if (hermitian && (matrix->kind != SZG_MATRIX_FACTORED || cheap || whole)) {
@@ -65,9 +67,24 @@ static szg_status ask_dense(szg_context *context, const szg_factored *f,
     return status;
 }
 
+/* Where a proof was asked for and is none, a row says why. */
+static void note_certificate(const szg_report_options *options, szg_matrix_report *report) {
+    const szg_spectrum *values = &report->eigenvalues;
+    if (options->certify != SZG_CERTIFY_ALL || values->certified)
+        return;
+    szgi_report_note(report, "no certified range of the eigenvalues: %s",
+                     !values->kind || values->im || !values->normal ? "the matrix is not Hermitian"
+                     : values->count > 0 &&
+                             (isnan(values->re[0]) || isnan(values->re[values->count - 1]))
+                         ? "an end of the spectrum could not be established"
+                         : "no proof is known for this structure");
+}
+
 szg_status szgi_report_spectra(szg_context *context, const szg_matrix *matrix,
                                const szg_report_options *options, szg_matrix_report *report) {
-    return options->dense && matrix->kind == SZG_MATRIX_FACTORED
-               ? ask_dense(context, &matrix->of.factored, options, report)
-               : ask(context, matrix, options, report);
+    SZG_TRY(options->dense && matrix->kind == SZG_MATRIX_FACTORED
+                ? ask_dense(context, &matrix->of.factored, options, report)
+                : ask(context, matrix, options, report));
+    note_certificate(options, report);
+    return SZG_OK;
 }

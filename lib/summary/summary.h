@@ -79,7 +79,7 @@ const char *szgi_bound_of_name(szgi_bound_of of);
     "toeplitz_part (|a| of that part alone) or nothing"
 
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
- * method, residual, solver, values_of, bound_of, note. */
+ * method, residual, solver, values_of, bound_of, the certified ends of the spectrum, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
 
 /* The identity of a row; negative layer and head, NULL texts leave cells empty. */
@@ -98,6 +98,9 @@ SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *ta
                                              const szg_summary *summary,
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);
+
+/* The certified ends of the spectrum, where it has any. */
+void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *spectrum);
 
 /* Sample j of `count` of a symbol, at 2 pi j / count: theta, re and im, from `column` on. */
 void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value);

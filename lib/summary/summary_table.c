@@ -29,6 +29,10 @@ SZGI_SCHEMA(head_columns, HEAD);
     X(TAIL_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)                                            \
     X(TAIL_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                                   \
     X(TAIL_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                      \
+    X(TAIL_MIN_LO, "lambda_min_lo", SZG_REAL, "proven lower bound of the least eigenvalue")        \
+    X(TAIL_MIN_HI, "lambda_min_hi", SZG_REAL, "proven upper bound of the least eigenvalue")        \
+    X(TAIL_MAX_LO, "lambda_max_lo", SZG_REAL, "proven lower bound of the largest eigenvalue")      \
+    X(TAIL_MAX_HI, "lambda_max_hi", SZG_REAL, "proven upper bound of the largest eigenvalue")      \
     X(TAIL_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(tail_columns, TAIL);
 
@@ -150,7 +154,8 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
     SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS, out));
     for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
         szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
-    return SZG_OK;
+    SZG_TRY(szgi_table_mark_ends(context, *out, "lambda_min_lo", "lambda_min_hi"));
+    return szgi_table_mark_ends(context, *out, "lambda_max_lo", "lambda_max_hi");
 }
 
 const char *szgi_values_of_name(szgi_values_of of) {
@@ -214,6 +219,15 @@ static szgi_row add_label(szg_context *context, szg_table *table,
     szgi_row_text(&row, HEAD_MATRIX, labels->matrix);
     szgi_row_text(&row, TAIL_AT + TAIL_THEOREM, labels->theorem);
     return row;
+}
+
+void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *spectrum) {
+    if (!spectrum->certified)
+        return;
+    szgi_row_real(row, TAIL_AT + TAIL_MIN_LO, spectrum->min.lo);
+    szgi_row_real(row, TAIL_AT + TAIL_MIN_HI, spectrum->min.hi);
+    szgi_row_real(row, TAIL_AT + TAIL_MAX_LO, spectrum->max.lo);
+    szgi_row_real(row, TAIL_AT + TAIL_MAX_HI, spectrum->max.hi);
 }
 
 szg_status szgi_summary_add(szg_context *context, szg_table *table,

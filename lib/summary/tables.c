@@ -138,7 +138,11 @@ static szg_status add_summary(szg_context *context, szg_table *table,
                                      bound_of(report)};
     SZG_TRY(szgi_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
                              &report->symbol));
-    return report->note[0] ? szg_table_note(context, table, "%s", report->note) : SZG_OK;
+    szgi_row added = szgi_row_latest(context, table);
+    szgi_summary_put_ends(&added, &report->eigenvalues);
+    if (report->note[0])
+        szgi_row_note(&added, "%s", report->note);
+    return added.status;
 }
 
 /* One value, `multiplicity` times. */

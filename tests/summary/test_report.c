@@ -1,6 +1,7 @@
 /* Reports of kernels: structure against the dense oracle, symbols, atoms, the rows of the tables.
  */
 #include <szego/report.h>
+#include "base/table.h"
 #include "contraction_support.h"
 
 /* ---- Kernels ---- */
@@ -262,6 +263,39 @@ START_TEST(rows) {
 }
 END_TEST
 
+/* Four columns of `summary`, filled where the ends are proved, and a note where they were to be. */
+START_TEST(certified_columns) {
+    static const char *const columns[] = {"lambda_min_lo", "lambda_min_hi", "lambda_max_lo",
+                                          "lambda_max_hi"};
+    static const char *const specs[] = {"kms:rho=0.5", "t5:seed=1"}; /* of t5 none is Hermitian */
+    for (int i = 0; i < 4; i++) {
+        szg_encoding *encoding = encoding_of(specs[i % 2]);
+        szg_report_tables tables;
+        szg_matrix_report report;
+        szg_report_options options = {SZG_INIT(szg_report_options),
+                                      .certify = i < 2 ? SZG_CERTIFY_ALL : SZG_CERTIFY_NONE};
+        szg_report_labels labels = {SZG_INIT(szg_report_labels), .layer = -1, .head = -1};
+        ck_szg_ok(szg_report_tables_open(test_context(), false, false, &tables));
+        ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
+        ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+        const szg_spectrum *s = &report.eigenvalues;
+        const double ends[] = {s->min.lo, s->min.hi, s->max.lo, s->max.hi};
+        for (int j = 0; j < 4; j++) {
+            int64_t column = szg_table_find(tables.summary, columns[j]);
+            ck_assert(szg_table_is_empty(tables.summary, 0, column) == (i != 0));
+            if (i == 0)
+                ck_assert(szg_table_get_real(tables.summary, 0, column) == ends[j]);
+            ck_assert_int_eq(szgi_table_end(tables.summary, column),
+                             j % 2 ? SZGI_END_UPPER : SZGI_END_LOWER);
+        }
+        ck_assert(!strstr(report.note, "no certified range") == (i != 1));
+        szg_matrix_report_close(&report);
+        szg_report_tables_close(&tables);
+        szg_encoding_close(&encoding);
+    }
+}
+END_TEST
+
 /* ---- Matrices of no encoding ---- */
 
 static szg_matrix_report summary_of(szg_matrix matrix, const szg_report_options *options) {
@@ -482,6 +516,7 @@ TEST_FILE("report") {
     test_add(suite, "dense_reports_look_for_cancellation", dense_reports_look_for_cancellation);
     test_add(suite, "atoms", atoms);
     test_add(suite, "rows", rows);
+    test_add(suite, "certified_columns", certified_columns);
     test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
     test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
     test_add(suite, "complex_arrays", complex_arrays);

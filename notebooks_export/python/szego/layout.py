@@ -76,7 +76,8 @@ class Matrix(Struct):
 
 class SpectraOptions(Struct):
     c_name = "szg_spectra_options"
-    _fields_ = [("size", ctypes.c_size_t), ("want", _INT), ("dense", ctypes.c_bool)]
+    _fields_ = [("size", ctypes.c_size_t), ("want", _INT), ("dense", ctypes.c_bool),
+                ("certify", _INT)]
 
 
 class Spectrum(Struct):
@@ -84,7 +85,8 @@ class Spectrum(Struct):
     _fields_ = [("n", _I64), ("count", _I64), ("zeros", _I64), ("rank", _I64), ("kind", _INT),
                 ("re", ctypes.POINTER(_F64)), ("im", ctypes.POINTER(_F64)), ("normal", ctypes.c_bool),
                 ("trace", _F64), ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR),
-                ("method", _INT), ("note", _STR)]
+                ("method", _INT), ("note", _STR), ("certified", ctypes.c_bool), ("min", Interval),
+                ("max", Interval)]
 
 
 class KernelFacts(Struct):
@@ -128,7 +130,7 @@ class ReportOptions(Struct):
     _fields_ = [("size", ctypes.c_size_t), ("all", ctypes.c_bool), ("dense", ctypes.c_bool),
                 ("no_symbol", ctypes.c_bool), ("quick_symbol", ctypes.c_bool),
                 ("hermitian_part", ctypes.c_bool), ("precision", _F64), ("samples", _I64),
-                ("convention", _INT)]
+                ("convention", _INT), ("certify", _INT)]
 
 
 class MatrixReport(Struct):

@@ -1,0 +1,39 @@
+/* Eigenvalues of Hermitian matrices between proven bounds: docs/explanation/theory.md, "Certified
+ * eigenvalues", has the proofs. */
+#ifndef SZG_SPECTRA_CERTIFIED_H
+#define SZG_SPECTRA_CERTIFIED_H
+
+#include "spectra_private.h"
+
+/* A Hermitian matrix that differs from the array by a Hermitian matrix of norm at most `error`. */
+typedef struct szgi_block {
+    int64_t n, width; /* doubles an entry: 2 of complex ones */
+    const double *a;  /* lower triangle, rows n entries apart, parts below 4 in modulus */
+    double error;
+} szgi_block;
+
+/* Where an end of the spectrum is looked for: guesses from `guess` outwards, the first `margin`
+ * away from it and each next one four times as far, at most SZGI_CERTIFIED_TRIES. */
+typedef struct szgi_end_search {
+    int sign; /* 1: the largest eigenvalue; -1: the least */
+    double guess, margin;
+} szgi_end_search;
+
+enum { SZGI_CERTIFIED_TRIES = 12 };
+
+/* *out contains the block's largest or least eigenvalue, or lies outside of it altogether: the
+ * outer bound holds for every eigenvalue, the inner bound is a Rayleigh quotient. `work`: n^2
+ * entries. SZG_ENOCONV: an eigenvalue lies further out than the last guess, or the factorisation
+ * fails. */
+SZG_CHECK_RESULT szg_status szgi_block_end(szg_context *context, const szgi_block *block,
+                                           const szgi_end_search *search, double *work,
+                                           szg_interval *out);
+
+/* The least and the largest eigenvalue of the Hermitian matrix whose computed spectrum is
+ * *spectrum. Fills its `min` and `max` where the matrix has a certifier that the options afford,
+ * else leaves them NaN. */
+SZG_CHECK_RESULT szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
+                                                  const szg_spectra_options *options,
+                                                  szg_spectrum *spectrum);
+
+#endif

@@ -1,0 +1,88 @@
+/* The ends of the spectrum of several blocks together. */
+#include "base/pool.h"
+
+#include "certified_blocks.h"
+
+static const double U = 0x1p-53;
+
+static int64_t entries(const szgi_block_set *set, int64_t i) {
+    return set->block[i].n * set->block[i].n * set->block[i].width;
+}
+
+szg_status szgi_blocks_open(szg_context *context, double largest, szgi_block_set *set) {
+    int64_t size = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        size += entries(set, i);
+    SZG_TRY(szgi_memory_require(context, size, 2, sizeof *set->memory,
+                                "the proof of the eigenvalues' range",
+                                "leave --certify out, or take a smaller order"));
+    SZG_TRY(szgi_memory_alloc(context, 2 * size, &set->memory));
+    double *at = set->memory;
+    for (int64_t i = 0; i < set->count; i++) {
+        set->block[i].a = set->array[i] = at;
+        set->work[i] = at + entries(set, i);
+        at += 2 * entries(set, i);
+    }
+    frexp(largest, &set->exponent);
+    return SZG_OK;
+}
+
+static szg_status block_ends(szg_context *context, void *argument, int64_t i, int worker) {
+    szgi_block_set *set = argument;
+    const szgi_end_search up = {1, set->largest, set->margin}, down = {-1, set->least, set->margin};
+    (void)worker;
+    SZG_TRY(szgi_block_end(context, &set->block[i], &up, set->work[i], &set->max[i]));
+    set->min[i] = (szg_interval){0, 0};
+    return set->singular
+               ? SZG_OK
+               : szgi_block_end(context, &set->block[i], &down, set->work[i], &set->min[i]);
+}
+
+/* x 2^exponent, rounded towards `side`. */
+static double scale_outwards(double x, int exponent, double side) {
+    double scaled = ldexp(x, exponent);
+    return ldexp(scaled, -exponent) == x ? scaled : nextafter(scaled, side);
+}
+
+/* The set's ends are those of the block that goes further. */
+static void join_ends(const szgi_block_set *set, szg_spectrum *spectrum) {
+    szg_interval min = set->min[0], max = set->max[0];
+    for (int64_t i = 1; i < set->count; i++) {
+        min = (szg_interval){fmin(min.lo, set->min[i].lo), fmin(min.hi, set->min[i].hi)};
+        max = (szg_interval){fmax(max.lo, set->max[i].lo), fmax(max.hi, set->max[i].hi)};
+    }
+    int e = set->exponent;
+    spectrum->min =
+        (szg_interval){scale_outwards(min.lo, e, -INFINITY), scale_outwards(min.hi, e, INFINITY)};
+    spectrum->max =
+        (szg_interval){scale_outwards(max.lo, e, -INFINITY), scale_outwards(max.hi, e, INFINITY)};
+    spectrum->certified = true;
+}
+
+/* The first guess is off by what LAPACK's values may be: some units in the last place of the norm,
+ * which grow slowly with the order, and the distance of subnormal numbers. */
+szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set, szg_spectrum *spectrum) {
+    double least, largest, order = (double)set->block[0].n; /* of the larger one */
+    SZG_TRY(szgi_spectrum_range(context, spectrum, &least, &largest));
+    set->least = ldexp(least, -set->exponent);
+    set->largest = ldexp(largest, -set->exponent);
+    set->margin = (order + 4) * U * fmax(fabs(set->least), fabs(set->largest)) +
+                  ldexp(1, -1074 - set->exponent);
+    /* One block: its factorisation takes all threads by itself. */
+    szg_status status = set->count == 1 ? block_ends(context, set, 0, 0)
+                                        : szgi_pool_run(context, set->count, block_ends, set);
+    if (status == SZG_OK)
+        join_ends(set, spectrum);
+    if (status == SZG_OK && set->semidefinite)
+        spectrum->min.lo = fmax(spectrum->min.lo, 0);
+    return status;
+}
+
+void szgi_certify_point(double x, szg_spectrum *spectrum) {
+    spectrum->min = spectrum->max = (szg_interval){x, x};
+    spectrum->certified = true;
+}
+
+void szgi_blocks_close(szgi_block_set *set) {
+    szgi_memory_free(set->memory);
+}

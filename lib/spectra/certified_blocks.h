@@ -1,0 +1,40 @@
+/* A matrix whose spectrum is that of one or two arrays together: how its ends are proved. */
+#ifndef SZG_SPECTRA_CERTIFIED_BLOCKS_H
+#define SZG_SPECTRA_CERTIFIED_BLOCKS_H
+
+#include "certified.h"
+
+enum { SZGI_BLOCKS = 2 };
+
+/* All numbers are scaled by 2^-exponent. */
+typedef struct szgi_block_set {
+    int exponent;
+    int64_t count;
+    bool semidefinite; /* no eigenvalue is below 0, which follows from the structure */
+    bool singular;     /* and 0 is one of them */
+    szgi_block block[SZGI_BLOCKS];
+    double *array[SZGI_BLOCKS]; /* the blocks' own, to be filled */
+    double *work[SZGI_BLOCKS];
+    double least, largest, margin; /* of the search */
+    szg_interval min[SZGI_BLOCKS], max[SZGI_BLOCKS];
+    double *memory;
+} szgi_block_set;
+
+/* Memory for blocks whose count, orders and widths are set. The exponent is that of `largest`,
+ * which entries of the matrix reach but do not exceed. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_blocks_open(szg_context *context, double largest,
+                                             szgi_block_set *set);
+void szgi_blocks_close(szgi_block_set *set);
+
+/* The certified ends of *spectrum, whose computed ends guide the search. */
+SZG_CHECK_RESULT szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set,
+                                              szg_spectrum *spectrum);
+
+/* Both ends are the number x. */
+void szgi_certify_point(double x, szg_spectrum *spectrum);
+
+/* certified_cosines.c: sums of cosines, by entries that Arb encloses. */
+SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
+                                                 szg_spectrum *spectrum);
+
+#endif

@@ -1,0 +1,606 @@
+/* Certified ends of spectra against enclosures of Arb, closed forms, and arrays built so that every
+ * rounding of the factorisation goes the same way. */
+#include <fenv.h>
+
+#include "ball/arb.h"
+#include "spectra/certified.h"
+#include "spectra/dirichlet.h"
+#include "spectra_support.h"
+
+enum { BITS = 256 };
+
+/* ---- Matrices ---- */
+
+typedef enum family {
+    RANDOM,
+    CLUSTERED, /* 1 + 1e-14 times random */
+    GRADED,    /* rows and columns fall by 10^-30 in all */
+    SINGULAR,  /* of rank one, up to rounding */
+    INTEGER,   /* few eigenvalues, many of them multiple */
+    DENORMAL,
+    HUGE_NUMBERS,
+    FAMILIES
+} family;
+
+/* Entry (i, j), i >= j, part 0 or 1 of a matrix of order n. */
+static double entry(family kind, const szgi_stream *stream, int64_t n, int64_t i, int64_t j,
+                    int part) {
+    uint64_t at = (uint64_t)((i * n + j) * 2 + part);
+    double x = szgi_random_normal(stream, at);
+    if (i == j && part == 1)
+        return 0;
+    switch (kind) {
+    case CLUSTERED:
+        return (i == j ? 1 : 0) + 1e-14 * x;
+    case GRADED:
+        return x * pow(10, -15 * (double)(i + j) / (double)n);
+    case SINGULAR:
+        return part == 1 ? 0
+                         : szgi_random_normal(stream, (uint64_t)i) *
+                               szgi_random_normal(stream, (uint64_t)j);
+    case INTEGER:
+        return (double)szgi_random_below(stream, at, 3) - 1;
+    case DENORMAL:
+        return x * 3e-323;
+    case HUGE_NUMBERS:
+        return x * 1e306;
+    default:
+        return x;
+    }
+}
+
+/* The lower triangle of a, which it mirrors, as a ball matrix. */
+static szgi_ball_matrix *balls_of(int64_t n, int64_t width, const double *a) {
+    szgi_ball_matrix *matrix;
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), n, n, BITS, &matrix));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double *from = a + (i * n + j) * width;
+            szg_c64 value = {from[0], width == 2 ? from[1] : 0};
+            ck_szg_ok(szgi_ball_matrix_set(test_context(), matrix, i, j, value));
+            value.im = -value.im;
+            ck_szg_ok(szgi_ball_matrix_set(test_context(), matrix, j, i, value));
+        }
+    return matrix;
+}
+
+static void mirror(int64_t n, int64_t width, double *a) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            for (int64_t part = 0; part < width; part++)
+                a[(j * n + i) * width + part] = (part ? -1 : 1) * a[(i * n + j) * width + part];
+}
+
+/* ---- Checks ---- */
+
+/* The number that `truth` contains may lie in `bounds`. */
+#define ck_meets(bounds, truth)                                                                    \
+    ck_assert_msg((bounds).lo <= (truth).hi && (truth).lo <= (bounds).hi,                          \
+                  "[%.17g, %.17g] misses [%.17g, %.17g]", (bounds).lo, (bounds).hi, (truth).lo,    \
+                  (truth).hi)
+
+/* The defect of the factorisation is k u sum (j + 5) d_j <= k u n (n + 11) / 2 max d_j, and a pivot
+ * is at most 2 ||A|| and the margin; the search starts at most 16 (n + 4) u ||A|| away where LAPACK
+ * is backward stable, and rounded entries of halves add 3.1 u sum_k |t_k|. Subnormal numbers lose
+ * their own distance. */
+static double width_bound(int64_t n, double norm, double wiener) {
+    double order = (double)n + 8;
+    return UNIT * (2.83 * order * order + 16 * order) * norm + 2 * 3.2 * UNIT * wiener +
+           20 * 0x1p-1074;
+}
+
+static void check_widths(const szg_spectrum *s, double bound) {
+    ck_assert_msg(s->min.hi - s->min.lo <= bound, "%.17g wide, not %.17g", s->min.hi - s->min.lo,
+                  bound);
+    ck_assert_msg(s->max.hi - s->max.lo <= bound, "%.17g wide, not %.17g", s->max.hi - s->max.lo,
+                  bound);
+}
+
+static void check_ends(const szg_spectrum *s, int64_t n, const szgi_ball_matrix *balls) {
+    szg_interval *truth = get(n, sizeof *truth);
+    ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
+    ck_assert(s->certified);
+    ck_meets(s->min, truth[0]);
+    ck_meets(s->max, truth[n - 1]);
+    szgi_memory_free(truth);
+}
+
+static const szg_spectra_options certified = {SZG_INIT(szg_spectra_options),
+                                              .certify = SZG_CERTIFY_ALL};
+
+/* ---- Arrays against Arb ---- */
+
+static void check_array(family kind, int64_t n, int64_t width) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 40, .step = (uint32_t)(kind * 99 + n)};
+    double *a = get(n * n * width, sizeof *a);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            for (int part = 0; part < width; part++)
+                a[(i * n + j) * width + part] = entry(kind, &stream, n, i, j, part);
+    mirror(n, width, a);
+    szg_spectrum s;
+    szg_matrix matrix =
+        width == 1 ? szg_matrix_symmetric(n, a, n) : szg_matrix_hermitian(n, (szg_c64 *)a, n);
+    ck_szg_ok(eigenvalues_of(test_context(), matrix, &certified, &s));
+    szgi_ball_matrix *balls = balls_of(n, width, a);
+    check_ends(&s, n, balls);
+    check_widths(&s, width_bound(n, s.frobenius, 0));
+    szgi_ball_matrix_close(&balls);
+    szg_spectrum_close(&s);
+    szgi_memory_free(a);
+}
+
+START_TEST(arrays_against_arb) {
+    const int64_t orders[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 33};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (int64_t width = 1; width <= 2; width++)
+            check_array((family)_i, orders[i], width);
+    check_array((family)_i, 64, 1);
+}
+END_TEST
+
+/* ---- Toeplitz matrices against Arb ---- */
+
+static void toeplitz_array(const szg_toeplitz *t, double *a) {
+    int64_t n = szg_toeplitz_size(t);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            szg_c64 value = szg_toeplitz_at(t, i - j);
+            a[(i * n + j) * 2] = value.re;
+            a[(i * n + j) * 2 + 1] = value.im;
+        }
+}
+
+static szg_toeplitz *toeplitz_of(family kind, int64_t n, int64_t width, uint32_t step) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 41, .step = step};
+    szg_toeplitz *t;
+    double *lags = get(2 * n, sizeof *lags);
+    for (int64_t k = 0; k < n; k++)
+        for (int part = 0; part < width; part++)
+            lags[k * width + part] = entry(kind, &stream, n, k, 0, part);
+    if (width == 2)
+        lags[1] = 0;
+    ck_szg_ok(width == 1 ? szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t)
+                         : szg_toeplitz_open_hermitian(test_context(), n, n, (szg_c64 *)lags, &t));
+    szgi_memory_free(lags);
+    return t;
+}
+
+START_TEST(toeplitz_against_arb) {
+    const int64_t orders[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 25, 34};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (int64_t width = 1; width <= 2; width++) {
+            int64_t n = orders[i];
+            szg_toeplitz *t = toeplitz_of((family)_i, n, width, (uint32_t)(n * 9 + _i));
+            double *a = get(2 * n * n, sizeof *a);
+            toeplitz_array(t, a);
+            szg_spectrum s;
+            ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+            szgi_ball_matrix *balls = balls_of(n, 2, a);
+            check_ends(&s, n, balls);
+            check_widths(&s, width_bound(n, s.frobenius, 2 * szgi_toeplitz_norm_wiener(t)));
+            szgi_ball_matrix_close(&balls);
+            szg_spectrum_close(&s);
+            szg_toeplitz_close(&t);
+            szgi_memory_free(a);
+        }
+}
+END_TEST
+
+/* ---- Constants of the proof ---- */
+
+/* B, negated: `columns` pivots of 2^-32 with small entries below, then [[1 + 2 u', -1], [-1, 1 + 2
+ * u']], u' = u. In each entry of that block every product, 0.98 u, is lost when it is subtracted by
+ * itself, so that the factorisation completes. The exact Schur complement has the value
+ * u' (2 - 1.96 columns) at (1, 1)/sqrt 2, where the bound allows for 2 u (columns + 7): a constant
+ * below 0.98 of it would be refuted. Complex entries x (1 + i) lose two products of 0.98 u each, of
+ * 2.83 that are allowed for. */
+static void check_sharp(int64_t columns, int64_t width) {
+    const double pivot = 0x1p-16, small = sqrt(0.98 * UNIT);
+    int64_t n = columns + 2;
+    double *a = get(n * n * width, sizeof *a), *work = get(n * n * width, sizeof *work);
+    for (int64_t k = 0; k < columns; k++) {
+        a[(k * n + k) * width] = -pivot * pivot;
+        for (int64_t i = columns; i < n; i++)
+            for (int part = 0; part < width; part++)
+                a[(i * n + k) * width + part] = -small * pivot;
+    }
+    a[(columns * n + columns) * width] = a[((n - 1) * n + n - 1) * width] = -1 - DBL_EPSILON;
+    a[((n - 1) * n + columns) * width] = 1;
+    szg_context *context = oracle_context("reference"); /* subtracts one product after the other */
+    const szgi_block block = {.n = n, .width = width, .a = a};
+    const szgi_end_search search = {.sign = 1, .guess = 0, .margin = 0};
+    szg_interval end, *truth = get(n, sizeof *truth);
+    ck_assert_int_eq(szgi_block_end(context, &block, &search, work, &end), SZG_OK);
+    szgi_ball_matrix *balls = balls_of(n, width, a);
+    ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
+    /* The case is a case only if the factorisation hides a positive eigenvalue of A. */
+    ck_assert_msg(truth[n - 1].lo > 0.9 * (double)(width * (columns - 2)) * 1.96 * UNIT, "%g",
+                  truth[n - 1].lo);
+    ck_meets(end, truth[n - 1]);
+    szgi_ball_matrix_close(&balls);
+    szgi_memory_free(truth), szgi_memory_free(a), szgi_memory_free(work);
+}
+
+START_TEST(constants_are_needed) {
+    for (int64_t columns = 16; columns <= 62; columns += 23)
+        for (int64_t width = 1; width <= 2; width++)
+            check_sharp(columns, width);
+}
+END_TEST
+
+/* An array that differs from the matrix by error I at most: both bounds give way. */
+START_TEST(errors_of_entries_widen_both_bounds) {
+    const double a[] = {1, 0, 0.25, 2};
+    double work[4];
+    szgi_block block = {.n = 2, .width = 1, .a = a};
+    const szgi_end_search search = {.sign = -1, .guess = 0.94, .margin = 0x1p-40};
+    szg_interval exact, wide;
+    ck_szg_ok(szgi_block_end(test_context(), &block, &search, work, &exact));
+    block.error = 0x1p-20;
+    ck_szg_ok(szgi_block_end(test_context(), &block, &search, work, &wide));
+    ck_assert(wide.lo <= exact.lo - 0x1p-20 && wide.lo >= exact.lo - 0x1.01p-20);
+    ck_assert(wide.hi >= exact.hi + 0x1p-20 && wide.hi <= exact.hi + 0x1.01p-20);
+}
+END_TEST
+
+/* A guess too far inside is not proved: nothing is returned. */
+START_TEST(wrong_eigenvalues_are_refused) {
+    const double a[] = {1, 0, 0, 2};
+    double work[4];
+    const szgi_block block = {.n = 2, .width = 1, .a = a};
+    const szgi_end_search search = {.sign = 1, .guess = 1, .margin = 1e-9};
+    szg_interval end;
+    ck_szg_fails(SZG_ENOCONV, "no proof that the computed eigenvalue 1 is the largest one",
+                 szgi_block_end(test_context(), &block, &search, work, &end));
+}
+END_TEST
+
+/* ---- Large orders, by closed forms ---- */
+
+static void check_large(szg_toeplitz *t, szg_interval least, szg_interval largest) {
+    int64_t n = szg_toeplitz_size(t);
+    szg_spectra_options options = certified;
+    options.want = SZG_WANT_RANGE;
+    szg_spectrum s;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &options, &s));
+    ck_meets(s.min, least);
+    ck_meets(s.max, largest);
+    check_widths(&s, width_bound(n, szgi_toeplitz_norm_wiener(t), szgi_toeplitz_norm_wiener(t)));
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+}
+
+static szg_interval around(double x, double relative) {
+    return (szg_interval){x - relative * fabs(x), x + relative * fabs(x)};
+}
+
+/* 2^-|k|, exact numbers; the closed form's relative error is its residual. [1, 0, 1]: 2 cos(pi / (n
+ * + 1)), an angle of three roundings and a cosine. */
+static void check_closed(int64_t n) {
+    double *lags = get(n, sizeof *lags);
+    szg_toeplitz *t;
+    szg_spectrum s;
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = ldexp(1, (int)-k);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(n, 0.5), NULL, &s));
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t));
+    check_large(t, around(s.re[0], gamma_of(32)), around(s.re[n - 1], gamma_of(32)));
+    double end = 2 * cos(M_PI / (double)(n + 1));
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, (double[]){0, 1}, &t));
+    check_large(t, around(-end, gamma_of(8)), around(end, gamma_of(8)));
+    szg_spectrum_close(&s);
+    szgi_memory_free(lags);
+}
+
+START_TEST(closed_forms_of_large_orders) {
+    check_closed(1023);
+    check_closed(1024);
+    check_closed(test_trials(1) > 1 ? 8192 : 2304); /* beyond 2048 the ends come from Lanczos */
+}
+END_TEST
+
+/* ---- Kernels whose entries are not doubles ---- */
+
+/* The symmetric Toeplitz matrix of the lags, as balls. */
+static szgi_ball_matrix *toeplitz_balls(int64_t n, arb_srcptr lag) {
+    szgi_ball_matrix *matrix;
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), n, n, BITS, &matrix));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            acb_set_arb(szgi_ball_matrix_entry(matrix, i, j), lag + (i > j ? i - j : j - i));
+    return matrix;
+}
+
+/* Both ends of the closed form, a unit in the last place wide or two. */
+static void check_closed_kernel(szg_matrix matrix, arb_srcptr lag) {
+    szg_spectrum s;
+    szg_spectra_options range = certified;
+    range.want = SZG_WANT_RANGE;
+    ck_szg_ok(eigenvalues_of(test_context(), matrix, &range, &s));
+    szgi_ball_matrix *balls = toeplitz_balls(matrix.rows, lag);
+    check_ends(&s, matrix.rows, balls);
+    ck_close(s.min.lo, s.min.hi, 2 * DBL_EPSILON * fabs(s.min.lo));
+    ck_close(s.max.lo, s.max.hi, 2 * DBL_EPSILON * fabs(s.max.lo));
+    szgi_ball_matrix_close(&balls);
+    szg_spectrum_close(&s);
+}
+
+START_TEST(closed_forms_against_arb) {
+    const double numbers[] = {0.5, -0.9, 0.1, 1 - 0x1p-40, 0x1p-300, 1, -1, 0};
+    for (int64_t n = 1; n <= 33; n += n < 4 ? 1 : 7)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            arb_ptr lag = _arb_vec_init(n);
+            for (int64_t k = 0; k < n; k++) {
+                arb_set_d(lag + k, numbers[i]);
+                arb_pow_ui(lag + k, lag + k, (ulong)k, BITS);
+            }
+            check_closed_kernel(szg_matrix_kms(n, numbers[i]), lag);
+            for (int64_t k = 0; k < n; k++) {
+                arb_set_d(lag + k, numbers[i]);
+                arb_mul_si(lag + k, lag + k, -k, BITS);
+            }
+            check_closed_kernel(szg_matrix_distance(n, numbers[i]), lag);
+            _arb_vec_clear(lag, n);
+        }
+}
+END_TEST
+
+/* Few and many atoms beside n: Gram matrices and halves; a constant, equal and opposite angles,
+ * weights of every size, an angle far beyond 2 pi. */
+static int64_t take_cosines(uint32_t step, double *weight, double *theta) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 44, .step = step};
+    int64_t count = 1 + szgi_random_below(&stream, 0, 6);
+    for (int64_t t = 0; t < count; t++) {
+        uint64_t at = 8 + 4 * (uint64_t)t;
+        weight[t] = ldexp(1 + szgi_random_uniform(&stream, at),
+                          (int)szgi_random_below(&stream, at + 1, step % 5 == 4 ? 900 : 8) - 450);
+        theta[t] = 4 * szgi_random_uniform(&stream, at + 2) - 2;
+        if (t > 0 && szgi_random_below(&stream, at + 3, 4) == 0)
+            theta[t] = step % 2 ? theta[t - 1] : -theta[t - 1];
+    }
+    if (step % 3 == 0)
+        theta[0] = 0;
+    if (step % 7 == 0)
+        theta[count - 1] = 0x1.23456789abcdep59;
+    return count;
+}
+
+static void cosine_lags(int64_t n, int64_t count, const double *weight, const double *theta,
+                        arb_ptr lag) {
+    arb_t term, factor;
+    arb_init(term), arb_init(factor);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t t = 0; t < count; t++) {
+            arb_set_d(term, theta[t]);
+            arb_mul_si(term, term, k, BITS);
+            arb_cos(term, term, BITS);
+            arb_set_d(factor, weight[t]);
+            arb_addmul(lag + k, term, factor, BITS);
+        }
+    arb_clear(factor), arb_clear(term);
+}
+
+/* An end is n (n + 11) u / 2 of Gram's diagonal wide, whose trace is that of the matrix. */
+static void check_cosines(uint32_t step, int64_t n) {
+    double weight[8], theta[8], sum = 0;
+    int64_t count = take_cosines(step, weight, theta);
+    for (int64_t t = 0; t < count; t++)
+        sum += weight[t];
+    arb_ptr lag = _arb_vec_init(n);
+    cosine_lags(n, count, weight, theta, lag);
+    szg_spectrum s;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_cosines(n, count, weight, theta),
+                             &certified, &s));
+    szgi_ball_matrix *balls = toeplitz_balls(n, lag);
+    if (s.zeros == 0) {
+        check_ends(&s, n, balls);
+    } else { /* Arb's enclosure of the zeros is wider than the point */
+        szg_interval *truth = get(n, sizeof *truth);
+        ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
+        ck_assert(s.certified && s.min.lo == 0 && s.min.hi == 0);
+        ck_meets(s.max, truth[n - 1]);
+        szgi_memory_free(truth);
+    }
+    ck_assert(s.min.lo >= 0);
+    check_widths(&s, width_bound(n < 8 ? 8 : n, (double)n * sum, (double)(2 * n) * sum));
+    szgi_ball_matrix_close(&balls);
+    szg_spectrum_close(&s);
+    _arb_vec_clear(lag, n);
+}
+
+START_TEST(cosines_against_arb) {
+    const int64_t orders[] = {1, 2, 3, 5, 6, 9, 12, 20};
+    for (uint32_t step = 0; step < 42; step++)
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+            check_cosines(step, orders[i]);
+}
+END_TEST
+
+/* One atom has the eigenvalues w (n +- D_n(2 theta)) / 2; D_n errs by 8 eps |D| + 4 eps / sin. */
+START_TEST(cosines_of_long_sequences) {
+    const double theta = 0x1.921fb54442d18p-30, weight = 3;
+    for (int64_t n = 1000; n <= 1000000000000; n *= 1000) {
+        szg_spectrum s;
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_cosines(n, 1, &weight, &theta),
+                                 &certified, &s));
+        double d = fabs(szgi_dirichlet(n, szgi_angle_of(2 * theta)));
+        double slack = weight * (8 * d + 4 / sin(theta) + (double)n) * DBL_EPSILON;
+        double want = weight * ((double)n + d) / 2;
+        ck_assert(s.min.lo == 0 && s.min.hi == 0);
+        ck_meets(s.max, ((szg_interval){want - slack, want + slack}));
+        check_widths(&s, 100 * UNIT * weight * (double)n);
+        szg_spectrum_close(&s);
+    }
+}
+END_TEST
+
+/* ---- What is asked for ---- */
+
+START_TEST(cheap_proofs_alone) {
+    const double lags[] = {2, -1};
+    szg_spectra_options cheap = certified;
+    cheap.certify = SZG_CERTIFY_CHEAP;
+    szg_toeplitz *t;
+    szg_spectrum s;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 12, 2, lags, &t));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &cheap, &s));
+    ck_assert(s.certified && s.method == SZG_METHOD_HALVES);
+    szg_spectrum_close(&s);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
+    ck_assert(!s.certified);
+    szg_spectrum_close(&s);
+    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+    ck_assert(!s.certified);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    cheap.want = SZG_WANT_RANGE;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 2304, 2, lags, &t));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &cheap, &s));
+    ck_assert(!s.certified && s.method == SZG_METHOD_LANCZOS);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    cheap.certify = 9;
+    ck_szg_fails(SZG_EINVAL, "unknown extent of certified ends: 9",
+                 eigenvalues_of(test_context(), szg_matrix_zero(3), &cheap, &s));
+}
+END_TEST
+
+/* No rounding at all: the ends are points. */
+START_TEST(exact_ends_are_points) {
+    const double lag = -3, zeros[4] = {0};
+    szg_toeplitz *t;
+    szg_spectrum s;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 5, 1, &lag, &t));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+    ck_assert(s.certified && s.min.lo == -3 && s.min.hi == -3 && s.max.lo == -3 && s.max.hi == -3);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_zero(3), &certified, &s));
+    ck_assert(s.certified && s.min.lo == 0 && s.max.hi == 0);
+    szg_spectrum_close(&s);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_dense(2, 2, zeros, 2), &certified, &s));
+    ck_assert(s.certified && s.min.lo == 0 && s.max.hi == 0);
+    szg_spectrum_close(&s);
+}
+END_TEST
+
+START_TEST(other_rounding_is_refused) {
+    const double a[] = {1, 0.5, 0.5, 2};
+    szg_spectrum s;
+    fesetround(FE_UPWARD);
+    szg_status status =
+        eigenvalues_of(test_context(), szg_matrix_symmetric(2, a, 2), &certified, &s);
+    fesetround(FE_TONEAREST);
+    ck_szg_fails(SZG_EBACKEND, "doubles do not round to nearest here", status);
+}
+END_TEST
+
+static double *random_symmetric(int64_t n) {
+    double *a = new_test_reals(43, 0, n * n);
+    mirror(n, 1, a);
+    return a;
+}
+
+START_TEST(failed_allocations) {
+    szg_toeplitz *t = toeplitz_of(RANDOM, 12, 1, 1), *z = toeplitz_of(RANDOM, 9, 2, 2);
+    double *a = random_symmetric(5);
+    szg_spectrum s = {0};
+    ck_survives_failed_allocations(
+        5, (szg_spectrum_close(&s),
+            eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s)));
+    ck_survives_failed_allocations(
+        5, (szg_spectrum_close(&s),
+            eigenvalues_of(test_context(), szg_matrix_toeplitz(z), &certified, &s)));
+    ck_survives_failed_allocations(
+        4, (szg_spectrum_close(&s),
+            eigenvalues_of(test_context(), szg_matrix_symmetric(5, a, 5), &certified, &s)));
+    const double weight[] = {1, 2}, theta[] = {0.5, 1};
+    for (int64_t n = 4; n <= 5; n++) /* halves, Gram matrices */
+        ck_survives_failed_allocations(
+            5, (szg_spectrum_close(&s),
+                eigenvalues_of(test_context(), szg_matrix_cosines(n, 2, weight, theta), &certified,
+                               &s)));
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t), szg_toeplitz_close(&z);
+    szgi_memory_free(a);
+}
+END_TEST
+
+/* ---- A search for bounds that miss ---- */
+
+/* Eigenvalues below and above `shift`; false where balls cannot tell. */
+static bool counts(const szgi_ball_matrix *matrix, double shift, int64_t *below, int64_t *above) {
+    return isfinite(shift) &&
+           szgi_ball_matrix_inertia(test_context(), matrix, shift, below, above) == SZG_OK;
+}
+
+/* Sylvester's law of inertia: none beyond the outer bounds, one at least beyond the inner ones. */
+static int64_t check_inertia(const szg_spectrum *s, const szgi_ball_matrix *balls) {
+    int64_t below, above, decided = 0;
+    if (counts(balls, s->max.hi, &below, &above)) {
+        ck_assert_int_eq(above, 0);
+        decided++;
+    }
+    if (counts(balls, s->min.lo, &below, &above)) {
+        ck_assert_int_eq(below, 0);
+        decided++;
+    }
+    if (counts(balls, s->max.lo, &below, &above)) {
+        ck_assert_int_gt(above, 0);
+        decided++;
+    }
+    if (counts(balls, s->min.hi, &below, &above)) {
+        ck_assert_int_gt(below, 0);
+        decided++;
+    }
+    return decided;
+}
+
+/* Lags of every size and sign, with zeros and repeats: test_real leans to the corners. */
+START_TEST(search_for_a_miss) {
+    const int64_t trials = test_trials(10000);
+    int64_t decided = 0;
+    for (int64_t trial = 0; trial < trials; trial++) {
+        szgi_stream stream = {.seed = test_seed(), .purpose = 42, .step = (uint32_t)trial};
+        int64_t n = 1 + szgi_random_below(&stream, 0, 8), width = 1 + trial % 2;
+        double lags[16] = {0}, a[128];
+        for (int64_t k = 0; k < n * width; k++)
+            lags[k] = test_real(&stream, (uint64_t)k + 8);
+        if (width == 2)
+            lags[1] = 0;
+        szg_toeplitz *t;
+        szg_spectrum s;
+        ck_szg_ok(width == 1
+                      ? szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t)
+                      : szg_toeplitz_open_hermitian(test_context(), n, n, (szg_c64 *)lags, &t));
+        toeplitz_array(t, a);
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+        szgi_ball_matrix *balls = balls_of(n, 2, a);
+        decided += check_inertia(&s, balls);
+        szgi_ball_matrix_close(&balls);
+        szg_spectrum_close(&s);
+        szg_toeplitz_close(&t);
+    }
+    /* Points and leading blocks whose eigenvalue is the shift stay undecided. */
+    ck_assert_msg(decided >= 2 * trials, "%lld of %lld", (long long)decided,
+                  (long long)(4 * trials));
+}
+END_TEST
+
+TEST_FILE("certified") {
+    test_add_loop(suite, "arrays_against_arb", arrays_against_arb, FAMILIES);
+    test_add_loop(suite, "toeplitz_against_arb", toeplitz_against_arb, FAMILIES);
+    test_add(suite, "constants_are_needed", constants_are_needed);
+    test_add(suite, "errors_of_entries_widen_both_bounds", errors_of_entries_widen_both_bounds);
+    test_add(suite, "wrong_eigenvalues_are_refused", wrong_eigenvalues_are_refused);
+    test_add(suite, "closed_forms_of_large_orders", closed_forms_of_large_orders);
+    test_add(suite, "closed_forms_against_arb", closed_forms_against_arb);
+    test_add(suite, "cosines_against_arb", cosines_against_arb);
+    test_add(suite, "cosines_of_long_sequences", cosines_of_long_sequences);
+    test_add(suite, "cheap_proofs_alone", cheap_proofs_alone);
+    test_add(suite, "exact_ends_are_points", exact_ends_are_points);
+    test_add(suite, "other_rounding_is_refused", other_rounding_is_refused);
+    test_add(suite, "failed_allocations", failed_allocations);
+    test_add(suite, "search_for_a_miss", search_for_a_miss);
+}
