@@ -24,6 +24,8 @@ const bench_item bench_items[] = {
      BENCH_CPU, 3600, NULL},
     {"hermitian", "full spectrum, Hermitian Toeplitz, against zheevd", bench_hermitian, BENCH_CPU,
      600, NULL},
+    {"certified", "proof of a spectrum's ends against all eigenvalues", bench_certified, BENCH_CPU,
+     600, NULL},
     {"batch-symmetric", "1,000 symmetric 128 x 128 against a loop over dsyevd",
      bench_batch_symmetric, BENCH_CPU, 300, NULL},
     {"batch-singular", "1,000 times singular values, 128 x 128, against a loop over dgesdd",

@@ -45,9 +45,14 @@ static szg_status certify_array(szg_context *context, int64_t n, int64_t width, 
         return SZG_OK;
     }
     SZG_TRY(szgi_blocks_open(context, largest, &set));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (i + 1) * width; j++)
-            set.array[0][i * n * width + j] = ldexp(a[i * lda * width + j], -set.exponent);
+    int half = set.exponent / 2;
+    const szgi_array_rows rows = {.a = a,
+                                  .stride = lda * width,
+                                  .width = width,
+                                  .first = ldexp(1, -half),
+                                  .second = ldexp(1, half - set.exponent)};
+    set.block[0].row = szgi_array_row;
+    set.block[0].data = &rows;
     szg_status status = szgi_blocks_prove(context, &set, spectrum);
     szgi_blocks_close(&set);
     return status;
@@ -77,20 +82,38 @@ static double largest_lag(const szg_toeplitz *t) {
     return largest;
 }
 
-/* `lags` is scratch of 3 n - 1 complex numbers. Entries are rounded sums of two lags, those of the
- * middle row times a rounded sqrt 2. */
-static szg_status fill_blocks(szg_context *context, const szg_toeplitz *t, szg_c64 *lags,
-                              szgi_block_set *set) {
+/* The data of a block's rows: lags of a real matrix from 0 on, of another around 0. */
+typedef struct lag_rows {
+    const double *real;
+    const szg_c64 *complex;
+    int64_t n, odd;
+} lag_rows;
+
+static void half_row(const void *data, int64_t i, double *out) {
+    const lag_rows *rows = data;
+    szgi_halves_row(rows->real, rows->n, rows->odd, i, out);
+}
+
+static void mapped_row(const void *data, int64_t i, double *out) {
+    const lag_rows *rows = data;
+    szgi_mapped_row(rows->complex, rows->n, i, out);
+}
+
+/* `lags`: 3 n - 1 complex numbers. Entries are rounded sums of two lags, those of the middle row
+ * are a lag times a rounded sqrt 2. */
+static szg_status prove_lags(szg_context *context, const szg_toeplitz *t, szg_c64 *lags,
+                             szgi_block_set *set, szg_spectrum *spectrum) {
     int64_t n = szg_toeplitz_size(t);
     double sum = scaled_lags(t, set->exponent, lags), *real = (double *)(lags + 2 * n - 1);
-    for (int64_t i = 0; i < set->count; i++)
-        set->block[i].error = (n % 2 ? 3.1 : 1.1) * U * sum;
-    if (set->count == 1)
-        return szgi_mapped_fill(context, lags + n - 1, n, set->array[0]);
+    lag_rows rows[SZGI_BLOCKS] = {{real, lags + n - 1, n, 0}, {real, lags + n - 1, n, 1}};
     for (int64_t k = 0; k < n; k++)
         real[k] = lags[n - 1 + k].re;
-    SZG_TRY(szgi_halves_fill(context, real, n, 0, set->array[0]));
-    return szgi_halves_fill(context, real, n, 1, set->array[1]);
+    for (int64_t i = 0; i < set->count; i++) {
+        set->block[i].row = set->count == 1 ? mapped_row : half_row;
+        set->block[i].data = &rows[i];
+        set->block[i].error = (n % 2 ? 3.1 : 1.1) * U * sum;
+    }
+    return szgi_blocks_prove(context, set, spectrum);
 }
 
 static szg_status certify_toeplitz(szg_context *context, const szg_toeplitz *t,
@@ -108,9 +131,7 @@ static szg_status certify_toeplitz(szg_context *context, const szg_toeplitz *t,
     szg_c64 *lags = NULL;
     szg_status status = szgi_memory_alloc(context, 3 * n - 1, &lags);
     if (status == SZG_OK)
-        status = fill_blocks(context, t, lags, &set);
-    if (status == SZG_OK)
-        status = szgi_blocks_prove(context, &set, spectrum);
+        status = prove_lags(context, t, lags, &set, spectrum);
     szgi_memory_free(lags);
     szgi_blocks_close(&set);
     return status;
@@ -118,18 +139,22 @@ static szg_status certify_toeplitz(szg_context *context, const szg_toeplitz *t,
 
 /* ---- Which ---- */
 
-/* Factorisations of both ends beside the solvers that take all values of an array: measured by
- * `szego bench certified`. */
+/* From this order of the arrays on, both factorisations take at most a quarter of the solver that
+ * takes all their values: `szego bench certified` (docs/explanation/methods.md). */
+enum { CHEAP_ORDER = 3072 };
+
 static bool is_cheap(const szg_spectrum *spectrum) {
     switch (spectrum->method) {
     case SZG_METHOD_ZERO:
     case SZG_METHOD_DIAGONAL:
+        return true;
     case SZG_METHOD_DENSE:
     case SZG_METHOD_DENSE_SYMMETRIC:
     case SZG_METHOD_DENSE_HERMITIAN:
-    case SZG_METHOD_HALVES:
     case SZG_METHOD_MAPPED:
-        return true;
+        return spectrum->n >= CHEAP_ORDER;
+    case SZG_METHOD_HALVES:
+        return spectrum->n / 2 >= CHEAP_ORDER;
     default:
         return false;
     }

@@ -5,12 +5,25 @@
 
 #include "spectra_private.h"
 
+/* Entries (i, 0) .. (i, i) of an array of doubles, each time the same ones. */
+typedef void szgi_row_of(const void *data, int64_t i, double *out);
+
 /* A Hermitian matrix that differs from the array by a Hermitian matrix of norm at most `error`. */
 typedef struct szgi_block {
     int64_t n, width; /* doubles an entry: 2 of complex ones */
-    const double *a;  /* lower triangle, rows n entries apart, parts below 4 in modulus */
+    szgi_row_of *row; /* lower triangle; real and imaginary parts are below 4 in modulus */
+    const void *data;
     double error;
 } szgi_block;
+
+/* Rows of an array, multiplied by two powers of two: one may overflow where both together do not.
+ */
+typedef struct szgi_array_rows {
+    const double *a;
+    int64_t stride, width; /* doubles from row to row */
+    double first, second;
+} szgi_array_rows;
+szgi_row_of szgi_array_row; /* of szgi_array_rows */
 
 /* Where an end of the spectrum is looked for: guesses from `guess` outwards, the first `margin`
  * away from it and each next one four times as far, at most SZGI_CERTIFIED_TRIES. */

@@ -9,6 +9,13 @@
 
 static const double U = 0x1p-53;
 
+void szgi_array_row(const void *data, int64_t i, double *out) {
+    const szgi_array_rows *rows = data;
+    const double *from = rows->a + i * rows->stride;
+    for (int64_t j = 0; j < (i + 1) * rows->width; j++)
+        out[j] = from[j] * rows->first * rows->second;
+}
+
 /* ---- The outer bound ---- */
 
 /* sigma I - sign A into `work`; *defect bounds what the factorisation and the diagonal's rounding
@@ -18,12 +25,13 @@ static bool shift(const szgi_block *block, int sign, double sigma, double *work,
     double sum = 0;
     *defect = INFINITY;
     for (int64_t i = 0; i < n; i++) {
-        const double *row = block->a + i * n * width;
-        double *to = work + i * n * width, pivot = sigma - sign * row[i * width];
+        double *to = work + i * n * width;
+        block->row(block->data, i, to);
+        double pivot = sigma - sign * to[i * width];
         if (!(pivot > 0))
             return false;
         for (int64_t j = 0; j < i * width; j++)
-            to[j] = -sign * row[j];
+            to[j] = -sign * to[j];
         to[i * width] = pivot;
         if (width == 2)
             to[i * width + 1] = 0;
@@ -111,8 +119,9 @@ static void normalise(int64_t count, double *x) {
         x[0] = largest = 0.5;
     }
     frexp(largest, &exponent);
+    double factor = ldexp(1, -exponent); /* solutions of systems with pivots of 2^-600 at least */
     for (int64_t i = 0; i < count; i++)
-        x[i] = ldexp(x[i], -exponent);
+        x[i] *= factor;
 }
 
 /* Two steps: where the gap to the next eigenvalue is g and the shift is e away, the quotient misses
@@ -121,7 +130,9 @@ static void iterate(const szgi_block *block, const double *factor, double *x) {
     enum { STEPS = 2 };
     const szgi_stream stream = {.seed = 1, .purpose = 17};
     int64_t count = block->n * block->width;
-    szgi_random_fill_normal(&stream, 0, count, x);
+    szgi_random_fill_uniform(&stream, 0, count, x);
+    for (int64_t i = 0; i < count; i++)
+        x[i] -= 0.5;
     for (int i = 0; i < STEPS; i++) {
         normalise(count, x);
         if (block->width == 1)
@@ -136,23 +147,25 @@ static void iterate(const szgi_block *block, const double *factor, double *x) {
 
 /* Half of x^* A x, from y_i = sum_{j < i} a_ij x_j + a_ii x_i / 2: a part of y_i is the product of
  * row i with x turned: (re, -im) and (im, re) in turn where entries are complex. */
-static double half_form(const szgi_block *block, const double *x, double *turned, double *head,
-                        double *tail) {
+static double half_form(const szgi_block *block, const double *x, double *work) {
     int64_t n = block->n, width = block->width, count = n * width;
+    double *turned = work, *head = work + 2 * count, *tail = head + count, *row = tail + count;
     for (int64_t i = 0; i < n && width == 2; i++) {
         turned[2 * i] = x[2 * i];
         turned[2 * i + 1] = -x[2 * i + 1];
         turned[count + 2 * i] = x[2 * i + 1];
         turned[count + 2 * i + 1] = x[2 * i];
     }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        block->row(block->data, i, row);
         for (int64_t part = 0; part < width; part++) {
-            const double *row = block->a + i * n * width, *other = width == 2 ? turned : x;
+            const double *other = width == 2 ? turned : x;
             szgi_doubled y = szgi_doubled_dot(i * width, row, other + part * count);
             y = szgi_doubled_add(y, szgi_doubled_product(row[i * width] / 2, x[i * width + part]));
             head[i * width + part] = y.head;
             tail[i * width + part] = y.tail;
         }
+    }
     szgi_doubled q =
         szgi_doubled_add(szgi_doubled_dot(count, x, head), szgi_doubled_dot(count, x, tail));
     return q.head + q.tail;
@@ -162,7 +175,7 @@ static double half_form(const szgi_block *block, const double *x, double *turned
 static double inner_bound(const szgi_block *block, int sign, const double *x, double *work) {
     int64_t count = block->n * block->width;
     szgi_doubled square = szgi_doubled_dot(count, x, x);
-    double form = half_form(block, x, work, work + 2 * count, work + 3 * count);
+    double form = half_form(block, x, work);
     double quotient = sign * 2 * form / (square.head + square.tail);
     double order = (double)(count + 16) * U;
     double defect = 8 * U * fabs(quotient) + 300 * (double)block->n * (order * order) + 0x1p-900;
@@ -174,7 +187,7 @@ szg_status szgi_block_end(szg_context *context, const szgi_block *block,
                           const szgi_end_search *search, double *work, szg_interval *out) {
     int64_t count = block->n * block->width;
     double *vectors, outer = INFINITY;
-    SZG_TRY(szgi_memory_alloc(context, 5 * count, &vectors));
+    SZG_TRY(szgi_memory_alloc(context, 6 * count, &vectors));
     szg_status status = outer_bound(context, block, search, work, &outer);
     if (status == SZG_OK) {
         iterate(block, work, vectors);

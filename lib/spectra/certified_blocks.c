@@ -5,24 +5,16 @@
 
 static const double U = 0x1p-53;
 
-static int64_t entries(const szgi_block_set *set, int64_t i) {
-    return set->block[i].n * set->block[i].n * set->block[i].width;
-}
-
 szg_status szgi_blocks_open(szg_context *context, double largest, szgi_block_set *set) {
     int64_t size = 0;
     for (int64_t i = 0; i < set->count; i++)
-        size += entries(set, i);
-    SZG_TRY(szgi_memory_require(context, size, 2, sizeof *set->memory,
+        size += set->block[i].n * set->block[i].n * set->block[i].width;
+    SZG_TRY(szgi_memory_require(context, size, 1, sizeof *set->memory,
                                 "the proof of the eigenvalues' range",
                                 "leave --certify out, or take a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, 2 * size, &set->memory));
-    double *at = set->memory;
-    for (int64_t i = 0; i < set->count; i++) {
-        set->block[i].a = set->array[i] = at;
-        set->work[i] = at + entries(set, i);
-        at += 2 * entries(set, i);
-    }
+    SZG_TRY(szgi_memory_alloc(context, size, &set->memory));
+    set->work[0] = set->memory;
+    set->work[1] = set->memory + set->block[0].n * set->block[0].n * set->block[0].width;
     frexp(largest, &set->exponent);
     return SZG_OK;
 }

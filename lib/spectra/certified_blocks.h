@@ -13,15 +13,14 @@ typedef struct szgi_block_set {
     bool semidefinite; /* no eigenvalue is below 0, which follows from the structure */
     bool singular;     /* and 0 is one of them */
     szgi_block block[SZGI_BLOCKS];
-    double *array[SZGI_BLOCKS]; /* the blocks' own, to be filled */
     double *work[SZGI_BLOCKS];
     double least, largest, margin; /* of the search */
     szg_interval min[SZGI_BLOCKS], max[SZGI_BLOCKS];
     double *memory;
 } szgi_block_set;
 
-/* Memory for blocks whose count, orders and widths are set. The exponent is that of `largest`,
- * which entries of the matrix reach but do not exceed. SZG_ENOMEM. */
+/* The exponent, so that numbers up to `largest` are below 1, and memory for blocks whose count,
+ * orders and widths are set. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_blocks_open(szg_context *context, double largest,
                                              szgi_block_set *set);
 void szgi_blocks_close(szgi_block_set *set);

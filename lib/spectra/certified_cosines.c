@@ -101,9 +101,9 @@ static double round_entry(arb_t value, double *rounded) {
 
 /* The block's error is the largest row sum; the sum's own rounding is below 2^-20 of it. */
 static szg_status fill_block(szg_context *context, const cosine_job *job, szgi_block_set *set,
-                             int64_t odd, double *sums) {
+                             int64_t odd, double *array, double *sums) {
     int64_t n = set->block[odd].n;
-    double *array = set->array[odd], largest = 0;
+    double largest = 0;
     arb_t value;
     arb_init(value);
     memset(sums, 0, (size_t)n * sizeof *sums);
@@ -210,6 +210,22 @@ static double take_atoms(const szg_matrix *matrix, cosine_job *job) {
 
 /* ---- The proof ---- */
 
+/* Fills both arrays, `memory`, and proves. */
+static szg_status fill_and_prove(szg_context *context, const cosine_job *job, szgi_block_set *set,
+                                 double *memory, szg_spectrum *spectrum) {
+    szgi_array_rows rows[SZGI_BLOCKS];
+    int64_t even = set->block[0].n;
+    double *array[SZGI_BLOCKS] = {memory + even, memory + even + even * even};
+    for (int64_t i = 0; i < set->count; i++) {
+        int64_t n = set->block[i].n;
+        rows[i] = (szgi_array_rows){array[i], n, 1, 1, 1};
+        set->block[i].row = szgi_array_row;
+        set->block[i].data = &rows[i];
+        SZG_TRY(fill_block(context, job, set, i, array[i], memory));
+    }
+    return szgi_blocks_prove(context, set, spectrum);
+}
+
 static szg_status prove_blocks(szg_context *context, cosine_job *job, double weights,
                                szg_spectrum *spectrum) {
     int64_t n = job->n, half = n / 2, even = job->gram ? job->count : n - half;
@@ -218,17 +234,15 @@ static szg_status prove_blocks(szg_context *context, cosine_job *job, double wei
                           .semidefinite = true, /* V V^T */
                           .singular = job->gram,
                           .block = {{.n = even, .width = 1}, {.n = odd, .width = 1}}};
-    double *sums;
-    SZG_TRY(szgi_memory_alloc(context, even, &sums));
+    double *memory;
+    SZG_TRY(szgi_memory_alloc(context, even + even * even + odd * odd, &memory));
     /* Every lag is at most the sum of the weights, every Gram entry n times that. */
     szg_status status =
         szgi_blocks_open(context, job->gram ? (double)n * weights : 2 * weights, &set);
-    for (int64_t i = 0; i < set.count && status == SZG_OK; i++)
-        status = fill_block(context, job, &set, i, sums);
     if (status == SZG_OK)
-        status = szgi_blocks_prove(context, &set, spectrum);
+        status = fill_and_prove(context, job, &set, memory, spectrum);
     szgi_blocks_close(&set);
-    szgi_memory_free(sums);
+    szgi_memory_free(memory);
     return status;
 }
 

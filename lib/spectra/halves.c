@@ -14,39 +14,27 @@ typedef struct halves_job {
     double *values[2];
 } halves_job;
 
-static szg_status fill_half(szg_context *context, const double *lags, int64_t n, double sign,
-                            int64_t ld, double *a) {
-    for (int64_t i = 0; i < n / 2; i++) {
-        SZG_TRY(szgi_context_check_cancel(context));
-        for (int64_t j = 0; j <= i; j++) {
-            double near = lags[i - j], far = lags[n - 1 - i - j];
-            a[i * ld + j] = near + sign * far;
-        }
+void szgi_halves_row(const double *lags, int64_t n, int64_t odd, int64_t i, double *out) {
+    int64_t half = n / 2;
+    double sign = odd ? -1 : 1;
+    if (i == half) { /* of the even block where n is odd */
+        for (int64_t j = 0; j < half; j++)
+            out[j] = M_SQRT2 * lags[half - j];
+        out[half] = lags[0];
+        return;
     }
-    return SZG_OK;
-}
-
-static void fill_middle(const double *lags, int64_t half, double *a) {
-    int64_t ld = half + 1;
-    for (int64_t i = 0; i < half; i++)
-        a[half * ld + i] = M_SQRT2 * lags[half - i];
-    a[half * ld + half] = lags[0];
-}
-
-szg_status szgi_halves_fill(szg_context *context, const double *lags, int64_t n, int64_t odd,
-                            double *a) {
-    int64_t half = n / 2, order = odd ? half : n - half;
-    SZG_TRY(fill_half(context, lags, n, odd ? -1 : 1, order, a));
-    if (order > half)
-        fill_middle(lags, half, a);
-    return SZG_OK;
+    for (int64_t j = 0; j <= i; j++)
+        out[j] = lags[i - j] + sign * lags[n - 1 - i - j];
 }
 
 static szg_status halves_block(szg_context *context, void *argument, int64_t odd, int worker) {
     halves_job *job = argument;
     (void)worker;
     int64_t order = odd ? job->half : job->n - job->half;
-    SZG_TRY(szgi_halves_fill(context, job->lags, job->n, odd, job->block[odd]));
+    for (int64_t i = 0; i < order; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        szgi_halves_row(job->lags, job->n, odd, i, job->block[odd] + i * order);
+    }
     return szgi_eigen_symmetric(context, order, job->block[odd], order, job->values[odd], false);
 }
 
@@ -103,31 +91,27 @@ szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t, const 
     return SZG_OK;
 }
 
-/* Q^* T Q, lower triangle, from lags -(n-1) .. n-1. With c = t_{i-j} and d = t_{i-(n-1-j)} the four
- * quarters are Re(c + d), -Im(c - d) / Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re,
- * Im) t. */
-szg_status szgi_mapped_fill(szg_context *context, const szg_c64 *lags, int64_t n, double *a) {
-    int64_t half = n / 2;
-    for (int64_t i = 0; i < half; i++) {
-        SZG_TRY(szgi_context_check_cancel(context));
+/* With c = t_{i-j} and d = t_{i-(n-1-j)} the four quarters of Q^* T Q are Re(c + d), -Im(c - d) /
+ * Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re, Im) t. */
+void szgi_mapped_row(const szg_c64 *lags, int64_t n, int64_t i, double *out) {
+    int64_t half = n / 2, k = i - half;
+    if (i == 2 * half) { /* the middle place of an odd order */
         for (int64_t j = 0; j < half; j++) {
-            szg_c64 c = lags[i - j], d = lags[i + j - (n - 1)];
-            if (j <= i) {
-                a[i * n + j] = c.re + d.re;
-                a[(half + i) * n + half + j] = c.re - d.re;
-            }
-            a[(half + i) * n + j] = c.im + d.im;
+            szg_c64 c = lags[j - half];
+            out[j] = M_SQRT2 * c.re;
+            out[half + j] = M_SQRT2 * c.im;
         }
+        out[i] = lags[0].re;
+        return;
     }
-    if (n % 2 == 0)
-        return SZG_OK;
-    for (int64_t j = 0; j < half; j++) {
-        szg_c64 c = lags[j - half];
-        a[(n - 1) * n + j] = M_SQRT2 * c.re;
-        a[(n - 1) * n + half + j] = M_SQRT2 * c.im;
+    for (int64_t j = 0; j <= i && i < half; j++)
+        out[j] = lags[i - j].re + lags[i + j - (n - 1)].re;
+    for (int64_t j = 0; j < half && i >= half; j++) {
+        szg_c64 c = lags[k - j], d = lags[k + j - (n - 1)];
+        out[j] = c.im + d.im;
+        if (j <= k)
+            out[half + j] = c.re - d.re;
     }
-    a[n * n - 1] = lags[0].re;
-    return SZG_OK;
 }
 
 szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {
@@ -142,7 +126,10 @@ szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, 
     if (status == SZG_OK) {
         for (int64_t k = 1 - n; k < n; k++)
             lags[n - 1 + k] = szg_toeplitz_at(t, k);
-        status = szgi_mapped_fill(context, lags + n - 1, n, a);
+    }
+    for (int64_t i = 0; i < n && status == SZG_OK; i++) {
+        status = szgi_context_check_cancel(context);
+        szgi_mapped_row(lags + n - 1, n, i, a + i * n);
     }
     if (status == SZG_OK)
         status = szgi_eigen_symmetric(context, n, a, n, w, false);

@@ -13,16 +13,13 @@ SZG_CHECK_RESULT szg_status szgi_halves_eigenvalues(szg_context *context, const 
 SZG_CHECK_RESULT szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t,
                                                     double *w);
 
-/* Lower triangle of a half, rows as far apart as its order, from lags 0 .. n-1: even (odd = 0) of
- * order n - n/2, odd (1) of order n/2. Each entry is rounded once; those of the middle row twice,
- * as their factor sqrt 2 is rounded too. SZG_ECANCEL. */
-SZG_CHECK_RESULT szg_status szgi_halves_fill(szg_context *context, const double *lags, int64_t n,
-                                             int64_t odd, double *a);
+/* Entries (i, 0) .. (i, i) of a half, from lags 0 .. n-1: even (odd = 0) of order n - n/2, odd (1)
+ * of order n/2. Each is rounded once; those of the middle row twice, as their factor sqrt 2 is
+ * rounded too. */
+void szgi_halves_row(const double *lags, int64_t n, int64_t odd, int64_t i, double *out);
 
-/* Lower triangle of Q^* T Q from lags -(n-1) .. n-1 around lags[0], rounded likewise. SZG_ECANCEL.
- */
-SZG_CHECK_RESULT szg_status szgi_mapped_fill(szg_context *context, const szg_c64 *lags, int64_t n,
-                                             double *a);
+/* The same of Q^* T Q, order n, from lags -(n-1) .. n-1 around lags[0], rounded likewise. */
+void szgi_mapped_row(const szg_c64 *lags, int64_t n, int64_t i, double *out);
 
 /* The map itself: y = Q^* T Q x without forming anything; z and u are scratch of n complex. */
 SZG_CHECK_RESULT szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t,

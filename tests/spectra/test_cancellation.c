@@ -106,7 +106,7 @@ START_TEST(toeplitz_matrices) {
         &looks, 2 + (1 + 1) * N,
         closed(eigenvalues_of(counting, szg_matrix_toeplitz(symmetric), NULL, &s), &s));
     ck_looks_for_cancellation(
-        &looks, N / 2 + N,
+        &looks, (1 + 1) * N,
         closed(eigenvalues_of(counting, szg_matrix_toeplitz(hermitian), NULL, &s), &s));
     ck_looks_for_cancellation(
         &looks, (1 + 2 + 1) * N,

@@ -208,7 +208,8 @@ static void check_sharp(int64_t columns, int64_t width) {
     a[(columns * n + columns) * width] = a[((n - 1) * n + n - 1) * width] = -1 - DBL_EPSILON;
     a[((n - 1) * n + columns) * width] = 1;
     szg_context *context = oracle_context("reference"); /* subtracts one product after the other */
-    const szgi_block block = {.n = n, .width = width, .a = a};
+    const szgi_array_rows rows = {a, n * width, width, 1, 1};
+    const szgi_block block = {.n = n, .width = width, .row = szgi_array_row, .data = &rows};
     const szgi_end_search search = {.sign = 1, .guess = 0, .margin = 0};
     szg_interval end, *truth = get(n, sizeof *truth);
     ck_assert_int_eq(szgi_block_end(context, &block, &search, work, &end), SZG_OK);
@@ -233,7 +234,8 @@ END_TEST
 START_TEST(errors_of_entries_widen_both_bounds) {
     const double a[] = {1, 0, 0.25, 2};
     double work[4];
-    szgi_block block = {.n = 2, .width = 1, .a = a};
+    const szgi_array_rows rows = {a, 2, 1, 1, 1};
+    szgi_block block = {.n = 2, .width = 1, .row = szgi_array_row, .data = &rows};
     const szgi_end_search search = {.sign = -1, .guess = 0.94, .margin = 0x1p-40};
     szg_interval exact, wide;
     ck_szg_ok(szgi_block_end(test_context(), &block, &search, work, &exact));
@@ -248,7 +250,8 @@ END_TEST
 START_TEST(wrong_eigenvalues_are_refused) {
     const double a[] = {1, 0, 0, 2};
     double work[4];
-    const szgi_block block = {.n = 2, .width = 1, .a = a};
+    const szgi_array_rows rows = {a, 2, 1, 1, 1};
+    const szgi_block block = {.n = 2, .width = 1, .row = szgi_array_row, .data = &rows};
     const szgi_end_search search = {.sign = 1, .guess = 1, .margin = 1e-9};
     szg_interval end;
     ck_szg_fails(SZG_ENOCONV, "no proof that the computed eigenvalue 1 is the largest one",
@@ -437,32 +440,45 @@ END_TEST
 
 /* ---- What is asked for ---- */
 
-START_TEST(cheap_proofs_alone) {
-    const double lags[] = {2, -1};
+static void check_cheap(szg_toeplitz *t, szg_want want, szg_method method, bool proved) {
     szg_spectra_options cheap = certified;
+    szg_spectrum s;
     cheap.certify = SZG_CERTIFY_CHEAP;
+    cheap.want = want;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &cheap, &s));
+    ck_assert_int_eq(s.method, method);
+    ck_assert(s.certified == proved);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+}
+
+/* Points cost nothing; arrays are cheap from order 3072 on, where the solver takes all values. */
+START_TEST(cheap_proofs_alone) {
+    const szg_c64 turned[] = {{2, 0}, {0, 1}};
+    const double lags[] = {2, -1};
+    szg_context *context = test_context();
     szg_toeplitz *t;
     szg_spectrum s;
-    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 12, 2, lags, &t));
-    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &cheap, &s));
-    ck_assert(s.certified && s.method == SZG_METHOD_HALVES);
-    szg_spectrum_close(&s);
-    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &s));
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 12, 1, lags, &t));
+    check_cheap(t, SZG_WANT_ALL, SZG_METHOD_DIAGONAL, true);
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 12, 2, lags, &t));
+    check_cheap(t, SZG_WANT_ALL, SZG_METHOD_HALVES, false);
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 3072, 2, lags, &t));
+    check_cheap(t, SZG_WANT_RANGE, SZG_METHOD_LANCZOS, false);
+    ck_szg_ok(szg_toeplitz_open_hermitian(context, 3072, 2, turned, &t));
+    check_cheap(t, SZG_WANT_ALL, SZG_METHOD_MAPPED, true);
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 12, 2, lags, &t));
+    ck_szg_ok(eigenvalues_of(context, szg_matrix_toeplitz(t), NULL, &s));
     ck_assert(!s.certified);
     szg_spectrum_close(&s);
-    ck_szg_ok(singular_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+    ck_szg_ok(singular_of(context, szg_matrix_toeplitz(t), &certified, &s));
     ck_assert(!s.certified);
     szg_spectrum_close(&s);
     szg_toeplitz_close(&t);
-    cheap.want = SZG_WANT_RANGE;
-    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 2304, 2, lags, &t));
-    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &cheap, &s));
-    ck_assert(!s.certified && s.method == SZG_METHOD_LANCZOS);
-    szg_spectrum_close(&s);
-    szg_toeplitz_close(&t);
-    cheap.certify = 9;
+    szg_spectra_options unknown = certified;
+    unknown.certify = 9;
     ck_szg_fails(SZG_EINVAL, "unknown extent of certified ends: 9",
-                 eigenvalues_of(test_context(), szg_matrix_zero(3), &cheap, &s));
+                 eigenvalues_of(context, szg_matrix_zero(3), &unknown, &s));
 }
 END_TEST
 
