@@ -105,6 +105,34 @@ static void check_ends(const szg_spectrum *s, int64_t n, const szgi_ball_matrix 
     szgi_memory_free(truth);
 }
 
+/* Eigenvalues below and above `shift`; false where balls cannot tell. */
+static bool counts(const szgi_ball_matrix *matrix, double shift, int64_t *below, int64_t *above) {
+    return isfinite(shift) &&
+           szgi_ball_matrix_inertia(test_context(), matrix, shift, below, above) == SZG_OK;
+}
+
+/* Sylvester's law of inertia: none beyond the outer bounds, one at least beyond the inner ones. */
+static int64_t check_inertia(const szg_spectrum *s, const szgi_ball_matrix *balls) {
+    int64_t below, above, decided = 0;
+    if (counts(balls, s->max.hi, &below, &above)) {
+        ck_assert_int_eq(above, 0);
+        decided++;
+    }
+    if (counts(balls, s->min.lo, &below, &above)) {
+        ck_assert_int_eq(below, 0);
+        decided++;
+    }
+    if (counts(balls, s->max.lo, &below, &above)) {
+        ck_assert_int_gt(above, 0);
+        decided++;
+    }
+    if (counts(balls, s->min.hi, &below, &above)) {
+        ck_assert_int_gt(below, 0);
+        decided++;
+    }
+    return decided;
+}
+
 static const szg_spectra_options certified = {SZG_INIT(szg_spectra_options),
                                               .certify = SZG_CERTIFY_ALL};
 
@@ -124,6 +152,7 @@ static void check_array(family kind, int64_t n, int64_t width) {
     ck_szg_ok(eigenvalues_of(test_context(), matrix, &certified, &s));
     szgi_ball_matrix *balls = balls_of(n, width, a);
     check_ends(&s, n, balls);
+    check_inertia(&s, balls); /* sees what intervals of doubles hide: rounded subnormal numbers */
     check_widths(&s, width_bound(n, s.frobenius, 0));
     szgi_ball_matrix_close(&balls);
     szg_spectrum_close(&s);
@@ -544,34 +573,6 @@ START_TEST(failed_allocations) {
 END_TEST
 
 /* ---- A search for bounds that miss ---- */
-
-/* Eigenvalues below and above `shift`; false where balls cannot tell. */
-static bool counts(const szgi_ball_matrix *matrix, double shift, int64_t *below, int64_t *above) {
-    return isfinite(shift) &&
-           szgi_ball_matrix_inertia(test_context(), matrix, shift, below, above) == SZG_OK;
-}
-
-/* Sylvester's law of inertia: none beyond the outer bounds, one at least beyond the inner ones. */
-static int64_t check_inertia(const szg_spectrum *s, const szgi_ball_matrix *balls) {
-    int64_t below, above, decided = 0;
-    if (counts(balls, s->max.hi, &below, &above)) {
-        ck_assert_int_eq(above, 0);
-        decided++;
-    }
-    if (counts(balls, s->min.lo, &below, &above)) {
-        ck_assert_int_eq(below, 0);
-        decided++;
-    }
-    if (counts(balls, s->max.lo, &below, &above)) {
-        ck_assert_int_gt(above, 0);
-        decided++;
-    }
-    if (counts(balls, s->min.hi, &below, &above)) {
-        ck_assert_int_gt(below, 0);
-        decided++;
-    }
-    return decided;
-}
 
 /* Lags of every size and sign, with zeros and repeats: test_real leans to the corners. */
 START_TEST(search_for_a_miss) {
