@@ -34,8 +34,8 @@ static const struct argp_option options[] = {
     {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), at any length", 1},
     {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
     {"certify", KEY_CERTIFY, NULL, 0,
-     "prove the range of the eigenvalues of a Hermitian matrix, whatever it costs; without the "
-     "option only where it costs little",
+     "prove the range of the eigenvalues of a Hermitian matrix, with --all every eigenvalue, "
+     "whatever it costs; without the option the range where it costs little",
      1},
     {0}};
 
@@ -174,7 +174,9 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
     job->report = (szg_report_options){SZG_INIT(szg_report_options), .all = own->all,
                                        .dense = own->dense, .samples = symbols ? SAMPLES : 0};
     if (own->part != RATIO)
-        job->report.certify = own->certify ? SZG_CERTIFY_ALL : SZG_CERTIFY_CHEAP;
+        job->report.certify = !own->certify ? SZG_CERTIFY_CHEAP
+                              : own->all    ? SZG_CERTIFY_VALUES
+                                            : SZG_CERTIFY_ENDS;
     SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
     szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
     if (own->part == KERNEL)

@@ -21,7 +21,7 @@ static szg_status solve(szg_context *context, void *argument) {
 
 static szg_status prove(szg_context *context, void *argument) {
     certified_job *job = argument;
-    const szg_spectra_options all = {SZG_INIT(szg_spectra_options), .certify = SZG_CERTIFY_ALL};
+    const szg_spectra_options all = {SZG_INIT(szg_spectra_options), .certify = SZG_CERTIFY_ENDS};
     return szgi_spectrum_certify(context, &job->matrix, &all, &job->spectrum);
 }
 

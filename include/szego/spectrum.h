@@ -26,7 +26,8 @@ typedef enum szg_want {
 typedef enum szg_certify {
     SZG_CERTIFY_NONE,
     SZG_CERTIFY_CHEAP, /* where that costs at most a quarter of the solver that is used */
-    SZG_CERTIFY_ALL    /* wherever a proof is known */
+    SZG_CERTIFY_ENDS,  /* wherever a proof is known */
+    SZG_CERTIFY_VALUES /* and every eigenvalue too, where all of them are computed */
 } szg_certify;
 
 /* All fields but `size` may be zero: every value, by the fastest method that applies. */
@@ -121,6 +122,7 @@ typedef struct szg_spectrum {
     const char *note;      /* NULL, or what a reader must know (triangular matrices) */
     bool certified;        /* `min` and `max` are there */
     szg_interval min, max; /* contain the least and the largest eigenvalue, by proof */
+    double *lo, *hi;       /* NULL, or bounds of each listed value, by proof */
 } szg_spectrum;
 
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */

@@ -36,10 +36,10 @@ static double largest_of(int64_t n, int64_t width, const double *a, int64_t lda)
     return largest;
 }
 
-static szg_status certify_array(szg_context *context, int64_t n, int64_t width, const double *a,
-                                int64_t lda, szg_spectrum *spectrum) {
+static szg_status certify_array(szg_context *context, bool values, int64_t n, int64_t width,
+                                const double *a, int64_t lda, szg_spectrum *spectrum) {
     double largest = largest_of(n, width, a, lda);
-    szgi_block_set set = {.count = 1, .block = {{.n = n, .width = width}}};
+    szgi_block_set set = {.count = 1, .values = values, .block = {{.n = n, .width = width}}};
     if (largest == 0) {
         szgi_certify_point(0, spectrum);
         return SZG_OK;
@@ -116,16 +116,17 @@ static szg_status prove_lags(szg_context *context, const szg_toeplitz *t, szg_c6
     return szgi_blocks_prove(context, set, spectrum);
 }
 
-static szg_status certify_toeplitz(szg_context *context, const szg_toeplitz *t,
+static szg_status certify_toeplitz(szg_context *context, bool values, const szg_toeplitz *t,
                                    szg_spectrum *spectrum) {
     int64_t n = szg_toeplitz_size(t), half = n / 2;
     if (szgi_toeplitz_degree(t) == 0) {
         szgi_certify_point(szg_toeplitz_at(t, 0).re, spectrum);
         return SZG_OK;
     }
-    szgi_block_set set = {.count = 1, .block = {{.n = n, .width = 1}}};
+    szgi_block_set set = {.count = 1, .values = values, .block = {{.n = n, .width = 1}}};
     if (szgi_toeplitz_is_real(t))
         set = (szgi_block_set){.count = 2,
+                               .values = values,
                                .block = {{.n = n - half, .width = 1}, {.n = half, .width = 1}}};
     SZG_TRY(szgi_blocks_open(context, largest_lag(t), &set));
     szg_c64 *lags = NULL;
@@ -160,7 +161,8 @@ static bool is_cheap(const szg_spectrum *spectrum) {
     }
 }
 
-static szg_status certify(szg_context *context, const szg_matrix *matrix, szg_spectrum *spectrum) {
+static szg_status certify(szg_context *context, const szg_matrix *matrix, bool values,
+                          szg_spectrum *spectrum) {
     switch (matrix->kind) {
     case SZG_MATRIX_ZERO:
         szgi_certify_point(0, spectrum);
@@ -170,17 +172,18 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, szg_sp
             return SZG_OK;
         __attribute__((fallthrough));
     case SZG_MATRIX_SYMMETRIC:
-        return certify_array(context, matrix->rows, 1, matrix->of.dense.a, matrix->of.dense.lda,
-                             spectrum);
+        return certify_array(context, values, matrix->rows, 1, matrix->of.dense.a,
+                             matrix->of.dense.lda, spectrum);
     case SZG_MATRIX_HERMITIAN:
-        return certify_array(context, matrix->rows, 2, (const double *)matrix->of.complex_dense.a,
+        return certify_array(context, values, matrix->rows, 2,
+                             (const double *)matrix->of.complex_dense.a,
                              matrix->of.complex_dense.lda, spectrum);
     case SZG_MATRIX_TOEPLITZ:
         return szgi_toeplitz_is_hermitian(matrix->of.toeplitz)
-                   ? certify_toeplitz(context, matrix->of.toeplitz, spectrum)
+                   ? certify_toeplitz(context, values, matrix->of.toeplitz, spectrum)
                    : SZG_OK;
     case SZG_MATRIX_COSINES:
-        return szgi_certify_cosines(context, matrix, spectrum);
+        return szgi_certify_cosines(context, matrix, values, spectrum);
 #define SZG_CLOSED_FORM(NAME, name, words, method) case SZG_MATRIX_##NAME:
 #include <szego/closed_forms.def>
         return szgi_closed_certify(context, matrix, spectrum);
@@ -192,7 +195,7 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, szg_sp
 szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
                                  const szg_spectra_options *options, szg_spectrum *spectrum) {
     double least, largest;
-    bool wanted = options->certify == SZG_CERTIFY_ALL ||
+    bool wanted = options->certify >= SZG_CERTIFY_ENDS ||
                   (options->certify == SZG_CERTIFY_CHEAP && is_cheap(spectrum));
     if (!wanted || spectrum->im)
         return SZG_OK;
@@ -200,5 +203,5 @@ szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
     if (!isfinite(least) || !isfinite(largest))
         return SZG_OK;
     SZG_TRY(check_rounding(context));
-    return certify(context, matrix, spectrum);
+    return certify(context, matrix, options->certify == SZG_CERTIFY_VALUES, spectrum);
 }

@@ -42,6 +42,11 @@ SZG_CHECK_RESULT szg_status szgi_block_end(szg_context *context, const szgi_bloc
                                            const szgi_end_search *search, double *work,
                                            szg_interval *out);
 
+/* lo[i] <= lambda_i <= hi[i] for the n eigenvalues of a real block, ascending; all intervals have
+ * one width. SZG_ENOMEM; SZG_ENOCONV: the computed eigenvectors are far from orthonormal. */
+SZG_CHECK_RESULT szg_status szgi_block_values(szg_context *context, const szgi_block *block,
+                                              double *lo, double *hi);
+
 /* The least and the largest eigenvalue of the Hermitian matrix whose computed spectrum is
  * *spectrum. Fills its `min` and `max` where the matrix has a certifier that the options afford,
  * else leaves them NaN. */

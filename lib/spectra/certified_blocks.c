@@ -19,15 +19,22 @@ szg_status szgi_blocks_open(szg_context *context, double largest, szgi_block_set
     return SZG_OK;
 }
 
-static szg_status block_ends(szg_context *context, void *argument, int64_t i, int worker) {
-    szgi_block_set *set = argument;
+static szg_status block_ends(szg_context *context, szgi_block_set *set, int64_t i) {
     const szgi_end_search up = {1, set->largest, set->margin}, down = {-1, set->least, set->margin};
-    (void)worker;
     SZG_TRY(szgi_block_end(context, &set->block[i], &up, set->work[i], &set->max[i]));
     set->min[i] = (szg_interval){0, 0};
     return set->singular
                ? SZG_OK
                : szgi_block_end(context, &set->block[i], &down, set->work[i], &set->min[i]);
+}
+
+static szg_status prove_block(szg_context *context, void *argument, int64_t i, int worker) {
+    szgi_block_set *set = argument;
+    int64_t first = i * set->block[0].n;
+    (void)worker;
+    SZG_TRY(block_ends(context, set, i));
+    return set->lo ? szgi_block_values(context, &set->block[i], set->lo + first, set->hi + first)
+                   : SZG_OK;
 }
 
 /* x 2^exponent, rounded towards `side`. */
@@ -51,6 +58,30 @@ static void join_ends(const szgi_block_set *set, szg_spectrum *spectrum) {
     spectrum->certified = true;
 }
 
+/* Room for the bounds of every value, where the blocks' eigenvalues are those that are listed. */
+static szg_status open_values(szg_context *context, szgi_block_set *set, szg_spectrum *spectrum) {
+    int64_t count = set->block[0].n + (set->count > 1 ? set->block[1].n : 0);
+    if (!set->values || count != spectrum->count || set->block[0].width != 1)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, count, &spectrum->lo));
+    SZG_TRY(szgi_memory_alloc(context, count, &spectrum->hi));
+    set->lo = spectrum->lo;
+    set->hi = spectrum->hi;
+    return SZG_OK;
+}
+
+/* The k-th smallest eigenvalue is not below the k-th smallest lower bound, and likewise above. */
+static void join_values(const szgi_block_set *set, szg_spectrum *spectrum) {
+    szgi_sort_ascending(spectrum->count, set->lo);
+    szgi_sort_ascending(spectrum->count, set->hi);
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        set->lo[i] = scale_outwards(set->lo[i], set->exponent, -INFINITY);
+        set->hi[i] = scale_outwards(set->hi[i], set->exponent, INFINITY);
+        if (set->semidefinite)
+            set->lo[i] = fmax(set->lo[i], 0);
+    }
+}
+
 /* The first guess is off by what LAPACK's values may be: some units in the last place of the norm,
  * which grow slowly with the order, and the distance of subnormal numbers. */
 szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set, szg_spectrum *spectrum) {
@@ -60,11 +91,14 @@ szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set, szg_spec
     set->largest = ldexp(largest, -set->exponent);
     set->margin = (order + 4) * U * fmax(fabs(set->least), fabs(set->largest)) +
                   ldexp(1, -1074 - set->exponent);
+    SZG_TRY(open_values(context, set, spectrum));
     /* One block: its factorisation takes all threads by itself. */
-    szg_status status = set->count == 1 ? block_ends(context, set, 0, 0)
-                                        : szgi_pool_run(context, set->count, block_ends, set);
+    szg_status status = set->count == 1 ? prove_block(context, set, 0, 0)
+                                        : szgi_pool_run(context, set->count, prove_block, set);
     if (status == SZG_OK)
         join_ends(set, spectrum);
+    if (status == SZG_OK && set->lo)
+        join_values(set, spectrum);
     if (status == SZG_OK && set->semidefinite)
         spectrum->min.lo = fmax(spectrum->min.lo, 0);
     return status;

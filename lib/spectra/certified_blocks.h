@@ -10,12 +10,14 @@ enum { SZGI_BLOCKS = 2 };
 typedef struct szgi_block_set {
     int exponent;
     int64_t count;
+    bool values;       /* every eigenvalue is wanted */
     bool semidefinite; /* no eigenvalue is below 0, which follows from the structure */
     bool singular;     /* and 0 is one of them */
     szgi_block block[SZGI_BLOCKS];
     double *work[SZGI_BLOCKS];
     double least, largest, margin; /* of the search */
     szg_interval min[SZGI_BLOCKS], max[SZGI_BLOCKS];
+    double *lo, *hi; /* of the blocks after each other */
     double *memory;
 } szgi_block_set;
 
@@ -34,6 +36,6 @@ void szgi_certify_point(double x, szg_spectrum *spectrum);
 
 /* certified_cosines.c: sums of cosines, by entries that Arb encloses. */
 SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
-                                                 szg_spectrum *spectrum);
+                                                 bool values, szg_spectrum *spectrum);
 
 #endif

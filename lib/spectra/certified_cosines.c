@@ -226,11 +226,12 @@ static szg_status fill_and_prove(szg_context *context, const cosine_job *job, sz
     return szgi_blocks_prove(context, set, spectrum);
 }
 
-static szg_status prove_blocks(szg_context *context, cosine_job *job, double weights,
+static szg_status prove_blocks(szg_context *context, cosine_job *job, bool values, double weights,
                                szg_spectrum *spectrum) {
     int64_t n = job->n, half = n / 2, even = job->gram ? job->count : n - half;
     int64_t odd = job->gram ? job->count : half;
     szgi_block_set set = {.count = odd > 0 ? 2 : 1,
+                          .values = values,
                           .semidefinite = true, /* V V^T */
                           .singular = job->gram,
                           .block = {{.n = even, .width = 1}, {.n = odd, .width = 1}}};
@@ -246,7 +247,7 @@ static szg_status prove_blocks(szg_context *context, cosine_job *job, double wei
     return status;
 }
 
-szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
+szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix, bool values,
                                 szg_spectrum *spectrum) {
     int64_t atoms = matrix->of.cosines.count + 1;
     cosine_job job = {.n = matrix->rows, .gram = spectrum->zeros > 0};
@@ -259,7 +260,7 @@ szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
     double weights = take_atoms(matrix, &job);
     szg_status status = open_tables(context, &job);
     if (status == SZG_OK)
-        status = prove_blocks(context, &job, weights, spectrum);
+        status = prove_blocks(context, &job, values, weights, spectrum);
     close_tables(&job);
     szgi_memory_free(job.theta);
     return status;

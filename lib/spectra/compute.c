@@ -46,7 +46,7 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
         return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);
     SZG_TRY(szgi_matrix_check(context, matrix));
     SZG_TRY(szgi_selection_of(context, matrix->rows, &own, &checked));
-    if ((int)own.certify < 0 || own.certify > SZG_CERTIFY_ALL)
+    if ((int)own.certify < 0 || own.certify > SZG_CERTIFY_VALUES)
         return szgi_fail(context, SZG_EINVAL, "unknown extent of certified ends: %d",
                          (int)own.certify);
     if (question != SZG_QUESTION_SINGULAR && matrix->rows != matrix->columns)

@@ -83,6 +83,8 @@ void szg_spectrum_close(szg_spectrum *spectrum) {
         return;
     szgi_memory_free(spectrum->re);
     szgi_memory_free(spectrum->im);
+    szgi_memory_free(spectrum->lo);
+    szgi_memory_free(spectrum->hi);
     memset(spectrum, 0, sizeof *spectrum);
 }
 

@@ -31,6 +31,8 @@
     X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER,                                                     \
       "values of this spectrum that are exactly 0 by structure: they are one row")                 \
     X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                            \
+    X(EIGENVALUES_LO, "lo", SZG_REAL, "proven lower bound of the eigenvalue")                      \
+    X(EIGENVALUES_HI, "hi", SZG_REAL, "proven upper bound of the eigenvalue")                      \
     NOTE(X, EIGENVALUES)
 SZGI_SCHEMA(eigenvalues_columns, EIGENVALUES);
 
@@ -74,6 +76,8 @@ szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool s
     if (status == SZG_OK && eigenvalues)
         status = szg_table_open(context, "eigenvalues", eigenvalues_columns,
                                 eigenvalues_columns_count, &out->eigenvalues);
+    if (status == SZG_OK && eigenvalues)
+        status = szgi_table_mark_ends(context, out->eigenvalues, "lo", "hi");
     if (status == SZG_OK && symbols)
         status = szg_table_open(context, "samples", samples_columns, samples_columns_count,
                                 &out->samples);
@@ -201,7 +205,12 @@ static szg_status add_values(szg_context *context, szg_table *table,
             break;
         int64_t passed = place >= 0 && i >= place ? spectrum->zeros : 0;
         listed_value one = {i + passed, 1, value_at(spectrum, i)};
-        SZG_TRY(add_value(context, table, labels, report, spectrum, one).status);
+        szgi_row row = add_value(context, table, labels, report, spectrum, one);
+        if (spectrum->lo) {
+            szgi_row_real(&row, EIGENVALUES_LO, spectrum->lo[i]);
+            szgi_row_real(&row, EIGENVALUES_HI, spectrum->hi[i]);
+        }
+        SZG_TRY(row.status);
     }
     return SZG_OK;
 }

@@ -96,12 +96,33 @@ static void check_widths(const szg_spectrum *s, double bound) {
                   bound);
 }
 
+/* The listed values are the last of `truth`, behind zeros that the structure gives; all intervals
+ * are as wide as the first. LAPACK's residual is 32 n eps ||A|| at most, the bound of its norm
+ * sqrt(n) times that, and heads of 25 - log2(n)/2 bits leave 2 (2 n + 4) u 2^(log2(n)/2 - 25) n
+ * ||A||. */
+static void check_each(const szg_spectrum *s, int64_t n, double norm, double wiener,
+                       const szg_interval *truth) {
+    double order = (double)n + 8;
+    double bound = 2 * (32 + 1) * order * sqrt(order) * DBL_EPSILON * norm +
+                   2 * 3.2 * UNIT * wiener + 20 * 0x1p-1074;
+    ck_assert_int_eq(s->count + s->zeros, n);
+    for (int64_t i = 0; i < s->count; i++) {
+        szg_interval bounds = {s->lo[i], s->hi[i]};
+        ck_meets(bounds, truth[s->zeros + i]);
+        ck_assert_msg(s->hi[i] - s->lo[i] <= bound, "%.17g wide, not %.17g", s->hi[i] - s->lo[i],
+                      bound);
+        ck_assert(i == 0 || (s->lo[i] >= s->lo[i - 1] && s->hi[i] >= s->hi[i - 1]));
+    }
+}
+
 static void check_ends(const szg_spectrum *s, int64_t n, const szgi_ball_matrix *balls) {
     szg_interval *truth = get(n, sizeof *truth);
     ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
     ck_assert(s->certified);
     ck_meets(s->min, truth[0]);
     ck_meets(s->max, truth[n - 1]);
+    if (s->lo)
+        check_each(s, n, s->frobenius, 2 * s->frobenius * sqrt((double)n), truth);
     szgi_memory_free(truth);
 }
 
@@ -134,7 +155,7 @@ static int64_t check_inertia(const szg_spectrum *s, const szgi_ball_matrix *ball
 }
 
 static const szg_spectra_options certified = {SZG_INIT(szg_spectra_options),
-                                              .certify = SZG_CERTIFY_ALL};
+                                              .certify = SZG_CERTIFY_VALUES};
 
 /* ---- Arrays against Arb ---- */
 
@@ -152,6 +173,7 @@ static void check_array(family kind, int64_t n, int64_t width) {
     ck_szg_ok(eigenvalues_of(test_context(), matrix, &certified, &s));
     szgi_ball_matrix *balls = balls_of(n, width, a);
     check_ends(&s, n, balls);
+    ck_assert(!s.lo == (width == 2 || s.frobenius == 0)); /* complex arrays have ends alone */
     check_inertia(&s, balls); /* sees what intervals of doubles hide: rounded subnormal numbers */
     check_widths(&s, width_bound(n, s.frobenius, 0));
     szgi_ball_matrix_close(&balls);
@@ -207,6 +229,7 @@ START_TEST(toeplitz_against_arb) {
             ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
             szgi_ball_matrix *balls = balls_of(n, 2, a);
             check_ends(&s, n, balls);
+            ck_assert(s.lo || s.method == SZG_METHOD_DIAGONAL);
             check_widths(&s, width_bound(n, s.frobenius, 2 * szgi_toeplitz_norm_wiener(t)));
             szgi_ball_matrix_close(&balls);
             szg_spectrum_close(&s);
@@ -325,6 +348,27 @@ static void check_closed(int64_t n) {
     szgi_memory_free(lags);
 }
 
+/* Every eigenvalue of 2^-|k| within 1e-12 of the norm, which is below 3. */
+START_TEST(every_value_of_a_large_order) {
+    enum { N = 1024 };
+    double lags[N];
+    szg_toeplitz *t;
+    szg_spectrum s, closed;
+    for (int k = 0; k < N; k++)
+        lags[k] = ldexp(1, -k);
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, N, lags, &t));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(N, 0.5), NULL, &closed));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), &certified, &s));
+    ck_assert(s.lo && s.count == N);
+    for (int k = 0; k < N; k++) {
+        ck_meets(((szg_interval){s.lo[k], s.hi[k]}), around(closed.re[k], gamma_of(32)));
+        ck_assert_msg(s.hi[k] - s.lo[k] <= 3e-12, "%g wide", s.hi[k] - s.lo[k]);
+    }
+    szg_spectrum_close(&s), szg_spectrum_close(&closed);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 START_TEST(closed_forms_of_large_orders) {
     check_closed(1023);
     check_closed(1024);
@@ -432,6 +476,8 @@ static void check_cosines(uint32_t step, int64_t n) {
         ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
         ck_assert(s.certified && s.min.lo == 0 && s.min.hi == 0);
         ck_meets(s.max, truth[n - 1]);
+        if (s.lo)
+            check_each(&s, n, (double)n * sum, (double)(2 * n) * sum, truth);
         szgi_memory_free(truth);
     }
     ck_assert(s.min.lo >= 0);
@@ -611,6 +657,7 @@ TEST_FILE("certified") {
     test_add(suite, "constants_are_needed", constants_are_needed);
     test_add(suite, "errors_of_entries_widen_both_bounds", errors_of_entries_widen_both_bounds);
     test_add(suite, "wrong_eigenvalues_are_refused", wrong_eigenvalues_are_refused);
+    test_add(suite, "every_value_of_a_large_order", every_value_of_a_large_order);
     test_add(suite, "closed_forms_of_large_orders", closed_forms_of_large_orders);
     test_add(suite, "closed_forms_against_arb", closed_forms_against_arb);
     test_add(suite, "cosines_against_arb", cosines_against_arb);

@@ -86,7 +86,7 @@ class Spectrum(Struct):
                 ("re", ctypes.POINTER(_F64)), ("im", ctypes.POINTER(_F64)), ("normal", ctypes.c_bool),
                 ("trace", _F64), ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR),
                 ("method", _INT), ("note", _STR), ("certified", ctypes.c_bool), ("min", Interval),
-                ("max", Interval)]
+                ("max", Interval), ("lo", ctypes.POINTER(_F64)), ("hi", ctypes.POINTER(_F64))]
 
 
 class KernelFacts(Struct):
