@@ -128,11 +128,11 @@ typedef struct szg_spectrum {
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */
 void szg_spectrum_close(szg_spectrum *spectrum);
 
-/* Certified ends (options->certify; docs/explanation/theory.md, "Certified eigenvalues"): of
+/* Certified values (options->certify; docs/explanation/theory.md, "Certified eigenvalues"): of
  * Hermitian matrices, whose numbers are taken as exact. Those of dense arrays are the lower
  * triangle, of Toeplitz matrices the lags, of sums of cosines weights and angles, of closed forms
- * the parameter. Factored matrices have none, nor has an end whose computed value is NaN;
- * `certified` is false then.
+ * the parameter. Factored matrices need A and B to be one array, without bias and mask. An end
+ * whose computed value is NaN has no proof; `certified` is false then.
  *
  * The verb. *out is written on success only (it is zeroed before), and the caller closes it.
  * `options` may be NULL. By structure:

@@ -182,6 +182,8 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, bool v
         return szgi_toeplitz_is_hermitian(matrix->of.toeplitz)
                    ? certify_toeplitz(context, values, matrix->of.toeplitz, spectrum)
                    : SZG_OK;
+    case SZG_MATRIX_FACTORED:
+        return szgi_certify_gram(context, &matrix->of.factored, values, spectrum);
     case SZG_MATRIX_COSINES:
         return szgi_certify_cosines(context, matrix, values, spectrum);
 #define SZG_CLOSED_FORM(NAME, name, words, method) case SZG_MATRIX_##NAME:

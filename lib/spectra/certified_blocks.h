@@ -38,4 +38,8 @@ void szgi_certify_point(double x, szg_spectrum *spectrum);
 SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
                                                  bool values, szg_spectrum *spectrum);
 
+/* certified_gram.c: B B^T, where A and B are one array and nothing is added or masked; no other. */
+SZG_CHECK_RESULT szg_status szgi_certify_gram(szg_context *context, const szg_factored *f,
+                                              bool values, szg_spectrum *spectrum);
+
 #endif

@@ -513,6 +513,63 @@ START_TEST(cosines_of_long_sequences) {
 }
 END_TEST
 
+/* ---- Gram matrices ---- */
+
+/* B B^T as balls, whose products are exact but for 2^-256. */
+static szgi_ball_matrix *gram_balls(int64_t n, int64_t d, const double *b) {
+    szgi_ball_matrix *left, *right, *product;
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), n, d, BITS, &left));
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), d, n, BITS, &right));
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), n, n, BITS, &product));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            ck_szg_ok(szgi_ball_matrix_set(test_context(), left, i, j, (szg_c64){b[i * d + j], 0}));
+    ck_szg_ok(szgi_ball_matrix_apply(test_context(), SZGI_BALL_MATRIX_ADJOINT, right, left, NULL));
+    ck_szg_ok(
+        szgi_ball_matrix_apply(test_context(), SZGI_BALL_MATRIX_MULTIPLY, product, left, right));
+    szgi_ball_matrix_close(&left), szgi_ball_matrix_close(&right);
+    return product;
+}
+
+/* Beyond the rank the least eigenvalue is 0, a point; a copy of B as A is not known to be B. */
+static void check_gram(family kind, int64_t n, int64_t d) {
+    szgi_stream stream = {.seed = test_seed(), .purpose = 45, .step = (uint32_t)(n * 99 + d)};
+    double *b = get(n * d, sizeof *b), *copy = get(n * d, sizeof *b);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            copy[i * d + j] = b[i * d + j] = entry(kind, &stream, n + d, i, j, 0);
+    szg_factored f = {.n = n, .d = d, .a = b, .lda = d, .b = b, .ldb = d};
+    szg_spectrum s;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_factored(&f), &certified, &s));
+    szgi_ball_matrix *balls = gram_balls(n, d, b);
+    szg_interval *truth = get(n, sizeof *truth);
+    ck_szg_ok(szgi_ball_matrix_eigenvalues(test_context(), balls, truth));
+    ck_assert(s.certified && s.min.lo >= 0 && (d >= n || s.min.hi == 0));
+    ck_meets(s.min, truth[0]);
+    ck_meets(s.max, truth[n - 1]);
+    check_widths(&s, width_bound(n > d ? n : d, s.frobenius, s.frobenius * sqrt((double)n)));
+    for (int64_t i = 0; s.lo && i < s.count; i++)
+        ck_meets(((szg_interval){s.lo[i], s.hi[i]}), truth[n - s.count + i]);
+    ck_assert(s.lo || s.frobenius == 0);
+    szg_spectrum_close(&s);
+    f.a = copy;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_factored(&f), &certified, &s));
+    ck_assert(!s.certified);
+    szg_spectrum_close(&s);
+    szgi_ball_matrix_close(&balls);
+    szgi_memory_free(truth), szgi_memory_free(copy), szgi_memory_free(b);
+}
+
+START_TEST(gram_matrices_against_arb) {
+    const family kinds[] = {RANDOM, GRADED, SINGULAR, INTEGER};
+    const int64_t sizes[] = {1, 2, 5, 12, 17};
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 5; j++)
+                check_gram(kinds[k], sizes[i], sizes[j]);
+}
+END_TEST
+
 /* ---- What is asked for ---- */
 
 static void check_cheap(szg_toeplitz *t, szg_want want, szg_method method, bool proved) {
@@ -662,6 +719,7 @@ TEST_FILE("certified") {
     test_add(suite, "closed_forms_against_arb", closed_forms_against_arb);
     test_add(suite, "cosines_against_arb", cosines_against_arb);
     test_add(suite, "cosines_of_long_sequences", cosines_of_long_sequences);
+    test_add(suite, "gram_matrices_against_arb", gram_matrices_against_arb);
     test_add(suite, "cheap_proofs_alone", cheap_proofs_alone);
     test_add(suite, "exact_ends_are_points", exact_ends_are_points);
     test_add(suite, "other_rounding_is_refused", other_rounding_is_refused);
