@@ -39,7 +39,9 @@ SZG_CHECK_RESULT szg_status szgi_backend_prepare(szg_context *context);
 
 /* C := alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n. op by letter: 'n' as it is,
  * 't' or 'c' transposed. beta = 0: C need not be set.
- * Inputs are not searched for NaN: they propagate. C overlaps neither A nor B. */
+ * Inputs are not searched for NaN: they propagate. C overlaps neither A nor B.
+ * Certified eigenvalues rely on this of every backend: each entry is a sum of the k products and
+ * beta C in double precision, in any order, fused or not; no fast products (Strassen). */
 SZG_CHECK_RESULT szg_status szgi_gemm(szg_context *context, char op_a, char op_b, int64_t m,
                                       int64_t n, int64_t k, double alpha, const double *a,
                                       int64_t lda, const double *b, int64_t ldb, double beta,
