@@ -188,7 +188,7 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, bool v
         return szgi_certify_cosines(context, matrix, values, spectrum);
 #define SZG_CLOSED_FORM(NAME, name, words, method) case SZG_MATRIX_##NAME:
 #include <szego/closed_forms.def>
-        return szgi_closed_certify(context, matrix, spectrum);
+        return szgi_closed_certify(context, matrix, values, spectrum);
     default:
         return SZG_OK;
     }

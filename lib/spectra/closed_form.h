@@ -11,19 +11,18 @@ typedef struct closed_form {
     /* Refuses numbers for which nothing is known (SZG_EINVAL), and answers with eigenvalues, rank,
      * zeros, trace, norm and method. Options may ask for the ends alone, or for a dense solver. */
     szgi_solver *eigenvalues;
-    /* Encloses the least and the largest eigenvalue, n >= 2 and the parameter not 0, by Arb. */
-    void (*ends)(int64_t n, double parameter, arb_t least, arb_t largest);
+    /* Encloses eigenvalue `index`, ascending from 0, of a matrix that is not 0, by Arb. */
+    void (*enclose)(int64_t n, double parameter, int64_t index, arb_t value);
     /* Whether sum |a_k| over all lags is finite. */
     bool (*summable)(double parameter);
 } closed_form;
 
-/* Certified ends of *spectrum. */
+/* Certified ends of *spectrum, and `values`: bounds of each listed value, where all are. */
 SZG_CHECK_RESULT szg_status szgi_closed_certify(szg_context *context, const szg_matrix *matrix,
-                                                szg_spectrum *spectrum);
+                                                bool values, szg_spectrum *spectrum);
 
-/* root contains the only root between lo and hi, doubles, of an increasing function: bisection
- * until balls of SZGI_CLOSED_BITS bits cannot tell its sign, or the bracket has shrunk to 2^-140.
- */
+/* root contains the only root between lo and hi of an increasing function: bisection until balls of
+ * SZGI_CLOSED_BITS bits cannot tell its sign, or the bracket is below 2^-80 of the root. */
 enum { SZGI_CLOSED_BITS = 256 };
 typedef void szgi_increasing(const void *data, const arb_t t, arb_t value);
 void szgi_enclose_root(szgi_increasing *function, const void *data, const arb_t lo, const arb_t hi,

@@ -1,4 +1,6 @@
 /* The list of closed forms, by the kind of matrix. */
+#include "base/pool.h"
+
 #include "closed_form.h"
 
 static const closed_form *const forms[SZG_MATRIX_KINDS] = {
@@ -17,7 +19,7 @@ bool szgi_spectrum_is_summable(const szg_matrix *matrix) {
 
 void szgi_enclose_root(szgi_increasing *function, const void *data, const arb_t lo, const arb_t hi,
                        arb_t root) {
-    enum { HALVINGS = 140 };
+    enum { HALVINGS = 200, WIDTH = -80 };
     arf_t below, above, middle;
     arb_t at, value;
     arf_init(below), arf_init(above), arf_init(middle);
@@ -25,6 +27,10 @@ void szgi_enclose_root(szgi_increasing *function, const void *data, const arb_t 
     arb_get_lbound_arf(below, lo, SZGI_CLOSED_BITS);
     arb_get_ubound_arf(above, hi, SZGI_CLOSED_BITS);
     for (int i = 0; i < HALVINGS; i++) {
+        arf_sub(middle, above, below, SZGI_CLOSED_BITS, ARF_RND_UP);
+        arf_mul_2exp_si(middle, middle, -WIDTH);
+        if (arf_cmp(middle, below) < 0)
+            break;
         arf_add(middle, below, above, 2 * SZGI_CLOSED_BITS, ARF_RND_DOWN);
         arf_mul_2exp_si(middle, middle, -1);
         arb_set_arf(at, middle);
@@ -41,22 +47,51 @@ void szgi_enclose_root(szgi_increasing *function, const void *data, const arb_t 
     arf_clear(middle), arf_clear(above), arf_clear(below);
 }
 
-szg_status szgi_closed_certify(szg_context *context, const szg_matrix *matrix,
-                               szg_spectrum *spectrum) {
-    arb_t least, largest;
-    (void)context;
-    if (spectrum->zeros == spectrum->n) {
-        spectrum->min = spectrum->max = (szg_interval){0, 0};
-        spectrum->certified = true;
-        return SZG_OK;
+static szg_interval enclose(const szg_matrix *matrix, int64_t index) {
+    arb_t value;
+    arb_init(value);
+    forms[matrix->kind]->enclose(matrix->rows, matrix->of.parameter, index, value);
+    szg_interval bounds = szgi_interval_of(value);
+    arb_clear(value);
+    return bounds;
+}
+
+typedef struct values_job {
+    const szg_matrix *matrix;
+    szg_spectrum *spectrum;
+} values_job;
+
+enum { TOGETHER = 16 }; /* values of a block of the pool's */
+
+/* Zeros by structure are the smallest. */
+static szg_status enclose_block(szg_context *context, void *argument, int64_t block, int worker) {
+    values_job *job = argument;
+    szg_spectrum *s = job->spectrum;
+    (void)worker;
+    for (int64_t i = block * TOGETHER; i < s->count && i < (block + 1) * TOGETHER; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        szg_interval bounds = enclose(job->matrix, s->zeros + i);
+        s->lo[i] = bounds.lo;
+        s->hi[i] = bounds.hi;
     }
-    arb_init(least), arb_init(largest);
-    forms[matrix->kind]->ends(matrix->rows, matrix->of.parameter, least, largest);
-    spectrum->min = szgi_interval_of(least);
-    spectrum->max = szgi_interval_of(largest);
-    spectrum->certified = true;
-    arb_clear(largest), arb_clear(least);
     return SZG_OK;
+}
+
+szg_status szgi_closed_certify(szg_context *context, const szg_matrix *matrix, bool values,
+                               szg_spectrum *spectrum) {
+    values_job job = {matrix, spectrum};
+    bool zero = spectrum->zeros == spectrum->n;
+    spectrum->certified = true;
+    spectrum->min = spectrum->max = (szg_interval){0, 0};
+    if (zero)
+        return SZG_OK;
+    spectrum->min = enclose(matrix, 0);
+    spectrum->max = enclose(matrix, matrix->rows - 1);
+    if (!values || spectrum->count + spectrum->zeros != spectrum->n)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->lo));
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->hi));
+    return szgi_pool_run(context, (spectrum->count - 1) / TOGETHER + 1, enclose_block, &job);
 }
 
 szg_status szgi_closed_eigen(szg_context *context, const szg_matrix *matrix,

@@ -101,29 +101,67 @@ static void negative_function(const void *data, const arb_t u, arb_t value) {
     arb_clear(part);
 }
 
-/* Of -|i-j|: -1 / (2 sinh^2(u / n)), and 1 / (2 sin^2(pi / (2 n))). */
-static void ends(int64_t n, double slope, arb_t least, arb_t largest) {
+typedef struct even_root {
+    int64_t n, at;
+} even_root;
+
+/* n t/2 + atan(1 / (n tan(t/2))) - at pi, increasing: its slope is n/2 (1 - 1 / (1 + (n^2 - 1)
+ * sin^2(t/2))). */
+static void even_function(const void *data, const arb_t t, arb_t value) {
     const slong bits = SZGI_CLOSED_BITS;
+    const even_root *root = data;
+    arb_t part;
+    arb_init(part);
+    arb_mul_2exp_si(part, t, -1);
+    arb_mul_si(value, part, (slong)root->n, bits);
+    arb_cot(part, part, bits);
+    arb_div_si(part, part, (slong)root->n, bits);
+    arb_atan(part, part, bits);
+    arb_add(value, value, part, bits);
+    arb_const_pi(part, bits);
+    arb_submul_si(value, part, (slong)root->at, bits);
+    arb_clear(part);
+}
+
+/* The p-th smallest angle of a positive eigenvalue of -|i-j|: p pi / n where p is odd, below that
+ * and above (p - 1) pi / n where it is even. */
+static void enclose_angle(int64_t n, int64_t p, arb_t t) {
+    const slong bits = SZGI_CLOSED_BITS;
+    const even_root root = {n, p / 2};
+    arb_t lo, hi;
+    arb_init(lo), arb_init(hi);
+    arb_const_pi(lo, bits);
+    arb_div_si(lo, lo, (slong)n, bits);
+    arb_mul_si(hi, lo, (slong)p, bits);
+    arb_mul_si(lo, lo, (slong)(p - 1), bits);
+    if (p % 2)
+        arb_set(t, hi);
+    else
+        szgi_enclose_root(even_function, &root, lo, hi, t);
+    arb_clear(hi), arb_clear(lo);
+}
+
+/* Of -|i-j| the least, index 0, is -1 / (2 sinh^2(u / n)), the others 1 / (2 sin^2(t/2)). */
+static void enclose(int64_t n, double slope, int64_t index, arb_t value) {
+    const slong bits = SZGI_CLOSED_BITS;
+    bool negative = (slope < 0 ? n - 1 - index : index) == 0;
     arb_t lo, hi, factor;
     arb_init(lo), arb_init(hi), arb_init(factor);
     arb_set_si(lo, 1);
     arb_set_si(hi, 2);
-    szgi_enclose_root(negative_function, &n, lo, hi, least);
-    arb_div_si(least, least, (slong)n, bits);
-    arb_sinh(least, least, bits);
-    arb_mul(least, least, least, bits);
-    arb_const_pi(largest, bits);
-    arb_div_si(largest, largest, (slong)n, bits);
-    arb_mul_2exp_si(largest, largest, -1);
-    arb_sin(largest, largest, bits);
-    arb_mul(largest, largest, largest, bits);
-    arb_set_d(factor, slope);
+    if (negative) {
+        szgi_enclose_root(negative_function, &n, lo, hi, value);
+        arb_div_si(value, value, (slong)n, bits);
+        arb_sinh(value, value, bits);
+    } else {
+        enclose_angle(n, slope < 0 ? index + 1 : n - index, value);
+        arb_mul_2exp_si(value, value, -1);
+        arb_sin(value, value, bits);
+    }
+    arb_mul(value, value, value, bits);
+    arb_set_d(factor, negative ? -slope : slope);
     arb_mul_2exp_si(factor, factor, -1);
-    arb_div(largest, factor, largest, bits);
-    arb_div(least, factor, least, bits);
-    arb_neg(least, least);
-    if (slope < 0)
-        arb_swap(least, largest);
+    arb_div(value, factor, value, bits);
     arb_clear(factor), arb_clear(hi), arb_clear(lo);
 }
 
@@ -133,4 +171,4 @@ static bool summable(double slope) {
 }
 
 const closed_form szgi_closed_form_distance = {
-    .eigenvalues = eigenvalues, .ends = ends, .summable = summable};
+    .eigenvalues = eigenvalues, .enclose = enclose, .summable = summable};

@@ -153,18 +153,15 @@ static void kms_enclose(kms_root *root, arb_t value) {
     arb_clear(t), arb_clear(hi), arb_clear(lo);
 }
 
-static void ends(int64_t n, double rho, arb_t least, arb_t largest) {
-    kms_root root = {.n = n, .at = n};
+static void enclose(int64_t n, double rho, int64_t index, arb_t value) {
     double r = fabs(rho);
-    arb_set_si(least, r < 1 || n == 1);
-    arb_set_si(largest, r < 1 ? 1 : (slong)n);
+    kms_root root = {.n = n, .at = n - index};
+    arb_set_si(value, r == 0 || n == 1 ? 1 : index < n - 1 ? 0 : (slong)n); /* of r = 0 and 1 */
     if (r == 1 || r == 0)
         return;
     arb_init(root.r);
     arb_set_d(root.r, r);
-    kms_enclose(&root, least);
-    root.at = 1;
-    kms_enclose(&root, largest);
+    kms_enclose(&root, value);
     arb_clear(root.r);
 }
 
@@ -173,4 +170,4 @@ static bool summable(double rho) {
 }
 
 const closed_form szgi_closed_form_kms = {
-    .eigenvalues = eigenvalues, .ends = ends, .summable = summable};
+    .eigenvalues = eigenvalues, .enclose = enclose, .summable = summable};
