@@ -194,6 +194,17 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, bool v
     }
 }
 
+/* Every listed value is the one number that both ends are. */
+static szg_status bound_points(szg_context *context, szg_spectrum *spectrum) {
+    if (spectrum->lo)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->lo));
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->hi));
+    for (int64_t i = 0; i < spectrum->count; i++)
+        spectrum->lo[i] = spectrum->hi[i] = spectrum->min.lo;
+    return SZG_OK;
+}
+
 szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
                                  const szg_spectra_options *options, szg_spectrum *spectrum) {
     double least, largest;
@@ -204,6 +215,9 @@ szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
     SZG_TRY(szgi_spectrum_range(context, spectrum, &least, &largest));
     if (!isfinite(least) || !isfinite(largest))
         return SZG_OK;
+    bool values = options->certify == SZG_CERTIFY_VALUES;
     SZG_TRY(check_rounding(context));
-    return certify(context, matrix, options->certify == SZG_CERTIFY_VALUES, spectrum);
+    SZG_TRY(certify(context, matrix, values, spectrum));
+    bool points = spectrum->certified && spectrum->min.lo == spectrum->max.hi;
+    return values && points ? bound_points(context, spectrum) : SZG_OK;
 }

@@ -229,7 +229,8 @@ static szg_status fill_and_prove(szg_context *context, const cosine_job *job, sz
 static szg_status prove_blocks(szg_context *context, cosine_job *job, bool values, double weights,
                                szg_spectrum *spectrum) {
     int64_t n = job->n, half = n / 2, even = job->gram ? job->count : n - half;
-    int64_t odd = job->gram ? job->count : half;
+    bool constant = job->theta[job->count - 1] == 0; /* its sine vanishes */
+    int64_t odd = job->gram ? job->count - constant : half;
     szgi_block_set set = {.count = odd > 0 ? 2 : 1,
                           .values = values,
                           .semidefinite = true, /* V V^T */

@@ -70,6 +70,9 @@ static szg_status ask_dense(szg_context *context, const szg_factored *f,
 /* Where a proof was asked for and is none, a row says why. */
 static void note_certificate(const szg_report_options *options, szg_matrix_report *report) {
     const szg_spectrum *values = &report->eigenvalues;
+    if (options->certify == SZG_CERTIFY_VALUES && values->certified && !values->lo)
+        szgi_report_note(report, "bounds of the ends alone: no proof of each eigenvalue is known "
+                                 "for this structure");
     if (options->certify < SZG_CERTIFY_ENDS || values->certified)
         return;
     szgi_report_note(report, "no certified range of the eigenvalues: %s",
