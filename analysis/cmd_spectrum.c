@@ -5,9 +5,21 @@
 #include "contraction/contraction.h"
 #include "formats/result.h"
 
+#include <szego/density.h>
+
 #include "specs.h"
 
-enum { KEY_PART = SPECS_KEY_OWN, KEY_DENSE, KEY_CERTIFY, KEY_ALL, KEY_CONTENT, KEY_MASK };
+enum {
+    KEY_PART = SPECS_KEY_OWN,
+    KEY_DENSE,
+    KEY_CERTIFY,
+    KEY_ALL,
+    KEY_CONTENT,
+    KEY_MASK,
+    KEY_DENSITY,
+    KEY_MOMENTS,
+    KEY_VECTORS
+};
 enum part { KERNEL, CONTENT, LOGITS, RATIO };
 enum { SAMPLES = 1024 };
 static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "none|causal";
@@ -15,7 +27,8 @@ static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "
 typedef struct spectrum_options {
     specs_options common;
     enum part part;
-    bool dense, all, causal, certify;
+    bool dense, all, causal, certify, density;
+    int64_t moments, vectors; /* of the density; 0: its defaults */
     const char *content;
 } spectrum_options;
 
@@ -37,6 +50,14 @@ static const struct argp_option options[] = {
      "prove the range of the eigenvalues of a Hermitian matrix, with --all every eigenvalue, "
      "whatever it costs; without the option the range where it costs little",
      1},
+    {"density", KEY_DENSITY, NULL, 0,
+     "the density of the eigenvalues (table density), in place of their range; up to N = 10^8", 1},
+    {"moments", KEY_MOMENTS, "M", 0,
+     "Chebyshev moments of --density (default 128): the resolution is about width / M", 1},
+    {"vectors", KEY_VECTORS, "R", 0,
+     "random vectors of --density (default: none where all eigenvalues are at hand, else "
+     "2^19 / N)",
+     1},
     {0}};
 
 static void check_options(const spectrum_options *own, struct argp_state *state) {
@@ -49,6 +70,11 @@ static void check_options(const spectrum_options *own, struct argp_state *state)
     if (own->part == KERNEL && own->causal)
         argp_error(state, "--mask has no meaning with --part kernel: choose content, logits or "
                           "ratio");
+    if (own->density && (own->part == RATIO || own->all || own->dense || own->certify))
+        argp_error(state, "--density takes the place of eigenvalues: leave out --all, --dense, "
+                          "--certify and --part ratio");
+    if (!own->density && (own->moments || own->vectors))
+        argp_error(state, "--moments and --vectors belong to --density");
 }
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
@@ -65,6 +91,15 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_ALL:
         own->all = true;
+        return 0;
+    case KEY_DENSITY:
+        own->density = true;
+        return 0;
+    case KEY_MOMENTS:
+        own->moments = parse_integer(state, "--moments", argument, 2, 65536);
+        return 0;
+    case KEY_VECTORS:
+        own->vectors = parse_integer(state, "--vectors", argument, 1, 1 << 20);
         return 0;
     case KEY_DENSE:
         own->dense = true;
@@ -89,15 +124,33 @@ static void release(command_call *call) {
 typedef struct spectrum_job {
     szg_context *context;
     const spectrum_options *own;
+    uint64_t seed;
     szg_report_options report;
     szg_content *content; /* NULL for kernels */
     szg_report_tables tables;
-    szg_table *contraction; /* NULL but for ratios */
+    szg_density_tables density; /* with --density, in place of all others */
+    szg_table *contraction;     /* NULL but for ratios */
 } spectrum_job;
+
+static szg_status add_density(spectrum_job *job, const szg_report_labels *labels,
+                              const szg_matrix *matrix) {
+    const szg_density_options wanted = {SZG_INIT(szg_density_options), .moments = job->own->moments,
+                                        .vectors = job->own->vectors, .seed = job->seed};
+    const szg_density_labels row = {
+        SZG_INIT(szg_density_labels), .source = labels->source, .head = labels->head,
+        .matrix = matrix->name ? matrix->name : szg_matrix_kind_name(matrix->kind)};
+    szg_density density;
+    SZG_TRY(szg_density_compute(job->context, matrix, &wanted, &density));
+    szg_status status = szg_density_add(job->context, &job->density, &row, &density);
+    szg_density_close(&density);
+    return status;
+}
 
 static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
                              const szg_matrix *matrix) {
     szg_matrix_report report;
+    if (job->own->density)
+        return add_density(job, labels, matrix);
     SZG_TRY(szg_summary_compute(job->context, matrix, &job->report, &report));
     szg_status status = szg_report_add(job->context, &job->tables, labels, &report);
     szg_matrix_report_close(&report);
@@ -171,13 +224,15 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
     bool symbols = specs_output_folder(call);
     job->context = call->context;
     job->own = own;
+    job->seed = call->shared.seed;
     job->report = (szg_report_options){SZG_INIT(szg_report_options), .all = own->all,
                                        .dense = own->dense, .samples = symbols ? SAMPLES : 0};
     if (own->part != RATIO)
         job->report.certify = !own->certify ? SZG_CERTIFY_CHEAP
                               : own->all    ? SZG_CERTIFY_VALUES
                                             : SZG_CERTIFY_ENDS;
-    SZG_TRY(szg_report_tables_open(call->context, own->all, symbols, &job->tables));
+    SZG_TRY(own->density ? szg_density_tables_open(call->context, &job->density)
+                         : szg_report_tables_open(call->context, own->all, symbols, &job->tables));
     szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
     if (own->part == KERNEL)
         return SZG_OK;
@@ -192,12 +247,14 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
 static void close_job(spectrum_job *job) {
     szg_content_close(&job->content);
     szg_report_tables_close(&job->tables);
+    szg_density_tables_close(&job->density);
     szg_table_close(&job->contraction);
 }
 
 static szg_status finish(command_call *call, spectrum_job *job) {
-    szg_table **const tables[] = {&job->tables.summary, &job->contraction, &job->tables.eigenvalues,
-                                  &job->tables.samples, &job->tables.range};
+    szg_table **const tables[] = {
+        &job->tables.summary, &job->contraction,     &job->tables.eigenvalues, &job->tables.samples,
+        &job->tables.range,   &job->density.density, &job->density.moments};
     return output_tables(call, sizeof tables / sizeof *tables, tables,
                          job->own->all ? "eigenvalues" : NULL);
 }

@@ -10,6 +10,7 @@
 #include <szego/context.h>
 #include <szego/contraction.h>
 #include <szego/coupling.h>
+#include <szego/density.h>
 #include <szego/encoding.h>
 #include <szego/examples.h>
 #include <szego/export.h>

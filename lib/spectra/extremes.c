@@ -125,9 +125,8 @@ static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, do
     *gap = fmax(3 * rise * ratio * ratio, 64 * DBL_EPSILON * largest);
 }
 
-/* sign T - sigma, of T's kind. */
-static szg_status open_shifted(szg_context *context, const szg_toeplitz *t, double sign,
-                               double sigma, szg_toeplitz **out) {
+szg_status szgi_toeplitz_open_shifted(szg_context *context, const szg_toeplitz *t, double sign,
+                                      double sigma, szg_toeplitz **out) {
     int64_t count = szgi_toeplitz_degree(t) + 1;
     bool real = szgi_toeplitz_is_real(t);
     szg_c64 *lags;
@@ -175,7 +174,8 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
                                     .tolerance = 1e-10,
                                     .what = "extremes, shift and invert"};
     SZG_TRY(edge_of(context, search->t, sign, &sigma));
-    szg_status status = open_shifted(context, search->t, sign, sigma, &inverse.shifted);
+    szg_status status =
+        szgi_toeplitz_open_shifted(context, search->t, sign, sigma, &inverse.shifted);
     if (status == SZG_OK)
         status = szgi_memory_alloc(context, 2 * scratch, &inverse.z);
     if (status == SZG_OK) {

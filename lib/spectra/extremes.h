@@ -34,6 +34,11 @@ SZG_CHECK_RESULT szg_status szgi_extremes_singular(szg_context *context,
                                                    const szgi_selection *selection,
                                                    szg_spectrum *out);
 
+/* sign T - sigma of a Hermitian T, of its kind. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_open_shifted(szg_context *context, const szg_toeplitz *t,
+                                                       double sign, double sigma,
+                                                       szg_toeplitz **out);
+
 /* Whether the ends of n values are better had one by one than from all of them. */
 bool szgi_extremes_apply(const szgi_selection *selection);
 

@@ -19,6 +19,9 @@ SZG_CHECK_RESULT szgi_solver szgi_general_eigen;
 
 /* toeplitz.c, toeplitz_singular.c, toeplitz_part.c */
 SZG_CHECK_RESULT szgi_solver szgi_toeplitz_eigen, szgi_toeplitz_singular, szgi_toeplitz_part;
+/* (T + T^*) / 2. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_open_part(szg_context *context, const szg_toeplitz *t,
+                                                    szg_toeplitz **out);
 
 /* factored.c, hermitian_part.c */
 SZG_CHECK_RESULT szgi_solver szgi_factored_eigen, szgi_factored_singular, szgi_factored_part;

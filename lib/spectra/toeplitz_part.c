@@ -4,7 +4,8 @@
 #include "solvers.h"
 #include "spectra_private.h"
 
-static szg_status open_part(szg_context *context, const szg_toeplitz *t, szg_toeplitz **out) {
+szg_status szgi_toeplitz_open_part(szg_context *context, const szg_toeplitz *t,
+                                   szg_toeplitz **out) {
     int64_t n = szg_toeplitz_size(t), count = szgi_toeplitz_degree(t) + 1;
     int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2;
     double *lags;
@@ -27,7 +28,7 @@ szg_status szgi_toeplitz_part(szg_context *context, const szg_matrix *matrix,
     if (szgi_toeplitz_is_hermitian(matrix->of.toeplitz))
         return szgi_toeplitz_eigen(context, matrix, options, out);
     szg_toeplitz *part = NULL;
-    SZG_TRY(open_part(context, matrix->of.toeplitz, &part));
+    SZG_TRY(szgi_toeplitz_open_part(context, matrix->of.toeplitz, &part));
     szg_matrix half = szg_matrix_toeplitz(part);
     szg_status status = szgi_toeplitz_eigen(context, &half, options, out);
     szg_toeplitz_close(&part);

@@ -11,7 +11,7 @@ enum {
     BLOCK_WORK = 1 << 15 /* numbers transformed by one block of the pool, about */
 };
 
-static bool is_direct(const szg_toeplitz *t) {
+bool szgi_toeplitz_is_direct(const szg_toeplitz *t) {
     return 2 * t->degree + 1 <= DIRECT_BAND || t->n <= DIRECT_SIZE;
 }
 
@@ -39,9 +39,8 @@ static szg_status embed_complex(szg_context *context, const szg_toeplitz *t, szg
     return status;
 }
 
-/* The embedding, made on first use. */
-static szg_status embedding(szg_context *context, const szg_toeplitz *t, bool causal,
-                            const szgi_circulant **out) {
+szg_status szgi_toeplitz_embedding(szg_context *context, const szg_toeplitz *t, bool causal,
+                                   const szgi_circulant **out) {
     szg_toeplitz *owner = (szg_toeplitz *)t;
     szgi_circulant *circulant = causal ? &owner->causal : &owner->full;
     szg_status status = SZG_OK;
@@ -134,8 +133,8 @@ static szg_status apply_block(szg_context *context, void *argument, int64_t bloc
 static szg_status run(szg_context *context, apply_job *job) {
     if (job->batch == 0)
         return SZG_OK;
-    if (!is_direct(job->t))
-        SZG_TRY(embedding(context, job->t, job->causal, &job->circulant));
+    if (!szgi_toeplitz_is_direct(job->t))
+        SZG_TRY(szgi_toeplitz_embedding(context, job->t, job->causal, &job->circulant));
     job->chunk = job->t->n > BLOCK_WORK ? 1 : BLOCK_WORK / job->t->n;
     return szgi_pool_run(context, (job->batch - 1) / job->chunk + 1, apply_block, job);
 }

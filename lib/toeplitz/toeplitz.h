@@ -23,6 +23,12 @@ double szgi_toeplitz_norm_frobenius(const szg_toeplitz *toeplitz);
 /* sum_k |a_k|: bounds the spectral norm. */
 double szgi_toeplitz_norm_wiener(const szg_toeplitz *toeplitz);
 
+/* An interval [*lo, *hi] that holds every eigenvalue of a Hermitian kind, rounding included, in the
+ * time of one product: no longer than Gershgorin's, and no longer than the range of a circulant
+ * that T is a block of (Cauchy's interlacing). SZG_ENOMEM, SZG_EINVAL (other kinds). */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *toeplitz,
+                                                  double *lo, double *hi);
+
 /* The n x n matrix itself, row-major. SZG_ENOMEM where 8 n^2 (complex: 16 n^2) bytes exceed the
  * available memory, whoever has allocated the array; szgi_toeplitz_dense of a complex kind is
  * SZG_EINVAL. */

@@ -62,6 +62,13 @@ static inline double szgi_toeplitz_real_at(const szg_toeplitz *t, int64_t lag) {
     return t->real[lag + t->degree];
 }
 
+/* Whether products are sums over a narrow band or a small matrix, without an embedding. */
+bool szgi_toeplitz_is_direct(const szg_toeplitz *t);
+/* The circulant that T, or where `causal` its lower triangle, is the leading block of; made on
+ * first use, and T's. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_embedding(szg_context *context, const szg_toeplitz *t,
+                                                    bool causal, const szgi_circulant **out);
+
 /* op(T) or, where `causal`, op of T's lower triangle, applied to `batch` vectors; added to y where
  * `add`. Arguments have been checked. */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_multiply(szg_context *context, const szg_toeplitz *t,

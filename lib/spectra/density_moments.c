@@ -1,0 +1,193 @@
+/* With v of random signs, v^T T_m(A) v / n has mean tr T_m(A) / n and variance
+ * 2 sum_{i != j} |Re T_m(A)_ij|^2 / n^2 <= 2 ||T_m(A)||_F^2 / n^2 <= 2 / n. From t_j = T_j(A) v
+ * come two moments a product: 2 T_i T_j = T_{i+j} + T_{i-j}. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/random.h"
+#include "density.h"
+#include "spectra_private.h"
+
+/* Values that go through the recurrence together, and the parts of a list that threads take: a
+ * fixed number, so that the sums do not depend on the threads. */
+enum { BLOCK = 512, PARTS = 64 };
+
+szg_status szgi_unit_map_open(szg_context *context, double lo, double hi, szgi_unit_map *out) {
+    if (!isfinite(hi - lo))
+        return szgi_fail(context, SZG_EDATA,
+                         "spectral density: the eigenvalues lie in an interval longer than the "
+                         "largest double: divide the matrix by a power of two");
+    *out = (szgi_unit_map){.centre = lo / 2 + hi / 2, .half = hi / 2 - lo / 2};
+    return SZG_OK;
+}
+
+/* ---- From values ---- */
+
+typedef struct values_job {
+    const szg_spectrum *spectrum;
+    szgi_unit_map map;
+    int64_t count;
+    double *sum; /* [PARTS + 1][count] */
+} values_job;
+
+/* sum[m] += times sum_i T_m(x_i) of at most BLOCK numbers. */
+static void add_chebyshev(int64_t values, const double *x, double times, int64_t count,
+                          double *sum) {
+    double before[BLOCK], now[BLOCK];
+    for (int64_t i = 0; i < values; i++) {
+        before[i] = x[i]; /* T_{-1} = T_1 */
+        now[i] = 1;
+    }
+    for (int64_t m = 0; m < count; m++) {
+        double total = 0;
+        for (int64_t i = 0; i < values; i++) {
+            double next = 2 * x[i] * now[i] - before[i];
+            total += now[i];
+            before[i] = now[i];
+            now[i] = next;
+        }
+        sum[m] += times * total;
+    }
+}
+
+static szg_status values_part(szg_context *context, void *argument, int64_t part, int worker) {
+    (void)worker;
+    values_job *job = argument;
+    double x[BLOCK];
+    int64_t listed = job->spectrum->count, chunk = (listed + PARTS - 1) / PARTS;
+    int64_t end = (part + 1) * chunk < listed ? (part + 1) * chunk : listed;
+    for (int64_t first = part * chunk; first < end; first += BLOCK) {
+        int64_t values = end - first < BLOCK ? end - first : BLOCK;
+        for (int64_t i = 0; i < values; i++)
+            x[i] = (job->spectrum->re[first + i] - job->map.centre) / job->map.half;
+        add_chebyshev(values, x, 1, job->count, job->sum + part * job->count);
+        SZG_TRY(szgi_context_check_cancel(context));
+    }
+    return SZG_OK;
+}
+
+szg_status szgi_moments_of_values(szg_context *context, const szg_spectrum *spectrum,
+                                  const szgi_unit_map *map, int64_t count, double *moment) {
+    values_job job = {.spectrum = spectrum, .map = *map, .count = count};
+    SZG_TRY(szgi_memory_alloc(context, (PARTS + 1) * count, &job.sum));
+    szg_status status = szgi_pool_run(context, PARTS, values_part, &job);
+    double zero = (0 - map->centre) / map->half;
+    if (spectrum->zeros > 0)
+        add_chebyshev(1, &zero, (double)spectrum->zeros, count, job.sum + PARTS * count);
+    for (int64_t m = 0; m < count; m++) {
+        moment[m] = 0;
+        for (int64_t part = 0; part <= PARTS; part++)
+            moment[m] += job.sum[part * count + m];
+        moment[m] /= (double)spectrum->n;
+    }
+    szgi_memory_free(job.sum);
+    return status;
+}
+
+/* ---- From products ---- */
+
+typedef struct products_job {
+    const szg_toeplitz *t;
+    szgi_unit_map map;
+    const szg_density_options *options;
+    int64_t width; /* doubles a component: 2 of complex vectors */
+    double *sum;   /* [vectors][moments] */
+    _Atomic int64_t done;
+} products_job;
+
+/* t_{j-1}, t_j, and room for the product: n width numbers each. */
+typedef struct recurrence {
+    double *before, *now, *next;
+} recurrence;
+
+static void draw_signs(const products_job *job, int64_t vector, double *out) {
+    int64_t n = szg_toeplitz_size(job->t);
+    const szgi_stream stream = {.seed = job->options->seed, .step = (uint32_t)vector};
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t word = szgi_random_word(&stream, (uint64_t)(i / 32));
+        out[i * job->width] = word >> (i % 32) & 1 ? 1 : -1;
+        if (job->width == 2)
+            out[i * 2 + 1] = 0;
+    }
+}
+
+static szg_status multiply(szg_context *context, const products_job *job, const double *x,
+                           double *y) {
+    int64_t n = szg_toeplitz_size(job->t);
+    if (job->width == 1)
+        return szg_toeplitz_apply(context, job->t, 'n', 1, x, n, y, n);
+    return szgi_toeplitz_apply_complex(context, job->t, 'n', 1, (const szg_c64 *)x, n, (szg_c64 *)y,
+                                       n);
+}
+
+/* next := times (A now - centre now) / half - before. */
+static szg_status step(szg_context *context, const products_job *job, double times,
+                       const recurrence *at) {
+    int64_t size = szg_toeplitz_size(job->t) * job->width;
+    double scale = times / job->map.half, centre = job->map.centre;
+    SZG_TRY(multiply(context, job, at->now, at->next));
+    for (int64_t i = 0; i < size; i++)
+        at->next[i] = scale * (at->next[i] - centre * at->now[i]) - at->before[i];
+    return SZG_OK;
+}
+
+/* Moments 2 j and 2 j + 1 from t_j and t_{j+1}. Imaginary parts of <t_i, t_j> vanish in exact
+ * arithmetic, because t_i and t_j are polynomials of one Hermitian matrix times one vector. */
+static void take_two(const products_job *job, int64_t j, const recurrence *at, double *sum) {
+    int64_t size = szg_toeplitz_size(job->t) * job->width, count = job->options->moments;
+    double factor = j == 0 ? 1 : 2;
+    sum[2 * j] = factor * szgi_dot(size, at->now, at->now) - (j == 0 ? 0 : sum[0]);
+    if (2 * j + 1 < count)
+        sum[2 * j + 1] = factor * szgi_dot(size, at->next, at->now) - (j == 0 ? 0 : sum[1]);
+}
+
+static szg_status run_vector(szg_context *context, products_job *job, int64_t vector,
+                             recurrence *at) {
+    int64_t pairs = (job->options->moments + 1) / 2, all = pairs * job->options->vectors;
+    double *sum = job->sum + vector * job->options->moments;
+    draw_signs(job, vector, at->now);
+    for (int64_t j = 0; j < pairs; j++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(step(context, job, j == 0 ? 1 : 2, at)); /* `before` is 0 at first */
+        take_two(job, j, at, sum);
+        double *free = at->before;
+        *at = (recurrence){.before = at->now, .now = at->next, .next = free};
+        szgi_progress(context, "moments", ++job->done, all);
+    }
+    return SZG_OK;
+}
+
+static szg_status vector_block(szg_context *context, void *argument, int64_t block, int worker) {
+    (void)worker;
+    products_job *job = argument;
+    int64_t size = szg_toeplitz_size(job->t) * job->width;
+    double *memory;
+    SZG_TRY(szgi_memory_alloc(context, 3 * size, &memory));
+    recurrence at = {.before = memory, .now = memory + size, .next = memory + 2 * size};
+    szg_status status = run_vector(context, job, block, &at);
+    szgi_memory_free(memory);
+    return status;
+}
+
+szg_status szgi_moments_of_products(szg_context *context, const szg_toeplitz *t,
+                                    const szgi_unit_map *map, const szg_density_options *options,
+                                    double *moment) {
+    int64_t n = szg_toeplitz_size(t), count = options->moments, size;
+    products_job job = {.t = t, .map = *map, .options = options};
+    job.width = szgi_toeplitz_is_real(t) ? 1 : 2;
+    SZG_TRY(szgi_memory_product(context, options->vectors, count, &size));
+    SZG_TRY(szgi_memory_require(context, n, 8 * job.width, sizeof(double),
+                                "the vectors of the spectral density", "take a smaller order"));
+    SZG_TRY(szgi_memory_alloc(context, size, &job.sum));
+    szg_status status = szgi_pool_run(context, options->vectors, vector_block, &job);
+    for (int64_t m = 0; m < count; m++) {
+        moment[m] = 0;
+        for (int64_t v = 0; v < options->vectors; v++)
+            moment[m] += job.sum[v * count + m];
+        moment[m] /= (double)n * (double)options->vectors;
+    }
+    szgi_memory_free(job.sum);
+    return status;
+}

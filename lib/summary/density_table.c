@@ -1,0 +1,108 @@
+/* The tables of spectral densities. */
+#include <szego/density.h>
+
+#include "base/options.h"
+#include "base/row.h"
+#include "base/table.h"
+#include "summary/summary.h"
+
+#define LABELS(X, TABLE)                                                                           \
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                  \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                            \
+    X(TABLE##_N, "n", SZG_INTEGER, "order of the matrix")
+
+#define DENSITY(X)                                                                                 \
+    LABELS(X, DENSITY)                                                                             \
+    X(DENSITY_LAMBDA, "lambda", SZG_REAL, "where the density is evaluated")                        \
+    X(DENSITY_DENSITY, "density", SZG_REAL, "share of the eigenvalues for each unit of lambda")    \
+    X(DENSITY_ERROR, "error", SZG_REAL,                                                            \
+      "bound of the standard error of density; 0: its moments are exact")                          \
+    X(DENSITY_CUMULATIVE, "cumulative", SZG_REAL, "share of the eigenvalues below lambda")         \
+    X(DENSITY_RESOLUTION, "resolution", SZG_REAL,                                                  \
+      "standard deviation of the kernel that smooths at lambda")                                   \
+    X(DENSITY_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)
+SZGI_SCHEMA(density_columns, DENSITY);
+
+#define MOMENTS(X)                                                                                 \
+    LABELS(X, MOMENTS)                                                                             \
+    X(MOMENTS_INDEX, "index", SZG_INTEGER, "m of the Chebyshev polynomial T_m")                    \
+    X(MOMENTS_MOMENT, "moment", SZG_REAL, "mean of T_m(x), x from -1 at lo to 1 at hi")            \
+    X(MOMENTS_ERROR, "error", SZG_REAL, "bound of its standard error; 0: exact but for rounding")  \
+    X(MOMENTS_VECTORS, "vectors", SZG_INTEGER, "random vectors; 0: from all eigenvalues")          \
+    X(MOMENTS_LO, "lo", SZG_REAL, "no eigenvalue is less")                                         \
+    X(MOMENTS_HI, "hi", SZG_REAL, "no eigenvalue is larger")
+SZGI_SCHEMA(moments_columns, MOMENTS);
+
+szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out) {
+    *out = (szg_density_tables){0};
+    szg_status status =
+        szg_table_open(context, "density", density_columns, density_columns_count, &out->density);
+    if (status == SZG_OK)
+        status = szg_table_open(context, "moments", moments_columns, moments_columns_count,
+                                &out->moments);
+    if (status == SZG_OK) {
+        szgi_table_set_end(out->density, DENSITY_ERROR, SZGI_END_UPPER);
+        szgi_table_set_end(out->moments, MOMENTS_ERROR, SZGI_END_UPPER);
+        status = szgi_table_mark_ends(context, out->moments, "lo", "hi");
+    }
+    if (status != SZG_OK)
+        szg_density_tables_close(out);
+    return status;
+}
+
+void szg_density_tables_close(szg_density_tables *tables) {
+    szg_table_close(&tables->density);
+    szg_table_close(&tables->moments);
+}
+
+/* A row with its labels, which both tables have at the same places. */
+static szgi_row add_row(szg_context *context, szg_table *table, const szg_density_labels *labels,
+                        int64_t n) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_row_text(&row, DENSITY_SOURCE, labels->source);
+    szgi_row_place(&row, DENSITY_HEAD, labels->head);
+    szgi_row_text(&row, DENSITY_MATRIX, labels->matrix);
+    szgi_row_integer(&row, DENSITY_N, n);
+    return row;
+}
+
+static szg_status add_points(szg_context *context, szg_table *table,
+                             const szg_density_labels *labels, const szg_density *density) {
+    const char *of = szgi_values_of_name(density->hermitian_part ? SZGI_VALUES_OF_HERMITIAN_PART
+                                                                 : SZGI_VALUES_OF_MATRIX);
+    for (int64_t i = 0; i < density->points; i++) {
+        szgi_row row = add_row(context, table, labels, density->n);
+        szgi_row_real(&row, DENSITY_LAMBDA, density->lambda[i]);
+        szgi_row_real(&row, DENSITY_DENSITY, density->density[i]);
+        szgi_row_real(&row, DENSITY_ERROR, density->error[i]);
+        szgi_row_real(&row, DENSITY_CUMULATIVE, density->cumulative[i]);
+        szgi_row_real(&row, DENSITY_RESOLUTION, density->resolution[i]);
+        szgi_row_text(&row, DENSITY_VALUES_OF, of);
+        SZG_TRY(row.status);
+    }
+    return SZG_OK;
+}
+
+static szg_status add_moments(szg_context *context, szg_table *table,
+                              const szg_density_labels *labels, const szg_density *density) {
+    for (int64_t m = 0; m < density->moments; m++) {
+        szgi_row row = add_row(context, table, labels, density->n);
+        szgi_row_integer(&row, MOMENTS_INDEX, m);
+        szgi_row_real(&row, MOMENTS_MOMENT, density->moment[m]);
+        szgi_row_real(&row, MOMENTS_ERROR, density->moment_error);
+        szgi_row_integer(&row, MOMENTS_VECTORS, density->vectors);
+        szgi_row_real(&row, MOMENTS_LO, density->lo);
+        szgi_row_real(&row, MOMENTS_HI, density->hi);
+        SZG_TRY(row.status);
+    }
+    return SZG_OK;
+}
+
+szg_status szg_density_add(szg_context *context, szg_density_tables *tables,
+                           const szg_density_labels *labels, const szg_density *density) {
+    szg_density_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_density_labels, labels, &own));
+    SZG_TRY(add_points(context, tables->density, &own, density));
+    return add_moments(context, tables->moments, &own, density);
+}

@@ -1,0 +1,47 @@
+/* Where the eigenvalues of a Hermitian Toeplitz matrix lie, from a circulant around it. */
+#include <float.h>
+#include <math.h>
+
+#include "base/context.h"
+#include "toeplitz_private.h"
+
+/* Of a sum of `length` terms by a fast transform whose radix is at most 7, relative to the sum of
+ * their moduli: a butterfly of radix r and its twiddle factors add (r + 5) u at most, and there are
+ * log2(length) / log2(r) of them on each path (Higham 2002, 24.1, term by term). */
+static double transform_error(int64_t length) {
+    return 8 * (log2((double)length) + 2) * DBL_EPSILON;
+}
+
+static void cut_to_circulant(const szgi_circulant *circulant, double error, double *lo,
+                             double *hi) {
+    int64_t count = circulant->real ? circulant->length / 2 + 1 : circulant->length;
+    double least = INFINITY, largest = -INFINITY;
+    for (int64_t j = 0; j < count; j++) {
+        double value = circulant->spectrum[j].re * (double)circulant->length;
+        least = fmin(least, value);
+        largest = fmax(largest, value);
+    }
+    *lo = fmax(*lo, least - error);
+    *hi = fmin(*hi, largest + error);
+}
+
+szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *t, double *lo,
+                                 double *hi) {
+    const szgi_circulant *circulant;
+    if (!szgi_toeplitz_is_hermitian(t))
+        return szgi_fail(context, SZG_EINVAL, "the range of a Toeplitz matrix without symmetry");
+    double middle = szg_toeplitz_at(t, 0).re, norm = szgi_toeplitz_norm_wiener(t);
+    double sums = (double)(2 * t->degree + 1) * DBL_EPSILON * norm; /* of moduli, in any order */
+    double radius = norm - fabs(middle) + sums;
+    *lo = middle - radius;
+    *hi = middle + radius;
+    if (t->degree == 0) {
+        *lo = *hi = middle;
+        return SZG_OK;
+    }
+    if (szgi_toeplitz_is_direct(t))
+        return SZG_OK;
+    SZG_TRY(szgi_toeplitz_embedding(context, t, false, &circulant));
+    cut_to_circulant(circulant, transform_error(circulant->length) * norm, lo, hi);
+    return SZG_OK;
+}
