@@ -53,9 +53,23 @@ szg_status szgi_toeplitz_embedding(szg_context *context, const szg_toeplitz *t, 
     return status;
 }
 
+szg_status szgi_toeplitz_pair(szg_context *context, const szg_toeplitz *t, bool causal,
+                              szgi_pair **out) {
+    szg_toeplitz *owner = (szg_toeplitz *)t;
+    szgi_pair **pair = causal ? &owner->causal_pair : &owner->pair;
+    szg_status status = SZG_OK;
+    pthread_mutex_lock(&owner->lock);
+    if (!*pair)
+        status = szgi_pair_open(context, t, causal, pair);
+    pthread_mutex_unlock(&owner->lock);
+    *out = *pair;
+    return status;
+}
+
 typedef struct apply_job {
     const szg_toeplitz *t;
     const szgi_circulant *circulant; /* NULL: directly */
+    szgi_pair *pair;                 /* NULL: not by one */
     bool is_complex, causal, add;    /* the last two only where real */
     char op;
     int64_t batch, chunk, ldx, ldy;
@@ -109,6 +123,8 @@ static szg_status apply_vector(szg_context *context, const apply_job *job,
     } else {
         const double *x = (const double *)job->x + index * job->ldx;
         double *y = (double *)job->y + index * job->ldy;
+        if (job->pair)
+            return szgi_pair_run(context, job->pair, job->op, n, x, y, job->add);
         if (job->circulant)
             return szgi_circulant_run(context, job->circulant, work, job->op, n, x, y, job->add);
         direct_real(job, x, y);
@@ -133,8 +149,13 @@ static szg_status apply_block(szg_context *context, void *argument, int64_t bloc
 static szg_status run(szg_context *context, apply_job *job) {
     if (job->batch == 0)
         return SZG_OK;
-    if (!szgi_toeplitz_is_direct(job->t))
+    if (!job->is_complex && szgi_pair_serves(job->t)) {
+        SZG_TRY(szgi_toeplitz_pair(context, job->t, job->causal, &job->pair));
+        if (job->batch == 1) /* outside the pool, so that both halves run side by side */
+            return apply_vector(context, job, NULL, 0);
+    } else if (!szgi_toeplitz_is_direct(job->t)) {
         SZG_TRY(szgi_toeplitz_embedding(context, job->t, job->causal, &job->circulant));
+    }
     job->chunk = job->t->n > BLOCK_WORK ? 1 : BLOCK_WORK / job->t->n;
     return szgi_pool_run(context, (job->batch - 1) / job->chunk + 1, apply_block, job);
 }

@@ -12,22 +12,35 @@ static double transform_error(int64_t length) {
     return 8 * (log2((double)length) + 2) * DBL_EPSILON;
 }
 
-static void cut_to_circulant(const szgi_circulant *circulant, double error, double *lo,
-                             double *hi) {
+static void circulant_range(const szgi_circulant *circulant, double *lo, double *hi) {
     int64_t count = circulant->real ? circulant->length / 2 + 1 : circulant->length;
-    double least = INFINITY, largest = -INFINITY;
+    *lo = INFINITY;
+    *hi = -INFINITY;
     for (int64_t j = 0; j < count; j++) {
         double value = circulant->spectrum[j].re * (double)circulant->length;
-        least = fmin(least, value);
-        largest = fmax(largest, value);
+        *lo = fmin(*lo, value);
+        *hi = fmax(*hi, value);
     }
-    *lo = fmax(*lo, least - error);
-    *hi = fmin(*hi, largest + error);
+}
+
+/* Before rounding. */
+static szg_status transformed_range(szg_context *context, const szg_toeplitz *t, double *lo,
+                                    double *hi) {
+    const szgi_circulant *circulant;
+    szgi_pair *pair;
+    if (szgi_pair_serves(t)) {
+        SZG_TRY(szgi_toeplitz_pair(context, t, false, &pair));
+        szgi_pair_range(pair, lo, hi);
+        return SZG_OK;
+    }
+    SZG_TRY(szgi_toeplitz_embedding(context, t, false, &circulant));
+    circulant_range(circulant, lo, hi);
+    return SZG_OK;
 }
 
 szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *t, double *lo,
                                  double *hi) {
-    const szgi_circulant *circulant;
+    double least, largest;
     if (!szgi_toeplitz_is_hermitian(t))
         return szgi_fail(context, SZG_EINVAL, "the range of a Toeplitz matrix without symmetry");
     double middle = szg_toeplitz_at(t, 0).re, norm = szgi_toeplitz_norm_wiener(t);
@@ -41,7 +54,9 @@ szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *t, do
     }
     if (szgi_toeplitz_is_direct(t))
         return SZG_OK;
-    SZG_TRY(szgi_toeplitz_embedding(context, t, false, &circulant));
-    cut_to_circulant(circulant, transform_error(circulant->length) * norm, lo, hi);
+    SZG_TRY(transformed_range(context, t, &least, &largest));
+    double error = transform_error(4 * t->n) * norm; /* no transform is longer */
+    *lo = fmax(*lo, least - error);
+    *hi = fmin(*hi, largest + error);
     return SZG_OK;
 }

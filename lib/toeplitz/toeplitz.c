@@ -133,6 +133,8 @@ void szg_toeplitz_close(szg_toeplitz **toeplitz) {
     szg_toeplitz *t = *toeplitz;
     szgi_circulant_close(&t->full);
     szgi_circulant_close(&t->causal);
+    szgi_pair_close(&t->pair);
+    szgi_pair_close(&t->causal_pair);
     pthread_mutex_destroy(&t->lock);
     szgi_memory_free(t->real);
     szgi_memory_free(t->complex);

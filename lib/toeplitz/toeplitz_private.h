@@ -47,6 +47,24 @@ SZG_CHECK_RESULT szg_status szgi_circulant_run_complex(szg_context *context,
                                                        szgi_circulant_work *work, char op,
                                                        int64_t n, const szg_c64 *x, szg_c64 *y);
 
+/* Products of long real matrices, see pair.c. */
+typedef struct szgi_pair szgi_pair;
+bool szgi_pair_serves(const szg_toeplitz *t);
+/* Of T, or where `causal` of its lower triangle. */
+SZG_CHECK_RESULT szg_status szgi_pair_open(szg_context *context, const szg_toeplitz *t, bool causal,
+                                           szgi_pair **out);
+void szgi_pair_close(szgi_pair **pair);
+/* y = op(T) x, n numbers each; added to y where `add`. Two blocks of the pool; x and y do not
+ * overlap. Several threads may use one pair. */
+SZG_CHECK_RESULT szg_status szgi_pair_run(szg_context *context, szgi_pair *pair, char op, int64_t n,
+                                          const double *x, double *y, bool add);
+/* Where the eigenvalues of a symmetric T lie, without rounding: between the means of the ends of C
+ * and S (Weyl). */
+void szgi_pair_range(const szgi_pair *pair, double *lo, double *hi);
+/* T's pair, made on first use. */
+SZG_CHECK_RESULT szg_status szgi_toeplitz_pair(szg_context *context, const szg_toeplitz *t,
+                                               bool causal, szgi_pair **out);
+
 struct szg_toeplitz {
     szg_toeplitz_kind kind;
     int64_t n, degree;
@@ -55,6 +73,7 @@ struct szg_toeplitz {
     szg_c64 *complex;
     pthread_mutex_t lock;        /* guards what is made when first needed: */
     szgi_circulant full, causal; /* embeddings of T and of its lower triangle, diagonal included */
+    szgi_pair *pair, *causal_pair;
 };
 
 /* a_lag of a real kind, |lag| <= degree. */

@@ -72,6 +72,28 @@ START_TEST(interval_is_short) {
 }
 END_TEST
 
+/* Long real matrices have another circulant; 0.9^|k| knows its ends in closed form. */
+START_TEST(interval_of_a_long_matrix) {
+    enum { LONG = 40000 };
+    double *lags = get(LONG, sizeof *lags), lo, hi;
+    for (int64_t k = 0; k < LONG; k++)
+        lags[k] = pow(0.9, (double)k);
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
+    szg_spectrum s;
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), LONG, LONG, lags, &t));
+    ck_szg_ok(szgi_toeplitz_enclose(test_context(), t, &lo, &hi));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_kms(LONG, 0.9), &range, &s));
+    ck_assert_double_le(lo, s.re[0]);
+    ck_assert_double_ge(hi, s.re[1]);
+    ck_close(lo, 0.1 / 1.9, 1e-6); /* (1 - r) / (1 + r), and its inverse */
+    ck_close(hi, 19, 1e-6);
+    szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    szgi_memory_free(lags);
+}
+END_TEST
+
 /* Mean of T_m over the values, by the cosine's definition. */
 static double mean_chebyshev(int64_t n, const double *w, double lo, double hi, int64_t m) {
     double sum = 0;
@@ -379,6 +401,7 @@ END_TEST
 TEST_FILE("density") {
     test_add(suite, "interval_holds_every_eigenvalue", interval_holds_every_eigenvalue);
     test_add(suite, "interval_is_short", interval_is_short);
+    test_add(suite, "interval_of_a_long_matrix", interval_of_a_long_matrix);
     test_add(suite, "moments_of_all_eigenvalues", moments_of_all_eigenvalues);
     test_add(suite, "moments_of_products_against_the_dense_recurrence",
              moments_of_products_against_the_dense_recurrence);

@@ -1,4 +1,6 @@
 /* Handles, dense forms, products, projection. */
+#include "toeplitz/toeplitz_private.h"
+
 #include "toeplitz_tests.h"
 
 START_TEST(lags_are_read_as_documented) {
@@ -377,6 +379,39 @@ START_TEST(failed_allocations_are_survived) {
 }
 END_TEST
 
+/* Long real products by a circulant and a skew-circulant, against the embedding, which complex
+ * vectors go through. Bound as for check_apply. */
+START_TEST(long_products_by_a_pair) {
+    const int64_t sizes[] = {32768, 32769, 40000}; /* the last is no length that transforms fast */
+    szg_context *context = test_context();
+    for (int i = 0; i < 3; i++)
+        for (uint32_t trial = 0; trial < 4; trial++) {
+            int64_t n = sizes[i], count = trial < 2 ? n : n / 2 + 1;
+            szg_toeplitz_kind kind = trial % 2 ? SZG_TOEPLITZ_REAL : SZG_TOEPLITZ_SYMMETRIC;
+            szg_toeplitz *t = random_toeplitz(900 + trial, kind, n, count);
+            double *x = random_numbers(901, 2 * n), *y = new_numbers(2 * n);
+            szg_c64 *z = (szg_c64 *)new_numbers(4 * n), *want = z + n;
+            ck_assert(szgi_pair_serves(t));
+            ck_szg_ok(szg_toeplitz_apply(context, t, OPS[trial % 3], 2, x, n, y, n));
+            for (int64_t b = 0; b < 2; b++) {
+                for (int64_t k = 0; k < n; k++)
+                    z[k] = (szg_c64){x[b * n + k], 0};
+                ck_szg_ok(
+                    szgi_toeplitz_apply_complex(context, t, OPS[trial % 3], 1, z, n, want, n));
+                double bound = 40 * (log2((double)(2 * n)) + 2) * EPS *
+                               szgi_toeplitz_norm_wiener(t) * norm_of(n, x + b * n);
+                for (int64_t k = 0; k < n; k++)
+                    ck_close(y[b * n + k], want[k].re, bound);
+            }
+            double *alone = new_numbers(n); /* one vector: the same numbers */
+            ck_szg_ok(szg_toeplitz_apply(context, t, OPS[trial % 3], 1, x, n, alone, n));
+            ck_assert_mem_eq(alone, y, (size_t)n * sizeof *y);
+            szg_toeplitz_close(&t);
+            szgi_memory_free(x), szgi_memory_free(y), szgi_memory_free(z), szgi_memory_free(alone);
+        }
+}
+END_TEST
+
 TEST_FILE("operator") {
     test_add(suite, "lags_are_read_as_documented", lags_are_read_as_documented);
     test_add(suite, "bad_input_is_named", bad_input_is_named);
@@ -389,4 +424,5 @@ TEST_FILE("operator") {
     test_add(suite, "toeplitzness_is_right_near_one", toeplitzness_is_right_near_one);
     test_add(suite, "toeplitzness_at_the_corners", toeplitzness_at_the_corners);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
+    test_add(suite, "long_products_by_a_pair", long_products_by_a_pair);
 }
