@@ -3,6 +3,8 @@
  * What makes a small residual imply a right answer: ||x - x*|| <= cond(T) ||b - T x|| / ||T||.
  * Closed forms give x* itself for well conditioned matrices; elsewhere the residual is what is
  * promised. */
+#include "toeplitz/inverse.h"
+
 #include "toeplitz_tests.h"
 
 /* KMS: T_ij = rho^|i-j| has the tridiagonal inverse with diagonal 1, 1 + rho^2, .., 1 and -rho
@@ -229,6 +231,66 @@ START_TEST(long_solves_can_be_cancelled) {
 }
 END_TEST
 
+/* T (B x) = x. Eigenvalues of T lie within a/2 .. 3a/2, a the diagonal. The column c errs by
+ * delta = 1e-13 2/a; ||L(v)|| <= sqrt(n) ||v||, ||c|| <= 2/a and c_0 >= 2/(3a) give
+ * ||B - T^-1|| <= 4 ||L(c)|| ||L(delta)|| / c_0 + 2 ||L(c)||^2 delta / c_0^2 <= 60 n 1e-13 / a, and
+ * six transforms err by 8 (log2(4n) + 2) eps each, relative to 2 ||L(c)||^2 / c_0 <= 12 n / a. */
+START_TEST(inverse_undoes_the_product) {
+    szg_context *context = test_context();
+    for (int trial = 0; trial < 2 * SIZE_COUNT; trial++) {
+        int64_t n = SIZES[trial / 2];
+        bool complex = trial % 2;
+        szg_toeplitz *t = dominant_toeplitz(
+            (uint32_t)trial, complex ? SZG_TOEPLITZ_HERMITIAN : SZG_TOEPLITZ_SYMMETRIC, n);
+        int64_t count = complex ? 2 * n : n;
+        double *x = random_numbers((uint32_t)trial, count), *y = new_numbers(count);
+        double *back = new_numbers(count);
+        szgi_inverse *inverse;
+        ck_szg_ok(szgi_inverse_open(context, t, &inverse));
+        ck_szg_ok(szgi_inverse_apply(context, inverse, x, y));
+        if (complex)
+            ck_szg_ok(szgi_toeplitz_apply_complex(context, t, 'n', 1, (const szg_c64 *)y, n,
+                                                  (szg_c64 *)back, n));
+        else
+            ck_szg_ok(szg_toeplitz_apply(context, t, 'n', 1, y, n, back, n));
+        double transforms = 12 * 6 * 8 * (log2(4 * (double)n) + 2) * EPS;
+        double bound = 1.5 * (double)n * (60e-13 + transforms) * norm_of(count, x);
+        for (int64_t i = 0; i < count; i++)
+            ck_close(back[i], x[i], bound);
+        ck_szg_ok(szgi_inverse_apply(context, inverse, x, x)); /* in place: the same bits */
+        ck_assert_mem_eq(x, y, (size_t)count * sizeof *x);
+        szgi_inverse_close(&inverse);
+        ck_assert_ptr_null(inverse);
+        szg_toeplitz_close(&t);
+        szgi_memory_free(x), szgi_memory_free(y), szgi_memory_free(back);
+    }
+}
+END_TEST
+
+START_TEST(indefinite_matrices_have_no_inverse_here) {
+    szg_context *context = test_context();
+    double a[] = {1, 2}, *general = random_numbers(3, 17);
+    szg_toeplitz *t;
+    szgi_inverse *inverse;
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, 50, 2, a, &t));
+    ck_szg_fails(SZG_EDOMAIN, "positive definite", szgi_inverse_open(context, t, &inverse));
+    ck_assert_ptr_null(inverse);
+    szg_toeplitz_close(&t);
+    ck_szg_ok(szg_toeplitz_open_real(context, 9, 9, general, &t));
+    ck_szg_fails(SZG_EDOMAIN, "Hermitian", szgi_inverse_open(context, t, &inverse));
+    szg_toeplitz_close(&t);
+    szgi_memory_free(general);
+}
+END_TEST
+
+static szg_status inverse_call(const szg_toeplitz *t, double *x) {
+    szgi_inverse *inverse;
+    SZG_TRY(szgi_inverse_open(test_context(), t, &inverse));
+    szg_status status = szgi_inverse_apply(test_context(), inverse, x, x);
+    szgi_inverse_close(&inverse);
+    return status;
+}
+
 START_TEST(failed_allocations_are_survived) {
     szg_context *context = test_context();
     enum { N = 40 };
@@ -243,6 +305,7 @@ START_TEST(failed_allocations_are_survived) {
         if (!i)
             ck_survives_failed_allocations(
                 1, szgi_toeplitz_cg(context, t, &options, &b->re, &x->re, &result));
+        ck_survives_failed_allocations(8, inverse_call(t, &x->re));
         szg_toeplitz_close(&t);
     }
     szgi_memory_free(b), szgi_memory_free(x);
@@ -258,5 +321,8 @@ TEST_FILE("solve") {
     test_add(suite, "indefinite_matrices_are_refused", indefinite_matrices_are_refused);
     test_add(suite, "unreachable_tolerances_are_noticed", unreachable_tolerances_are_noticed);
     test_add(suite, "long_solves_can_be_cancelled", long_solves_can_be_cancelled);
+    test_add(suite, "inverse_undoes_the_product", inverse_undoes_the_product);
+    test_add(suite, "indefinite_matrices_have_no_inverse_here",
+             indefinite_matrices_have_no_inverse_here);
     test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }
