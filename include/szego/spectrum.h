@@ -19,7 +19,7 @@ typedef enum szg_question {
 /* How much of a spectrum is asked for. */
 typedef enum szg_want {
     SZG_WANT_ALL,   /* every value (structural zeros are counted, not listed) */
-    SZG_WANT_RANGE, /* the least and the largest value */
+    SZG_WANT_RANGE, /* the least and the largest value, or several at each end */
 } szg_want;
 
 /* Whether the ends of a Hermitian matrix's spectrum are enclosed by proof. */
@@ -36,6 +36,9 @@ typedef struct szg_spectra_options {
     szg_want want;
     bool dense; /* form the dense matrix and use LAPACK whatever its structure: the oracle */
     szg_certify certify;
+    /* With SZG_WANT_RANGE: so many values at each end (all, where there are no more); 0: one.
+     * Singular values have one at each end alone. */
+    int64_t ends;
 } szg_spectra_options;
 
 typedef enum szg_spectrum_kind {
@@ -123,6 +126,9 @@ typedef struct szg_spectrum {
     bool certified;        /* `min` and `max` are there */
     szg_interval min, max; /* contain the least and the largest eigenvalue, by proof */
     double *lo, *hi;       /* NULL, or bounds of each listed value, by proof */
+    /* An eigenvalue of the matrix lies within error[i] of re[i]; NaN where re[i] is. Under
+     * SZG_WANT_RANGE, of real eigenvalues of a normal matrix; else NULL. */
+    double *error;
 } szg_spectrum;
 
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */

@@ -4,12 +4,15 @@
 #include "spectra_private.h"
 
 enum { BLOCK = 4096 };
+/* Of a value from its angle, and of the angle from rounding of the equation's terms: some twenty
+ * operations, none of which cancels. */
+static const double ROUNDED = 64 * DBL_EPSILON;
 
 typedef struct fill_job {
     const szgi_selection *selection;
     szgi_closed_form *eigenvalue;
     const void *data;
-    double *values;
+    double *values, *errors;
     double *worst; /* one a block */
 } fill_job;
 
@@ -23,6 +26,8 @@ static szg_status fill_block(szg_context *context, void *argument, int64_t block
         double relative;
         job->values[place] = job->eigenvalue(
             job->data, job->selection->n, szgi_selection_index(job->selection, place), &relative);
+        if (job->errors)
+            job->errors[place] = (relative + ROUNDED) * fabs(job->values[place]);
         job->worst[block] = szgi_larger(job->worst[block], relative);
     }
     return SZG_OK;
@@ -32,8 +37,11 @@ szg_status szgi_closed_form_fill(szg_context *context, const szgi_selection *sel
                                  szgi_closed_form *eigenvalue, const void *data,
                                  szg_spectrum *out) {
     int64_t count = szgi_selection_count(selection), blocks = (count + BLOCK - 1) / BLOCK;
-    fill_job job = {
-        .selection = selection, .eigenvalue = eigenvalue, .data = data, .values = out->re};
+    fill_job job = {.selection = selection,
+                    .eigenvalue = eigenvalue,
+                    .data = data,
+                    .values = out->re,
+                    .errors = out->error};
     SZG_TRY(szgi_memory_alloc(context, blocks, &job.worst));
     szg_status status = szgi_pool_run(context, blocks, fill_block, &job);
     for (int64_t block = 0; status == SZG_OK && block < blocks; block++)

@@ -35,6 +35,22 @@ static szg_status refuse(szg_context *context, const szg_matrix *matrix, szg_que
                      questions[question], szg_matrix_kind_name(matrix->kind));
 }
 
+/* What backward stability says of values from LAPACK and from our divide and conquer, which are the
+ * exact ones of T + E with ||E||_2 <= n eps ||T||_2 (Weyl): solvers that know better have said so.
+ * The ends are among the values, and so is the norm. */
+static szg_status complete_errors(szg_context *context, const szg_spectra_options *options,
+                                  szg_spectrum *out) {
+    bool applies = options->want == SZG_WANT_RANGE && out->kind == SZG_SPECTRUM_EIGENVALUE &&
+                   out->normal && !out->im;
+    if (!applies || out->error)
+        return SZG_OK;
+    double norm = 0;
+    for (int64_t i = 0; i < out->count; i++)
+        norm = szgi_larger(norm, fabs(out->re[i]));
+    bool exact = out->method == SZG_METHOD_DIAGONAL || out->method == SZG_METHOD_ZERO;
+    return szgi_spectrum_errors(context, exact ? 0 : (double)out->n * DBL_EPSILON * norm, out);
+}
+
 szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
                                 szg_question question, const szg_spectra_options *options,
                                 szg_spectrum *out) {
@@ -54,12 +70,18 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
                          "%s of a %" PRId64 " x %" PRId64
                          " matrix: it is not square; ask for its singular values",
                          questions[question], matrix->rows, matrix->columns);
+    if (question == SZG_QUESTION_SINGULAR && own.ends > 1)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%" PRId64 " singular values at each end: one is possible, or all",
+                         own.ends);
     szgi_solver *solve = solvers[matrix->kind][question];
     if (!solve)
         return refuse(context, matrix, question);
     szg_status status = solve(context, matrix, &own, out);
     if (status == SZG_OK && question != SZG_QUESTION_SINGULAR)
         status = szgi_spectrum_certify(context, matrix, &own, out);
+    if (status == SZG_OK)
+        status = complete_errors(context, &own, out);
     return szgi_spectrum_finish(status, out);
 }
 

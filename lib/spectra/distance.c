@@ -74,6 +74,8 @@ static szg_status eigenvalues(szg_context *context, const szg_matrix *matrix,
     bool zero = n == 1 || slope == 0;
     int64_t count = zero ? 0 : szgi_selection_count(&selection);
     SZG_TRY(szgi_spectrum_open(context, n, count, SZG_SPECTRUM_EIGENVALUE, false, out));
+    if (options && options->want == SZG_WANT_RANGE)
+        SZG_TRY(szgi_spectrum_errors(context, 0, out));
     if (!zero)
         SZG_TRY(szgi_closed_form_fill(context, &selection, alibi_eigenvalue, &slope, out));
     out->normal = true;

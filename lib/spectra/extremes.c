@@ -1,15 +1,24 @@
 #include "extremes.h"
 
+#include "toeplitz/inverse.h"
 #include "toeplitz/symbol.h"
 
 #include "halves.h"
 
-/* Up to this order all values together cost less than an iteration may. */
-enum { ORDER_MIN = 2048, CG_STEPS = 60 };
-/* Restarts of Lanczos: before shift-and-invert is tried, in it, after it failed, and where it
- * cannot be had. */
-enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, LAST_RESTARTS = 20, ONLY_RESTARTS = 100 };
+/* Up to this order all values together cost less than an iteration may, and up to so many times the
+ * values asked for. */
+enum { ORDER_MIN = 2048, SHARE_MIN = 20 };
+/* Restarts of Lanczos: before shift-and-invert is tried, in it, where nothing is to be gained by
+ * it, after it failed, and where it cannot be had. */
+enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, HOPELESS_RESTARTS = 2, LAST_RESTARTS = 20 };
+enum { ONLY_RESTARTS = 100 };
 static const double RESIDUAL_MAX = 1e-6;
+/* Of the distance of neighbours at an end to the width of the spectrum: below it Lanczos would take
+ * hundreds of products. */
+static const double CLUSTERED = 1e-3;
+/* The least distance of a shift from the end, of several values: nearer, the first column of the
+ * inverse loses its digits. */
+static const double SHIFT_MIN = 1e-12;
 
 static const char partial_note[] =
     "values that Lanczos could not establish, at a crowded end of the spectrum, are nan";
@@ -20,33 +29,13 @@ static const char residual_meaning[] =
     "convergence";
 
 bool szgi_extremes_apply(const szgi_selection *selection) {
-    return selection->high > 0 && selection->n > ORDER_MIN;
+    return selection->high > 0 && selection->n > ORDER_MIN &&
+           selection->n > SHARE_MIN * selection->high;
 }
 
-static double dot(int64_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* Replaces values by Rayleigh quotients, whose error is quadratic in the residual, and raises
- * *worst to the largest residual norm. */
-static szg_status refine(szg_context *context, const szgi_operator *s, int64_t k,
-                         const double *vectors, double *values, double *product, double *worst) {
-    int64_t n = s->n;
-    for (int64_t i = 0; i < k; i++) {
-        const double *v = vectors + i * n;
-        SZG_TRY(s->apply(context, s->data, v, product));
-        double value = dot(n, v, product) / dot(n, v, v), squares = 0;
-        for (int64_t j = 0; j < n; j++) {
-            double defect = product[j] - value * v[j];
-            squares += defect * defect;
-        }
-        values[i] = value;
-        *worst = szgi_larger(*worst, sqrt(squares));
-    }
-    return SZG_OK;
+bool szgi_extremes_suffice(const szgi_selection *selection, bool complete,
+                           const szg_spectrum *found) {
+    return complete || (selection->n > SZGI_FALLBACK_MAX && found->count > 0);
 }
 
 /* What the search for one end works with. */
@@ -55,61 +44,89 @@ typedef struct end_search {
     int64_t k;
     double *vectors, *product; /* k n and n numbers */
     const szg_toeplitz *t;     /* NULL: no shift-and-invert */
+    double rounding;           /* of products, relative to ||x|| */
 } end_search;
+
+/* k values of one end, ascending, and how far from each an eigenvalue may be. */
+typedef struct end_pairs {
+    double *values, *errors;
+    double residual; /* the largest */
+    bool there, converged;
+} end_pairs;
+
+static void swap(double *x, double *y) {
+    double keep = *x;
+    *x = *y;
+    *y = keep;
+}
+
+static void sort_pairs(int64_t k, end_pairs *pairs) {
+    for (int64_t i = 1; i < k; i++)
+        for (int64_t j = i; j > 0 && pairs->values[j] < pairs->values[j - 1]; j--) {
+            swap(&pairs->values[j], &pairs->values[j - 1]);
+            swap(&pairs->errors[j], &pairs->errors[j - 1]);
+        }
+}
+
+/* Replaces values by Rayleigh quotients, whose error is quadratic in the residual. An eigenvalue
+ * lies within ||T v - value v|| / ||v|| of any value; to what is computed come the rounding of the
+ * product, of the difference (3 units of |value| and of the product's norm), and of the sums. */
+static szg_status refine(szg_context *context, const end_search *search, end_pairs *pairs) {
+    int64_t n = search->s->n;
+    double sums = 1 + (double)n * DBL_EPSILON;
+    pairs->residual = 0;
+    for (int64_t i = 0; i < search->k; i++) {
+        const double *v = search->vectors + i * n;
+        double *product = search->product;
+        SZG_TRY(search->s->apply(context, search->s->data, v, product));
+        double square = szgi_dot(n, v, v), value = szgi_dot(n, v, product) / square;
+        for (int64_t j = 0; j < n; j++)
+            product[j] -= value * v[j];
+        double residual = sqrt(szgi_dot(n, product, product) / square);
+        pairs->values[i] = value;
+        pairs->errors[i] = sums * (residual + search->rounding) + 4 * DBL_EPSILON * fabs(value);
+        pairs->residual = szgi_larger(pairs->residual, residual);
+    }
+    sort_pairs(search->k, pairs);
+    return SZG_OK;
+}
 
 /* ---- Shift and invert ---- */
 
 /* An end is clustered like (pi j / n)^2: the matrix sign (T - sigma) with sigma half a gap outside
  * the symbol's edge is positive definite, and its inverse has that end well apart. */
 typedef struct inverse_operator {
-    szg_toeplitz *shifted;
-    bool mapped;
-    szg_c64 *z, *u; /* scratch where mapped */
+    szgi_inverse *inverse;
+    szg_c64 *z; /* scratch where mapped, else NULL */
+    int64_t n;
 } inverse_operator;
 
-static bool good_enough(szg_status status, const szgi_cg_result *result) {
-    return status == SZG_OK || (status == SZG_ENOCONV && result->residual <= 1e-3);
-}
-
-/* The condition number, about n^2, keeps CG from its tolerance at large orders; what the pairs are
- * worth is measured on T itself afterwards. */
-static szg_status solve(szg_context *context, inverse_operator *self,
-                        szgi_preconditioner preconditioner, const double *x, double *y) {
-    szgi_cg_options options = {
-        .preconditioner = preconditioner, .tolerance = 1e-10, .iterations = CG_STEPS};
-    szgi_cg_result result = {0};
-    int64_t n = szg_toeplitz_size(self->shifted);
-    szg_status status;
-    if (self->mapped) {
-        szgi_map_to_complex(n, x, self->z);
-        memset(self->u, 0, (size_t)n * sizeof *self->u);
-        status =
-            szgi_toeplitz_cg_complex(context, self->shifted, &options, self->z, self->u, &result);
-        szgi_map_to_real(n, self->u, y);
-    } else {
-        memset(y, 0, (size_t)n * sizeof *y);
-        status = szgi_toeplitz_cg(context, self->shifted, &options, x, y, &result);
-    }
-    return good_enough(status, &result) ? SZG_OK : status;
-}
-
 static szg_status inverse_apply(szg_context *context, void *data, const double *x, double *y) {
-    szg_status status = solve(context, data, SZGI_PRECONDITIONER_STRANG, x, y);
-    if (status == SZG_EDOMAIN || status == SZG_ENOCONV)
-        status = solve(context, data, SZGI_PRECONDITIONER_TCHAN, x, y);
-    return status;
+    inverse_operator *self = data;
+    if (!self->z)
+        return szgi_inverse_apply(context, self->inverse, x, y);
+    szgi_map_to_complex(self->n, x, self->z);
+    SZG_TRY(szgi_inverse_apply(context, self->inverse, &self->z->re, &self->z->re));
+    szgi_map_to_real(self->n, self->z, y);
+    return SZG_OK;
 }
+
+/* Where the symbol's edge is at one end, how far apart eigenvalues are there by its curvature, and
+ * its width. */
+typedef struct end_shape {
+    double edge, gap, width, largest;
+} end_shape;
 
 /* Least sample of sign * symbol, and the eigenvalue spacing 1.5 f'' (pi/n)^2 that its curvature
  * there suggests, measured over the least distance at which it stands clear of rounding. */
-static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, double *edge,
-                      double *gap) {
+static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, end_shape *out) {
     int64_t at = 0;
-    double largest = 0;
+    double largest = 0, farthest = -INFINITY;
     for (int64_t j = 0; j < grid; j++) {
         if (sign * f[j].re < sign * f[at].re)
             at = j;
         largest = fmax(largest, fabs(f[j].re));
+        farthest = fmax(farthest, sign * f[j].re);
     }
     double rise = 0;
     int64_t distance = 1;
@@ -121,8 +138,10 @@ static void find_edge(int64_t grid, const szg_c64 *f, double sign, int64_t n, do
     }
     /* rise = f'' h^2 / 2 at h = 2 pi distance / grid. */
     double ratio = (double)grid / (2 * (double)distance * (double)n);
-    *edge = sign * f[at].re;
-    *gap = fmax(3 * rise * ratio * ratio, 64 * DBL_EPSILON * largest);
+    out->edge = sign * f[at].re;
+    out->width = farthest - out->edge;
+    out->gap = fmax(3 * rise * ratio * ratio, 64 * DBL_EPSILON * largest);
+    out->largest = largest;
 }
 
 szg_status szgi_toeplitz_open_shifted(szg_context *context, const szg_toeplitz *t, double sign,
@@ -147,116 +166,156 @@ szg_status szgi_toeplitz_open_shifted(szg_context *context, const szg_toeplitz *
     return status;
 }
 
-static szg_status edge_of(szg_context *context, const szg_toeplitz *t, double sign, double *sigma) {
+static szg_status shape_of(szg_context *context, const szg_toeplitz *t, bool largest,
+                           end_shape *out) {
     int64_t n = szg_toeplitz_size(t), grid = 2 * n;
     szg_c64 *samples;
+    SZG_TRY(szgi_memory_require(context, grid, 2, sizeof *samples, "samples of the symbol",
+                                "take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, grid, &samples));
     szg_status status = szg_symbol_samples(context, t, grid, samples);
-    double edge, gap;
-    if (status == SZG_OK) {
-        find_edge(grid, samples, sign, n, &edge, &gap);
-        *sigma = edge - gap / 2;
-    }
+    if (status == SZG_OK)
+        find_edge(grid, samples, largest ? -1 : 1, n, out);
     szgi_memory_free(samples);
     return status;
 }
 
+static szg_status open_inverse(szg_context *context, const end_search *search, bool largest,
+                               const end_shape *shape, inverse_operator *out) {
+    double away = shape->gap / 2;
+    if (search->k > 1)
+        away = fmax(away, SHIFT_MIN * shape->largest);
+    szg_toeplitz *shifted;
+    SZG_TRY(szgi_toeplitz_open_shifted(context, search->t, largest ? -1 : 1, shape->edge - away,
+                                       &shifted));
+    szg_status status = szgi_inverse_open(context, shifted, &out->inverse);
+    szg_toeplitz_close(&shifted);
+    if (status == SZG_OK && !szgi_toeplitz_is_real(search->t))
+        status = szgi_memory_alloc(context, search->s->n, &out->z);
+    return status;
+}
+
 static szg_status inverse_search(szg_context *context, const end_search *search, bool largest,
-                                 double *values, bool *converged) {
-    double sigma, sign = largest ? -1 : 1;
-    inverse_operator inverse = {.mapped = !szgi_toeplitz_is_real(search->t)};
-    int64_t n = search->s->n, scratch = inverse.mapped ? n : 0;
-    szgi_operator inverted = {.n = n, .apply = inverse_apply, .data = &inverse};
+                                 const end_shape *shape, end_pairs *pairs) {
+    inverse_operator inverse = {.n = search->s->n};
+    szgi_operator inverted = {.n = inverse.n, .apply = inverse_apply, .data = &inverse};
+    bool hopeless = shape->gap < 10 * search->rounding;
     szgi_lanczos_options options = {.largest = true,
                                     .k = search->k,
                                     .basis = search->k + 12,
-                                    .restarts = INVERSE_RESTARTS,
+                                    .restarts = hopeless && search->k > 1 ? HOPELESS_RESTARTS
+                                                                          : INVERSE_RESTARTS,
                                     .tolerance = 1e-10,
+                                    .partial = search->k > 1,
                                     .what = "extremes, shift and invert"};
-    SZG_TRY(edge_of(context, search->t, sign, &sigma));
-    szg_status status =
-        szgi_toeplitz_open_shifted(context, search->t, sign, sigma, &inverse.shifted);
-    if (status == SZG_OK)
-        status = szgi_memory_alloc(context, 2 * scratch, &inverse.z);
+    szg_status status = open_inverse(context, search, largest, shape, &inverse);
     if (status == SZG_OK) {
-        inverse.u = inverse.z + scratch;
-        status = szgi_lanczos(context, &inverted, &options, values, search->vectors, converged);
+        status = szgi_lanczos(context, &inverted, &options, pairs->values, search->vectors,
+                              &pairs->converged);
+        pairs->there = pairs->converged || (options.partial && !isnan(pairs->values[0]));
     }
     szgi_memory_free(inverse.z);
-    szg_toeplitz_close(&inverse.shifted);
+    szgi_inverse_close(&inverse.inverse);
     if (status != SZG_EDOMAIN && status != SZG_ENOCONV)
         return status;
-    *converged = false; /* the shift is not outside the spectrum, or CG stalls */
+    pairs->there = pairs->converged =
+        false; /* the shift is not outside the spectrum, or CG stalls */
     return SZG_OK;
 }
 
 /* ---- Both ends ---- */
 
 static szg_status plain_search(szg_context *context, const end_search *search, bool largest,
-                               int64_t restarts, double *values, bool *converged) {
+                               int64_t restarts, end_pairs *pairs) {
     szgi_lanczos_options options = {.largest = largest,
                                     .k = search->k,
                                     .restarts = restarts,
                                     .tolerance = 1e-12,
+                                    .partial = search->k > 1,
                                     .what = "extremes"};
-    return szgi_lanczos(context, search->s, &options, values, search->vectors, converged);
+    SZG_TRY(szgi_lanczos(context, search->s, &options, pairs->values, search->vectors,
+                         &pairs->converged));
+    pairs->there = pairs->converged || (options.partial && !isnan(pairs->values[0]));
+    return SZG_OK;
 }
 
-/* k values of one end into `values`, ascending, and the worst residual. */
-static szg_status search_end(szg_context *context, const end_search *search, bool largest,
-                             double *values, double *worst, bool *converged) {
-    SZG_TRY(plain_search(context, search, largest, search->t ? FIRST_RESTARTS : ONLY_RESTARTS,
-                         values, converged));
-    if (!*converged && search->t)
-        SZG_TRY(inverse_search(context, search, largest, values, converged));
-    if (!*converged && search->t)
-        SZG_TRY(plain_search(context, search, largest, LAST_RESTARTS, values, converged));
-    if (!*converged)
+/* Of one value at an end: cheap attempts first. */
+static szg_status search_one(szg_context *context, const end_search *search, bool largest,
+                             end_pairs *pairs) {
+    end_shape shape;
+    SZG_TRY(
+        plain_search(context, search, largest, search->t ? FIRST_RESTARTS : ONLY_RESTARTS, pairs));
+    if (pairs->converged || !search->t)
         return SZG_OK;
-    *worst = 0;
-    SZG_TRY(refine(context, search->s, search->k, search->vectors, values, search->product, worst));
-    szgi_sort_ascending(search->k, values);
+    SZG_TRY(shape_of(context, search->t, largest, &shape));
+    SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
+    if (pairs->converged)
+        return SZG_OK;
+    return plain_search(context, search, largest, LAST_RESTARTS, pairs);
+}
+
+/* Of several: by shift-and-invert where the symbol says that they crowd. What has not converged by
+ * then says by its residual what it is worth. */
+static szg_status search_several(szg_context *context, const end_search *search, bool largest,
+                                 end_pairs *pairs) {
+    end_shape shape = {.gap = INFINITY};
+    if (search->t)
+        SZG_TRY(shape_of(context, search->t, largest, &shape));
+    if (!(shape.gap < CLUSTERED * shape.width))
+        return plain_search(context, search, largest, ONLY_RESTARTS, pairs);
+    SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
+    return pairs->there ? SZG_OK : plain_search(context, search, largest, LAST_RESTARTS, pairs);
+}
+
+/* Into the listed values and their errors; what is not there is NaN. */
+static szg_status settle_end(szg_context *context, const end_search *search, bool largest,
+                             szg_spectrum *out, bool *converged, double *worst) {
+    int64_t first = largest ? out->count - search->k : 0;
+    end_pairs pairs = {.values = out->re + first, .errors = out->error + first};
+    SZG_TRY(search->k > 1 ? search_several(context, search, largest, &pairs)
+                          : search_one(context, search, largest, &pairs));
+    if (pairs.there)
+        SZG_TRY(refine(context, search, &pairs));
+    for (int64_t i = 0; !pairs.there && i < search->k; i++)
+        pairs.values[i] = pairs.errors[i] = NAN;
+    *converged = pairs.converged;
+    *worst = szgi_larger(*worst, pairs.residual);
     return SZG_OK;
 }
 
-/* Where the k values are not to be had, the outermost alone may be: behind ALiBi's negative
- * eigenvalue, n^2 apart, all others crowd. What was not established is NaN. */
-static szg_status settle_end(szg_context *context, const end_search *search, bool largest,
-                             szg_spectrum *out, double *worst, int64_t *established) {
-    bool converged;
-    int64_t k = search->k;
-    double *values = out->re + (largest ? out->count - k : 0), residual = 0;
-    SZG_TRY(search_end(context, search, largest, values, &residual, &converged));
-    int64_t found = converged ? k : 0;
-    if (!converged && k > 1) {
-        end_search outermost = *search;
-        outermost.k = 1;
-        SZG_TRY(search_end(context, &outermost, largest, values, &residual, &converged));
-        found = converged;
-        if (largest)
-            values[k - 1] = values[0];
+/* Whether all of several values but the innermost, which is there to be their neighbour, are told
+ * from each other: better than that no solver makes them. */
+static bool are_resolved(const end_search *search, bool largest, const szg_spectrum *s,
+                         double norm) {
+    int64_t k = search->k, first = largest ? s->count - k + 1 : 0;
+    for (int64_t i = first; i < first + k - 1; i++) {
+        double below = i > 0 ? s->re[i] - s->re[i - 1] : INFINITY;
+        double above = i + 1 < s->count ? s->re[i + 1] - s->re[i] : INFINITY;
+        if (!szgi_is_resolved(s->error[i], below < above ? below : above, norm))
+            return false;
     }
-    for (int64_t i = 0; i < k - found; i++)
-        values[largest ? i : k - 1 - i] = NAN;
-    *established += found;
-    *worst = szgi_larger(*worst, residual);
-    return SZG_OK;
+    return k > 1;
 }
 
 static szg_status search_ends(szg_context *context, const end_search *search, szg_spectrum *out,
                               bool *complete) {
     double worst = 0, norm = 0;
     int64_t established = 0;
-    SZG_TRY(settle_end(context, search, false, out, &worst, &established));
-    SZG_TRY(settle_end(context, search, true, out, &worst, &established));
-    *complete = established == out->count;
-    for (int64_t i = 0; i < out->count; i++)
+    bool low, high;
+    SZG_TRY(szgi_spectrum_errors(context, NAN, out));
+    SZG_TRY(settle_end(context, search, false, out, &low, &worst));
+    SZG_TRY(settle_end(context, search, true, out, &high, &worst));
+    for (int64_t i = 0; i < out->count; i++) {
         norm = fmax(norm, fabs(out->re[i]));
+        established += !isnan(out->re[i]);
+    }
+    *complete = (low || are_resolved(search, false, out, norm)) &&
+                (high || are_resolved(search, true, out, norm));
     out->residual = norm > 0 ? worst / norm : worst;
     out->residual_meaning = residual_meaning;
     out->normal = true;
-    out->note = *complete ? NULL : partial_note;
-    if (established > 0 && out->residual <= RESIDUAL_MAX)
+    out->note = established == out->count ? NULL : partial_note;
+    if (established > 0 && (search->k > 1 || out->residual <= RESIDUAL_MAX))
         return SZG_OK;
     *complete = false;
     szg_spectrum_close(out);
@@ -264,11 +323,12 @@ static szg_status search_ends(szg_context *context, const end_search *search, sz
 }
 
 static szg_status extremes_run(szg_context *context, const szgi_operator *s, const szg_toeplitz *t,
-                               const szgi_selection *selection, szg_spectrum *out, bool *complete) {
-    end_search search = {.s = s, .k = selection->high, .t = t};
+                               double rounding, const szgi_selection *selection, szg_spectrum *out,
+                               bool *complete) {
+    end_search search = {.s = s, .k = selection->high, .t = t, .rounding = rounding};
     *complete = false;
     SZG_TRY(szgi_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
-                                "take a smaller order"));
+                                "ask for fewer values, or take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), &search.vectors));
     search.product = search.vectors + s->n * search.k;
     szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
@@ -279,10 +339,10 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
     return szgi_spectrum_finish(status, out);
 }
 
-szg_status szgi_extremes_symmetric(szg_context *context, const szgi_operator *s,
+szg_status szgi_extremes_symmetric(szg_context *context, const szgi_operator *s, double rounding,
                                    const szgi_selection *selection, szg_spectrum *out,
                                    bool *complete) {
-    return extremes_run(context, s, NULL, selection, out, complete);
+    return extremes_run(context, s, NULL, rounding, selection, out, complete);
 }
 
 /* ---- Toeplitz operators ---- */
@@ -310,7 +370,11 @@ szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
         self.u = self.z + n;
     }
     szgi_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
-    szg_status status = extremes_run(context, &s, t, selection, out, complete);
+    /* The map to real numbers is exact but for a scaling, forth and back. */
+    double rounding = szgi_toeplitz_product_error(t);
+    if (self.z)
+        rounding += 4 * DBL_EPSILON * szgi_toeplitz_norm_wiener(t);
+    szg_status status = extremes_run(context, &s, t, rounding, selection, out, complete);
     szgi_memory_free(self.z);
     if (status == SZG_OK && out->count > 0) {
         out->method = SZG_METHOD_LANCZOS;

@@ -8,14 +8,16 @@
 #include "spectra_private.h"
 
 /* Selected ends of the spectrum of a symmetric or Hermitian t by Lanczos, with shift-and-invert at
- * a clustered end. Not *complete: values that could not be established are NaN, with a note; where
- * none was, *out is zeroed. */
+ * a clustered end, and error of each value. Not *complete: one value at an end that could not be
+ * established is NaN, with a note, and several are listed with the large errors that they have;
+ * where there is none, *out is zeroed. */
 SZG_CHECK_RESULT szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
                                                    const szgi_selection *selection,
                                                    szg_spectrum *out, bool *complete);
 
-/* The same for any symmetric operator, by Lanczos alone. */
+/* The same for any symmetric operator, by Lanczos alone. ||fl(S x) - S x|| <= rounding ||x||. */
 SZG_CHECK_RESULT szg_status szgi_extremes_symmetric(szg_context *context, const szgi_operator *s,
+                                                    double rounding,
                                                     const szgi_selection *selection,
                                                     szg_spectrum *out, bool *complete);
 
@@ -41,5 +43,12 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_open_shifted(szg_context *context, con
 
 /* Whether the ends of n values are better had one by one than from all of them. */
 bool szgi_extremes_apply(const szgi_selection *selection);
+
+/* Above this order a failed search for a few values is not made good by computing all of them. */
+enum { SZGI_FALLBACK_MAX = 16384 };
+
+/* Whether such a search's answer stays: a complete one, or what there is at a large order. */
+bool szgi_extremes_suffice(const szgi_selection *selection, bool complete,
+                           const szg_spectrum *found);
 
 #endif

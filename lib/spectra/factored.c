@@ -28,6 +28,18 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
+szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f, double *out) {
+    double a = 0, b = 0;
+    if (f->d > 0) {
+        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->a, f->lda, &a));
+        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->b, f->ldb, &b));
+    }
+    *out = 8 * sqrt((double)(f->n + f->d)) * DBL_EPSILON * a * b;
+    if (f->bias)
+        *out += szgi_toeplitz_product_error(f->bias);
+    return SZG_OK;
+}
+
 /* From the d x d matrix's values to those of the n x n matrix, which has n - d zeros besides. */
 static void widen(int64_t n, int64_t d, szg_spectrum *out) {
     out->zeros = n - d;
@@ -114,8 +126,10 @@ static szg_status symmetric_eigen(szg_context *context, const szg_factored *f,
         szg_factored copy = *f;
         szgi_operator s = {.n = f->n, .apply = factored_product, .data = &copy};
         bool complete;
-        SZG_TRY(szgi_extremes_symmetric(context, &s, &selection, out, &complete));
-        if (complete) {
+        double rounding;
+        SZG_TRY(szgi_logits_product_error(context, f, &rounding));
+        SZG_TRY(szgi_extremes_symmetric(context, &s, rounding, &selection, out, &complete));
+        if (complete || (selection.high > 1 && szgi_extremes_suffice(&selection, complete, out))) {
             out->method = SZG_METHOD_MATRIX_FREE;
             return szgi_factored_norm_frobenius(context, f, &out->frobenius);
         }

@@ -10,4 +10,10 @@
 SZG_CHECK_RESULT szg_status szgi_logits_dense(szg_context *context, const szg_factored *f,
                                               double **out);
 
+/* Bound of ||fl(L x) - L x|| / ||x|| of the products of f: that of the bias's transforms, and
+ * 8 sqrt(n + d) u ||A||_F ||B||_F of the sums of n and d terms (Higham and Mary 2019, Theorem 3.1:
+ * fails with a probability of 2 (n + d) exp(-32) at most). */
+SZG_CHECK_RESULT szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f,
+                                                      double *out);
+
 #endif

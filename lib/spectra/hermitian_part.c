@@ -48,13 +48,15 @@ static szg_status low_rank(szg_context *context, const szg_factored *f, szg_spec
 
 typedef struct half_product {
     const szg_factored *f;
-    double *scratch; /* n */
+    double *scratch; /* n; NULL: L is its own Hermitian part */
 } half_product;
 
 static szg_status apply(szg_context *context, void *data, const double *x, double *y) {
     const half_product *self = data;
     int64_t n = self->f->n;
     SZG_TRY(szgi_factored_apply(context, self->f, 'n', 1, x, n, y, n));
+    if (!self->scratch)
+        return SZG_OK;
     SZG_TRY(szgi_factored_apply(context, self->f, 't', 1, x, n, self->scratch, n));
     for (int64_t i = 0; i < n; i++)
         y[i] = y[i] / 2 + self->scratch[i] / 2;
@@ -64,11 +66,14 @@ static szg_status apply(szg_context *context, void *data, const double *x, doubl
 static szg_status ends(szg_context *context, const szg_factored *f, const szgi_selection *selection,
                        szg_spectrum *out, bool *complete) {
     half_product product = {.f = f};
-    SZG_TRY(szgi_memory_alloc(context, f->n, &product.scratch));
+    double rounding, scale;
+    SZG_TRY(szgi_logits_product_error(context, f, &rounding));
+    if (f->causal || !szgi_factored_is_symmetric(f, &scale))
+        SZG_TRY(szgi_memory_alloc(context, f->n, &product.scratch));
     szgi_operator s = {.n = f->n, .apply = apply, .data = &product};
-    szg_status status = szgi_extremes_symmetric(context, &s, selection, out, complete);
+    szg_status status = szgi_extremes_symmetric(context, &s, rounding, selection, out, complete);
     szgi_memory_free(product.scratch);
-    if (status == SZG_OK && *complete)
+    if (status == SZG_OK && out->count > 0)
         out->method = SZG_METHOD_MATRIX_FREE_PART;
     return status;
 }
@@ -96,7 +101,7 @@ szg_status szgi_factored_part(szg_context *context, const szg_matrix *matrix,
         return low_rank(context, f, out);
     if (!szgi_options_dense(options) && szgi_extremes_apply(&selection))
         SZG_TRY(ends(context, f, &selection, out, &complete));
-    if (complete)
+    if (complete || (selection.high > 1 && szgi_extremes_suffice(&selection, complete, out)))
         return SZG_OK;
     szg_spectrum_close(out);
     return dense(context, f, &selection, out);

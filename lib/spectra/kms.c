@@ -61,6 +61,7 @@ static szg_status kms_rank_one(szg_context *context, int64_t n, szg_spectrum *ou
     out->re[0] = (double)n;
     out->zeros = n - 1;
     out->rank = 1;
+    SZG_TRY(szgi_spectrum_errors(context, 0, out));
     out->residual_meaning = "exact: a matrix of rank one, v v^T";
     return SZG_OK;
 }
@@ -72,6 +73,8 @@ static szg_status kms_interior(szg_context *context, int64_t n, double r,
     SZG_TRY(szgi_spectrum_open(context, n, szgi_selection_count(&selection),
                                SZG_SPECTRUM_EIGENVALUE, false, out));
     out->rank = n; /* positive definite for |rho| < 1 */
+    if (options && options->want == SZG_WANT_RANGE)
+        SZG_TRY(szgi_spectrum_errors(context, 0, out));
     if (r > 0) {
         out->residual_meaning = residual_meaning;
         return szgi_closed_form_fill(context, &selection, kms_eigenvalue, &r, out);

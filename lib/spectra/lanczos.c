@@ -1,6 +1,7 @@
 /* The only file that knows ARPACK. */
 #include <arpack/arpack.h>
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 #include "lanczos.h"
 
+static const double HUGE_TOLERANCE = 1e300;
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Arrays and scalars of one reverse-communication run, named as in ARPACK's manual. */
@@ -89,11 +91,18 @@ static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_optio
     if (run->info < 0 && run->info != -9999)
         return szgi_fail(context, SZG_EINTERNAL, "ARPACK's dsaupd answered info = %d",
                          (int)run->info);
-    if (!*converged)
-        return SZG_OK;
+    double tolerance = options->tolerance;
+    if (!*converged) {
+        values[0] = NAN;
+        /* 1: restarts are used up; 3: no shifts are left. The factorisation is whole. */
+        if (!options->partial || (run->info != 1 && run->info != 3))
+            return SZG_OK;
+        tolerance = HUGE_TOLERANCE; /* dseupd takes the pairs that meet it: all wanted */
+        run->iparam[4] = run->nev;
+    }
     dseupd_c(1, "A", run->select, run->d, run->v, run->n, 0, "I", run->n, run->which, run->nev,
-             options->tolerance, run->resid, run->ncv, run->v, run->n, run->iparam, run->ipntr,
-             run->workd, run->workl, run->lworkl, &run->info);
+             tolerance, run->resid, run->ncv, run->v, run->n, run->iparam, run->ipntr, run->workd,
+             run->workl, run->lworkl, &run->info);
     if (run->info != 0)
         return szgi_fail(context, SZG_ENOCONV, "ARPACK's dseupd answered info = %d",
                          (int)run->info);

@@ -17,12 +17,14 @@ typedef struct szgi_lanczos_options {
     int64_t basis;    /* vectors kept, k + 1 .. n; 0: 2 k + 20, cut at n */
     int64_t restarts; /* at most that many */
     double tolerance; /* relative to each eigenvalue, as ARPACK has it */
+    bool partial;     /* answer with pairs that have not met the tolerance too */
     const char *what; /* for progress */
 } szgi_lanczos_options;
 
 /* Implicitly restarted Lanczos (ARPACK; Lehoucq, Sorensen, Yang 1998) from a fixed pseudo-random
  * start. vectors: k rows of n, orthonormal, sorted with `values` ascending. *converged tells
- * whether all k met the tolerance; where not, values and vectors are undefined. ARPACK keeps state
+ * whether all k met the tolerance; where not, values and vectors are undefined, but with `partial`:
+ * then those k Ritz pairs are there, or values[0] is NaN. ARPACK keeps state
  * between its calls, so one run at a time holds a lock: `apply` must not call this function. */
 SZG_CHECK_RESULT szg_status szgi_lanczos(szg_context *context, const szgi_operator *s,
                                          const szgi_lanczos_options *options, double *values,

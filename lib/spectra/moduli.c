@@ -13,6 +13,8 @@ void szgi_spectrum_to_moduli(szg_spectrum *spectrum) {
         spectrum->re[i] = NAN;
     if (!definite)
         spectrum->note = "the least singular values lie inside the spectrum: not established";
+    szgi_memory_free(spectrum->error);
+    spectrum->error = NULL;
     spectrum->kind = SZG_SPECTRUM_SINGULAR;
     spectrum->normal = spectrum->certified = false;
     spectrum->trace = NAN;

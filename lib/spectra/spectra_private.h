@@ -39,6 +39,10 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_open(szg_context *context, int64_t n, 
                                                szg_spectrum_kind kind, bool is_complex,
                                                szg_spectrum *out);
 
+/* Makes out->error: `error` for each value. */
+SZG_CHECK_RESULT szg_status szgi_spectrum_errors(szg_context *context, double error,
+                                                 szg_spectrum *out);
+
 /* Returns `status`; where that is a failure, closes *out first. */
 SZG_CHECK_RESULT szg_status szgi_spectrum_finish(szg_status status, szg_spectrum *out);
 
@@ -55,6 +59,12 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_from_moduli(szg_context *context,
 /* The zero matrix of order n. */
 SZG_CHECK_RESULT szg_status szgi_spectrum_zero(szg_context *context, int64_t n,
                                                szg_spectrum_kind kind, szg_spectrum *out);
+
+/* Whether an eigenvalue within `error` is told from its neighbours, the nearest of which is `gap`
+ * away, in a matrix of that norm. NaN: no. */
+static inline bool szgi_is_resolved(double error, double gap, double norm) {
+    return error <= 1e-10 * norm && error <= gap / 10;
+}
 
 /* Sorts in place. */
 void szgi_sort_ascending(int64_t count, double *values);
@@ -112,7 +122,7 @@ double szgi_secular_root(const szgi_secular *equation, double lo, double hi, dou
 typedef double szgi_closed_form(const void *data, int64_t n, int64_t index, double *relative);
 
 /* Fills out->re with the selected eigenvalues, in parallel; out->residual becomes the largest
- * relative error. */
+ * relative error. out->error is filled where it was made. */
 SZG_CHECK_RESULT szg_status szgi_closed_form_fill(szg_context *context,
                                                   const szgi_selection *selection,
                                                   szgi_closed_form *eigenvalue, const void *data,

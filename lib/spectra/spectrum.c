@@ -22,8 +22,12 @@ szg_status szgi_selection_of(szg_context *context, int64_t n, const szg_spectra_
     szg_want want = options ? options->want : SZG_WANT_ALL;
     if (want != SZG_WANT_ALL && want != SZG_WANT_RANGE)
         return szgi_fail(context, SZG_EINVAL, "unknown part of a spectrum: %d", (int)want);
-    if (want == SZG_WANT_RANGE && n > 1)
-        out->low = out->high = 1;
+    int64_t ends = options && options->ends != 0 ? options->ends : 1;
+    if (ends < 0)
+        return szgi_fail(context, SZG_EINVAL, "%" PRId64 " values at each end: none are negative",
+                         ends);
+    if (want == SZG_WANT_RANGE && ends <= n / 2)
+        *out = (szgi_selection){.n = n, .low = ends, .high = ends};
     return SZG_OK;
 }
 
@@ -42,6 +46,13 @@ szg_status szgi_spectrum_open(szg_context *context, int64_t n, int64_t count,
     if (status != SZG_OK)
         szg_spectrum_close(out);
     return status;
+}
+
+szg_status szgi_spectrum_errors(szg_context *context, double error, szg_spectrum *out) {
+    SZG_TRY(szgi_memory_alloc(context, out->count, &out->error));
+    for (int64_t i = 0; i < out->count; i++)
+        out->error[i] = error;
+    return SZG_OK;
 }
 
 szg_status szgi_spectrum_zero(szg_context *context, int64_t n, szg_spectrum_kind kind,
@@ -74,6 +85,8 @@ void szgi_spectrum_scale(szg_spectrum *spectrum, int exponent) {
         if (spectrum->im)
             spectrum->im[i] = ldexp(spectrum->im[i], exponent);
     }
+    for (int64_t i = 0; spectrum->error && i < spectrum->count; i++)
+        spectrum->error[i] = ldexp(spectrum->error[i], exponent) + DBL_TRUE_MIN;
     spectrum->trace = ldexp(spectrum->trace, exponent);
     spectrum->frobenius = ldexp(spectrum->frobenius, exponent);
 }
@@ -85,6 +98,7 @@ void szg_spectrum_close(szg_spectrum *spectrum) {
     szgi_memory_free(spectrum->im);
     szgi_memory_free(spectrum->lo);
     szgi_memory_free(spectrum->hi);
+    szgi_memory_free(spectrum->error);
     memset(spectrum, 0, sizeof *spectrum);
 }
 

@@ -8,9 +8,6 @@
 #include "solvers.h"
 #include "tiny.h"
 
-/* Above this order a failed search for a few values is not made good by computing all of them. */
-enum { FALLBACK_MAX = 16384 };
-
 static const char triangular_note[] =
     "triangular: the eigenvalues are the diagonal and say little of a matrix so far from normal; "
     "its size and conditioning are in the singular values";
@@ -108,9 +105,9 @@ static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
     bool few = szgi_extremes_apply(selection), complete = false;
     if (few)
         SZG_TRY(szgi_extremes_toeplitz(context, t, selection, out, &complete));
-    if (complete || (few && selection->n > FALLBACK_MAX && out->count > 0))
+    if (few && szgi_extremes_suffice(selection, complete, out))
         return SZG_OK;
-    if (few && selection->n > FALLBACK_MAX)
+    if (few && selection->n > SZGI_FALLBACK_MAX)
         return szgi_fail(context, SZG_ENOCONV,
                          "Lanczos found no clear ends of the spectrum at n = %lld: ask for all "
                          "eigenvalues, or for the symbol's certified range",

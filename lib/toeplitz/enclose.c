@@ -12,6 +12,16 @@ static double transform_error(int64_t length) {
     return 8 * (log2((double)length) + 2) * DBL_EPSILON;
 }
 
+/* Transform, product with eigenvalues that a transform has made, and transform back; a band is
+ * summed in 2 degree + 1 terms. Eigenvalues do not exceed the sum of the moduli, by which each of
+ * the three transforms errs relatively. */
+double szgi_toeplitz_product_error(const szg_toeplitz *t) {
+    double norm = szgi_toeplitz_norm_wiener(t);
+    if (szgi_toeplitz_is_direct(t))
+        return 2 * (double)(2 * t->degree + 3) * DBL_EPSILON * norm;
+    return 4 * transform_error(4 * t->n) * norm;
+}
+
 static void circulant_range(const szgi_circulant *circulant, double *lo, double *hi) {
     int64_t count = circulant->real ? circulant->length / 2 + 1 : circulant->length;
     *lo = INFINITY;

@@ -77,7 +77,7 @@ class Matrix(Struct):
 class SpectraOptions(Struct):
     c_name = "szg_spectra_options"
     _fields_ = [("size", ctypes.c_size_t), ("want", _INT), ("dense", ctypes.c_bool),
-                ("certify", _INT)]
+                ("certify", _INT), ("ends", _I64)]
 
 
 class Spectrum(Struct):
@@ -86,7 +86,8 @@ class Spectrum(Struct):
                 ("re", ctypes.POINTER(_F64)), ("im", ctypes.POINTER(_F64)), ("normal", ctypes.c_bool),
                 ("trace", _F64), ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR),
                 ("method", _INT), ("note", _STR), ("certified", ctypes.c_bool), ("min", Interval),
-                ("max", Interval), ("lo", ctypes.POINTER(_F64)), ("hi", ctypes.POINTER(_F64))]
+                ("max", Interval), ("lo", ctypes.POINTER(_F64)), ("hi", ctypes.POINTER(_F64)),
+                ("error", ctypes.POINTER(_F64))]
 
 
 class KernelFacts(Struct):
