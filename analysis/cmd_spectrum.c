@@ -6,6 +6,7 @@
 #include "formats/result.h"
 
 #include <szego/density.h>
+#include <szego/extremes.h>
 
 #include "specs.h"
 
@@ -16,12 +17,13 @@ enum {
     KEY_ALL,
     KEY_CONTENT,
     KEY_MASK,
+    KEY_K,
     KEY_DENSITY,
     KEY_MOMENTS,
     KEY_VECTORS
 };
 enum part { KERNEL, CONTENT, LOGITS, RATIO };
-enum { SAMPLES = 1024 };
+enum { SAMPLES = 1024, K_MAX = 100 };
 static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "none|causal";
 
 typedef struct spectrum_options {
@@ -29,6 +31,7 @@ typedef struct spectrum_options {
     enum part part;
     bool dense, all, causal, certify, density;
     int64_t moments, vectors; /* of the density; 0: its defaults */
+    int64_t k;                /* eigenvalues at each end; 0: their range, with all tables */
     const char *content;
 } spectrum_options;
 
@@ -49,6 +52,10 @@ static const struct argp_option options[] = {
     {"certify", KEY_CERTIFY, NULL, 0,
      "prove the range of the eigenvalues of a Hermitian matrix, with --all every eigenvalue, "
      "whatever it costs; without the option the range where it costs little",
+     1},
+    {"k", KEY_K, "K", 0,
+     "K eigenvalues at each end (table extremes, 1 .. 100), in place of their range; up to "
+     "N = 10^7, K <= 2 up to 10^8",
      1},
     {"density", KEY_DENSITY, NULL, 0,
      "the density of the eigenvalues (table density), in place of their range; up to N = 10^8", 1},
@@ -73,6 +80,11 @@ static void check_options(const spectrum_options *own, struct argp_state *state)
     if (own->density && (own->part == RATIO || own->all || own->dense || own->certify))
         argp_error(state, "--density takes the place of eigenvalues: leave out --all, --dense, "
                           "--certify and --part ratio");
+    if (own->k > 0 && (own->part == RATIO || own->all || own->density || own->certify))
+        argp_error(state, "--k takes the place of the range: leave out --all, --density, "
+                          "--certify and --part ratio");
+    if (own->k > 0 && own->dense)
+        argp_error(state, "--k chooses its solver: leave out --dense");
     if (!own->density && (own->moments || own->vectors))
         argp_error(state, "--moments and --vectors belong to --density");
 }
@@ -100,6 +112,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
         return 0;
     case KEY_VECTORS:
         own->vectors = parse_integer(state, "--vectors", argument, 1, 1 << 20);
+        return 0;
+    case KEY_K:
+        own->k = parse_integer(state, "--k", argument, 1, K_MAX);
         return 0;
     case KEY_DENSE:
         own->dense = true;
@@ -129,16 +144,31 @@ typedef struct spectrum_job {
     szg_content *content; /* NULL for kernels */
     szg_report_tables tables;
     szg_density_tables density; /* with --density, in place of all others */
+    szg_table *extremes;        /* with --k, likewise */
     szg_table *contraction;     /* NULL but for ratios */
 } spectrum_job;
+
+static const char *name_of(const szg_matrix *matrix) {
+    return matrix->name ? matrix->name : szg_matrix_kind_name(matrix->kind);
+}
+
+static szg_status add_extremes(spectrum_job *job, const szg_report_labels *labels,
+                               const szg_matrix *matrix) {
+    const szg_extremes_labels row = {SZG_INIT(szg_extremes_labels), .source = labels->source,
+                                     .head = labels->head, .matrix = name_of(matrix)};
+    szg_extremes extremes;
+    SZG_TRY(szg_extremes_compute(job->context, matrix, job->own->k, &extremes));
+    szg_status status = szg_extremes_add(job->context, job->extremes, &row, &extremes);
+    szg_extremes_close(&extremes);
+    return status;
+}
 
 static szg_status add_density(spectrum_job *job, const szg_report_labels *labels,
                               const szg_matrix *matrix) {
     const szg_density_options wanted = {SZG_INIT(szg_density_options), .moments = job->own->moments,
                                         .vectors = job->own->vectors, .seed = job->seed};
-    const szg_density_labels row = {
-        SZG_INIT(szg_density_labels), .source = labels->source, .head = labels->head,
-        .matrix = matrix->name ? matrix->name : szg_matrix_kind_name(matrix->kind)};
+    const szg_density_labels row = {SZG_INIT(szg_density_labels), .source = labels->source,
+                                    .head = labels->head, .matrix = name_of(matrix)};
     szg_density density;
     SZG_TRY(szg_density_compute(job->context, matrix, &wanted, &density));
     szg_status status = szg_density_add(job->context, &job->density, &row, &density);
@@ -151,6 +181,8 @@ static szg_status add_matrix(spectrum_job *job, const szg_report_labels *labels,
     szg_matrix_report report;
     if (job->own->density)
         return add_density(job, labels, matrix);
+    if (job->own->k > 0)
+        return add_extremes(job, labels, matrix);
     SZG_TRY(szg_summary_compute(job->context, matrix, &job->report, &report));
     szg_status status = szg_report_add(job->context, &job->tables, labels, &report);
     szg_matrix_report_close(&report);
@@ -219,6 +251,16 @@ static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int
                                     : add_logits(job, encoding, n, head);
 }
 
+static szg_status open_tables(spectrum_job *job, bool symbols) {
+    if (job->own->density)
+        return szg_density_tables_open(job->context, &job->density);
+    if (job->own->k > 0)
+        return szg_extremes_table(job->context, &job->extremes);
+    SZG_TRY(szg_report_tables_open(job->context, job->own->all, symbols, &job->tables));
+    szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
+    return SZG_OK;
+}
+
 static szg_status open_job(command_call *call, spectrum_job *job) {
     const spectrum_options *own = call->own;
     bool symbols = specs_output_folder(call);
@@ -231,9 +273,7 @@ static szg_status open_job(command_call *call, spectrum_job *job) {
         job->report.certify = !own->certify ? SZG_CERTIFY_CHEAP
                               : own->all    ? SZG_CERTIFY_VALUES
                                             : SZG_CERTIFY_ENDS;
-    SZG_TRY(own->density ? szg_density_tables_open(call->context, &job->density)
-                         : szg_report_tables_open(call->context, own->all, symbols, &job->tables));
-    szg_table_close(&job->tables.atoms); /* `szego symbol` lists them */
+    SZG_TRY(open_tables(job, symbols));
     if (own->part == KERNEL)
         return SZG_OK;
     if (own->part == RATIO) {
@@ -249,12 +289,13 @@ static void close_job(spectrum_job *job) {
     szg_report_tables_close(&job->tables);
     szg_density_tables_close(&job->density);
     szg_table_close(&job->contraction);
+    szg_table_close(&job->extremes);
 }
 
 static szg_status finish(command_call *call, spectrum_job *job) {
     szg_table **const tables[] = {
         &job->tables.summary, &job->contraction,     &job->tables.eigenvalues, &job->tables.samples,
-        &job->tables.range,   &job->density.density, &job->density.moments};
+        &job->tables.range,   &job->density.density, &job->density.moments,    &job->extremes};
     return output_tables(call, sizeof tables / sizeof *tables, tables,
                          job->own->all ? "eigenvalues" : NULL);
 }
@@ -278,6 +319,8 @@ static const command_example examples[] = {
      "How RoPE changes the spectrum of random content."},
     {"szego spectrum alibi:heads=4 -n 256,512 --all -o spectra/",
      "Every eigenvalue at two lengths, in files."},
+    {"szego spectrum file:path=kernel.txt -n 1000000 --k 10",
+     "Ten eigenvalues at each end of a long kernel's spectrum."},
     {0}};
 
 static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},

@@ -14,6 +14,7 @@
 #include <szego/encoding.h>
 #include <szego/examples.h>
 #include <szego/export.h>
+#include <szego/extremes.h>
 #include <szego/factored.h>
 #include <szego/matrix.h>
 #include <szego/page.h>

@@ -1,0 +1,83 @@
+/* The table of eigenvalues at the ends of spectra. */
+#include <math.h>
+#include <szego/extremes.h>
+
+#include "base/options.h"
+#include "base/row.h"
+#include "base/table.h"
+#include "summary/summary.h"
+
+#define EXTREMES(X)                                                                                \
+    X(EXTREMES_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                 \
+    X(EXTREMES_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                  \
+    X(EXTREMES_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                           \
+    X(EXTREMES_N, "n", SZG_INTEGER, "order of the matrix")                                         \
+    X(EXTREMES_END, "end", SZG_TEXT, "which end of the spectrum: least or largest")                \
+    X(EXTREMES_INDEX, "index", SZG_INTEGER, "place at that end; 0: the outermost")                 \
+    X(EXTREMES_VALUE, "value", SZG_REAL, "the eigenvalue; empty where it is not resolved")         \
+    X(EXTREMES_ERROR, "error", SZG_REAL,                                                           \
+      "an eigenvalue lies within this distance of the computed value")                             \
+    X(EXTREMES_GAP, "gap", SZG_REAL, "distance to the nearest other computed value")               \
+    X(EXTREMES_RESOLVED, "resolved", SZG_INTEGER,                                                  \
+      "1 where error <= gap / 10 and <= 1e-10 of the norm, else 0")                                \
+    X(EXTREMES_LO, "lo", SZG_REAL, "the end of the spectrum is not less (index 0)")                \
+    X(EXTREMES_HI, "hi", SZG_REAL, "the end of the spectrum is not larger (index 0)")              \
+    X(EXTREMES_SOLVER, "solver", SZG_TEXT, "which solver")                                         \
+    X(EXTREMES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                               \
+    X(EXTREMES_NOTE, "note", SZG_TEXT, "what a reader must know")
+SZGI_SCHEMA(extremes_columns, EXTREMES);
+
+szg_status szg_extremes_table(szg_context *context, szg_table **out) {
+    SZG_TRY(szg_table_open(context, "extremes", extremes_columns, extremes_columns_count, out));
+    szgi_table_set_end(*out, EXTREMES_ERROR, SZGI_END_UPPER);
+    szg_status status = szgi_table_mark_ends(context, *out, "lo", "hi");
+    if (status != SZG_OK)
+        szg_table_close(out);
+    return status;
+}
+
+static void add_value(szgi_row *row, const szg_extreme *value) {
+    if (value->resolved)
+        szgi_row_real(row, EXTREMES_VALUE, value->value);
+    if (!isnan(value->error))
+        szgi_row_real(row, EXTREMES_ERROR, value->error);
+    if (isfinite(value->gap))
+        szgi_row_real(row, EXTREMES_GAP, value->gap);
+    szgi_row_integer(row, EXTREMES_RESOLVED, value->resolved);
+    if (!value->resolved)
+        szgi_row_text(row, EXTREMES_NOTE,
+                      "not resolved: the error exceeds a tenth of the gap or 1e-10 of the norm");
+}
+
+static szg_status add_end(szg_context *context, szg_table *table, const szg_extremes_labels *labels,
+                          const szg_extremes *extremes, bool largest) {
+    const szg_extreme *values = largest ? extremes->largest : extremes->least;
+    for (int64_t i = 0; i < extremes->count; i++) {
+        szgi_row row = szgi_row_add(context, table);
+        szgi_row_text(&row, EXTREMES_SOURCE, labels->source);
+        szgi_row_place(&row, EXTREMES_HEAD, labels->head);
+        szgi_row_text(&row, EXTREMES_MATRIX, labels->matrix);
+        szgi_row_integer(&row, EXTREMES_N, extremes->n);
+        szgi_row_text(&row, EXTREMES_END, largest ? "largest" : "least");
+        szgi_row_integer(&row, EXTREMES_INDEX, i);
+        add_value(&row, &values[i]);
+        if (i == 0) {
+            szgi_row_real(&row, EXTREMES_LO, largest ? extremes->largest_lo : extremes->least_lo);
+            szgi_row_real(&row, EXTREMES_HI, largest ? extremes->largest_hi : extremes->least_hi);
+        }
+        szgi_row_text(&row, EXTREMES_SOLVER, szg_method_solver(extremes->method));
+        szgi_row_text(&row, EXTREMES_VALUES_OF,
+                      szgi_values_of_name(extremes->hermitian_part ? SZGI_VALUES_OF_HERMITIAN_PART
+                                                                   : SZGI_VALUES_OF_MATRIX));
+        SZG_TRY(row.status);
+    }
+    return SZG_OK;
+}
+
+szg_status szg_extremes_add(szg_context *context, szg_table *table,
+                            const szg_extremes_labels *labels, const szg_extremes *extremes) {
+    szg_extremes_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_extremes_labels, labels, &own));
+    SZG_TRY(add_end(context, table, &own, extremes, false));
+    return add_end(context, table, &own, extremes, true);
+}

@@ -1,0 +1,456 @@
+/* Eigenvalues at both ends: of long matrices by their lags against closed forms, of short ones
+ * against all eigenvalues. What is resolved lies within its error of the eigenvalue of its place;
+ * whatever is listed lies within its error of some eigenvalue; and what is not resolved really has
+ * an error above its limits. */
+#include <szego/extremes.h>
+
+#include "spectra/extremes.h"
+
+#include "spectra_support.h"
+
+enum { LONG = 100000 };
+
+static szg_toeplitz *open_symmetric(int64_t n, int64_t count, const double *lags) {
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, count, lags, &t));
+    return t;
+}
+
+static szg_toeplitz *open_kms(int64_t n, double rho) {
+    double *lags = get(n, sizeof *lags);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = pow(rho, (double)k);
+    szg_toeplitz *t = open_symmetric(n, n, lags);
+    szgi_memory_free(lags);
+    return t;
+}
+
+/* Values of a matrix that are known another way, each within `rounding`. */
+typedef struct truth {
+    int64_t n;
+    double (*at)(const struct truth *self, int64_t index); /* ascending */
+    const szg_spectrum *all;                               /* of n values, where `at` reads it */
+    double rounding;
+} truth;
+
+static double listed(const truth *self, int64_t index) {
+    return self->all->re[index];
+}
+
+static double nearest(const truth *self, double value) {
+    int64_t lo = 0, hi = self->n - 1; /* the last one that is at most `value`, or the first */
+    while (lo < hi) {
+        int64_t middle = hi - (hi - lo) / 2;
+        if (self->at(self, middle) <= value)
+            lo = middle;
+        else
+            hi = middle - 1;
+    }
+    double distance = fabs(value - self->at(self, lo));
+    return lo + 1 < self->n ? fmin(distance, fabs(value - self->at(self, lo + 1))) : distance;
+}
+
+static double norm_of_truth(const truth *self) {
+    return fmax(fabs(self->at(self, 0)), fabs(self->at(self, self->n - 1)));
+}
+
+static void check_value(const truth *self, const szg_extreme *value, double want) {
+    double norm = norm_of_truth(self);
+    bool small = value->error <= 1e-10 * norm && value->error <= value->gap / 10;
+    ck_assert_int_eq(value->resolved, small);
+    ck_close(nearest(self, value->value), 0, value->error + self->rounding);
+    if (value->resolved)
+        ck_close(value->value, want, value->error + self->rounding);
+}
+
+/* The number of resolved values. */
+static int check_extremes(const truth *self, const szg_extremes *s) {
+    int resolved = 0;
+    int64_t n = self->n;
+    ck_assert_int_eq(s->n, n);
+    for (int64_t i = 0; i < s->count; i++) {
+        check_value(self, &s->least[i], self->at(self, i));
+        check_value(self, &s->largest[i], self->at(self, n - 1 - i));
+        resolved += s->least[i].resolved + s->largest[i].resolved;
+    }
+    ck_assert_double_le(s->least_lo, self->at(self, 0) + self->rounding);
+    ck_assert_double_ge(s->least_hi, self->at(self, 0) - self->rounding);
+    ck_assert_double_le(s->largest_lo, self->at(self, n - 1) + self->rounding);
+    ck_assert_double_ge(s->largest_hi, self->at(self, n - 1) - self->rounding);
+    return resolved;
+}
+
+static int check_matrix(const truth *self, szg_matrix matrix, int64_t k, szg_method method) {
+    szg_extremes s;
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, k, &s));
+    ck_assert_int_eq(s.count, k < self->n ? k : self->n);
+    ck_assert_int_eq(s.method, method);
+    int resolved = check_extremes(self, &s);
+    szg_extremes_close(&s);
+    ck_assert_ptr_null(s.least);
+    return resolved;
+}
+
+static int check_toeplitz(const truth *self, szg_toeplitz *t, int64_t k, szg_method method) {
+    int resolved = check_matrix(self, szg_matrix_toeplitz(t), k, method);
+    szg_toeplitz_close(&t);
+    return resolved;
+}
+
+/* All values in closed form, right to 64 units each. */
+static truth closed_form(szg_matrix matrix, szg_spectrum *all) {
+    ck_szg_ok(eigenvalues_of(test_context(), matrix, NULL, all));
+    truth known = {.n = all->n, .at = listed, .all = all};
+    known.rounding = 64 * DBL_EPSILON * norm_of_truth(&known);
+    return known;
+}
+
+/* Both edges are clustered: at n = 100,000 neighbours are 2.7e-7 (top) and 2e-12 (bottom) of the
+ * norm apart, and products err by 1.5e-13. */
+START_TEST(kms_by_its_lags) {
+    const int64_t orders[] = {3000, LONG};
+    for (int i = 0; i < 2; i++) {
+        szg_spectrum all;
+        truth known = closed_form(szg_matrix_kms(orders[i], 0.9), &all);
+        ck_assert_int_eq(check_toeplitz(&known, open_kms(orders[i], 0.9), 5, SZG_METHOD_LANCZOS),
+                         10);
+        szg_spectrum_close(&all);
+    }
+}
+END_TEST
+
+/* The symbol is 1 up to 4e-5; neighbours at both edges are 3e-14 apart, which no product tells. */
+START_TEST(crowded_ends_are_not_resolved) {
+    szg_spectrum all;
+    truth known = closed_form(szg_matrix_kms(LONG, 1e-5), &all);
+    ck_assert_int_eq(check_toeplitz(&known, open_kms(LONG, 1e-5), 3, SZG_METHOD_LANCZOS), 0);
+    szg_spectrum_close(&all);
+}
+END_TEST
+
+static double second_difference(const truth *self, int64_t index) {
+    double half = sin((double)(index + 1) * M_PI / (2 * (double)(self->n + 1)));
+    return 4 * half * half;
+}
+
+START_TEST(tridiagonal_by_its_lags) {
+    const double lags[2] = {2, -1};
+    const truth known = {.n = 50000, .at = second_difference, .rounding = 16 * DBL_EPSILON};
+    ck_assert_int_eq(
+        check_toeplitz(&known, open_symmetric(known.n, 2, lags), 10, SZG_METHOD_LANCZOS), 20);
+}
+END_TEST
+
+/* -|i - j|: the least and the largest ones stand apart, and behind the least all others crowd. */
+START_TEST(alibi_by_its_lags) {
+    const int64_t n = 17000; /* above it a failed search is not made good by all values */
+    double *lags = get(n, sizeof *lags);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = -(double)k;
+    szg_spectrum all;
+    szg_extremes s;
+    truth known = closed_form(szg_matrix_distance(n, 1), &all);
+    szg_toeplitz *t = open_symmetric(n, n, lags);
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 3, &s));
+    ck_assert_int_eq(check_extremes(&known, &s), 4);
+    ck_assert(s.least[0].resolved && !s.least[1].resolved && !s.least[2].resolved);
+    szg_extremes_close(&s);
+    szg_spectrum_close(&all);
+    szg_toeplitz_close(&t);
+    szgi_memory_free(lags);
+}
+END_TEST
+
+static double random_lag(int64_t k) {
+    const szgi_stream stream = {.seed = test_seed(), .purpose = 90};
+    return test_real(&stream, (uint64_t)k);
+}
+
+static szg_toeplitz *random_symmetric(int64_t n) {
+    double *lags = get(n, sizeof *lags);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = random_lag(k);
+    szg_toeplitz *t = open_symmetric(n, n, lags);
+    szgi_memory_free(lags);
+    return t;
+}
+
+static szg_toeplitz *random_hermitian(int64_t n) {
+    szg_toeplitz *t;
+    szg_c64 *lags = get(n, sizeof *lags);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = (szg_c64){random_lag(2 * k), k > 0 ? random_lag(2 * k + 1) : 0};
+    ck_szg_ok(szg_toeplitz_open_hermitian(test_context(), n, n, lags, &t));
+    szgi_memory_free(lags);
+    return t;
+}
+
+/* All values by LAPACK or the divide and conquer: right to n eps of the norm. */
+static truth all_values(szg_matrix matrix, szg_spectrum *all) {
+    ck_szg_ok(part_of(test_context(), matrix, NULL, all));
+    truth known = {.n = all->n, .at = listed, .all = all};
+    known.rounding = weyl(all->n, all->frobenius);
+    return known;
+}
+
+/* At these orders Lanczos is asked where the public door would compute all values. */
+START_TEST(random_lags_by_lanczos) {
+    for (int kind = 0; kind < 2; kind++) {
+        const int64_t n = 500, k = 4;
+        szg_toeplitz *t = kind ? random_hermitian(n) : random_symmetric(n);
+        szg_spectrum all, s;
+        truth known = all_values(szg_matrix_toeplitz(t), &all);
+        szgi_selection selection = {.n = n, .low = k, .high = k};
+        bool complete;
+        ck_szg_ok(szgi_extremes_toeplitz(test_context(), t, &selection, &s, &complete));
+        ck_assert(complete && s.count == 2 * k);
+        for (int64_t i = 0; i < s.count; i++) {
+            double want = known.at(&known, szgi_selection_index(&selection, i));
+            ck_close(s.re[i], want, s.error[i] + known.rounding);
+            ck_close(s.error[i], 0, 1e-10 * norm_of_truth(&known));
+        }
+        szg_spectrum_close(&s);
+        szg_spectrum_close(&all);
+        szg_toeplitz_close(&t);
+    }
+}
+END_TEST
+
+/* The top of a Gaussian kernel is resolved; its bottom is 0 to rounding, where Lanczos gives up and
+ * all values are computed. */
+START_TEST(smooth_kernel_by_all_values) {
+    const int64_t n = 2500;
+    double lags[400];
+    for (int k = 0; k < 400; k++)
+        lags[k] = exp(-k * k / 800.0);
+    szg_toeplitz *t = open_symmetric(n, 400, lags);
+    szg_spectrum all;
+    truth known = all_values(szg_matrix_toeplitz(t), &all);
+    ck_assert_int_ge(check_toeplitz(&known, t, 4, SZG_METHOD_DIVIDE), 4);
+    szg_spectrum_close(&all);
+}
+END_TEST
+
+START_TEST(short_matrices_by_all_values) {
+    for (int64_t n = 1; n <= 40; n += 13)
+        for (int kind = 0; kind < 2; kind++) {
+            szg_toeplitz *t = kind ? random_hermitian(n) : random_symmetric(n);
+            szg_spectrum all;
+            szg_matrix matrix = szg_matrix_toeplitz(t);
+            truth known = all_values(matrix, &all);
+            for (int64_t k = 1; k <= n + 1; k += 1 + n / 3) {
+                szg_extremes s;
+                ck_szg_ok(szg_extremes_compute(test_context(), &matrix, k, &s));
+                check_extremes(&known, &s);
+                ck_assert(s.method != SZG_METHOD_LANCZOS);
+                ck_assert(n > 1 || isinf(s.least[0].gap));
+                szg_extremes_close(&s);
+            }
+            szg_spectrum_close(&all);
+            szg_toeplitz_close(&t);
+        }
+}
+END_TEST
+
+/* Any order: the ends alone are computed. */
+START_TEST(closed_forms_of_huge_matrices) {
+    const szg_matrix matrices[] = {szg_matrix_kms(1000000000, 0.9),
+                                   szg_matrix_distance(1000000000, 0.5)};
+    for (int i = 0; i < 2; i++) {
+        szg_extremes s;
+        ck_szg_ok(szg_extremes_compute(test_context(), &matrices[i], 3, &s));
+        for (int k = 0; k < 3; k++) {
+            double size = 1e-12 * fabs(s.largest[k].value);
+            ck_assert(s.largest[k].error > 0 && s.largest[k].error < size);
+            ck_assert(k == 0 || s.largest[k].value <= s.largest[k - 1].value);
+        }
+        /* 2.7e-15 of the norm apart at the top of KMS; ALiBi's are 1/p^2 */
+        ck_assert_int_eq(s.largest[0].resolved, i == 1);
+        szg_extremes_close(&s);
+    }
+}
+END_TEST
+
+START_TEST(zeros_by_structure_count) {
+    const double weight[2] = {1, 2}, theta[2] = {0.5, 1.7};
+    szg_matrix matrix = szg_matrix_cosines(1000000000, 2, weight, theta);
+    szg_extremes s;
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 6, &s));
+    for (int i = 0; i < 6; i++) {
+        ck_assert(s.least[i].value == 0 && s.least[i].error == 0 && s.least[i].resolved);
+        ck_assert_int_eq(s.largest[i].value > 0, i < 4); /* w n / 2 each, nearly in pairs */
+        ck_close(s.largest[i].value, i < 2 ? 1e9 : i < 4 ? 5e8 : 0, 10);
+    }
+    ck_assert(s.least_lo == 0 || fabs(s.least_lo) < 1e-300);
+    szg_extremes_close(&s);
+    szg_matrix zero = szg_matrix_zero(5);
+    ck_szg_ok(szg_extremes_compute(test_context(), &zero, 2, &s));
+    ck_assert(s.least[1].value == 0 && s.largest[0].resolved);
+    szg_extremes_close(&s);
+}
+END_TEST
+
+/* Logits with a lag bias, without and with a mask: products against the dense matrix. */
+START_TEST(logits_by_products) {
+    const int64_t n = 2100, d = 3;
+    double *a = get(n * d, sizeof *a), *lags = get(n, sizeof *lags);
+    const szgi_stream stream = {.seed = test_seed(), .purpose = 91};
+    for (int64_t i = 0; i < n * d; i++) /* of one size, so that content does not hide the bias */
+        a[i] = szgi_random_normal(&stream, (uint64_t)i);
+    for (int64_t k = 0; k < n; k++)
+        lags[k] = szgi_random_normal(&stream, (uint64_t)(n * d + k));
+    szg_toeplitz *bias = open_symmetric(n, n, lags);
+    for (int causal = 0; causal < 2; causal++) {
+        szg_factored f = {.n = n, .d = d, .a = a, .lda = d, .b = a, .ldb = d, .causal = causal};
+        f.bias = bias;
+        szg_matrix matrix = szg_matrix_factored(&f);
+        szg_spectrum all;
+        truth known = all_values(matrix, &all);
+        ck_assert_int_eq(check_matrix(&known, matrix, 2, SZG_METHOD_MATRIX_FREE_PART), 4);
+        szg_spectrum_close(&all);
+    }
+    szg_toeplitz_close(&bias);
+    szgi_memory_free(a);
+    szgi_memory_free(lags);
+}
+END_TEST
+
+START_TEST(hermitian_part_of_others) {
+    const double lags[3] = {1, 0, 3}; /* the part has 2, 0, 2: 4 cos(j pi / (n + 1)) */
+    szg_extremes s;
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), 5000, 2, lags, &t));
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 2, &s));
+    ck_assert(s.hermitian_part);
+    for (int i = 0; i < 2; i++) {
+        double want = 4 * cos((i + 1) * M_PI / 5001);
+        ck_assert(s.least[i].resolved && s.largest[i].resolved);
+        ck_close(s.largest[i].value, want, s.largest[i].error + 16 * DBL_EPSILON);
+        ck_close(s.least[i].value, -want, s.least[i].error + 16 * DBL_EPSILON);
+    }
+    szg_extremes_close(&s);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+START_TEST(same_numbers_at_any_number_of_threads) {
+    szg_extremes one, three;
+    szg_toeplitz *t = open_kms(40000, 0.7); /* long enough for two transforms side by side */
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    szg_context_options threads = {SZG_INIT(szg_context_options), .threads = 3};
+    szg_context *other;
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 3, &one));
+    ck_szg_ok(szg_context_open(&threads, &other));
+    ck_szg_ok(szg_extremes_compute(other, &matrix, 3, &three));
+    for (int i = 0; i < 3; i++) {
+        ck_assert(one.least[i].value == three.least[i].value);
+        ck_assert(one.largest[i].value == three.largest[i].value);
+        ck_assert(one.largest[i].error == three.largest[i].error);
+    }
+    szg_extremes_close(&one);
+    szg_extremes_close(&three);
+    szg_context_close(&other);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+START_TEST(refusals) {
+    const double array[6] = {1, 2, 3, 4, 5, 6};
+    szg_context *ctx = test_context();
+    szg_extremes s;
+    szg_spectrum spectrum;
+    szg_spectra_options several = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE,
+                                   .ends = 2};
+    szg_matrix flat = szg_matrix_dense(2, 3, array, 3), kms = szg_matrix_kms(9000, 0.5);
+    ck_szg_fails(SZG_EINVAL, "2 x 3", szg_extremes_compute(ctx, &flat, 1, &s));
+    ck_szg_fails(SZG_EINVAL, "at least one", szg_extremes_compute(ctx, &kms, 0, &s));
+    ck_szg_fails(SZG_EDOMAIN, "one is possible", singular_of(ctx, kms, &several, &spectrum));
+    several.ends = -1;
+    ck_szg_fails(SZG_EINVAL, "negative", eigenvalues_of(ctx, kms, &several, &spectrum));
+}
+END_TEST
+
+static szg_status whole_call(szg_context *context) {
+    const double lags[3] = {1, 0.25, 0.5};
+    const szg_extremes_labels labels = {SZG_INIT(szg_extremes_labels), "a", "b", 1};
+    szg_extremes s = {0};
+    szg_table *table = NULL;
+    szg_toeplitz *t;
+    SZG_TRY(szg_toeplitz_open_symmetric(context, 2100, 3, lags, &t));
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    szg_status status = szg_extremes_compute(context, &matrix, 1, &s);
+    if (status == SZG_OK)
+        status = szg_extremes_table(context, &table);
+    if (status == SZG_OK)
+        status = szg_extremes_add(context, table, &labels, &s);
+    if (status == SZG_OK)
+        ck_assert_int_eq(szg_table_rows(table), 2);
+    szg_table_close(&table);
+    szg_extremes_close(&s);
+    szg_toeplitz_close(&t);
+    return status;
+}
+
+START_TEST(every_allocation_may_fail) {
+    ck_survives_failed_allocations(20, whole_call(test_context()));
+}
+END_TEST
+
+START_TEST(searches_can_be_cancelled) {
+    szg_context *context;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
+    ck_szg_ok(szg_context_open(&options, &context));
+    szg_context_cancel(context);
+    ck_assert_int_eq(whole_call(context), SZG_ECANCEL);
+    szg_context_close(&context);
+}
+END_TEST
+
+/* What is not resolved has no value in the table, but its error. */
+START_TEST(table_of_the_ends) {
+    szg_extreme values[2] = {{1, 0.25, 0.5, false}, {2, 1e-12, 1, true}};
+    szg_extremes s = {.n = 9,
+                      .count = 1,
+                      .method = SZG_METHOD_LANCZOS,
+                      .least = values,
+                      .largest = values + 1,
+                      .least_lo = 0.5,
+                      .least_hi = 1.25,
+                      .largest_lo = 2,
+                      .largest_hi = 3};
+    const szg_extremes_labels labels = {SZG_INIT(szg_extremes_labels), "a", "b", -1};
+    szg_table *table;
+    ck_szg_ok(szg_extremes_table(test_context(), &table));
+    ck_szg_ok(szg_extremes_add(test_context(), table, &labels, &s));
+    int64_t value = szg_table_find(table, "value"), error = szg_table_find(table, "error");
+    int64_t end = szg_table_find(table, "end"), hi = szg_table_find(table, "hi");
+    ck_assert_int_eq(szg_table_rows(table), 2);
+    ck_assert(szg_table_is_empty(table, 0, value) && !szg_table_is_empty(table, 1, value));
+    ck_assert(szg_table_get_real(table, 0, error) == 0.25);
+    ck_assert(szg_table_get_real(table, 1, value) == 2);
+    ck_assert_str_eq(szg_table_get_text(table, 1, end), "largest");
+    ck_assert(szg_table_get_real(table, 0, hi) == 1.25 && szg_table_get_real(table, 1, hi) == 3);
+    szg_table_close(&table);
+}
+END_TEST
+
+TEST_FILE("extremes") {
+    test_add(suite, "kms_by_its_lags", kms_by_its_lags);
+    test_add(suite, "crowded_ends_are_not_resolved", crowded_ends_are_not_resolved);
+    test_add(suite, "tridiagonal_by_its_lags", tridiagonal_by_its_lags);
+    test_add(suite, "alibi_by_its_lags", alibi_by_its_lags);
+    test_add(suite, "random_lags_by_lanczos", random_lags_by_lanczos);
+    test_add(suite, "smooth_kernel_by_all_values", smooth_kernel_by_all_values);
+    test_add(suite, "short_matrices_by_all_values", short_matrices_by_all_values);
+    test_add(suite, "closed_forms_of_huge_matrices", closed_forms_of_huge_matrices);
+    test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
+    test_add(suite, "logits_by_products", logits_by_products);
+    test_add(suite, "hermitian_part_of_others", hermitian_part_of_others);
+    test_add(suite, "same_numbers_at_any_number_of_threads", same_numbers_at_any_number_of_threads);
+    test_add(suite, "refusals", refusals);
+    test_add(suite, "every_allocation_may_fail", every_allocation_may_fail);
+    test_add(suite, "searches_can_be_cancelled", searches_can_be_cancelled);
+    test_add(suite, "table_of_the_ends", table_of_the_ends);
+}
