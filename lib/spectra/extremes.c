@@ -10,8 +10,8 @@
 enum { ORDER_MIN = 2048, SHARE_MIN = 20 };
 /* Restarts of Lanczos: before shift-and-invert is tried, in it, where nothing is to be gained by
  * it, after it failed, and where it cannot be had. */
-enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, HOPELESS_RESTARTS = 2, LAST_RESTARTS = 20 };
-enum { ONLY_RESTARTS = 100 };
+enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, HOPELESS_RESTARTS = 1, LAST_RESTARTS = 20 };
+enum { ONLY_RESTARTS = 100, SEVERAL_RESTARTS = 30 };
 static const double RESIDUAL_MAX = 1e-6;
 /* Of the distance of neighbours at an end to the width of the spectrum: below it Lanczos would take
  * hundreds of products. */
@@ -262,7 +262,7 @@ static szg_status search_several(szg_context *context, const end_search *search,
     if (search->t)
         SZG_TRY(shape_of(context, search->t, largest, &shape));
     if (!(shape.gap < CLUSTERED * shape.width))
-        return plain_search(context, search, largest, ONLY_RESTARTS, pairs);
+        return plain_search(context, search, largest, SEVERAL_RESTARTS, pairs);
     SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
     return pairs->there ? SZG_OK : plain_search(context, search, largest, LAST_RESTARTS, pairs);
 }
@@ -322,12 +322,20 @@ static szg_status search_ends(szg_context *context, const end_search *search, sz
     return SZG_OK;
 }
 
+/* Of n numbers: those that the search ends with, Lanczos's, and of a Toeplitz matrix the inverse's
+ * and the products'. Said before work starts: at n = 10^8 each takes 0.8 GB. */
+static int64_t vectors_needed(const end_search *search) {
+    int64_t result = search->k + 1, basis = 2 * search->k + 20 + 4, inverse = 16 + 10;
+    return result + basis + (search->t ? inverse * (szgi_toeplitz_is_real(search->t) ? 1 : 2) : 0);
+}
+
 static szg_status extremes_run(szg_context *context, const szgi_operator *s, const szg_toeplitz *t,
                                double rounding, const szgi_selection *selection, szg_spectrum *out,
                                bool *complete) {
     end_search search = {.s = s, .k = selection->high, .t = t, .rounding = rounding};
     *complete = false;
-    SZG_TRY(szgi_memory_require(context, s->n, search.k + 1, sizeof(double), "the extreme vectors",
+    int64_t needed = search.k > 1 ? vectors_needed(&search) : search.k + 1;
+    SZG_TRY(szgi_memory_require(context, s->n, needed, sizeof(double), "the search for the ends",
                                 "ask for fewer values, or take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), &search.vectors));
     search.product = search.vectors + s->n * search.k;

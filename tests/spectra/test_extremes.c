@@ -232,6 +232,21 @@ START_TEST(smooth_kernel_by_all_values) {
 }
 END_TEST
 
+/* Value number i's distance to its nearest neighbour. */
+static double gap_of(const truth *self, int64_t i) {
+    double value = self->at(self, i);
+    double below = i > 0 ? value - self->at(self, i - 1) : INFINITY;
+    double above = i + 1 < self->n ? self->at(self, i + 1) - value : INFINITY;
+    return fmin(below, above);
+}
+
+static void check_gaps(const truth *self, const szg_extremes *s) {
+    for (int64_t i = 0; i < s->count && self->n > 1; i++) {
+        ck_close(s->least[i].gap, gap_of(self, i), 4 * self->rounding);
+        ck_close(s->largest[i].gap, gap_of(self, self->n - 1 - i), 4 * self->rounding);
+    }
+}
+
 START_TEST(short_matrices_by_all_values) {
     for (int64_t n = 1; n <= 40; n += 13)
         for (int kind = 0; kind < 2; kind++) {
@@ -243,6 +258,7 @@ START_TEST(short_matrices_by_all_values) {
                 szg_extremes s;
                 ck_szg_ok(szg_extremes_compute(test_context(), &matrix, k, &s));
                 check_extremes(&known, &s);
+                check_gaps(&known, &s);
                 ck_assert(s.method != SZG_METHOD_LANCZOS);
                 ck_assert(n > 1 || isinf(s.least[0].gap));
                 szg_extremes_close(&s);
@@ -250,6 +266,27 @@ START_TEST(short_matrices_by_all_values) {
             szg_spectrum_close(&all);
             szg_toeplitz_close(&t);
         }
+}
+END_TEST
+
+/* Powers of two cost no digits, up or down: each value is off by its error at most. */
+START_TEST(tiny_matrices_keep_their_errors) {
+    const double lags[2] = {0x1p-600, -0x1p-601}, same[2] = {1, -0.5};
+    szg_extremes tiny, plain;
+    for (int64_t n = 50; n < 3000; n += 2500) {
+        szg_toeplitz *t = open_symmetric(n, 2, lags), *u = open_symmetric(n, 2, same);
+        const szg_matrix small = szg_matrix_toeplitz(t), large = szg_matrix_toeplitz(u);
+        ck_szg_ok(szg_extremes_compute(test_context(), &small, 1, &tiny));
+        ck_szg_ok(szg_extremes_compute(test_context(), &large, 1, &plain));
+        ck_close(ldexp(tiny.least[0].value, 600), plain.least[0].value, 2 * plain.least[0].error);
+        ck_close(ldexp(tiny.largest[0].error, 600), plain.largest[0].error,
+                 plain.largest[0].error / 2); /* residuals are rounding */
+        ck_assert(tiny.least[0].resolved && tiny.largest[0].resolved);
+        szg_extremes_close(&tiny);
+        szg_extremes_close(&plain);
+        szg_toeplitz_close(&t);
+        szg_toeplitz_close(&u);
+    }
 }
 END_TEST
 
@@ -367,6 +404,13 @@ START_TEST(refusals) {
     ck_szg_fails(SZG_EINVAL, "2 x 3", szg_extremes_compute(ctx, &flat, 1, &s));
     ck_szg_fails(SZG_EINVAL, "at least one", szg_extremes_compute(ctx, &kms, 0, &s));
     ck_szg_fails(SZG_EDOMAIN, "one is possible", singular_of(ctx, kms, &several, &spectrum));
+    several.ends = 1;
+    ck_szg_ok(singular_of(ctx, kms, &several, &spectrum));
+    ck_assert_ptr_null(spectrum.error); /* the statement is of eigenvalues */
+    szg_spectrum_close(&spectrum);
+    ck_szg_ok(eigenvalues_of(ctx, kms, &several, &spectrum));
+    ck_assert(spectrum.error && spectrum.error[1] > 0);
+    szg_spectrum_close(&spectrum);
     several.ends = -1;
     ck_szg_fails(SZG_EINVAL, "negative", eigenvalues_of(ctx, kms, &several, &spectrum));
 }
@@ -444,6 +488,7 @@ TEST_FILE("extremes") {
     test_add(suite, "random_lags_by_lanczos", random_lags_by_lanczos);
     test_add(suite, "smooth_kernel_by_all_values", smooth_kernel_by_all_values);
     test_add(suite, "short_matrices_by_all_values", short_matrices_by_all_values);
+    test_add(suite, "tiny_matrices_keep_their_errors", tiny_matrices_keep_their_errors);
     test_add(suite, "closed_forms_of_huge_matrices", closed_forms_of_huge_matrices);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
     test_add(suite, "logits_by_products", logits_by_products);
