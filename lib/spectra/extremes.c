@@ -199,7 +199,9 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
                                  const end_shape *shape, end_pairs *pairs) {
     inverse_operator inverse = {.n = search->s->n};
     szgi_operator inverted = {.n = inverse.n, .apply = inverse_apply, .data = &inverse};
-    bool hopeless = shape->gap < 10 * search->rounding;
+    /* (pi j / n)^2: the last of k gaps is (2 k + 1) / 3 times the first. */
+    double widest = shape->gap * (double)(2 * search->k + 1) / 3;
+    bool hopeless = widest < 10 * search->rounding;
     szgi_lanczos_options options = {.largest = true,
                                     .k = search->k,
                                     .basis = search->k + 12,
@@ -218,8 +220,8 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
     szgi_inverse_close(&inverse.inverse);
     if (status != SZG_EDOMAIN && status != SZG_ENOCONV)
         return status;
-    pairs->there = pairs->converged =
-        false; /* the shift is not outside the spectrum, or CG stalls */
+    /* The shift is not outside the spectrum, or CG stalls. */
+    pairs->there = pairs->converged = false;
     return SZG_OK;
 }
 
