@@ -416,7 +416,8 @@ START_TEST(refusals) {
 }
 END_TEST
 
-static szg_status whole_call(szg_context *context) {
+static szg_status whole_call(void) {
+    szg_context *context = test_context();
     const double lags[3] = {1, 0.25, 0.5};
     const szg_extremes_labels labels = {SZG_INIT(szg_extremes_labels), "a", "b", 1};
     szg_extremes s = {0};
@@ -438,17 +439,41 @@ static szg_status whole_call(szg_context *context) {
 }
 
 START_TEST(every_allocation_may_fail) {
-    ck_survives_failed_allocations(20, whole_call(test_context()));
+    ck_survives_failed_allocations(20, whole_call());
 }
 END_TEST
 
-START_TEST(searches_can_be_cancelled) {
+/* A context that is cancelled when one of its jobs reports progress. */
+typedef struct stopped {
     szg_context *context;
-    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1};
-    ck_szg_ok(szg_context_open(&options, &context));
-    szg_context_cancel(context);
-    ck_assert_int_eq(whole_call(context), SZG_ECANCEL);
-    szg_context_close(&context);
+    const char *job;
+} stopped;
+
+static void stop(void *user, const char *what, int64_t done, int64_t total) {
+    const stopped *self = user;
+    (void)total;
+    if (done == 2 && strcmp(what, self->job) == 0)
+        szg_context_cancel(self->context);
+}
+
+/* In the solve of the inverse's column, and in both kinds of search. */
+START_TEST(searches_can_be_cancelled) {
+    static const char *const jobs[] = {"conjugate gradients", "extremes, shift and invert",
+                                       "extremes"};
+    szg_extremes s;
+    szg_toeplitz *clustered = open_kms(5000, 0.9), *separated = random_symmetric(5000);
+    for (int i = 0; i < 3; i++) {
+        stopped self = {.job = jobs[i]};
+        szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1,
+                                       .progress = stop, .user = &self};
+        szg_matrix matrix = szg_matrix_toeplitz(i < 2 ? clustered : separated);
+        ck_szg_ok(szg_context_open(&options, &self.context));
+        ck_assert_int_eq(szg_extremes_compute(self.context, &matrix, 2, &s), SZG_ECANCEL);
+        ck_assert_ptr_null(s.least);
+        szg_context_close(&self.context);
+    }
+    szg_toeplitz_close(&clustered);
+    szg_toeplitz_close(&separated);
 }
 END_TEST
 
