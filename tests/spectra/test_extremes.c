@@ -259,6 +259,8 @@ START_TEST(short_matrices_by_all_values) {
                 ck_szg_ok(szg_extremes_compute(test_context(), &matrix, k, &s));
                 check_extremes(&known, &s);
                 check_gaps(&known, &s);
+                double stated = (double)n * DBL_EPSILON * norm_of_truth(&known);
+                ck_close(s.least[0].error, n > 1 ? stated : 0, 1e-6 * stated);
                 ck_assert(s.method != SZG_METHOD_LANCZOS);
                 ck_assert(n > 1 || isinf(s.least[0].gap));
                 szg_extremes_close(&s);
