@@ -125,22 +125,7 @@ static szg_status ritz(szg_context *context, largest_work *work) {
     return SZG_OK;
 }
 
-double szgi_largest_residual(int64_t n, double theta, const double *v, const double *w) {
-    double squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double off = w[i] - theta * v[i];
-        squares += off * off;
-    }
-    return sqrt(squares);
-}
-
 /* ---- The filter ---- */
-
-void szgi_largest_recur(int64_t size, double end, const double *now, const double *image,
-                        double *before) {
-    for (int64_t i = 0; i < size; i++)
-        before[i] = 4 / end * image[i] - 2 * now[i] - before[i];
-}
 
 static int64_t degree_of(const largest_work *work, double end) {
     double growth = acosh(fmax(2 * work->theta[0] / end - 1, 1 + DBL_EPSILON));

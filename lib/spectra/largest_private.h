@@ -1,4 +1,4 @@
-/* What the two files of "largest.h" share. */
+/* What the files of "largest.h" share. */
 #ifndef SZG_SPECTRA_LARGEST_PRIVATE_H
 #define SZG_SPECTRA_LARGEST_PRIVATE_H
 
