@@ -173,6 +173,13 @@ const char *szgi_json_path(szgi_json_value value, char *text, size_t size) {
     return text;
 }
 
+const char *szgi_json_nearest(const szgi_json *json, int64_t index, char *text, size_t size) {
+    const json_watch *watch = &json->watch[index];
+    const szgi_json_value value = {
+        .document = json, .parent = watch->near_parent, .key = watch->near_key};
+    return watch->nearest.word ? szgi_json_path(value, text, size) : NULL;
+}
+
 szg_status szgi_json_fail(szg_context *context, szgi_json_value value, const char *format, ...) {
     path at = path_of(value);
     char sentence[1024];

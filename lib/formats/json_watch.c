@@ -37,13 +37,6 @@ bool szgi_json_was_read(const szgi_json *json, int64_t index) {
     return json->watch[index].read;
 }
 
-const char *szgi_json_nearest(const szgi_json *json, int64_t index, char *text, size_t size) {
-    const json_watch *watch = &json->watch[index];
-    const szgi_json_value value = {
-        .document = json, .parent = watch->near_parent, .key = watch->near_key};
-    return watch->nearest.word ? szgi_json_path(value, text, size) : NULL;
-}
-
 void szgi_json_unwatch(szgi_json *json) {
     for (int64_t i = 0; i < json->watches; i++)
         szgi_memory_free(json->watch[i].key);
