@@ -391,6 +391,16 @@ void model_add_bert(test_model *model) {
     }
 }
 
+szg_status model_try(const char *folder, const szg_checkpoint_options *options) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, options, &tables);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
 void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
                    szg_checkpoint_tables *tables) {
     ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, checkpoint));

@@ -94,6 +94,9 @@ const char *cell_text(const szg_table *table, int64_t row, const char *column);
 extern const char model_bert[];
 void model_add_bert(test_model *model);
 
+/* Opens a folder, analyses it and drops the result: what a refused allocation must not break. */
+szg_status model_try(const char *folder, const szg_checkpoint_options *options);
+
 /* Opens what was written and analyses it with the default options. */
 void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
                    szg_checkpoint_tables *tables);

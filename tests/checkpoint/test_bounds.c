@@ -979,29 +979,19 @@ START_TEST(a_missing_norm_is_said) {
 }
 END_TEST
 
-static szg_status analyse_once(const char *folder) {
-    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .context = 3};
-    szg_checkpoint *checkpoint;
-    szg_checkpoint_tables tables;
-    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
-    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
-    szg_checkpoint_tables_close(&tables);
-    szg_checkpoint_close(&checkpoint);
-    return status;
-}
-
 START_TEST(bounds_survive_refused_allocations) {
     static const char *const families[] = {"starcoder2", "deepseek_v3", "phi", "stablelm", "t5"};
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .context = 3};
     test_model model;
     model_open(&model);
     add_wide(&model);
     model_write(&model, starcoder);
-    ck_survives_failed_allocations(1, analyse_once(model.folder));
+    ck_survives_failed_allocations(1, model_try(model.folder, &options));
     model_close(&model);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char folder[512];
         snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), families[i]);
-        ck_survives_failed_allocations(1, analyse_once(folder));
+        ck_survives_failed_allocations(1, model_try(folder, &options));
     }
 }
 END_TEST

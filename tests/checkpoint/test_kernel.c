@@ -261,17 +261,6 @@ START_TEST(weights_far_from_one) {
 }
 END_TEST
 
-static szg_status open_and_analyse(const char *folder) {
-    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = 3};
-    szg_checkpoint *checkpoint;
-    szg_checkpoint_tables tables;
-    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
-    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
-    szg_checkpoint_tables_close(&tables);
-    szg_checkpoint_close(&checkpoint);
-    return status;
-}
-
 START_TEST(how_many_lags) {
     test_model model;
     szg_checkpoint *checkpoint;
@@ -288,7 +277,8 @@ START_TEST(how_many_lags) {
                      szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
     }
     szg_checkpoint_close(&checkpoint);
-    ck_survives_failed_allocations(1, open_and_analyse(model.folder));
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = 3};
+    ck_survives_failed_allocations(1, model_try(model.folder, &options));
     model_close(&model);
 }
 END_TEST
