@@ -62,7 +62,7 @@ void szgi_baseline_gaussian(uint64_t seed, int64_t draw, uint32_t side, int64_t 
 
 /* What is drawn: product of factors with e rows. */
 typedef struct circuit_plan {
-    int64_t layer; /* -1: every layer with this e has the same numbers */
+    int64_t layer; /* -1: every layer with this e and amplitude has the same numbers */
     int64_t e;
     bool ov;
     bool folds_a, folds_b; /* the input norm, on that factor */
@@ -187,11 +187,22 @@ static szg_status open_work(szg_context *context, const draw_job *job, draw_work
     return SZG_OK;
 }
 
+/* A head whose own gains are no numbers is skipped, and nobody asks for its draws. */
+static szg_status draw_variant(szg_context *context, const draw_job *job, int64_t draw,
+                               int64_t variant, draw_work *work) {
+    const szg_checkpoint *checkpoint = job->own->checkpoint;
+    int64_t group = checkpoint->heads / checkpoint->key_heads;
+    szg_status status = apply_left(context, job, true, variant, work->a, work->left_a);
+    if (status == SZG_OK)
+        status = apply_left(context, job, false, variant / group, work->b, work->left_b);
+    if (status == SZG_EDATA && job->out->plan.by_head)
+        return SZG_OK;
+    return status == SZG_OK ? measure_lags(context, job, draw, variant, work) : status;
+}
+
 static szg_status draw_block(szg_context *context, void *data, int64_t block, int worker) {
     draw_job *job = data;
     const circuit_plan *plan = &job->out->plan;
-    const szg_checkpoint *checkpoint = job->own->checkpoint;
-    int64_t group = checkpoint->heads / checkpoint->key_heads;
     draw_work *work = &job->work[worker];
     if (!work->memory)
         SZG_TRY(open_work(context, job, work));
@@ -203,9 +214,7 @@ static szg_status draw_block(szg_context *context, void *data, int64_t block, in
         if (!is_wanted(job, i))
             continue;
         SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(apply_left(context, job, true, i, work->a, work->left_a));
-        SZG_TRY(apply_left(context, job, false, i / group, work->b, work->left_b));
-        SZG_TRY(measure_lags(context, job, block, i, work));
+        SZG_TRY(draw_variant(context, job, block, i, work));
     }
     szgi_progress(context, "draws", atomic_fetch_add(&job->done, 1) + 1, job->own->options->draws);
     return SZG_OK;
@@ -276,7 +285,7 @@ static szg_status draw_plan(szg_context *context, const baseline *own, const cir
 }
 
 static bool is_same(const circuit_plan *a, const circuit_plan *b) {
-    return a->layer == b->layer && a->e == b->e;
+    return a->layer == b->layer && a->e == b->e && a->rotary.amplitude == b->rotary.amplitude;
 }
 
 /* ---- Quantiles ---- */
@@ -315,14 +324,29 @@ static long double deviation(const baseline *own, const circuit_plan *plan, long
     return norm / sqrtl((long double)rows * (long double)own->checkpoint->model_size);
 }
 
+static szg_status draw_once(szg_context *context, const baseline *own, const circuit_plan *plan,
+                            drawn *out) {
+    return out->value && is_same(plan, &out->plan) ? SZG_OK : draw_plan(context, own, plan, out);
+}
+
+szg_status szgi_baseline_draw(szg_context *context, baseline *own, int64_t layer, bool ov) {
+    szgi_rotary rotary;
+    SZG_TRY(szgi_checkpoint_rotary(context, own->checkpoint, layer, &rotary));
+    circuit_plan plan = plan_qk(own, layer, &rotary);
+    SZG_TRY(draw_once(context, own, &plan, &own->qk));
+    if (!ov)
+        return SZG_OK;
+    plan = plan_ov(own, layer);
+    return draw_once(context, own, &plan, &own->ov);
+}
+
 szg_status szgi_baseline_qk(szg_context *context, baseline *own, int64_t layer, int64_t head,
                             int64_t lag, const circuit_norms *norms,
                             baseline_quantiles out[BASELINE_QUANTITIES]) {
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, own->checkpoint, layer, &rotary));
     circuit_plan plan = plan_qk(own, layer, &rotary);
-    if (!own->qk.value || !is_same(&plan, &own->qk.plan))
-        SZG_TRY(draw_plan(context, own, &plan, &own->qk));
+    SZG_TRY(draw_once(context, own, &plan, &own->qk));
     take_quantiles(own, &own->qk, plan.by_head ? head : 0, lag,
                    deviation(own, &plan, norms->query) * deviation(own, &plan, norms->key), out);
     return SZG_OK;
@@ -332,8 +356,7 @@ szg_status szgi_baseline_ov(szg_context *context, baseline *own, int64_t layer,
                             const circuit_norms *norms,
                             baseline_quantiles out[BASELINE_QUANTITIES]) {
     circuit_plan plan = plan_ov(own, layer);
-    if (!own->ov.value || !is_same(&plan, &own->ov.plan))
-        SZG_TRY(draw_plan(context, own, &plan, &own->ov));
+    SZG_TRY(draw_once(context, own, &plan, &own->ov));
     take_quantiles(own, &own->ov, 0, 0,
                    deviation(own, &plan, norms->output) * deviation(own, &plan, norms->value), out);
     return SZG_OK;

@@ -28,6 +28,10 @@ SZG_CHECK_RESULT szg_status szgi_baseline_open(szg_context *context,
                                                baseline **out);
 void szgi_baseline_close(baseline **own);
 
+/* Draws what a layer's quantiles need and was not drawn last, on the pool: what takes long.
+ * ov: of OV circuits too. */
+SZG_CHECK_RESULT szg_status szgi_baseline_draw(szg_context *context, baseline *own, int64_t layer,
+                                               bool ov);
 /* The quantiles of a QK circuit at lag number `lag` of szgi_circuit_lags, for factors of those
  * norms; of an OV circuit. A layer is drawn when it is first asked for, on the pool. SZG_EDATA: a
  * gain that is no number; SZG_ENOMEM, SZG_ECANCEL. */

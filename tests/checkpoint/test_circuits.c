@@ -426,30 +426,35 @@ START_TEST(quantiles_are_those_of_the_law) {
 }
 END_TEST
 
+static const char stablelm[] =
+    "{\"model_type\":\"stablelm\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+    "\"num_key_value_heads\":2,\"hidden_size\":8,\"qk_layernorm\":true,"
+    "\"rope_theta\":10000.0,\"partial_rotary_factor\":0.5}";
+
+/* Two heads whose first gains of queries and keys are these, and the others 1. */
+static void add_stablelm(test_model *model, const double gains[2]) {
+    model_open(model);
+    model_add(model, SZGI_DTYPE_F32, 8, 8, L0 "q_proj.weight");
+    model_add(model, SZGI_DTYPE_F32, 8, 8, L0 "k_proj.weight");
+    for (int i = 0; i < 4; i++) {
+        model_tensor *gain = model_add(model, SZGI_DTYPE_F32, 4, -1,
+                                       L0 "%c_layernorm.norms.%d.weight", i / 2 ? 'k' : 'q', i % 2);
+        for (int j = 0; j < 4; j++)
+            gain->value[j] = j == 0 ? gains[i % 2] : 1;
+    }
+    model_write(model, stablelm);
+}
+
 /* Heads with gains of their own (StableLM) have baselines of their own: head 1's is the one that it
  * has where all heads have its gains. */
 START_TEST(heads_have_baselines_of_their_own) {
-    static const char config[] =
-        "{\"model_type\":\"stablelm\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
-        "\"num_key_value_heads\":2,\"hidden_size\":8,\"qk_layernorm\":true,"
-        "\"rope_theta\":10000.0,\"partial_rotary_factor\":0.5}";
     const szg_checkpoint_options options = with_circuits(50);
     double median[2][2];
     for (int all = 0; all < 2; all++) {
         test_model model;
         szg_checkpoint *checkpoint;
         szg_checkpoint_tables tables;
-        model_open(&model);
-        model_add(&model, SZGI_DTYPE_F32, 8, 8, L0 "q_proj.weight");
-        model_add(&model, SZGI_DTYPE_F32, 8, 8, L0 "k_proj.weight");
-        for (int i = 0; i < 4; i++) {
-            model_tensor *gain =
-                model_add(&model, SZGI_DTYPE_F32, 4, -1, L0 "%c_layernorm.norms.%d.weight",
-                          i / 2 ? 'k' : 'q', i % 2);
-            for (int j = 0; j < 4; j++)
-                gain->value[j] = j == 0 && (all || i % 2) ? 16 : 1;
-        }
-        model_write(&model, config);
+        add_stablelm(&model, (double[]){all ? 16 : 1, 16});
         ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
         ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
         for (int64_t head = 0; head < 2; head++)
@@ -462,6 +467,55 @@ START_TEST(heads_have_baselines_of_their_own) {
     }
     ck_assert(median[0][1] == median[1][1] && median[1][0] == median[1][1]);
     ck_assert(median[0][0] > 1.2 * median[0][1]);
+}
+END_TEST
+
+/* A gain of head 1 that is no number costs head 1 alone, with its baseline. */
+START_TEST(a_bad_gain_costs_its_head) {
+    const szg_checkpoint_options options = with_circuits(50);
+    double median[2];
+    for (int bad = 0; bad < 2; bad++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        add_stablelm(&model, (double[]){3, bad ? NAN : 1});
+        ck_szg_ok(szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables));
+        median[bad] = cell(tables.circuits, find_circuit(tables.circuits, 0, 0, "qk", &lags[0]),
+                           "stable_rank_median");
+        ck_assert_int_eq(tables.bad, 1 + bad); /* the file has no values either */
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+    ck_assert(median[0] == median[1]);
+}
+END_TEST
+
+/* Layers share draws where all of their factors have one law. YaRN's factor belongs to it: it is 1
+ * in the sliding layers of OLMo 3. A layer alone has the baseline that it has beside others. */
+START_TEST(a_layer_alone_has_the_same_baseline) {
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables all, one;
+    szg_checkpoint_options options = with_circuits(50);
+    options.raw = true;
+    snprintf(folder, sizeof folder, "%s/olmo3", getenv("SZG_FAMILIES"));
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &all));
+    for (int64_t layer = 0; layer < 2; layer++) {
+        options.layers = layer ? "1" : "0";
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &options, &one));
+        for (int64_t head = 0; head < checkpoint->heads; head++) {
+            int64_t beside = find_circuit(all.circuits, layer, head, "qk", &lags[0]),
+                    alone = find_circuit(one.circuits, layer, head, "qk", &lags[0]);
+            ck_assert(cell(all.circuits, beside, "sigma_max_median") ==
+                      cell(one.circuits, alone, "sigma_max_median"));
+        }
+        szg_checkpoint_tables_close(&one);
+    }
+    szg_checkpoint_tables_close(&all);
+    szg_checkpoint_close(&checkpoint);
 }
 END_TEST
 
@@ -621,30 +675,20 @@ START_TEST(bad_options_are_refused) {
 }
 END_TEST
 
-static szg_status analyse_once(const char *folder) {
-    szg_checkpoint *checkpoint;
-    szg_checkpoint_tables tables;
-    const szg_checkpoint_options options = with_circuits(2);
-    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
-    szg_status status = szg_checkpoint_analyse(test_context(), checkpoint, &options, &tables);
-    szg_checkpoint_tables_close(&tables);
-    szg_checkpoint_close(&checkpoint);
-    return status;
-}
-
 START_TEST(circuits_survive_refused_allocations) {
     static const char *const families[] = {"deepseek_v3", "stablelm", "gpt2"};
+    const szg_checkpoint_options options = with_circuits(2);
     test_model model;
     model_open(&model);
     add_smollm(&model);
     model_find(&model, L1 "o_proj.weight")->value[3] = NAN;
     model_write(&model, smollm);
-    ck_survives_failed_allocations(1, analyse_once(model.folder));
+    ck_survives_failed_allocations(1, model_try(model.folder, &options));
     model_close(&model);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         char folder[512];
         snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), families[i]);
-        ck_survives_failed_allocations(1, analyse_once(folder));
+        ck_survives_failed_allocations(1, model_try(folder, &options));
     }
 }
 END_TEST
@@ -708,6 +752,8 @@ TEST_FILE("circuits") {
     test_add(suite, "triangles_have_the_law_of_matrices", triangles_have_the_law_of_matrices);
     test_add(suite, "quantiles_are_those_of_the_law", quantiles_are_those_of_the_law);
     test_add(suite, "heads_have_baselines_of_their_own", heads_have_baselines_of_their_own);
+    test_add(suite, "a_bad_gain_costs_its_head", a_bad_gain_costs_its_head);
+    test_add(suite, "a_layer_alone_has_the_same_baseline", a_layer_alone_has_the_same_baseline);
     test_add(suite, "layers_without_values_are_named", layers_without_values_are_named);
     test_add(suite, "values_that_are_not_known_are_refused", values_that_are_not_known_are_refused);
     test_add(suite, "a_file_without_values_says_so_once", a_file_without_values_says_so_once);
