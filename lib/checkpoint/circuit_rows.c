@@ -201,6 +201,11 @@ static szg_status add_ov(szg_context *context, circuit_job *job, int64_t layer, 
     return add_values(context, job, &key, &own->ov, tables);
 }
 
+static bool has_ov(const circuit_job *job, int64_t layer, const head_circuits *own) {
+    const value_set *values = &job->input.values;
+    return !values->problem && !values->layer[layer].problem && own->ov.status == SZG_OK;
+}
+
 static szg_status add_ov_or_problem(szg_context *context, circuit_job *job, int64_t layer,
                                     int64_t head, const head_circuits *own,
                                     szg_checkpoint_tables *tables) {
@@ -211,6 +216,13 @@ static szg_status add_ov_or_problem(szg_context *context, circuit_job *job, int6
         return add_ov(context, job, layer, head, own, tables);
     *(own->ov.status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
     return add_problem(context, job, tables->circuits, &key, own->ov.problem);
+}
+
+szg_status szgi_circuit_rows_draw(szg_context *context, circuit_job *job, int64_t layer,
+                                  const head_circuits *circuits) {
+    return job->baseline
+               ? szgi_baseline_draw(context, job->baseline, layer, has_ov(job, layer, circuits))
+               : SZG_OK;
 }
 
 szg_status szgi_circuit_rows_add(szg_context *context, circuit_job *job, int64_t layer,

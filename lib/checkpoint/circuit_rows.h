@@ -18,6 +18,10 @@ SZG_CHECK_RESULT szg_status szgi_circuit_job_open(szg_context *context, const he
                                                   szg_checkpoint_tables *tables);
 void szgi_circuit_job_close(circuit_job *job);
 
+/* Draws the random circuits of a layer that has those of this head, if they were not drawn last:
+ * all that takes long of szgi_circuit_rows_add, and that a cancellation ends. */
+SZG_CHECK_RESULT szg_status szgi_circuit_rows_draw(szg_context *context, circuit_job *job,
+                                                   int64_t layer, const head_circuits *circuits);
 /* The rows of a head that was analysed, after those of its `qk`. */
 SZG_CHECK_RESULT szg_status szgi_circuit_rows_add(szg_context *context, circuit_job *job,
                                                   int64_t layer, int64_t head,

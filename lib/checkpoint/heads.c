@@ -27,6 +27,8 @@ typedef struct head_job {
     head_resume *resume;
     int64_t group, parts; /* query heads a key head, and the shares that they make */
     int64_t first;        /* share of block 0: layers, then key heads, then parts */
+    int64_t reported;     /* shares of the window that have their rows */
+    bool torn;            /* of the share behind these, some rows may be there */
     int64_t wanted;       /* heads of the part */
     _Atomic int64_t done;
     head_work *work; /* [threads] */
@@ -216,20 +218,47 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
                : SZG_OK;
 }
 
-/* Rows of the shares of one window; a layer that is skipped has one row. */
+static szg_status report_rows(szg_context *context, head_job *job, int64_t block,
+                              szg_checkpoint_tables *tables) {
+    head_share share = share_of(job, job->first + block);
+    if (share.first == 0)
+        SZG_TRY(report_layer(context, job, share.layer, tables));
+    for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
+        if (is_wanted(job, &share, i))
+            SZG_TRY(report_head(context, job, share.layer, share.first + i, &job->result[block][i],
+                                &job->circuit[block][i], tables));
+    return SZG_OK;
+}
+
+/* What the rows of a share need and takes long. */
+static szg_status draw_share(szg_context *context, head_job *job, int64_t block) {
+    head_share share = share_of(job, job->first + block);
+    for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
+        if (is_wanted(job, &share, i) && job->result[block][i].status == SZG_OK)
+            SZG_TRY(szgi_circuit_rows_draw(context, &job->circuits, share.layer,
+                                           &job->circuit[block][i]));
+    return SZG_OK;
+}
+
+/* A share has all its rows or, if it is cancelled, none. */
+static szg_status report_share(szg_context *context, head_job *job, int64_t block,
+                               szg_checkpoint_tables *tables) {
+    SZG_TRY(draw_share(context, job, block));
+    job->torn = true;
+    szgi_context_defer_cancel(context, true);
+    szg_status status = report_rows(context, job, block, tables);
+    szgi_context_defer_cancel(context, false);
+    job->torn = status != SZG_OK;
+    return status;
+}
+
+/* Rows of the first shares of a window, behind those that have theirs; a layer that is skipped has
+ * one row. */
 static szg_status report_window(szg_context *context, head_job *job, int64_t count,
                                 szg_checkpoint_tables *tables) {
-    for (int64_t block = 0; block < count; block++) {
-        head_share share = share_of(job, job->first + block);
-        if (job->input.checkpoint->layer[share.layer].absent)
-            continue;
-        if (share.first == 0)
-            SZG_TRY(report_layer(context, job, share.layer, tables));
-        for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
-            if (is_wanted(job, &share, i))
-                SZG_TRY(report_head(context, job, share.layer, share.first + i,
-                                    &job->result[block][i], &job->circuit[block][i], tables));
-    }
+    for (; job->reported < count; job->reported++)
+        if (!job->input.checkpoint->layer[share_of(job, job->first + job->reported).layer].absent)
+            SZG_TRY(report_share(context, job, job->reported, tables));
     return SZG_OK;
 }
 
@@ -290,19 +319,19 @@ static int64_t count_finished(const head_job *job, int64_t count) {
     return finished;
 }
 
-/* What was finished before a failure is kept; the message says so behind the failure's own. */
+/* What was finished before a failure is kept; the message says so behind the failure's own. A
+ * cancellation leaves out heads whose random circuits are not drawn: that takes minutes. */
 static szg_status keep_finished(szg_context *context, head_job *job, int64_t count,
                                 szg_status failure, szg_checkpoint_tables *tables) {
     char why[1024];
-    int64_t finished = count_finished(job, count);
-    if (!job->resume)
+    if (!job->resume || job->torn)
         return failure;
     snprintf(why, sizeof why, "%s", szg_context_message(context));
-    szgi_context_defer_cancel(context, true);
-    szg_status status = report_window(context, job, finished, tables);
-    szgi_context_defer_cancel(context, false);
-    if (status == SZG_OK)
-        status = szgi_resume_keep(context, job->resume, job->first + finished, true);
+    szg_status status = report_window(context, job, count_finished(job, count), tables);
+    if (status == SZG_OK || !job->torn)
+        status = szgi_resume_keep(context, job->resume, job->first + job->reported, true);
+    if (szgi_resume_kept(job->resume) == 0)
+        return szgi_fail(context, failure, "%s", why);
     int64_t kept = szgi_resume_kept(job->resume) / shares_of_layer(job);
     return szgi_fail(context, failure, "%s; %" PRId64 " of %" PRId64 " layers are kept in %s%s",
                      why, kept, job->input.checkpoint->layers, job->input.options->journal,
@@ -313,11 +342,14 @@ static szg_status run_window(szg_context *context, head_job *job, int64_t count,
                              szg_checkpoint_tables *tables) {
     for (int64_t i = 0; i < WINDOW; i++)
         atomic_store(&job->finished[i], false);
+    job->reported = 0;
     szg_status status = check_layers(context, job, count);
     if (status == SZG_OK)
         status = szgi_pool_run(context, count, share_block, job);
-    status = status == SZG_OK ? report_window(context, job, count, tables)
-                              : keep_finished(context, job, count, status, tables);
+    if (status == SZG_OK)
+        status = report_window(context, job, count, tables);
+    if (status != SZG_OK)
+        status = keep_finished(context, job, count, status, tables);
     for (int64_t i = 0; i < WINDOW * SHARE; i++)
         release_head(job, i / SHARE, i % SHARE);
     return status;

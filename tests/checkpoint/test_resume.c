@@ -228,6 +228,95 @@ START_TEST(damaged_journals_give_no_other_rows) {
 }
 END_TEST
 
+/* ---- Random circuits ---- */
+
+/* Two layers of two heads in one window, whose input norms have gains. */
+static void make_circuits(test_model *model) {
+    model_open(model);
+    for (int i = 0; i < 2; i++) {
+        static const char names[] = "qkvo";
+        for (int j = 0; j < 4; j++)
+            model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.%c_proj.weight", i,
+                      names[j]);
+        model_add(model, SZGI_DTYPE_F32, 8, -1, "model.layers.%d.input_layernorm.weight", i);
+    }
+    model_write(model, "{\"model_type\":\"llama\",\"num_hidden_layers\":2,"
+                       "\"num_attention_heads\":2,\"num_key_value_heads\":2,"
+                       "\"head_dim\":4,\"hidden_size\":8,\"rope_theta\":10000.0}");
+}
+
+/* Cancels at the unit number `last` of a job, and counts the draws from there on. */
+typedef struct canceller {
+    szg_context *context;
+    const char *what;
+    int64_t last, units, draws_after;
+} canceller;
+
+static void cancel_at(void *user, const char *what, int64_t done, int64_t total) {
+    canceller *state = user;
+    (void)done, (void)total;
+    state->draws_after += state->units >= state->last && strcmp(what, "draws") == 0;
+    if (strcmp(what, state->what) == 0 && ++state->units == state->last)
+        szg_context_cancel(state->context);
+}
+
+/* The message of an analysis that is cancelled there. */
+static void interrupt(const test_model *model, const char *journal, canceller *state,
+                      char message[512]) {
+    enum { DRAWS = 10 };
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables = {0};
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .journal = journal,
+                                            .circuits = true, .draws = DRAWS};
+    ck_szg_ok(szg_context_open(&(szg_context_options){SZG_INIT(szg_context_options), .threads = 1,
+                                                      .progress = cancel_at, .user = state},
+                               &state->context));
+    ck_szg_ok(szg_checkpoint_open(state->context, model->folder, NULL, &checkpoint));
+    ck_assert_int_eq(szg_checkpoint_analyse(state->context, checkpoint, &options, &tables),
+                     SZG_ECANCEL);
+    snprintf(message, 512, "%s", szg_context_message(state->context));
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    szg_context_close(&state->context);
+}
+
+/* While the circuits of layer 1 are drawn (10 of QK and 10 of OV for each layer), all of layer 0 is
+ * kept, and no row of layer 1. */
+START_TEST(draws_are_interrupted_behind_whole_heads) {
+    char message[512];
+    size_t size;
+    test_model model;
+    make_circuits(&model);
+    for (int64_t last = 21; last < 40; last++) {
+        canceller state = {.what = "draws", .last = last};
+        const char *journal = scratch_path("draws.journal");
+        unlink(journal);
+        interrupt(&model, journal, &state, message);
+        ck_assert_msg(strstr(message, "1 of 2 layers are kept in"), "%s", message);
+        char *bytes = scratch_read(journal, &size);
+        ck_assert_ptr_nonnull(strstr(bytes, model.folder));
+        ck_assert_ptr_nonnull(strstr(bytes, ",0,1,1,ov,"));
+        ck_assert_ptr_null(strstr(bytes, ",1,0,0,qk,"));
+        free(bytes);
+    }
+    model_close(&model);
+}
+END_TEST
+
+/* Nobody waits for random circuits after an interruption, as they take longest. */
+START_TEST(an_interruption_draws_nothing) {
+    char message[512];
+    test_model model;
+    make_circuits(&model);
+    canceller state = {.what = "heads", .last = 3};
+    interrupt(&model, scratch_path("nothing.journal"), &state, message);
+    ck_assert_int_eq(state.draws_after, 0);
+    ck_assert_ptr_null(strstr(message, "kept"));
+    ck_assert_int_ne(access(scratch_path("nothing.journal"), F_OK), 0);
+    model_close(&model);
+}
+END_TEST
+
 static szg_status analyse_and_close(const test_model *model, const char *journal) {
     szg_checkpoint_tables tables;
     szg_status status = analyse(test_context(), model, journal, NULL, &tables);
@@ -255,5 +344,8 @@ TEST_FILE("resume") {
     test_add(suite, "work_goes_on_behind_what_is_kept", work_goes_on_behind_what_is_kept);
     test_add(suite, "journals_of_other_work_are_refused", journals_of_other_work_are_refused);
     test_add(suite, "damaged_journals_give_no_other_rows", damaged_journals_give_no_other_rows);
+    test_add(suite, "draws_are_interrupted_behind_whole_heads",
+             draws_are_interrupted_behind_whole_heads);
+    test_add(suite, "an_interruption_draws_nothing", an_interruption_draws_nothing);
     test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
 }
