@@ -249,10 +249,10 @@ def write_model(folder, config, tensors):
     return folder
 
 
-def llama(folder, layers=2, heads=4, key_heads=2, size=8, width=24):
+def llama(folder, layers=2, heads=4, key_heads=2, size=8, width=24, context=64):
     config = {"model_type": "llama", "num_hidden_layers": layers, "num_attention_heads": heads,
               "num_key_value_heads": key_heads, "hidden_size": width, "head_dim": size, "rope_theta": 10000.0,
-              "max_position_embeddings": 64}
+              "max_position_embeddings": context}
     tensors = {f"model.layers.{layer}.self_attn.{word}_proj.weight":
                rng.standard_normal((count * size, width)).astype(np.float32)
                for layer in range(layers) for word, count in (("q", heads), ("k", key_heads))}
@@ -362,7 +362,10 @@ def check_top(folder):
     tap.ok("resolved", bool((found.tables["checkpoint_top"]["resolved"] == 1).all()))
     tap.refused("no value", lambda: szego.checkpoint(model, top=0), "top", "at least 1", kind=szego.LibraryError)
     tap.refused("a known architecture", lambda: szego.checkpoint(llama(os.path.join(folder, "known"))[0], top=2),
-                "config=\"none\"", kind=szego.LibraryError)
+                ": top is for whole weights", "config=\"none\"", kind=szego.LibraryError)
+    tap.refused("no trained length",
+                lambda: szego.checkpoint(llama(os.path.join(folder, "short"), context=None)[0], context="trained"),
+                ": use context=N", kind=szego.LibraryError)
 
 
 def turned(rows, lag):
