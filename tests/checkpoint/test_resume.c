@@ -1,5 +1,6 @@
 /* An analysis that is interrupted, however often, goes on to the tables of one that is not. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,15 +47,17 @@ static char *print(const szg_checkpoint_tables *tables) {
 /* A clock that goes on by a second a look, so that every record is worth its time, or by none, so
  * that none is; from look `last` on it is past the deadline. What was said goes to `note`. */
 typedef struct clock_state {
-    int64_t looks, last;
+    _Atomic int64_t looks; /* of every thread */
+    int64_t last;
     bool goes;
     char note[256];
 } clock_state;
 
 static double read_clock(void *user) {
     clock_state *state = user;
-    double now = state->goes ? (double)state->looks : 0;
-    return ++state->looks >= state->last ? 1e8 : now;
+    int64_t looks = atomic_fetch_add(&state->looks, 1);
+    double now = state->goes ? (double)looks : 0;
+    return looks + 1 >= state->last ? 1e8 : now;
 }
 
 static void hear(void *user, szg_severity severity, const char *text) {
