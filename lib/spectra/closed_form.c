@@ -1,5 +1,6 @@
 #include "base/pool.h"
 
+#include "closed_form.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -68,4 +69,34 @@ szg_status szgi_dense_kernel(szg_context *context, int64_t n,
     szg_toeplitz_close(&t);
     szgi_memory_free(lags);
     return status;
+}
+
+void szgi_enclose_root(szgi_increasing *function, const void *data, const arb_t lo, const arb_t hi,
+                       arb_t root) {
+    enum { HALVINGS = 200, WIDTH = -80 };
+    arf_t below, above, middle;
+    arb_t at, value;
+    arf_init(below), arf_init(above), arf_init(middle);
+    arb_init(at), arb_init(value);
+    arb_get_lbound_arf(below, lo, SZGI_CLOSED_BITS);
+    arb_get_ubound_arf(above, hi, SZGI_CLOSED_BITS);
+    for (int i = 0; i < HALVINGS; i++) {
+        arf_sub(middle, above, below, SZGI_CLOSED_BITS, ARF_RND_UP);
+        arf_mul_2exp_si(middle, middle, -WIDTH);
+        if (arf_cmp(middle, below) < 0)
+            break;
+        arf_add(middle, below, above, 2 * SZGI_CLOSED_BITS, ARF_RND_DOWN);
+        arf_mul_2exp_si(middle, middle, -1);
+        arb_set_arf(at, middle);
+        function(data, at, value);
+        if (arb_is_positive(value))
+            arf_set(above, middle);
+        else if (arb_is_negative(value))
+            arf_set(below, middle);
+        else
+            break;
+    }
+    arb_set_interval_arf(root, below, above, SZGI_CLOSED_BITS);
+    arb_clear(value), arb_clear(at);
+    arf_clear(middle), arf_clear(above), arf_clear(below);
 }
