@@ -122,25 +122,56 @@ static szg_status multiply(szg_context *context, const products_job *job, const 
                                        n);
 }
 
-/* next := times (A now - centre now) / half - before. */
-static szg_status step(szg_context *context, const products_job *job, double times,
-                       const recurrence *at) {
-    int64_t size = szg_toeplitz_size(job->t) * job->width;
-    double scale = times / job->map.half, centre = job->map.centre;
-    SZG_TRY(multiply(context, job, at->now, at->next));
-    for (int64_t i = 0; i < size; i++)
-        at->next[i] = scale * (at->next[i] - centre * at->now[i]) - at->before[i];
+/* What is done to a piece of the vectors, while it is in the cache. */
+typedef struct step_job {
+    const recurrence *at;
+    double scale, centre;
+    int64_t size;
+    double (*products)[2]; /* of each piece: <now, now> and <next, now> */
+} step_job;
+
+enum { PIECE = 1 << 16 };
+
+/* next := scale (A now - centre now) - before, where `next` holds A now. */
+static szg_status step_piece(szg_context *context, void *argument, int64_t piece, int worker) {
+    (void)context, (void)worker;
+    const step_job *job = argument;
+    int64_t first = piece * PIECE, left = job->size - first;
+    int64_t count = left < PIECE ? left : PIECE;
+    const double *before = job->at->before + first, *now = job->at->now + first;
+    double *next = job->at->next + first;
+    for (int64_t i = 0; i < count; i++)
+        next[i] = job->scale * (next[i] - job->centre * now[i]) - before[i];
+    job->products[piece][0] = szgi_dot(count, now, now);
+    job->products[piece][1] = szgi_dot(count, next, now);
     return SZG_OK;
 }
 
-/* Moments 2 j and 2 j + 1 from t_j and t_{j+1}. Imaginary parts of <t_i, t_j> vanish in exact
- * arithmetic, because t_i and t_j are polynomials of one Hermitian matrix times one vector. */
-static void take_two(const products_job *job, int64_t j, const recurrence *at, double *sum) {
-    int64_t size = szg_toeplitz_size(job->t) * job->width, count = job->options->moments;
+/* t_{j+1} from t_j, and <t_j, t_j> and <t_{j+1}, t_j>. */
+static szg_status step(szg_context *context, const products_job *job, double times,
+                       const recurrence *at, double products[2]) {
+    step_job own = {.at = at, .scale = times / job->map.half, .centre = job->map.centre};
+    own.size = szg_toeplitz_size(job->t) * job->width;
+    int64_t pieces = (own.size - 1) / PIECE + 1;
+    SZG_TRY(multiply(context, job, at->now, at->next));
+    SZG_TRY(szgi_memory_alloc(context, pieces, &own.products));
+    szg_status status = szgi_pool_run(context, pieces, step_piece, &own);
+    products[0] = products[1] = 0;
+    for (int64_t i = 0; i < pieces; i++) {
+        products[0] += own.products[i][0];
+        products[1] += own.products[i][1];
+    }
+    szgi_memory_free(own.products);
+    return status;
+}
+
+/* Moments 2 j and 2 j + 1. Imaginary parts of <t_i, t_j> vanish in exact arithmetic, because t_i
+ * and t_j are polynomials of one Hermitian matrix times one vector. */
+static void take_two(const products_job *job, int64_t j, const double products[2], double *sum) {
     double factor = j == 0 ? 1 : 2;
-    sum[2 * j] = factor * szgi_dot(size, at->now, at->now) - (j == 0 ? 0 : sum[0]);
-    if (2 * j + 1 < count)
-        sum[2 * j + 1] = factor * szgi_dot(size, at->next, at->now) - (j == 0 ? 0 : sum[1]);
+    sum[2 * j] = factor * products[0] - (j == 0 ? 0 : sum[0]);
+    if (2 * j + 1 < job->options->moments)
+        sum[2 * j + 1] = factor * products[1] - (j == 0 ? 0 : sum[1]);
 }
 
 static szg_status run_vector(szg_context *context, products_job *job, int64_t vector,
@@ -150,8 +181,9 @@ static szg_status run_vector(szg_context *context, products_job *job, int64_t ve
     draw_signs(job, vector, at->now);
     for (int64_t j = 0; j < pairs; j++) {
         SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(step(context, job, j == 0 ? 1 : 2, at)); /* `before` is 0 at first */
-        take_two(job, j, at, sum);
+        double products[2];
+        SZG_TRY(step(context, job, j == 0 ? 1 : 2, at, products)); /* `before` is 0 at first */
+        take_two(job, j, products, sum);
         double *free = at->before;
         *at = (recurrence){.before = at->now, .now = at->next, .next = free};
         szgi_progress(context, "moments", ++job->done, all);
@@ -171,6 +203,17 @@ static szg_status vector_block(szg_context *context, void *argument, int64_t blo
     return status;
 }
 
+/* A vector a thread; where there are fewer vectors, one after the other, and each product has all
+ * threads. The numbers are the same. */
+static szg_status run_vectors(szg_context *context, products_job *job) {
+    int64_t vectors = job->options->vectors;
+    if (vectors >= szg_context_threads(context))
+        return szgi_pool_run(context, vectors, vector_block, job);
+    for (int64_t v = 0; v < vectors; v++)
+        SZG_TRY(vector_block(context, job, v, 0));
+    return SZG_OK;
+}
+
 szg_status szgi_moments_of_products(szg_context *context, const szg_toeplitz *t,
                                     const szgi_unit_map *map, const szg_density_options *options,
                                     double *moment) {
@@ -181,7 +224,7 @@ szg_status szgi_moments_of_products(szg_context *context, const szg_toeplitz *t,
     SZG_TRY(szgi_memory_require(context, n, 8 * job.width, sizeof(double),
                                 "the vectors of the spectral density", "take a smaller order"));
     SZG_TRY(szgi_memory_alloc(context, size, &job.sum));
-    szg_status status = szgi_pool_run(context, options->vectors, vector_block, &job);
+    szg_status status = run_vectors(context, &job);
     for (int64_t m = 0; m < count; m++) {
         moment[m] = 0;
         for (int64_t v = 0; v < options->vectors; v++)
