@@ -319,8 +319,6 @@ static const command_example examples[] = {
      "How RoPE changes the spectrum of random content."},
     {"szego spectrum alibi:heads=4 -n 256,512 --all -o spectra/",
      "Every eigenvalue at two lengths, in files."},
-    {"szego spectrum file:path=kernel.txt -n 1000000 --k 10",
-     "Ten eigenvalues at each end of a long kernel's spectrum."},
     {0}};
 
 static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},
