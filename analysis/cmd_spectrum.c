@@ -148,14 +148,15 @@ typedef struct spectrum_job {
     szg_table *contraction;     /* NULL but for ratios */
 } spectrum_job;
 
-static const char *name_of(const szg_matrix *matrix) {
-    return matrix->name ? matrix->name : szg_matrix_kind_name(matrix->kind);
+static szg_matrix_labels labels_of(const szg_report_labels *labels, const szg_matrix *matrix) {
+    return (szg_matrix_labels){
+        SZG_INIT(szg_matrix_labels), .source = labels->source, .head = labels->head,
+        .matrix = matrix->name ? matrix->name : szg_matrix_kind_name(matrix->kind)};
 }
 
 static szg_status add_extremes(spectrum_job *job, const szg_report_labels *labels,
                                const szg_matrix *matrix) {
-    const szg_extremes_labels row = {SZG_INIT(szg_extremes_labels), .source = labels->source,
-                                     .head = labels->head, .matrix = name_of(matrix)};
+    const szg_matrix_labels row = labels_of(labels, matrix);
     szg_extremes extremes;
     SZG_TRY(szg_extremes_compute(job->context, matrix, job->own->k, &extremes));
     szg_status status = szg_extremes_add(job->context, job->extremes, &row, &extremes);
@@ -167,8 +168,7 @@ static szg_status add_density(spectrum_job *job, const szg_report_labels *labels
                               const szg_matrix *matrix) {
     const szg_density_options wanted = {SZG_INIT(szg_density_options), .moments = job->own->moments,
                                         .vectors = job->own->vectors, .seed = job->seed};
-    const szg_density_labels row = {SZG_INIT(szg_density_labels), .source = labels->source,
-                                    .head = labels->head, .matrix = name_of(matrix)};
+    const szg_matrix_labels row = labels_of(labels, matrix);
     szg_density density;
     SZG_TRY(szg_density_compute(job->context, matrix, &wanted, &density));
     szg_status status = szg_density_add(job->context, &job->density, &row, &density);

@@ -55,15 +55,8 @@ typedef struct szg_density_tables {
 SZG_CHECK_RESULT szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out);
 void szg_density_tables_close(szg_density_tables *tables);
 
-/* What rows are about; a negative head leaves the cell empty. */
-typedef struct szg_density_labels {
-    SZG_SIZE(szg_density_labels);
-    const char *source, *matrix;
-    int64_t head;
-} szg_density_labels;
-
 SZG_CHECK_RESULT szg_status szg_density_add(szg_context *context, szg_density_tables *tables,
-                                            const szg_density_labels *labels,
+                                            const szg_matrix_labels *labels,
                                             const szg_density *density);
 
 SZG_END_DECLS

@@ -40,16 +40,9 @@ void szg_extremes_close(szg_extremes *extremes);
 
 SZG_CHECK_RESULT szg_status szg_extremes_table(szg_context *context, szg_table **out);
 
-/* What rows are about; a negative head leaves the cell empty. */
-typedef struct szg_extremes_labels {
-    SZG_SIZE(szg_extremes_labels);
-    const char *source, *matrix;
-    int64_t head;
-} szg_extremes_labels;
-
 /* A row a value, the least ones first; `value` is empty where it is not resolved. */
 SZG_CHECK_RESULT szg_status szg_extremes_add(szg_context *context, szg_table *table,
-                                             const szg_extremes_labels *labels,
+                                             const szg_matrix_labels *labels,
                                              const szg_extremes *extremes);
 
 SZG_END_DECLS

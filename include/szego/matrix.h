@@ -84,6 +84,13 @@ szg_matrix szg_matrix_distance(int64_t n, double slope);
  * it. NULL and a zeroed view are allowed. */
 void szg_matrix_close(szg_matrix *matrix);
 
+/* What the rows of a table about one matrix are about; a negative head leaves the cell empty. */
+typedef struct szg_matrix_labels {
+    SZG_SIZE(szg_matrix_labels);
+    const char *source, *matrix;
+    int64_t head;
+} szg_matrix_labels;
+
 SZG_END_DECLS
 
 #endif

@@ -57,7 +57,7 @@ void szg_density_tables_close(szg_density_tables *tables) {
 }
 
 /* A row with its labels, which both tables have at the same places. */
-static szgi_row add_row(szg_context *context, szg_table *table, const szg_density_labels *labels,
+static szgi_row add_row(szg_context *context, szg_table *table, const szg_matrix_labels *labels,
                         int64_t n) {
     szgi_row row = szgi_row_add(context, table);
     szgi_row_text(&row, DENSITY_SOURCE, labels->source);
@@ -68,7 +68,7 @@ static szgi_row add_row(szg_context *context, szg_table *table, const szg_densit
 }
 
 static szg_status add_points(szg_context *context, szg_table *table,
-                             const szg_density_labels *labels, const szg_density *density) {
+                             const szg_matrix_labels *labels, const szg_density *density) {
     const char *of = szgi_values_of_name(density->hermitian_part ? SZGI_VALUES_OF_HERMITIAN_PART
                                                                  : SZGI_VALUES_OF_MATRIX);
     for (int64_t i = 0; i < density->points; i++) {
@@ -85,7 +85,7 @@ static szg_status add_points(szg_context *context, szg_table *table,
 }
 
 static szg_status add_moments(szg_context *context, szg_table *table,
-                              const szg_density_labels *labels, const szg_density *density) {
+                              const szg_matrix_labels *labels, const szg_density *density) {
     for (int64_t m = 0; m < density->moments; m++) {
         szgi_row row = add_row(context, table, labels, density->n);
         szgi_row_integer(&row, MOMENTS_INDEX, m);
@@ -100,9 +100,9 @@ static szg_status add_moments(szg_context *context, szg_table *table,
 }
 
 szg_status szg_density_add(szg_context *context, szg_density_tables *tables,
-                           const szg_density_labels *labels, const szg_density *density) {
-    szg_density_labels own;
-    SZG_TRY(SZGI_OPTIONS(context, szg_density_labels, labels, &own));
+                           const szg_matrix_labels *labels, const szg_density *density) {
+    szg_matrix_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_matrix_labels, labels, &own));
     SZG_TRY(add_points(context, tables->density, &own, density));
     return add_moments(context, tables->moments, &own, density);
 }

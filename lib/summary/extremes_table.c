@@ -49,7 +49,7 @@ static void add_value(szgi_row *row, const szg_extreme *value) {
                       "not resolved: the error exceeds a tenth of the gap or 1e-10 of the norm");
 }
 
-static szg_status add_end(szg_context *context, szg_table *table, const szg_extremes_labels *labels,
+static szg_status add_end(szg_context *context, szg_table *table, const szg_matrix_labels *labels,
                           const szg_extremes *extremes, bool largest) {
     const szg_extreme *values = largest ? extremes->largest : extremes->least;
     for (int64_t i = 0; i < extremes->count; i++) {
@@ -74,10 +74,10 @@ static szg_status add_end(szg_context *context, szg_table *table, const szg_extr
     return SZG_OK;
 }
 
-szg_status szg_extremes_add(szg_context *context, szg_table *table,
-                            const szg_extremes_labels *labels, const szg_extremes *extremes) {
-    szg_extremes_labels own;
-    SZG_TRY(SZGI_OPTIONS(context, szg_extremes_labels, labels, &own));
+szg_status szg_extremes_add(szg_context *context, szg_table *table, const szg_matrix_labels *labels,
+                            const szg_extremes *extremes) {
+    szg_matrix_labels own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_matrix_labels, labels, &own));
     SZG_TRY(add_end(context, table, &own, extremes, false));
     return add_end(context, table, &own, extremes, true);
 }

@@ -374,8 +374,8 @@ static szg_status whole_call(void) {
     szg_density_tables tables = {0};
     szg_toeplitz *t;
     szg_density density = {0};
-    const szg_density_labels labels = {SZG_INIT(szg_density_labels), .source = "lags",
-                                       .matrix = "coefficients"};
+    const szg_matrix_labels labels = {SZG_INIT(szg_matrix_labels), .source = "lags",
+                                      .matrix = "coefficients"};
     SZG_TRY(szg_toeplitz_open_symmetric(test_context(), 40, 40, lags, &t));
     szg_matrix matrix = szg_matrix_toeplitz(t);
     szg_status status = szg_density_compute(test_context(), &matrix, &options, &density);

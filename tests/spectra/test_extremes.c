@@ -421,7 +421,7 @@ END_TEST
 static szg_status whole_call(void) {
     szg_context *context = test_context();
     const double lags[3] = {1, 0.25, 0.5};
-    const szg_extremes_labels labels = {SZG_INIT(szg_extremes_labels), "a", "b", 1};
+    const szg_matrix_labels labels = {SZG_INIT(szg_matrix_labels), "a", "b", 1};
     szg_extremes s = {0};
     szg_table *table = NULL;
     szg_toeplitz *t;
@@ -491,7 +491,7 @@ START_TEST(table_of_the_ends) {
                       .least_hi = 1.25,
                       .largest_lo = 2,
                       .largest_hi = 3};
-    const szg_extremes_labels labels = {SZG_INIT(szg_extremes_labels), "a", "b", -1};
+    const szg_matrix_labels labels = {SZG_INIT(szg_matrix_labels), "a", "b", -1};
     szg_table *table;
     ck_szg_ok(szg_extremes_table(test_context(), &table));
     ck_szg_ok(szg_extremes_add(test_context(), table, &labels, &s));
