@@ -78,14 +78,6 @@ void szgi_circulant_work_close(szgi_circulant_work *work) {
     *work = (szgi_circulant_work){0};
 }
 
-static szg_c64 multiply(szg_c64 x, szg_c64 y) {
-    return (szg_c64){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-
-static szg_c64 conjugate(szg_c64 x) {
-    return (szg_c64){x.re, -x.im};
-}
-
 szg_status szgi_circulant_run(szg_context *context, const szgi_circulant *circulant,
                               szgi_circulant_work *work, char op, int64_t n, const double *x,
                               double *y, bool add) {
@@ -97,7 +89,7 @@ szg_status szgi_circulant_run(szg_context *context, const szgi_circulant *circul
     SZG_TRY(szgi_fft_run(context, work->forward, vector, spectrum));
     for (int64_t j = 0; j <= length / 2; j++) {
         szg_c64 value = circulant->spectrum[j];
-        spectrum[j] = multiply(spectrum[j], op == 'n' ? value : conjugate(value));
+        spectrum[j] = szgi_multiply(spectrum[j], op == 'n' ? value : szgi_conjugate(value));
     }
     SZG_TRY(szgi_fft_run(context, work->backward, spectrum, vector));
     for (int64_t i = 0; i < n; i++)
@@ -110,9 +102,10 @@ static szg_c64 eigenvalue(const szgi_circulant *circulant, char op, int64_t j) {
     int64_t length = circulant->length;
     if (op == 't')
         j = j == 0 ? 0 : length - j;
-    szg_c64 value = circulant->real && j > length / 2 ? conjugate(circulant->spectrum[length - j])
-                                                      : circulant->spectrum[j];
-    return op == 'c' ? conjugate(value) : value;
+    szg_c64 value = circulant->real && j > length / 2
+                        ? szgi_conjugate(circulant->spectrum[length - j])
+                        : circulant->spectrum[j];
+    return op == 'c' ? szgi_conjugate(value) : value;
 }
 
 szg_status szgi_circulant_run_complex(szg_context *context, const szgi_circulant *circulant,
@@ -124,7 +117,7 @@ szg_status szgi_circulant_run_complex(szg_context *context, const szgi_circulant
     memset(vector + n, 0, (size_t)(length - n) * sizeof *vector);
     SZG_TRY(szgi_fft_run(context, work->forward, vector, spectrum));
     for (int64_t j = 0; j < length; j++)
-        spectrum[j] = multiply(spectrum[j], eigenvalue(circulant, op, j));
+        spectrum[j] = szgi_multiply(spectrum[j], eigenvalue(circulant, op, j));
     SZG_TRY(szgi_fft_run(context, work->backward, spectrum, vector));
     memcpy(y, vector, (size_t)n * sizeof *y);
     return SZG_OK;

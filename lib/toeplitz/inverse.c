@@ -146,11 +146,8 @@ szg_status szgi_inverse_open(szg_context *context, const szg_toeplitz *t, szgi_i
 /* to = x y, or x conj(y). */
 static void multiply(int64_t count, const szg_c64 *x, const szg_c64 *y, bool conjugate,
                      szg_c64 *to) {
-    double sign = conjugate ? -1 : 1;
-    for (int64_t j = 0; j < count; j++) {
-        szg_c64 a = x[j], b = {y[j].re, sign * y[j].im};
-        to[j] = (szg_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-    }
+    for (int64_t j = 0; j < count; j++)
+        to[j] = szgi_multiply(x[j], conjugate ? szgi_conjugate(y[j]) : y[j]);
 }
 
 /* The transform of L L^* z. L^* z is a correlation; what wraps around meets the zeros behind x. */

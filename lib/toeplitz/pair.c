@@ -34,14 +34,6 @@ bool szgi_pair_serves(const szg_toeplitz *t) {
     return t->real && t->n >= SIZE_MIN && t->degree >= t->n / 2;
 }
 
-static szg_c64 multiply(szg_c64 x, szg_c64 y) {
-    return (szg_c64){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
-
-static szg_c64 conjugate(szg_c64 x) {
-    return (szg_c64){x.re, -x.im};
-}
-
 /* ---- Opening ---- */
 
 static void close_work(pair_work *work) {
@@ -116,7 +108,7 @@ static szg_status fill_skew(szg_context *context, const szg_toeplitz *t, bool ca
     for (int64_t k = 0; k < h; k++) { /* the backward transform of h values multiplies by m / 2 */
         const szg_c64 both = {2 * entry(t, self, k, true, causal),
                               2 * entry(t, self, k + h, true, causal)};
-        column[k] = multiply(both, self->turn[k]);
+        column[k] = szgi_multiply(both, self->turn[k]);
     }
     szg_status status = szgi_fft_run(context, self->skew_forward, column, self->skew);
     szgi_memory_free(column);
@@ -171,7 +163,7 @@ typedef struct pair_job {
 
 static void scale(int64_t count, const szg_c64 *by, char op, szg_c64 *values) {
     for (int64_t j = 0; j < count; j++)
-        values[j] = multiply(values[j], op == 'n' ? by[j] : conjugate(by[j]));
+        values[j] = szgi_multiply(values[j], op == 'n' ? by[j] : szgi_conjugate(by[j]));
 }
 
 static szg_status run_circulant(szg_context *context, const pair_job *job) {
@@ -190,13 +182,13 @@ static szg_status run_skew(szg_context *context, const pair_job *job) {
     int64_t h = pair->length / 2;
     for (int64_t k = 0; k < h; k++) { /* h < n <= 2 h */
         const szg_c64 both = {job->x[k], k + h < job->n ? job->x[k + h] : 0};
-        work->folded[k] = multiply(both, pair->turn[k]);
+        work->folded[k] = szgi_multiply(both, pair->turn[k]);
     }
     SZG_TRY(szgi_fft_run(context, pair->skew_forward, work->folded, work->folded_values));
     scale(h, pair->skew, job->op, work->folded_values);
     SZG_TRY(szgi_fft_run(context, pair->skew_backward, work->folded_values, work->folded));
     for (int64_t k = 0; k < h; k++)
-        work->folded[k] = multiply(work->folded[k], conjugate(pair->turn[k]));
+        work->folded[k] = szgi_multiply(work->folded[k], szgi_conjugate(pair->turn[k]));
     return SZG_OK;
 }
 

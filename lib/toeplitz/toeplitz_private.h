@@ -106,6 +106,14 @@ double szgi_unit_scale(double largest);
 /* Euclidean norm of `count` numbers without overflow or underflow on the way. */
 double szgi_norm(int64_t count, const double *x);
 
+static inline szg_c64 szgi_multiply(szg_c64 x, szg_c64 y) {
+    return (szg_c64){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+static inline szg_c64 szgi_conjugate(szg_c64 x) {
+    return (szg_c64){x.re, -x.im};
+}
+
 #define ROUNDING 0x1p-53 /* u: the relative error of one operation */
 
 /* Squared Frobenius norms of a matrix's Toeplitz part and of the rest, in any common unit, and

@@ -3,6 +3,7 @@
 #include <szego/density.h>
 
 #include "spectra_support.h"
+#include "toeplitz/toeplitz_private.h"
 
 enum { N = 96, M = 24 };
 
@@ -72,8 +73,8 @@ START_TEST(interval_is_short) {
 }
 END_TEST
 
-/* Long real matrices have another circulant; 0.9^|k| knows its ends in closed form. */
-START_TEST(interval_of_a_long_matrix) {
+/* 0.9^|k| knows its ends in closed form; its lags vanish long before n, as a band. */
+START_TEST(interval_of_a_closed_form) {
     enum { LONG = 40000 };
     double *lags = get(LONG, sizeof *lags), lo, hi;
     for (int64_t k = 0; k < LONG; k++)
@@ -89,6 +90,26 @@ START_TEST(interval_of_a_long_matrix) {
     ck_close(lo, 0.1 / 1.9, 1e-6); /* (1 - r) / (1 + r), and its inverse */
     ck_close(hi, 19, 1e-6);
     szg_spectrum_close(&s);
+    szg_toeplitz_close(&t);
+    szgi_memory_free(lags);
+}
+END_TEST
+
+/* Long real matrices have a pair of circulants. cos(k) / (1 + k^2) over all integers has the symbol
+ * (g(t - 1) + g(t + 1)) / 2 with g(t) = pi cosh(pi - t) / sinh(pi) on [0, 2 pi]: least at pi,
+ * largest at 1, both inside Gershgorin's interval. The lags cut off sum to 2 / n at most, and
+ * eigenvalues reach the largest value, a corner of slope pi, up to some pi^2 / n. */
+START_TEST(interval_of_a_long_matrix) {
+    enum { LONG = 40000 };
+    double *lags = get(LONG, sizeof *lags), lo, hi, near = (2 + 2 * M_PI * M_PI) / LONG;
+    for (int64_t k = 0; k < LONG; k++)
+        lags[k] = cos((double)k) / (1 + (double)k * (double)k);
+    szg_toeplitz *t;
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), LONG, LONG, lags, &t));
+    ck_assert(szgi_pair_serves(t));
+    ck_szg_ok(szgi_toeplitz_enclose(test_context(), t, &lo, &hi));
+    ck_close(lo, M_PI / sinh(M_PI) * cosh(1), near);
+    ck_close(hi, M_PI / sinh(M_PI) * cosh(M_PI - 1) * cosh(1), near);
     szg_toeplitz_close(&t);
     szgi_memory_free(lags);
 }
@@ -401,6 +422,7 @@ END_TEST
 TEST_FILE("density") {
     test_add(suite, "interval_holds_every_eigenvalue", interval_holds_every_eigenvalue);
     test_add(suite, "interval_is_short", interval_is_short);
+    test_add(suite, "interval_of_a_closed_form", interval_of_a_closed_form);
     test_add(suite, "interval_of_a_long_matrix", interval_of_a_long_matrix);
     test_add(suite, "moments_of_all_eigenvalues", moments_of_all_eigenvalues);
     test_add(suite, "moments_of_products_against_the_dense_recurrence",
