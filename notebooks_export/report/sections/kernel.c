@@ -20,7 +20,8 @@ const section szgi_section_kernel = {
     .id = "kernel",
     .title = "Mean kernel over the lag",
     .tables = {"checkpoint_kernel"},
-    .intro = "The mean logit of a token with its own copy at each lag, over tokens of all directions "
-             "alike. It is the part of the logits that depends on the distance alone.",
+    .intro =
+        "The mean logit of a token with its own copy at each lag, over tokens of all directions "
+        "alike. It is the part of the logits that depends on the distance alone.",
     .plots = plots,
     .run = szgi_plot_section};
