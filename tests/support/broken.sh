@@ -27,17 +27,33 @@ same 'a crash and a time limit end their cases alone' onno "$(verdicts "$folder/
 mkdir "$folder/meson-logs"
 CK_FORK=no "$program" >"$folder/out" 2>/dev/null
 same 'without children a crash ends the program' o "$(verdicts "$folder/out")"
-python3 - "$folder" <<'END'
+log_of() { # FILE : as meson notes what a program of one case printed
+    python3 - "$folder" "$1" <<'END'
 import json, pathlib, sys
 folder = pathlib.Path(sys.argv[1])
 test = {"name": "szego:support / broken", "result": "ERROR", "duration": 1.0,
-        "stdout": (folder / "out").read_text()}
+        "stdout": pathlib.Path(sys.argv[2]).read_text()}
 (folder / "meson-logs/testlog.json").write_text(json.dumps(test) + "\n")
 (folder / "meson-logs/testlog.junit.xml").write_text(
     '<testsuites><testsuite name="szego:support / broken" tests="1" errors="0" failures="0" skipped="0"/>'
     '</testsuites>')
 END
+}
+log_of "$folder/out"
 same 'what it hid is counted as failed' '1 passed, 3 failed, 0 skipped' \
     "$("$count_tests" "$folder" | tail -n 1)"
+
+# A test of a tool quotes another program's output: its cases are not the test's own.
+cat >"$folder/quoting" <<'END'
+not ok 1 - the tool fails
+# # test_spectra: SZG_TEST_SEED=1, OpenBLAS core Haswell, SIMD level avx2, cases: 15
+# not ok 7 - the reason
+1..1
+END
+log_of "$folder/quoting"
+"$count_tests" "$folder" >"$folder/counted"
+same 'quoted cases are not counted, the one that was told is' '1 passed, 1 failed, 0 skipped' \
+    "$(tail -n 1 "$folder/counted")"
+same 'the reason is shown' 1 "$(grep -c '^    # not ok 7 - the reason$' "$folder/counted")"
 echo "1..$number"
 exit $failed
