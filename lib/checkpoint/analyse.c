@@ -28,12 +28,23 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
     if (options->context < 0 && options->context != SZG_CONTEXT_TRAINED)
         return szgi_fail(context, SZG_EINVAL, "a context of %" PRId64 ": at least 1 is needed",
                          options->context);
+    if (options->context != 0 && options->raw)
+        return szgi_fail(context, SZG_EINVAL,
+                         "--context bounds logits and --raw bounds none: leave one of them out");
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "
                          "the input",
                          checkpoint->source, options->positions);
     return szgi_circuit_check(context, checkpoint, options);
+}
+
+/* What was asked for and has no effect here. */
+static void note_idle(szg_context *context, const szg_checkpoint *checkpoint,
+                      const szg_checkpoint_options *options) {
+    if (options->context != 0 && checkpoint->rotations == 0)
+        szgi_say(context, SZG_NOTE, "%s: --context: nothing rotates here, so it changes no bound",
+                 checkpoint->source);
 }
 
 /* What is known of bad layers before a weight is read. */
@@ -49,6 +60,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));
+    note_idle(context, checkpoint, &own);
     if (own.dry_run) {
         count_bad(checkpoint, out);
         return szgi_properties_report(context, checkpoint, &out->architecture);

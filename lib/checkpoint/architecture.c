@@ -68,8 +68,36 @@ static szg_status two_stacks(szg_context *context, const szg_checkpoint *checkpo
                      prefix ? name : "\"\"");
 }
 
+/* The first prefix that a stack of this family has in the file, with the layer's name after it;
+ * NULL: no name has the form. */
+static const char *prefix_there(const szg_checkpoint *checkpoint, size_t *length) {
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), index;
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
+        if (name_matches(name, checkpoint->family->stem, checkpoint->query, length, &index))
+            return name;
+    }
+    return NULL;
+}
+
+/* The caller's prefix is none of the file's. */
+static szg_status wrong_prefix(szg_context *context, const szg_checkpoint *checkpoint,
+                               const char *name, size_t length) {
+    const model_family *family = checkpoint->family;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: --prefix %s: no tensor is called %s%sN.%s, but the file has '%s': use "
+                     "--prefix %.*s, or leave --prefix out",
+                     checkpoint->source, SHOWN(checkpoint->wanted_prefix),
+                     SHOWN(checkpoint->wanted_prefix), family->stem, checkpoint->query, SHOWN(name),
+                     length ? (int)length : 2, length ? name : "\"\"");
+}
+
 static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoint) {
     char text[512];
+    size_t length;
+    const char *name = checkpoint->wanted_prefix ? prefix_there(checkpoint, &length) : NULL;
+    if (name)
+        return wrong_prefix(context, checkpoint, name, length);
     const model_family *family = checkpoint->family;
     const char *quantised = szgi_quantised_refusal(checkpoint, text, sizeof text);
     const char *before = checkpoint->wanted_prefix ? checkpoint->wanted_prefix : "*";

@@ -291,27 +291,6 @@ static int64_t lags_of(const szg_checkpoint *checkpoint, int64_t layer, int64_t 
     return length > 0 && length < lags ? length : lags;
 }
 
-szg_status szgi_bound_trained_length(szg_context *context, const szg_checkpoint *checkpoint,
-                                     int64_t *out) {
-    static const char *const keys[] = {"max_position_embeddings", "n_positions", "max_seq_len",
-                                       "max_sequence_length",     "seq_length",  "n_ctx"};
-    bool gguf = checkpoint->family == &checkpoint->gguf.family;
-    szgi_json_value settings =
-        gguf ? szgi_gguf_metadata(checkpoint->tensors) : checkpoint->settings;
-    char name[GGUF_KEY];
-    snprintf(name, sizeof name, "%s.context_length", gguf ? checkpoint->model_type : "");
-    if (gguf && szgi_json_has(settings, name))
-        return szgi_config_integer(context, settings, (const char *const[]){name, NULL}, 1, out);
-    for (size_t i = 0; !gguf && i < sizeof keys / sizeof *keys; i++)
-        if (szgi_json_has(settings, keys[i]))
-            return szgi_config_integer(context, settings, (const char *const[]){keys[i], NULL}, 1,
-                                       out);
-    return szgi_fail(context, SZG_EDATA,
-                     "%s: %s is missing, so that the length of the model's training is not known: "
-                     "use --context N",
-                     checkpoint->source, gguf ? name : keys[0]);
-}
-
 /* ---- Both sides ---- */
 
 /* What a bound is made of. */

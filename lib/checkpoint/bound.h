@@ -68,9 +68,4 @@ SZG_CHECK_RESULT szg_status szgi_bound_head(szg_context *context, const szg_chec
                                             const bound_side *q, const bound_side *k,
                                             head_bound *out);
 
-/* The length that the model was trained for, or SZG_EDATA: the configuration does not say it. */
-SZG_CHECK_RESULT szg_status szgi_bound_trained_length(szg_context *context,
-                                                      const szg_checkpoint *checkpoint,
-                                                      int64_t *out);
-
 #endif

@@ -134,6 +134,7 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(szgi_architecture_resolve(context, checkpoint));
     SZG_TRY(szgi_positions_resolve(context, checkpoint));
     SZG_TRY(szgi_rotary_resolve(context, checkpoint));
+    szgi_trained_length_resolve(checkpoint);
     SZG_TRY(szgi_gguf_divide(context, checkpoint));
     SZG_TRY(szgi_terms_resolve(context, checkpoint));
     return szgi_fold_resolve(context, checkpoint);

@@ -280,6 +280,8 @@ struct szg_checkpoint {
     double temperature, temperature_length; /* factor of the logarithm, and the length; 0: none */
     int rotations;
     layer_rotation rotation[ROTATIONS_MAX];
+    int64_t trained_length;  /* 0: not known, or nothing rotates */
+    const char *trained_key; /* that says it; NULL: none does */
     gguf_facts gguf;
 };
 
@@ -365,6 +367,13 @@ SZG_CHECK_RESULT szg_status szgi_weight_check_heads(szg_context *context,
 /* Sizes, layers and scales; marks layers that cannot be read. */
 SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
                                                       szg_checkpoint *checkpoint);
+/* ---- trained_length.c ---- */
+
+#define TRAINED_LENGTH_KEY "max_position_embeddings" /* as most families call it */
+
+/* Of rotary models. A value that is no length leaves it unknown: nothing but --context needs it. */
+void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
+
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);

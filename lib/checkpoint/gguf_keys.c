@@ -90,6 +90,7 @@ const char *szgi_gguf_key(const szg_checkpoint *checkpoint, const char *key,
     const struct {
         const char *key, *name; /* NULL: no key of the file */
     } names[] = {{"num_hidden_layers", "block_count"},
+                 {TRAINED_LENGTH_KEY, "context_length"},
                  {"num_attention_heads", "attention.head_count"},
                  {"num_key_value_heads", "attention.head_count_kv"},
                  {"head_dim", "attention.key_length"},

@@ -501,6 +501,22 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     return run_windows(context, job, tables);
 }
 
+/* The lags that a bound is asked for, 0: any. */
+static szg_status choose_lags(szg_context *context, const szg_checkpoint *checkpoint,
+                              const szg_checkpoint_options *options, int64_t *lags) {
+    bool trained = options->context == SZG_CONTEXT_TRAINED && checkpoint->rotations > 0;
+    *lags = trained ? checkpoint->trained_length : options->context > 0 ? options->context : 0;
+    if (!trained || *lags > 0)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: %s is %s (a GGUF file: context_length), so that the length of the "
+                     "model's training is not known: use "
+                     "--context N",
+                     checkpoint->source,
+                     checkpoint->trained_key ? checkpoint->trained_key : TRAINED_LENGTH_KEY,
+                     checkpoint->trained_key ? "no length" : "missing");
+}
+
 static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoint,
                            const szg_checkpoint_options *options, const head_part *part,
                            head_job *job) {
@@ -510,9 +526,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->wanted = szgi_part_heads(checkpoint, part);
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
-    job->input.lags = options->context > 0 ? options->context : 0;
-    if (options->context == SZG_CONTEXT_TRAINED && checkpoint->rotations > 0)
-        SZG_TRY(szgi_bound_trained_length(context, checkpoint, &job->input.lags));
+    SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->circuit_work));
     return szgi_memory_alloc(context, checkpoint->layers, &job->problem);

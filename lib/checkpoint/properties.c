@@ -295,6 +295,9 @@ static void put_rotations(property_writer *writer) {
     const szg_checkpoint *checkpoint = writer->checkpoint;
     for (int i = 0; i < checkpoint->rotations; i++)
         put_rotation(writer, i);
+    if (checkpoint->trained_length > 0)
+        put(writer, "trained_length", BY(.key = checkpoint->trained_key), "%" PRId64,
+            checkpoint->trained_length);
     put_sections(writer);
     if (checkpoint->family->positions != POSITION_ROTARY)
         return;

@@ -681,7 +681,9 @@ END_TEST
 START_TEST(an_unknown_length_is_refused) {
     const szg_checkpoint_options trained = {SZG_INIT(szg_checkpoint_options),
                                             .context = SZG_CONTEXT_TRAINED},
-                                 negative = {SZG_INIT(szg_checkpoint_options), .context = -2};
+                                 negative = {SZG_INIT(szg_checkpoint_options), .context = -2},
+                                 raw = {SZG_INIT(szg_checkpoint_options), .context = 4,
+                                        .raw = true};
     test_model model;
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
@@ -695,6 +697,8 @@ START_TEST(an_unknown_length_is_refused) {
     ck_assert(strstr(szg_context_message(test_context()), "--context N"));
     ck_assert_int_eq(szg_checkpoint_analyse(test_context(), checkpoint, &negative, &tables),
                      SZG_EINVAL);
+    ck_assert_int_eq(szg_checkpoint_analyse(test_context(), checkpoint, &raw, &tables), SZG_EINVAL);
+    ck_assert(strstr(szg_context_message(test_context()), "--raw bounds none"));
     szg_checkpoint_close(&checkpoint);
     model_close(&model);
 }

@@ -164,6 +164,7 @@ START_TEST(a_prefix_chooses_another_stack) {
     ck_assert_int_eq(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint),
                      SZG_EDATA);
     ck_assert(strstr(szg_context_message(test_context()), "no tensor is called nothing.layers.N"));
+    ck_assert(strstr(szg_context_message(test_context()), "use --prefix language_model.model."));
     choices = (szg_checkpoint_choices){SZG_INIT(szg_checkpoint_choices), .stack = "encoder"};
     ck_assert_int_eq(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint),
                      SZG_EINVAL);
@@ -335,6 +336,8 @@ START_TEST(older_forms) {
          "half; the rotary key 'spin' is not known "
          "to szego",
          "0-1"},
+        {"llama", {"max_position_embeddings=12"}, "trained_length", "12", ""},
+        {"llama", {"max_position_embeddings=\"long\""}, "trained_length", NULL, ""},
         /* as OPT's class has it */
         {"opt", {"do_layer_norm_before=null"}, "input_norm", "mean and variance", "0-1"},
         /* what every layer's tensors contradict */
