@@ -9,9 +9,16 @@
 /* Angles up to 2^60 times orders up to 2^62, and sines as small as 2^-120, leave 140 bits. */
 enum { BITS = 384 };
 
+typedef struct cosine_term {
+    double theta, weight; /* theta >= 0, weight > 0 */
+} cosine_term;
+
+/* Terms of one angle are one atom, as in atoms.c, so that the Gram matrices have the eigenvalues
+ * that are listed and no others. */
 typedef struct cosine_job {
-    int64_t n, count; /* of atoms; equal ones stay apart, which changes no nonzero eigenvalue */
-    double *theta, *weight;
+    int64_t n, terms, count; /* of atoms */
+    cosine_term *term;       /* [terms], descending: an angle of 0 is the last */
+    double *theta;           /* [count] */
     bool gram;
     /* Gram matrices: roots of the weights, and sines and cosines of theta/2 and n theta/2. */
     arb_ptr root, sine, cosine, far_sine, far_cosine;
@@ -132,12 +139,25 @@ static szg_status fill_block(szg_context *context, const cosine_job *job, szgi_b
 
 /* ---- Tables ---- */
 
+/* The roots of the atoms' weights, which are sums. */
+static void fill_roots(cosine_job *job) {
+    arb_t weight;
+    arb_init(weight);
+    for (int64_t t = 0, atom = 0; t < job->terms; t++) {
+        atom += t > 0 && job->term[t].theta != job->term[t - 1].theta;
+        arb_set_d(weight, job->term[t].weight);
+        arb_add(job->root + atom, job->root + atom, weight, BITS);
+    }
+    for (int64_t t = 0; t < job->count; t++)
+        arb_sqrt(job->root + t, job->root + t, BITS);
+    arb_clear(weight);
+}
+
 static void fill_gram_tables(cosine_job *job) {
     arb_t half;
     arb_init(half);
+    fill_roots(job);
     for (int64_t t = 0; t < job->count; t++) {
-        arb_set_d(job->root + t, job->weight[t]);
-        arb_sqrt(job->root + t, job->root + t, BITS);
         arb_set_d(half, job->theta[t]);
         arb_mul_2exp_si(half, half, -1);
         arb_sin_cos(job->sine + t, job->cosine + t, half, BITS);
@@ -152,11 +172,11 @@ static void fill_lags(cosine_job *job) {
     arb_init(angle), arb_init(weight);
     for (int64_t k = 0; k < job->n; k++) {
         arb_zero(job->lag + k);
-        for (int64_t t = 0; t < job->count; t++) {
-            arb_set_d(angle, job->theta[t]);
+        for (int64_t t = 0; t < job->terms; t++) {
+            arb_set_d(angle, job->term[t].theta);
             arb_mul_si(angle, angle, (slong)k, BITS);
             arb_cos(angle, angle, BITS);
-            arb_set_d(weight, job->weight[t]);
+            arb_set_d(weight, job->term[t].weight);
             arb_addmul(job->lag + k, angle, weight, BITS);
         }
     }
@@ -189,6 +209,18 @@ static void close_tables(cosine_job *job) {
         _arb_vec_clear(job->lag, (slong)job->n);
 }
 
+static int descending(const void *left, const void *right) {
+    double a = ((const cosine_term *)left)->theta, b = ((const cosine_term *)right)->theta;
+    return (a < b) - (a > b);
+}
+
+static void gather_atoms(cosine_job *job) {
+    qsort(job->term, (size_t)job->terms, sizeof *job->term, descending);
+    for (int64_t t = 0; t < job->terms; t++)
+        if (t == 0 || job->term[t].theta != job->term[t - 1].theta)
+            job->theta[job->count++] = job->term[t].theta;
+}
+
 /* The solver has checked them. Returns the sum of the weights, or an upper bound. */
 static double take_atoms(const szg_matrix *matrix, cosine_job *job) {
     int64_t count = matrix->of.cosines.count;
@@ -201,10 +233,11 @@ static double take_atoms(const szg_matrix *matrix, cosine_job *job) {
                             : matrix->of.cosines.equal;
         if (!(w > 0))
             continue;
-        job->theta[job->count] = constant ? 0 : fabs(matrix->of.cosines.theta[t]);
-        job->weight[job->count++] = w;
+        job->term[job->terms++] =
+            (cosine_term){constant ? 0 : fabs(matrix->of.cosines.theta[t]), w};
         sum += w;
     }
+    gather_atoms(job);
     return sum;
 }
 
@@ -248,21 +281,29 @@ static szg_status prove_blocks(szg_context *context, cosine_job *job, bool value
     return status;
 }
 
+static szg_status certify_terms(szg_context *context, const szg_matrix *matrix, bool values,
+                                cosine_job *job, szg_spectrum *spectrum) {
+    double weights = take_atoms(matrix, job);
+    szg_status status = open_tables(context, job);
+    if (status == SZG_OK)
+        status = prove_blocks(context, job, values, weights, spectrum);
+    close_tables(job);
+    return status;
+}
+
 szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix, bool values,
                                 szg_spectrum *spectrum) {
-    int64_t atoms = matrix->of.cosines.count + 1;
+    int64_t terms = matrix->of.cosines.count + 1;
     cosine_job job = {.n = matrix->rows, .gram = spectrum->zeros > 0};
     if (spectrum->zeros == spectrum->n) {
         szgi_certify_point(0, spectrum);
         return SZG_OK;
     }
-    SZG_TRY(szgi_memory_alloc(context, 2 * atoms, &job.theta));
-    job.weight = job.theta + atoms;
-    double weights = take_atoms(matrix, &job);
-    szg_status status = open_tables(context, &job);
+    SZG_TRY(szgi_memory_alloc(context, terms, &job.term));
+    szg_status status = szgi_memory_alloc(context, terms, &job.theta);
     if (status == SZG_OK)
-        status = prove_blocks(context, &job, values, weights, spectrum);
-    close_tables(&job);
+        status = certify_terms(context, matrix, values, &job, spectrum);
     szgi_memory_free(job.theta);
+    szgi_memory_free(job.term);
     return status;
 }
