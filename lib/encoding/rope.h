@@ -23,12 +23,21 @@
         .doc = "heads that rotate, such as 0-3 (default: all)"                                     \
     }
 
+/* The frequencies of one RoPE over all heads, `pairs` of the rotation to each head. */
+typedef struct rope_bands {
+    int64_t heads, shift; /* head h has band (h + shift) mod heads */
+    double *theta;        /* [heads][pairs], by band; NULL: the heads share their frequencies */
+    int64_t *atoms;       /* [heads], by band: distinct points, as in the rotation */
+} rope_bands;
+
 typedef struct rope {
     rotation rotation; /* of a head that rotates */
     bool *rotates;     /* [heads]; NULL: every head */
+    rope_bands bands;
 } rope;
 
-/* Fills the state and the handle from the keys above. Close it also after a failure. */
+/* Fills the state, but for the bands, and the handle from the keys above. Close it also after a
+ * failure. */
 SZG_CHECK_RESULT szg_status szgi_rope_open(szg_context *context, szg_encoding *encoding, rope *out);
 void szgi_rope_close(rope *self);
 

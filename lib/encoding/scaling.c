@@ -9,7 +9,7 @@
 /* The order of the choices in ROTARY_KEYS. */
 enum scaling { NONE, LINEAR, NTK, DYNAMIC, YARN, LLAMA3, PROPORTIONAL, SCALINGS };
 
-static const double PI = 3.14159265358979323846;
+static const double PI = ROTATION_PI;
 
 /* Which keys a scaling needs (n) or takes (t). */
 typedef struct key_rule {

@@ -4,6 +4,9 @@
 
 #include "encoding/encoding.h"
 
+/* The double next to pi, which it is below. */
+#define ROTATION_PI 3.14159265358979323846
+
 /* Keys that every rotary encoding has, to be listed in its table (a macro, for static tables). */
 #define ROTARY_KEYS                                                                                \
     {.name = "base",                                                                               \

@@ -74,6 +74,85 @@ START_TEST(rotary_kernels) {
     check_cosines("rope:dim=8,base=500,heads=3,rotate=1", 1, 0, 4, theta, 0, 1);
     check_cosines("rope:dim=8,base=500,heads=3,rotate=1", 0, 0, 0, theta, 8, 1);
     check_cosines("rope:dim=8,base=500,heads=3,rotate=1", 2, 0, 0, theta, 8, 1);
+    powers(32, 500, 64, theta);
+    check_cosines("rope-bias:base=500", 0, 0, 32, theta, 0, 1);
+    powers(4, 10000, 8, theta);
+    check_cosines("rope-bias:dim=8,scale=2.5,heads=3", 2, 0, 4, theta, 0, 2.5);
+}
+END_TEST
+
+/* One angle for all pairs: cos(k theta), and beside it what does not rotate. */
+START_TEST(equal_angles) {
+    static const double angles[] = {1e-300, 0x1p-20, 0.7, 2, 0x1.921fb54442d18p+1};
+    for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
+        const double theta[] = {angles[i], angles[i], angles[i], angles[i]};
+        char spec[128];
+        snprintf(spec, sizeof spec, "rope:dim=8,theta=%.17g", angles[i]);
+        check_cosines(spec, 0, 0, 4, theta, 0, 1);
+        snprintf(spec, sizeof spec, "rope:dim=13,rotary=6,heads=2,rotate=1,theta=%.17g", angles[i]);
+        check_cosines(spec, 1, 0, 3, theta, 7, 1);
+        check_cosines(spec, 0, 0, 0, theta, 13, 1);
+    }
+}
+END_TEST
+
+/* theta of head h and pair t is base^(-(h' n + t) / (n H)), h' = (h + band_shift) mod H. */
+static void check_bands(int64_t heads, int64_t pairs, double base, int64_t shift,
+                        const char *more) {
+    char spec[128];
+    double theta[64];
+    snprintf(spec, sizeof spec, "rope:dim=%d,heads=%d,base=%.17g,bands=heads,band_shift=%d%s",
+             (int)(2 * pairs), (int)heads, base, (int)shift, more);
+    for (int64_t h = 0; h < heads; h++) {
+        int64_t band = h + shift < heads ? h + shift : h + shift - heads;
+        for (int64_t t = 0; t < pairs; t++)
+            theta[t] = pow(base, -(double)(band * pairs + t) / (double)(pairs * heads));
+        bool rotates = !*more || h == heads - 1; /* `more` lets the last head alone rotate */
+        check_cosines(spec, h, 0, rotates ? pairs : 0, theta, rotates ? 0 : 2 * (double)pairs, 1);
+    }
+}
+
+START_TEST(bands) {
+    check_bands(1, 4, 500, 0, "");
+    check_bands(2, 1, 1e15, 1, "");
+    check_bands(3, 5, 10000, 0, "");
+    check_bands(3, 5, 10000, 2, "");
+    check_bands(4, 32, 500000, 3, "");
+    /* The band is that of the head's number, whether the heads before it rotate or not. */
+    check_bands(4, 3, 50, 1, ",rotate=3");
+}
+END_TEST
+
+/* The heads' bands are the frequencies of one RoPE over the whole width, each once: the mean over
+ * the heads of their kernels is its kernel, and a shift permutes the kernels. */
+START_TEST(bands_share_out_one_rope) {
+    enum { HEADS = 5, N = 64 };
+    szg_encoding *whole = parse("rope:dim=30,base=77");
+    szg_encoding *dealt = parse("rope:dim=6,base=77,heads=5,bands=heads");
+    szg_encoding *shifted = parse("rope:dim=6,base=77,heads=5,bands=heads,band_shift=2");
+    szg_toeplitz *want = kernel(whole, 0, 0, N), *band[HEADS], *moved[HEADS];
+    for (int h = 0; h < HEADS; h++) {
+        band[h] = kernel(dealt, h, 0, N);
+        moved[h] = kernel(shifted, h, 0, N);
+    }
+    for (int64_t k = 0; k < N; k++) {
+        double sum = 0;
+        for (int h = 0; h < HEADS; h++) {
+            sum += szg_toeplitz_at(band[h], k).re;
+            ck_assert(szg_toeplitz_at(moved[h], k).re ==
+                      szg_toeplitz_at(band[(h + 2) % HEADS], k).re);
+        }
+        /* 15 cosines of phases that differ by a rounding of theta, and their sums. */
+        ck_close(sum / HEADS, szg_toeplitz_at(want, k).re, EPS * (8 * (double)k + 2 * 15 + 8));
+    }
+    for (int h = 0; h < HEADS; h++) {
+        szg_toeplitz_close(&band[h]);
+        szg_toeplitz_close(&moved[h]);
+    }
+    szg_toeplitz_close(&want);
+    szg_encoding_close(&whole);
+    szg_encoding_close(&dealt);
+    szg_encoding_close(&shifted);
 }
 END_TEST
 
@@ -134,6 +213,15 @@ START_TEST(ranks_of_atoms) {
                  {"rope:rotary=32", 33},
                  {"rope:rotary=16,scaling=proportional", 17},
                  {"rope:heads=2,rotate=1", 1},
+                 {"rope:theta=0.5", 2},
+                 {"rope:theta=3.141592653589793", 2},
+                 {"rope:theta=0.5,rotary=2", 3},
+                 {"rope:theta=0.5,heads=2,rotate=1", 1},
+                 {"rope:dim=6,heads=3,bands=heads", 6},
+                 {"rope:dim=7,rotary=6,heads=3,bands=heads,base=1", 3},
+                 {"rope:dim=6,heads=3,bands=heads,rotate=1-2", 1},
+                 {"rope-bias:dim=10", 10},
+                 {"rope-bias:dim=10,base=1", 2},
                  {"mla", 65},
                  {"absolute:dim=10", 10},
                  {"kms:rho=0.5", INT64_MAX},
@@ -205,6 +293,9 @@ END_TEST
 TEST_FILE("cosines") {
     test_add(suite, "phase_of_large_products", phase_of_large_products);
     test_add(suite, "rotary_kernels", rotary_kernels);
+    test_add(suite, "equal_angles", equal_angles);
+    test_add(suite, "bands", bands);
+    test_add(suite, "bands_share_out_one_rope", bands_share_out_one_rope);
     test_add(suite, "rotary_scaling", rotary_scaling);
     test_add(suite, "ranks_of_atoms", ranks_of_atoms);
     test_add(suite, "rotation_factors", rotation_factors);

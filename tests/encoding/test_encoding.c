@@ -280,13 +280,15 @@ START_TEST(allocation_failures) {
                            "relative:seed=1",
                            "alibi:heads=3",
                            "rope:heads=4,rotate=0-2,scaling=yarn,factor=2,original=512",
+                           "rope:heads=4,rotate=0-2,bands=heads,band_shift=1",
+                           "rope-bias:heads=2,scale=2",
                            "rope+absolute:dim=6",
                            "mla",
                            "kms:rho=0.5",
                            NULL,
                            NULL,
                            NULL};
-    enum { FIXED = 8 };
+    enum { FIXED = 10 };
     char files[3][128];
     snprintf(files[0], sizeof files[0], "t5:table=%s", path);
     snprintf(files[1], sizeof files[1], "file:path=%s", path);

@@ -59,6 +59,8 @@ START_TEST(structures) {
         {"absolute:dim=6", "position gram", SZG_MATRIX_COSINES},
         {"rope:dim=10", "rotary mean", SZG_MATRIX_COSINES},
         {"rope:dim=7,rotary=4", "rotary mean", SZG_MATRIX_COSINES},
+        {"rope:dim=7,rotary=4,theta=2", "rotary mean", SZG_MATRIX_COSINES},
+        {"rope-bias:dim=6,scale=0.3", "bias", SZG_MATRIX_COSINES},
         {"mla:content=3,rope=4", "rotary mean", SZG_MATRIX_COSINES},
         {"kms:rho=-0.5", "coefficients", SZG_MATRIX_KMS},
         {"alibi:heads=3", "bias", SZG_MATRIX_DISTANCE},
@@ -92,6 +94,11 @@ START_TEST(heads_and_matrices) {
     szg_encoding *encoding = parse("alibi:heads=4");
     szg_matrix first = open_matrix(encoding, 0, 0), last = open_matrix(encoding, 3, 0);
     ck_assert(first.of.parameter == 0.25 && last.of.parameter == 0x1p-8); /* 2^(-8 (h + 1) / 4) */
+    szg_encoding_close(&encoding);
+    encoding = parse("rope:dim=2,heads=4,base=16,bands=heads,band_shift=1");
+    first = open_matrix(encoding, 0, 0), last = open_matrix(encoding, 3, 0);
+    ck_close(first.of.cosines.theta[0], 0.5, UNIT); /* 16^(-((h + 1) mod 4) / 4) */
+    ck_assert(last.of.cosines.theta[0] == 1);
     szg_encoding_close(&encoding);
     encoding = parse("rope+absolute:dim=8");
     first = open_matrix(encoding, 0, 0), last = open_matrix(encoding, 0, 1);

@@ -93,6 +93,7 @@ START_TEST(traits_by_name) {
                  {"alibi", SZGI_ATTACH_BIAS},
                  {"rope:", SZGI_ATTACH_ROTARY},
                  {"rope+absolute", SZGI_ATTACH_ROTARY | SZGI_ATTACH_INPUT},
+                 {"rope-bias:dim=8", SZGI_ATTACH_BIAS},
                  {"mla:rope=8", SZGI_ATTACH_ROTARY | SZGI_ATTACH_DECOUPLED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const szgi_encoding_traits *traits = szgi_encoding_traits_of(cases[i].spec);
@@ -105,6 +106,7 @@ START_TEST(traits_by_name) {
     ck_assert_str_eq(szgi_encoding_traits_of("alibi")->released.key, "slopes");
     ck_assert(szgi_encoding_traits_of("rope")->released.sinusoid);
     ck_assert(!szgi_encoding_traits_of("rope+absolute")->released.sinusoid);
+    ck_assert(!szgi_encoding_traits_of("rope-bias")->released.sinusoid);
 }
 END_TEST
 

@@ -32,6 +32,11 @@ START_TEST(canonical) {
     ck_canonical("kms:rho=-0x1.8p-1", "kms:rho=-0.75");
     ck_canonical("rope+absolute:dim=8", "rope+absolute:dim=8");
     ck_canonical("alibi:heads=012", "alibi:heads=12");
+    ck_canonical("rope:band_shift=1,base=50,bands=heads,heads=2",
+                 "rope:heads=2,bands=heads,band_shift=1,base=50");
+    ck_canonical("rope:scaling=none,theta=.50", "rope:theta=0.5,scaling=none");
+    ck_canonical("rope-bias:heads=2,scale=2.50,base=50,dim=8",
+                 "rope-bias:dim=8,base=50,scale=2.5,heads=2");
 }
 END_TEST
 
@@ -60,7 +65,8 @@ static const struct {
     {"rope:dim=8,", "is not key=value"},
     {"rope:,dim=8", "is not key=value"},
     {"rope:=8", "key \"\" is unknown"},
-    {"rope:dims=8", "key \"dims\" is unknown: did you mean dim? The known ones are dim, rotary, heads, rotate, base"},
+    {"rope:dims=8", "key \"dims\" is unknown: did you mean dim? The known ones are dim, rotary, "
+                    "heads, rotate, bands"},
     {"nope:dim=8", "nope has no keys"},
     {"rope:dim=8,dim=8", "key dim is given twice"},
     {"rope:dim=7", "dim=7 is odd"},
@@ -84,6 +90,24 @@ static const struct {
     {"rope:heads=4,rotate=1+", "ascending list"},
     {"rope:heads=4,rotate=-1", "ascending list"},
     {"rope:heads=4,rotate=0-99999999999999999999", "ascending list"},
+    {"rope:bands=head", "bands=head is unknown: did you mean heads? One of shared|heads"},
+    {"rope:heads=4,bands=heads,band_shift=4", "band_shift=4 is outside 0 .. 3, as heads=4"},
+    {"rope:bands=heads,band_shift=-1", "band_shift=-1 is outside its range"},
+    {"rope:heads=4,band_shift=1", "key band_shift has no meaning under bands=shared"},
+    {"rope:bands=heads,scaling=linear,factor=2", "bands=heads and scaling=linear exclude"},
+    {"rope:theta=0", "theta=0 rotates nothing: it must be above 0"},
+    {"rope:theta=-1", "theta=-1 is outside its range"},
+    {"rope:theta=3.1415926535897936", "is outside its range 0 .. 3.141592653589793"},
+    {"rope:theta=nan", "theta=nan is not a finite number"},
+    {"rope:theta=1,base=10000", "theta=1 and base=10000 exclude each other"},
+    {"rope:theta=1,scaling=ntk,factor=2", "theta=1 and scaling=ntk exclude each other"},
+    {"rope:theta=1,bands=heads", "theta=1 and bands=heads exclude each other"},
+    {"rope:theta=1,factor=2", "has no meaning under scaling=none"},
+    {"rope+absolute:theta=1", "key \"theta\" is unknown"},
+    {"rope-bias:dim=7", "rope-bias: dim=7 is odd"},
+    {"rope-bias:scale=0", "scale=0 is outside its range"},
+    {"rope-bias:scale=-1", "scale=-1 is outside its range"},
+    {"rope-bias:rotary=4", "key \"rotary\" is unknown"},
     {"rope:factor=8", "has no meaning under scaling=none"},
     {"rope:scaling=linear", "needs the key factor"},
     {"rope:scaling=yarn,factor=8", "needs the key original"},

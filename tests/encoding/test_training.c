@@ -34,6 +34,10 @@ START_TEST(completed) {
     check_complete("alibi:slopes=exp", "alibi:heads=4,slopes=exp");
     check_complete("rope", "rope:dim=16,heads=4");
     check_complete("rope:rotate=1-2,dim=16", "rope:dim=16,heads=4,rotate=1-2");
+    check_complete("rope:bands=heads,band_shift=3", "rope:dim=16,heads=4,bands=heads,band_shift=3");
+    check_complete("rope:theta=1", "rope:dim=16,heads=4,theta=1");
+    check_complete("rope-bias:scale=2", "rope-bias:dim=16,scale=2,heads=4");
+    check_complete("mla:rope=32", "mla:content=16,rope=32,heads=4");
     check_complete("rope+absolute", "rope+absolute:dim=16,heads=4,input=64");
     check_complete("mla", "mla:content=16,rope=16,heads=4");
     check_complete("mla:rope=8", "mla:content=16,rope=8,heads=4");
@@ -49,6 +53,10 @@ START_TEST(contradictions) {
         {"rope:dim=64", "in which it is 16"},
         {"rope:heads=2", "heads=2 contradicts"},
         {"rope:rotate=4", "names head 4"},
+        {"rope:bands=heads,band_shift=4", "band_shift=4 is outside 0 .. 3, as heads=4"},
+        {"rope-bias:dim=32", "dim=32 contradicts the model, in which it is 16"},
+        {"rope-bias:heads=1", "heads=1 contradicts"},
+        {"mla:rope=17", "rope=17 is odd"},
         {"rope+absolute:input=16", "input=16 contradicts"},
         {"mla:heads=1", "heads=1 contradicts"},
         {"ropes", "is unknown"},
@@ -202,8 +210,9 @@ START_TEST(order_of_relative_rows) {
 END_TEST
 
 START_TEST(no_array) {
-    static const char *const without[] = {"nope", "absolute",    "alibi",        "rope",
-                                          "mla",  "kms:rho=0.5", "rope+absolute"};
+    static const char *const without[] = {"nope",      "absolute",      "alibi",
+                                          "rope",      "mla",           "kms:rho=0.5",
+                                          "rope-bias", "rope+absolute", "rope:bands=heads"};
     szgi_encoding_table table;
     double value;
     int32_t row;
@@ -254,6 +263,8 @@ static szg_status complete_and_free(const char *spec) {
 START_TEST(allocation_failures) {
     ck_survives_failed_allocations(5, complete_and_free("rope:rotate=1"));
     ck_survives_failed_allocations(5, complete_and_free("t5:buckets=8"));
+    ck_survives_failed_allocations(5, complete_and_free("rope:bands=heads,rotate=1"));
+    ck_survives_failed_allocations(5, complete_and_free("rope-bias"));
 }
 END_TEST
 

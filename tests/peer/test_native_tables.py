@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -127,7 +128,7 @@ def check_encodings():
             listed[line.split()[0]] = keys = []
         elif line[:4] == "    " and line[4:5].strip():
             keys.append(line.split()[0].split("=")[0])
-    names = {name.replace("+", "_"): name for name in listed}
+    names = {re.sub("[+-]", "_", name): name for name in listed}
     tap.ok("functions are the program's encodings", len(names) > 10
            and dir(encodings) == sorted(["Encoding", *names]), f"{dir(encodings)} {sorted(names)}")
     for name, spec in names.items():
@@ -141,7 +142,9 @@ def check_encodings():
            and repr(one) == "Encoding('rope:dim=64,base=500000')" and f"{one}" == str(one), repr(one))
     tap.ok("its parts", one.name == "rope" and one.keys == {"dim": "64", "base": "500000"} and one.heads == 1
            and encodings.nope().keys == {} and encodings.alibi(heads=8).heads == 8
-           and encodings.rope_absolute(dim=8).name == "rope+absolute")
+           and encodings.rope_absolute(dim=8).name == "rope+absolute"
+           and encodings.rope_bias(scale=2.5, dim=8) == "rope-bias:dim=8,scale=2.5"
+           and rope(heads=2, bands="heads", band_shift=1) == "rope:heads=2,bands=heads,band_shift=1")
     tap.ok("a sentence", "cosines" in one.about() and one.about() != encodings.kms(rho=0.5).about())
     tap.ok("lists, numbers, paths, None", rope(heads=np.int64(4), rotate=[0, 3], base=None) == "rope:heads=4,rotate=0+3"
            and rope(heads=4, rotate=range(2)) == "rope:heads=4,rotate=0+1" != rope(heads=4, rotate="0+3")

@@ -239,6 +239,11 @@ ENCODINGS = {
     "rope half": ("rope", {"pairing": "half"}), "rope dims": ("rope", {"rotary": 2}),
     "rope heads": ("rope", {"rotate": "0-1"}), "rope named heads": ("rope", {"rotate": "0+2-3"}),
     "rope+absolute": ("rope+absolute", {}), "mla": ("mla", {}),
+    "rope bands": ("rope", {"bands": "heads", "base": 50}),
+    "rope shifted bands": ("rope", {"bands": "heads", "band_shift": 3, "rotate": "0+2-3", "base": 50}),
+    "rope theta": ("rope", {"theta": 0.7}),
+    "rope-bias": ("rope-bias", {"scale": 2.5, "base": 50}),
+    "mla wide": ("mla", {"rope": 10, "base": 50}), "mla narrow": ("mla", {"rope": 2}),
 }
 # Single switches, each away from its profile.
 SWITCHES = [

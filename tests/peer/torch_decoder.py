@@ -35,9 +35,12 @@ def switches(profile, encoding, options):
     return chosen
 
 
-def sinusoid(length, width, interleaved):
-    angle = torch.arange(length, dtype=torch.float64)[:, None] * 10000.0 ** (
-        -torch.arange(0, width, 2, dtype=torch.float64) / width)
+def frequencies(dim, base):
+    return base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+
+
+def sinusoid(length, width, interleaved, base=10000.0):
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * frequencies(width, base)
     if interleaved:
         return torch.stack([angle.sin(), angle.cos()], 2).reshape(length, width)
     return torch.cat([angle.sin(), angle.cos()], 1)
@@ -53,9 +56,10 @@ def parse_list(text, count):
     return found
 
 
-def rotate(x, positions, rotary, base, half):
-    """Su et al. 2021 on the first `rotary` of the last dimension: x [..., length, dim]."""
-    theta = base ** (-torch.arange(0, rotary, 2, dtype=torch.float64) / rotary)
+def rotate(x, theta, half):
+    """Su et al. 2021 on the first dimensions, a pair for each of theta [pairs] or [heads, 1, pairs]:
+    x [..., heads, length, dim]."""
+    rotary, positions = 2 * theta.shape[-1], torch.arange(x.shape[-2], dtype=torch.float64)
     cos, sin = torch.cos(positions[:, None] * theta), torch.sin(positions[:, None] * theta)
     turned, rest = x[..., :rotary], x[..., rotary:]
     if half:
@@ -67,10 +71,10 @@ def rotate(x, positions, rotary, base, half):
     return torch.cat([turned, rest], -1)
 
 
-def rotate_table_halves(x, length):
+def rotate_table_halves(x, length, base):
     """The released MLA: a table of two halves [sin | cos] read with stride 2, even columns as sines
     and odd ones as cosines, outputs concatenated."""
-    table = sinusoid(length, x.shape[-1], False)
+    table = sinusoid(length, x.shape[-1], False, base)
     sin, cos = table[:, 0::2], table[:, 1::2]
     first, second = x[..., 0::2], x[..., 1::2]
     return torch.cat([first * cos - second * sin, first * sin + second * cos], -1)
@@ -105,6 +109,7 @@ class Decoder:
         self.name, self.keys = encoding
         self.classes = sizes["vocabulary"] if chosen["classes"] == "vocabulary" else classes
         self.head = sizes["width"] // sizes["heads"]
+        self.rotary = self.keys.get("rope", self.head)  # mla: of the rotary part
         self.table = None if table is None else torch.tensor(table, dtype=torch.float64)
         self.p = {}
 
@@ -140,8 +145,8 @@ class Decoder:
                 linear(at + "attn.W_UQ", width, latent, attention_bias)
                 linear(at + "attn.W_UK", width, latent_kv, attention_bias)
                 linear(at + "attn.W_UV", width, latent_kv, attention_bias)
-                linear(at + "attn.W_QR", queries * self.head, latent, attention_bias)
-                linear(at + "attn.W_KR", self.head, width, attention_bias)
+                linear(at + "attn.W_QR", queries * self.rotary, latent, attention_bias)
+                linear(at + "attn.W_KR", self.rotary, width, attention_bias)
                 linear(at + "attn.out_proj", width, width, attention_bias)
             else:
                 for part in "qkv":
@@ -192,6 +197,9 @@ class Decoder:
             slopes = torch.tensor(alibi_slopes(heads, self.keys.get("slopes", default)),
                                   dtype=torch.float64)
             return -slopes[:, None, None] * (i - j).abs()
+        if self.name == "rope-bias":
+            theta = frequencies(self.head, float(self.keys.get("base", 10000)))
+            return self.keys.get("scale", 1.0) * torch.cos((i - j)[..., None] * theta).mean(-1)
         if self.name == "relative":
             table = self.p[f"layers.{layer}.relative_bias_table"]
             return table[j - i + self.s["max_length"] - 1].permute(2, 0, 1)
@@ -204,23 +212,32 @@ class Decoder:
             return table[buckets].permute(2, 0, 1)
         return 0.0
 
+    def angles(self):
+        """Per position, of every pair: [pairs], or [heads, 1, pairs] in bands of one RoPE over all heads."""
+        rotary, heads = self.keys.get("rotary", self.head), self.s["heads"]
+        base = float(self.keys.get("base", 10000))
+        if "theta" in self.keys:
+            return torch.full((rotary // 2,), self.keys["theta"], dtype=torch.float64)
+        if self.keys.get("bands") != "heads":
+            return frequencies(rotary, base)
+        bands = frequencies(rotary * heads, base).chunk(heads)
+        return torch.stack([bands[(h + self.keys.get("band_shift", 0)) % heads] for h in range(heads)])[:, None]
+
     def turn(self, layer, x):
         """Queries or keys [batch, heads, length, head] of one layer."""
-        if not self.name.startswith("rope") or layer not in parse_list(
+        if self.name not in ("rope", "rope+absolute") or layer not in parse_list(
                 self.o["rotated_layers"], self.s["layers"]):
             return x
-        rotary = self.keys.get("rotary", self.head)
-        turned = rotate(x, torch.arange(x.shape[2], dtype=torch.float64), rotary,
-                        float(self.keys.get("base", 10000)), self.keys.get("pairing") == "half")
+        turned = rotate(x, self.angles(), self.keys.get("pairing") == "half")
         heads = parse_list(self.keys.get("rotate"), self.s["heads"])
         which = torch.tensor([h in heads for h in range(self.s["heads"])])
         return torch.where(which[None, :, None, None], turned, x)
 
     # ---- Layers ----
 
-    def split(self, x):
-        """[batch, length, heads * d] to [batch, heads, length, d]."""
-        return x.unflatten(-1, (-1, self.head)).transpose(1, 2)
+    def split(self, x, size=None):
+        """[batch, length, heads * d] to [batch, heads, length, d]; d is a head's size, or given."""
+        return x.unflatten(-1, (-1, size or self.head)).transpose(1, 2)
 
     def masked(self, logits, lengths):
         length = logits.shape[-1]
@@ -245,16 +262,16 @@ class Decoder:
         return self.linear(at + "out_linear", out)
 
     def turn_latent(self, x):
+        base = float(self.keys.get("base", 10000))
         if self.o["latent_rotation"] == "table_halves":
-            return rotate_table_halves(x, x.shape[-2])
-        return rotate(x, torch.arange(x.shape[-2], dtype=torch.float64), self.head,
-                      float(self.keys.get("base", 10000)), self.keys.get("pairing") == "half")
+            return rotate_table_halves(x, x.shape[-2], base)
+        return rotate(x, frequencies(self.rotary, base), self.keys.get("pairing") == "half")
 
     def attend_latent(self, layer, x, source, lengths):
         at, heads = f"layers.{layer}.attn.", self.s["heads"]
         queries, both = self.linear(at + "W_DQ", x), self.linear(at + "W_DKV", source)
-        rotary_q = self.split(self.linear(at + "W_QR", queries))
-        rotary_k = self.split(self.linear(at + "W_KR", source))
+        rotary_q = self.split(self.linear(at + "W_QR", queries), self.rotary)
+        rotary_k = self.split(self.linear(at + "W_KR", source), self.rotary)
         if self.o["rotated_layers"] == "all":
             rotary_q, rotary_k = self.turn_latent(rotary_q), self.turn_latent(rotary_k)
         q = torch.cat([self.split(self.linear(at + "W_UQ", queries)),
@@ -262,7 +279,7 @@ class Decoder:
         k = torch.cat([self.split(self.linear(at + "W_UK", both)),
                        rotary_k.expand(-1, heads, -1, -1)], -1)
         v = self.split(self.linear(at + "W_UV", both))
-        out = self.mix(q, k, v, (2 * self.head) ** -0.5, 0.0, lengths)
+        out = self.mix(q, k, v, (self.head + self.rotary) ** -0.5, 0.0, lengths)
         return self.linear(at + "out_proj", out)
 
     def logits(self, tokens, lengths):

@@ -21,6 +21,14 @@ static const char *const real_kernels[] = {
     "rope:heads=2,rotate=1,dim=4",
     "absolute:dim=60",
     "relative:seed=1,std=0",
+    "rope:dim=6,theta=0.7",
+    "rope:dim=7,rotary=4,theta=2",
+    "rope:dim=6,theta=3.141592653589793",
+    "rope:heads=3,dim=4,bands=heads,band_shift=1",
+    "rope:heads=3,dim=5,rotary=4,rotate=0+2,bands=heads",
+    "rope-bias:dim=6,heads=2",
+    "rope-bias:dim=10,scale=1000000",
+    "rope-bias:dim=10,scale=1e-06",
 };
 
 /* Structured and dense answers agree: both are backward stable, so values differ by a small
@@ -64,6 +72,61 @@ START_TEST(kernels_against_dense) {
 }
 END_TEST
 
+/* What the facts promise of rank and sign, of the dense matrix's eigenvalues. The frequencies are
+ * far enough apart for every eigenvalue but the zeros to be far above LAPACK's error. */
+static void check_promises(const char *spec, int64_t n) {
+    szg_encoding *encoding = encoding_of(spec);
+    szg_report_options dense = {SZG_INIT(szg_report_options), .dense = true};
+    double values[64];
+    for (int64_t head = 0; head < szg_encoding_heads(encoding); head++) {
+        szg_kernel_facts facts;
+        szg_matrix_report oracle;
+        ck_szg_ok(szg_encoding_facts(test_context(), encoding, head, 0, &facts));
+        ck_szg_ok(summarise_kernel(test_context(), encoding, head, 0, n, &dense, &oracle));
+        values_of(&oracle.eigenvalues, values);
+        double bound = 32 * (double)n * EPS * oracle.summary.frobenius;
+        int64_t positive = 0, negative = 0, rank = n < facts.rank_bound ? n : facts.rank_bound;
+        for (int64_t i = 0; i < n; i++) {
+            positive += values[i] > bound;
+            negative += values[i] < -bound;
+        }
+        ck_assert_msg(facts.rank_exact && positive + negative == rank,
+                      "%s, head %lld: %lld positive, %lld negative, rank %lld", spec,
+                      (long long)head, (long long)positive, (long long)negative, (long long)rank);
+        ck_assert_int_eq(negative, facts.definiteness == SZG_DEFINITE_ONE_NEGATIVE);
+        ck_assert(facts.definiteness != SZG_DEFINITE_POSITIVE || positive == n);
+        szg_matrix_report_close(&oracle);
+    }
+    szg_encoding_close(&encoding);
+}
+
+START_TEST(facts_hold) {
+    static const char *const specs[] = {
+        "nope",
+        "alibi:heads=3",
+        "kms:rho=0.8",
+        "absolute:dim=6,base=8",
+        "rope:dim=6,base=8",
+        "rope:dim=7,rotary=4,base=8",
+        "rope:heads=2,rotate=1,dim=4,base=8",
+        "mla:content=3,rope=4,base=8",
+        "rope:dim=6,theta=0.7",
+        "rope:dim=7,rotary=4,theta=2",
+        "rope:dim=6,heads=2,rotate=0,theta=0.7",
+        "rope:heads=3,dim=4,base=16,bands=heads",
+        "rope:heads=3,dim=4,base=16,bands=heads,band_shift=2",
+        "rope:heads=3,dim=6,rotary=4,base=16,rotate=0+2,bands=heads",
+        "rope:heads=2,dim=4,base=1,bands=heads",
+        "rope-bias:dim=6,base=8,heads=2,scale=0.01",
+        "rope-bias:dim=8,base=1",
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        check_promises(specs[i], 40);
+        check_promises(specs[i], 3);
+    }
+}
+END_TEST
+
 START_TEST(kernel_facts_in_reports) {
     static const struct {
         const char *spec, *theorem;
@@ -73,7 +136,10 @@ START_TEST(kernel_facts_in_reports) {
                  {"rope:dim=10", "none", 10, 1},
                  {"kms:rho=0.5", "szego", 20, 1},
                  {"alibi", "none", 20, 1},
-                 {"mla:content=1,rope=4", "none", 5, 1}};
+                 {"mla:content=1,rope=4", "none", 5, 1},
+                 {"rope:dim=10,theta=0.4", "none", 2, 1},
+                 {"rope:dim=10,heads=2,bands=heads", "none", 10, 1},
+                 {"rope-bias:dim=10", "none", 10, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         szg_encoding *encoding = encoding_of(cases[i].spec);
         szg_matrix_report report;
@@ -509,6 +575,7 @@ END_TEST
 
 TEST_FILE("report") {
     test_add(suite, "kernels_against_dense", kernels_against_dense);
+    test_add(suite, "facts_hold", facts_hold);
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
     test_add(suite, "huge_orders", huge_orders);
     test_add(suite, "symbols_by_convention", symbols_by_convention);

@@ -177,6 +177,9 @@ START_TEST(encodings_themselves) {
         {"alibi", SZG_THEOREM_NONE},
         {"rope:dim=8", SZG_THEOREM_NONE},
         {"rope+absolute:dim=8", SZG_THEOREM_NONE},
+        {"rope:dim=8,theta=1", SZG_THEOREM_NONE},
+        {"rope:dim=8,heads=2,bands=heads", SZG_THEOREM_NONE},
+        {"rope-bias:dim=8", SZG_THEOREM_NONE}, /* as RoPE's mean kernel: no density */
         {"kms:rho=0.9", SZG_THEOREM_SZEGO},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -83,9 +83,12 @@ static double permuted_change(const char *encoding, const char *mask) {
 }
 
 START_TEST(nope_without_mask_ignores_order) {
-    static const char *const others[] = {"absolute", "learned",      "random",
-                                         "relative", "t5:buckets=8", "alibi",
-                                         "rope",     "mla",          "rope+absolute"};
+    static const char *const others[] = {"absolute",       "learned",
+                                         "random",         "relative",
+                                         "t5:buckets=8",   "alibi",
+                                         "rope",           "mla",
+                                         "rope+absolute",  "rope:bands=heads",
+                                         "rope:theta=0.7", "rope-bias:scale=2"};
     ck_close(permuted_change("nope", "none"), 0, ROUNDING);
     ck_assert(permuted_change("nope", "causal") > 1e-3);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -129,9 +132,10 @@ static double constant_toeplitzness(const char *encoding, const char *const *ove
 /* Words that are alike leave attention's output, and so the stream, alike at every position: in all
  * layers the logits hang on i - j alone. Rows added to the input end that. */
 START_TEST(constant_content_is_toeplitz) {
-    static const char *const lag[] = {"rope",     "rope:rotate=0", "rope:pairing=half",
-                                      "mla",      "mla:rope=2",    "alibi",
-                                      "relative", "t5:buckets=8",  "kms:rho=0.5"};
+    static const char *const lag[] = {
+        "rope",           "rope:rotate=0", "rope:pairing=half", "mla",         "mla:rope=2",
+        "alibi",          "relative",      "t5:buckets=8",      "kms:rho=0.5", "rope:bands=heads",
+        "rope:theta=0.7", "rope-bias"};
     static const char *const input[] = {"absolute", "learned:seed=1,std=1", "random",
                                         "rope+absolute"};
     for (int64_t layer = 0; layer < 2; layer++)

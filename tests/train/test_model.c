@@ -271,6 +271,8 @@ START_TEST(refusals) {
                  {"absolute:dim=4", "dim=4 contradicts"},
                  {"rope+absolute:input=4", "input=4 contradicts"},
                  {"mla:rope=3", "rope=3 is odd"},
+                 {"rope-bias:heads=3", "heads=3 contradicts"},
+                 {"rope:bands=heads,band_shift=2", "band_shift=2 is outside 0 .. 1"},
                  {"nonsense", "\"nonsense\" is unknown"}};
     szg_model *model;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

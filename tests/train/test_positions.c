@@ -153,6 +153,11 @@ static double kms(const double *table, int64_t h, int64_t k) {
     (void)table, (void)h;
     return pow(0.5, (double)llabs(k));
 }
+/* Two pairs, 1 and 1/100 radians a position. */
+static double rotary_mean(const double *table, int64_t h, int64_t k) {
+    (void)table, (void)h;
+    return 2.5 * (cos((double)k) + cos(0.01 * (double)k)) / 2;
+}
 /* A row for each j - i, from -(max_length - 1) on. */
 static double relative(const double *table, int64_t h, int64_t k) {
     return table[(-k + POSITIONS - 1) * HEADS + h];
@@ -180,6 +185,8 @@ START_TEST(biases) {
     check_bias(SZG_PROFILE_TEXT, "alibi", published_alibi);
     check_bias(SZG_PROFILE_RELEASED, "alibi", released_alibi);
     check_bias(SZG_PROFILE_TEXT, "kms:rho=0.5", kms);
+    check_bias(SZG_PROFILE_TEXT, "rope-bias:scale=2.5", rotary_mean);
+    check_bias(SZG_PROFILE_RELEASED, "rope-bias:scale=2.5", rotary_mean);
     check_bias(SZG_PROFILE_TEXT, "relative", relative);
     check_bias(SZG_PROFILE_RELEASED, "relative", relative);
     check_bias(SZG_PROFILE_TEXT, "t5:buckets=4", buckets);
@@ -190,7 +197,9 @@ typedef struct rotation_case {
     const char *encoding, *rotation;
     int64_t dim, offset, pairs; /* of a head */
     bool half;
-    int only; /* the head that rotates; -1: all */
+    int only;        /* the head that rotates; -1: all */
+    const int *band; /* of each head, where they have one each; NULL: they share */
+    double angle;    /* of every pair; 0: they differ */
 } rotation_case;
 
 /* The released rotation's factors, read off the table by hand: the row of a position is
@@ -217,10 +226,19 @@ static double table_value(table_part part, int64_t i, int64_t pairs) {
     return part.cosine ? cos(angle) : sin(angle);
 }
 
+/* Bands: a RoPE over both heads has twice the pairs, and deals them in turn. */
+static double angle_of(const rotation_case *c, int64_t h, int64_t t) {
+    if (c->angle > 0)
+        return c->angle;
+    if (c->band)
+        return pow(10000, -(double)(c->band[h] * c->pairs + t) / (double)(HEADS * c->pairs));
+    return pow(10000, -(double)t / (double)c->pairs);
+}
+
 /* The factor of a pair at a position. */
-static szg_c64 factor(const rotation_case *c, int64_t i, int64_t t) {
+static szg_c64 factor(const rotation_case *c, int64_t h, int64_t i, int64_t t) {
     if (strcmp(c->rotation, "true") == 0) {
-        double angle = (double)i * pow(10000, -(double)t / (double)c->pairs);
+        double angle = (double)i * angle_of(c, h, t);
         return (szg_c64){cos(angle), sin(angle)};
     }
     return (szg_c64){table_value(stride_two[c->pairs][t].re, i, c->pairs),
@@ -235,7 +253,7 @@ static double rotated_product(const rotation_case *c, int64_t h, int64_t i, int6
         sum += q[at] * k[at];
     for (int64_t t = 0; t < c->pairs && (c->only < 0 || c->only == h); t++) {
         int64_t x = c->offset + (c->half ? t : 2 * t), y = x + (c->half ? c->pairs : 1);
-        szg_c64 f = factor(c, i, t), g = factor(c, j, t);
+        szg_c64 f = factor(c, h, i, t), g = factor(c, h, j, t);
         double qx = q[x] * f.re - q[y] * f.im, qy = q[x] * f.im + q[y] * f.re;
         double kx = k[x] * g.re - k[y] * g.im, ky = k[x] * g.im + k[y] * g.re;
         sum += qx * kx + qy * ky - q[x] * k[x] - q[y] * k[y];
@@ -263,19 +281,28 @@ static void check_rotation(const rotation_case *c) {
 }
 
 START_TEST(rotations) {
+    static const int in_order[] = {0, 1}, shifted[] = {1, 0};
     static const rotation_case cases[] = {
-        {"nope", "true", HEAD, 0, 0, false, -1},
-        {"rope", "true", HEAD, 0, 2, false, -1},
-        {"rope:pairing=half", "true", HEAD, 0, 2, true, -1},
-        {"rope:rotary=2", "true", HEAD, 0, 1, false, -1},
-        {"rope:rotate=0", "true", HEAD, 0, 2, false, 0},
-        {"rope:rotate=1", "true", HEAD, 0, 2, false, 1},
-        {"rope+absolute", "true", HEAD, 0, 2, false, -1},
-        {"mla", "true", 2 * HEAD, HEAD, 2, false, -1},
-        {"mla:content=6,rope=2", "true", 8, 6, 1, false, -1},
-        {"mla", "table_halves", 2 * HEAD, HEAD, 2, false, -1},
-        {"mla:rope=6", "table_halves", 10, 4, 3, false, -1},
-        {"mla:rope=8", "table_halves", 12, 4, 4, false, -1},
+        {"nope", "true", HEAD, 0, 0, false, -1, NULL, 0},
+        {"rope", "true", HEAD, 0, 2, false, -1, NULL, 0},
+        {"rope:pairing=half", "true", HEAD, 0, 2, true, -1, NULL, 0},
+        {"rope:rotary=2", "true", HEAD, 0, 1, false, -1, NULL, 0},
+        {"rope:rotate=0", "true", HEAD, 0, 2, false, 0, NULL, 0},
+        {"rope:rotate=1", "true", HEAD, 0, 2, false, 1, NULL, 0},
+        {"rope+absolute", "true", HEAD, 0, 2, false, -1, NULL, 0},
+        {"mla", "true", 2 * HEAD, HEAD, 2, false, -1, NULL, 0},
+        {"mla:content=6,rope=2", "true", 8, 6, 1, false, -1, NULL, 0},
+        {"mla", "table_halves", 2 * HEAD, HEAD, 2, false, -1, NULL, 0},
+        {"mla:rope=6", "table_halves", 10, 4, 3, false, -1, NULL, 0},
+        {"mla:rope=8", "table_halves", 12, 4, 4, false, -1, NULL, 0},
+        {"mla:rope=12", "true", 16, 4, 6, false, -1, NULL, 0},
+        {"rope:bands=heads", "true", HEAD, 0, 2, false, -1, in_order, 0},
+        {"rope:bands=heads,band_shift=1", "true", HEAD, 0, 2, false, -1, shifted, 0},
+        {"rope:bands=heads,rotary=2,pairing=half", "true", HEAD, 0, 1, true, -1, in_order, 0},
+        {"rope:bands=heads,rotate=1", "true", HEAD, 0, 2, false, 1, in_order, 0},
+        {"rope:bands=heads,band_shift=1,rotate=1", "true", HEAD, 0, 2, false, 1, shifted, 0},
+        {"rope:theta=0.7", "true", HEAD, 0, 2, false, -1, NULL, 0.7},
+        {"rope:theta=3,rotary=2,rotate=0", "true", HEAD, 0, 1, false, 0, NULL, 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_rotation(&cases[i]);

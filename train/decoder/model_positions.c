@@ -1,6 +1,7 @@
 /* What the encoding adds to the decoder and is not trained, as arrays of the backend: rows for the
  * tokens, a table of lags, complex factors for queries and keys. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "model_private.h"
@@ -150,15 +151,23 @@ static szg_status fill_table_halves(szg_context *context, const szg_model *model
     return SZG_OK;
 }
 
-/* Pairs and place from the first head that rotates; whether all heads do alike. */
+/* Heads may rotate by other frequencies, or not at all. */
+static bool rotates_alike(const szgi_rotary *a, const szgi_rotary *b) {
+    return a->pairs == b->pairs &&
+           (a->pairs == 0 || memcmp(a->theta, b->theta, (size_t)a->pairs * sizeof *a->theta) == 0);
+}
+
+/* Pairs and place from the heads that rotate, which have the same; whether all heads do alike. */
 static szg_status find_rotation(szg_context *context, szg_model *model, bool *alike) {
     model_positions *p = &model->positions;
+    szgi_rotary first;
     *alike = true;
+    SZG_TRY(szgi_encoding_rotary(context, model->encoding, 0, &first));
     int64_t heads = szg_encoding_heads(model->encoding);
     for (int64_t h = 0; h < heads; h++) {
         szgi_rotary rotary;
         SZG_TRY(szgi_encoding_rotary(context, model->encoding, h, &rotary));
-        *alike = *alike && (h == 0 || (rotary.pairs > 0) == (p->pairs > 0));
+        *alike = *alike && rotates_alike(&first, &rotary);
         if (rotary.pairs == 0)
             continue;
         p->pairs = rotary.pairs;

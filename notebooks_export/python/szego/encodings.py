@@ -6,7 +6,7 @@
 
 The functions, their keywords, types, ranges and docstrings come from the library's own list
 (`szego help specs`); dir(szego.encodings) has their names. A name that is none in Python has an underscore:
-rope_absolute is "rope+absolute".
+rope_absolute is "rope+absolute", rope_bias "rope-bias".
 """
 import ctypes
 import inspect
