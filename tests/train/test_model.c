@@ -286,7 +286,15 @@ START_TEST(refusals) {
     config.model.heads = 3;
     ck_szg_fails(SZG_EINVAL, "width=8 is not a multiple of heads=3",
                  szgi_model_open(test_context(), &config, CLASSES, &model));
+    config.model.width = config.model.heads = 32;
+    snprintf(config.model.encoding, sizeof config.model.encoding, "mla:rope=1048576");
+    ck_szg_fails(SZG_EINVAL,
+                 "rope=1048576 of model.encoding=mla:rope=1048576: each may be at most "
+                 "524288 with heads=32",
+                 szgi_model_open(test_context(), &config, CLASSES, &model));
+    config.model.width = 8;
     config.model.heads = 2;
+    snprintf(config.model.encoding, sizeof config.model.encoding, "nope");
     ck_szg_fails(SZG_EINVAL, "classes=0", szgi_model_open(test_context(), &config, 0, &model));
     config.model.width = 6;
     config.model.added_sinusoid = SZG_SINUSOID_HALVES;

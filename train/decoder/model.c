@@ -10,8 +10,9 @@
 /* ---- Sizes ---- */
 
 /* Sizes that every count of this file stays below 2^62 with. */
+static const int64_t limit = (int64_t)1 << 24;
+
 static szg_status check_sizes(szg_context *context, const szg_model_config *c, int64_t classes) {
-    const int64_t limit = (int64_t)1 << 24;
     const struct {
         const char *name;
         int64_t value;
@@ -35,6 +36,18 @@ static szg_status check_sizes(szg_context *context, const szg_model_config *c, i
     return SZG_OK;
 }
 
+/* A SPEC may make both larger than a head: its keys have limits, their sums over heads none. */
+static szg_status check_latent(szg_context *context, const szg_model_config *c,
+                               const szgi_rotary *rotary) {
+    int64_t most = limit / c->heads;
+    if (rotary->offset <= most && 2 * rotary->pairs <= most)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "model: content=%" PRId64 " and rope=%" PRId64
+                     " of model.encoding=%s: each may be at most %" PRId64 " with heads=%" PRId64,
+                     rotary->offset, 2 * rotary->pairs, c->encoding, most, c->heads);
+}
+
 /* mla: the rotary dimensions have queries and keys of their own, behind the content's. */
 static szg_status set_dimensions(szg_context *context, szg_model *model) {
     const szg_model_config *c = &model->config.model;
@@ -45,6 +58,7 @@ static szg_status set_dimensions(szg_context *context, szg_model *model) {
         return SZG_OK;
     szgi_rotary rotary;
     SZG_TRY(szgi_encoding_rotary(context, model->encoding, 0, &rotary));
+    SZG_TRY(check_latent(context, c, &rotary));
     model->d_content = rotary.offset;
     model->d_rotary = 2 * rotary.pairs;
     model->d_qk = model->d_content + model->d_rotary;
