@@ -360,7 +360,7 @@ START_TEST(content_kinds) {
         {"rope", "same_qk"},          {"alibi", "same_qk"},        {"t5:seed=1", "same_qk"},
         {"nope", "same_qk"},          {"mla", "same_qk"},          {"absolute", "zeroed"},
         {"learned:seed=1", "zeroed"}, {"random:seed=1", "zeroed"}, {"rope+absolute", "zeroed"},
-        {"kms:rho=0.5", "same_qk"}};
+        {"kms:rho=0.5", "same_qk"},   {"rope-bias", "same_qk"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         szg_encoding *encoding = encoding_of(kinds[i][0]);
         ck_assert_str_eq(szg_contraction_content_kind(encoding), kinds[i][1]);

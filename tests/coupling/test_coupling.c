@@ -181,26 +181,31 @@ typedef struct rotary_case {
     int pairs, offset;
     bool half, input;
     double base, size, amplitude;
+    int first; /* theta_t = base^(-2 (first + t) / size) */
 } rotary_case;
 
 static const rotary_case rotary_cases[] = {
-    {"rope:dim=8,base=30", 4, 0, false, false, 30, 8, 1},
-    {"rope:dim=8,base=30,pairing=half", 4, 0, true, false, 30, 8, 1},
-    {"rope:dim=8,rotary=4,base=30", 2, 0, false, false, 30, 4, 1},
-    {"rope:dim=8,rotary=4,base=30,pairing=half", 2, 0, true, false, 30, 4, 1},
-    {"mla:content=2,rope=6,base=30", 3, 2, false, false, 30, 6, 1},
-    {"mla:content=2,rope=6,base=30,pairing=half", 3, 2, true, false, 30, 6, 1},
-    {"rope+absolute:dim=8,base=30", 4, 0, false, true, 30, 8, 1},
-    {"rope+absolute:dim=8,base=30,pairing=half", 4, 0, true, true, 30, 8, 1},
+    {"rope:dim=8,base=30", 4, 0, false, false, 30, 8, 1, 0},
+    {"rope:dim=8,base=30,pairing=half", 4, 0, true, false, 30, 8, 1, 0},
+    {"rope:dim=8,rotary=4,base=30", 2, 0, false, false, 30, 4, 1, 0},
+    {"rope:dim=8,rotary=4,base=30,pairing=half", 2, 0, true, false, 30, 4, 1, 0},
+    {"mla:content=2,rope=6,base=30", 3, 2, false, false, 30, 6, 1, 0},
+    {"mla:content=2,rope=6,base=30,pairing=half", 3, 2, true, false, 30, 6, 1, 0},
+    {"rope+absolute:dim=8,base=30", 4, 0, false, true, 30, 8, 1, 0},
+    {"rope+absolute:dim=8,base=30,pairing=half", 4, 0, true, true, 30, 8, 1, 0},
     /* a ramp that leaves every frequency alone, so that only the amplitude shows */
     {"rope:dim=8,base=30,scaling=yarn,factor=1,original=1000,attention_factor=1.5", 4, 0, false,
-     false, 30, 8, 1.5},
+     false, 30, 8, 1.5, 0},
+    /* Two heads of four pairs: the first has the second band of eight pairs. */
+    {"rope:dim=8,heads=2,base=30,bands=heads,band_shift=1", 4, 0, false, false, 30, 16, 1, 4},
+    {"rope:dim=8,rotary=6,heads=2,base=30,bands=heads", 3, 0, false, false, 30, 12, 1, 0},
+    {"rope:dim=8,theta=1,pairing=half", 4, 0, true, false, 30, INFINITY, 1, 0},
 };
 
 static void naive_side(const rotary_case *c, const double *w, const double *p, int i, double *out) {
     double x[D], theta[D];
     for (int t = 0; t < c->pairs; t++)
-        theta[t] = pow(c->base, -2 * t / c->size);
+        theta[t] = pow(c->base, -2 * (c->first + t) / c->size);
     for (int j = 0; j < D; j++)
         x[j] = tokens[i * D + j] + (c->input ? p[i * D + j] : 0);
     apply_weights(w, x, out);

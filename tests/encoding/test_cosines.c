@@ -123,6 +123,30 @@ START_TEST(bands) {
 }
 END_TEST
 
+/* Frequencies of a base next to 1 are equal in some bands and not in others: each band has its own
+ * rank, and a dimension that does not rotate adds one. */
+START_TEST(ranks_of_bands) {
+    static const double bases[] = {1, 1 + 0x1p-52, 1 + 0x1p-51, 50};
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        char spec[128];
+        snprintf(spec, sizeof spec, "rope:dim=7,rotary=6,heads=3,bands=heads,base=%.17g", bases[i]);
+        szg_encoding *encoding = parse(spec);
+        for (int64_t h = 0; h < 3; h++) {
+            szg_kernel_facts facts = facts_of(encoding, h, 0);
+            int64_t distinct = 0; /* they descend */
+            for (int64_t t = 0; t < 3; t++)
+                distinct += t == 0 || facts.theta[t] != facts.theta[t - 1];
+            ck_assert_int_eq(facts.rank_bound, 2 * distinct + 1);
+            least = distinct < least && i == 1 ? distinct : least;
+            most = distinct > most && i == 1 ? distinct : most;
+        }
+        szg_encoding_close(&encoding);
+    }
+    ck_assert(least < most); /* base 1 + 2^-52 tells bands apart */
+}
+END_TEST
+
 /* The heads' bands are the frequencies of one RoPE over the whole width, each once: the mean over
  * the heads of their kernels is its kernel, and a shift permutes the kernels. */
 START_TEST(bands_share_out_one_rope) {
@@ -295,6 +319,7 @@ TEST_FILE("cosines") {
     test_add(suite, "rotary_kernels", rotary_kernels);
     test_add(suite, "equal_angles", equal_angles);
     test_add(suite, "bands", bands);
+    test_add(suite, "ranks_of_bands", ranks_of_bands);
     test_add(suite, "bands_share_out_one_rope", bands_share_out_one_rope);
     test_add(suite, "rotary_scaling", rotary_scaling);
     test_add(suite, "ranks_of_atoms", ranks_of_atoms);

@@ -265,6 +265,7 @@ SWITCHES = [
     ("released", "mla", {"latent_rotation": "true"}),
     ("text", "mla", {"keys_values": "embedding"}), ("text", "t5", {"keys_values": "embedding"}),
 ]
+LARGER_ENCODINGS = {"mla widest": ("mla", {"rope": 144})}  # a head has 16
 LARGER = {"vocabulary": 60, "width": 64, "hidden": 96, "layers": 2, "heads": 4, "max_length": 40,
           "latent_query": 32, "latent_kv": 24}
 
@@ -278,9 +279,9 @@ def compare_all(folder):
         label = " ".join(f"{key}={value}" for key, value in options.items())
         Case(f"{profile} {name} {label}", folder, profile, ENCODINGS[name], options).compare(both)
     for profile in ("text", "released"):
-        for name in ("rope", "mla", "relative"):
-            Case(f"{profile} {name} larger", folder, profile, ENCODINGS[name], sizes=LARGER,
-                 examples=9).compare(("cpu",))
+        for name in ("rope", "mla", "relative", "rope shifted bands", "mla widest"):
+            Case(f"{profile} {name} larger", folder, profile, {**ENCODINGS, **LARGER_ENCODINGS}[name],
+                 sizes=LARGER, examples=9).compare(("cpu",))
 
 
 # ---- Checkpoints of one program in the other ----
