@@ -70,20 +70,22 @@ static inline void sides_of(const subject *s, int64_t n, const int32_t *tokens, 
         *q = linear(s, "q_linear", n, 8, 8, x, true);
         *k = linear(s, "k_linear", n, 8, 8, x, true);
         *d = 4;
-    } else { /* content and rotary parts of 4 numbers each, one rotary key for both heads */
+    } else { /* content of 4 numbers and rotary parts of r, one rotary key for both heads */
+        int64_t r = szgi_model_find(s->model, "layers.0.attn.W_KR.weight")->shape[0];
         double *down[2] = {linear(s, "attn.W_DQ", n, 8, 6, x, false),
                            linear(s, "attn.W_DKV", n, 8, 5, x, false)};
         double *part[4] = {linear(s, "attn.W_UQ", n, 6, 8, down[0], false),
-                           linear(s, "attn.W_QR", n, 6, 8, down[0], false),
+                           linear(s, "attn.W_QR", n, 6, 2 * r, down[0], false),
                            linear(s, "attn.W_UK", n, 5, 8, down[1], false),
-                           linear(s, "attn.W_KR", n, 8, 4, x, false)};
-        *d = 8;
-        *q = new_numbers(n * 16);
-        *k = new_numbers(n * 16);
-        for (int64_t i = 0; i < n * 16; i++) {
-            int64_t row = i / 16, head = i % 16 / 8, c = i % 8;
-            (*q)[i] = part[c / 4][row * 8 + head * 4 + c % 4];
-            (*k)[i] = c < 4 ? part[2][row * 8 + head * 4 + c] : part[3][row * 4 + c - 4];
+                           linear(s, "attn.W_KR", n, 8, r, x, false)};
+        *d = 4 + r;
+        *q = new_numbers(n * 2 * *d);
+        *k = new_numbers(n * 2 * *d);
+        for (int64_t i = 0; i < n * 2 * *d; i++) {
+            int64_t row = i / (2 * *d), head = i % (2 * *d) / *d, c = i % *d;
+            int64_t content = row * 8 + head * 4 + c;
+            (*q)[i] = c < 4 ? part[0][content] : part[1][(row * 2 + head) * r + c - 4];
+            (*k)[i] = c < 4 ? part[2][content] : part[3][row * r + c - 4];
         }
         for (int i = 0; i < 4; i++)
             szgi_memory_free(part[i]);

@@ -54,9 +54,19 @@ START_TEST(first_layer_by_formulas) {
     static const struct {
         const char *encoding;
         bool zeroed;
-    } cases[] = {{"nope", false},          {"rope", false},  {"rope:rotate=1", false},
-                 {"rope:rotary=2", false}, {"alibi", false}, {"kms:rho=0.5", false},
-                 {"relative", false},      {"mla", false},   {"t5:buckets=8,max_distance=6", false},
+    } cases[] = {{"nope", false},
+                 {"rope", false},
+                 {"rope:rotate=1", false},
+                 {"rope:rotary=2", false},
+                 {"alibi", false},
+                 {"kms:rho=0.5", false},
+                 {"relative", false},
+                 {"mla", false},
+                 {"t5:buckets=8,max_distance=6", false},
+                 {"rope:bands=heads,band_shift=1", false},
+                 {"rope:theta=0.7", false},
+                 {"rope-bias:scale=2", false},
+                 {"mla:rope=10", false},
                  {"absolute", true}};
     const szgi_ops *before = szgi_context_ops(test_context());
     for (int wide = 0; wide < 2; wide++) {
