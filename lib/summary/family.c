@@ -37,6 +37,17 @@ static szg_status closed_symbol(szg_context *context, const family_job *job) {
     return SZG_OK;
 }
 
+/* Frequencies descend, so that equal ones stand next to each other: they are one point. */
+static void add_atom(szg_matrix_report *report, double theta, double mass) {
+    int64_t last = report->atoms - 1;
+    if (last >= 0 && report->atom_theta[last] == theta) {
+        report->atom_mass[last] += mass;
+        return;
+    }
+    report->atom_theta[report->atoms] = theta;
+    report->atom_mass[report->atoms++] = mass;
+}
+
 /* Frequency 0 last, where dimensions do not rotate. */
 static szg_status take_atoms(szg_context *context, const family_job *job) {
     const szg_kernel_facts *facts = &job->facts;
@@ -47,13 +58,10 @@ static szg_status take_atoms(szg_context *context, const family_job *job) {
     double dim = 2 * (double)facts->pairs + (double)facts->unrotated;
     SZG_TRY(szgi_memory_alloc(context, count, &report->atom_theta));
     SZG_TRY(szgi_memory_alloc(context, count, &report->atom_mass));
-    for (int64_t t = 0; t < facts->pairs; t++) {
-        report->atom_theta[t] = facts->theta[t];
-        report->atom_mass[t] = 2 * facts->parameter / dim;
-    }
+    for (int64_t t = 0; t < facts->pairs; t++)
+        add_atom(report, facts->theta[t], 2 * facts->parameter / dim);
     if (facts->unrotated > 0)
-        report->atom_mass[facts->pairs] = facts->parameter * (double)facts->unrotated / dim;
-    report->atoms = count;
+        add_atom(report, 0, facts->parameter * (double)facts->unrotated / dim);
     return SZG_OK;
 }
 

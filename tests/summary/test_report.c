@@ -267,16 +267,27 @@ START_TEST(dense_reports_look_for_cancellation) {
 }
 END_TEST
 
-/* The point masses give the lags back. */
+/* The point masses give the lags back. They are points, so none is there twice. */
 START_TEST(atoms) {
-    static const char *const specs[] = {"rope:dim=10", "absolute:dim=6", "mla:content=3,rope=4",
-                                        "rope:heads=2,rotate=1,dim=4"};
-    for (int s = 0; s < 4; s++) {
-        szg_encoding *encoding = encoding_of(specs[s]);
+    static const struct {
+        const char *spec;
+        int64_t atoms;
+    } cases[] = {{"rope:dim=10", 5},
+                 {"absolute:dim=6", 3},
+                 {"mla:content=3,rope=4", 3},
+                 {"rope:heads=2,rotate=1,dim=4", 1},
+                 {"rope:dim=10,theta=0.7", 1},
+                 {"rope:dim=13,rotary=10,theta=2", 2},
+                 {"rope:dim=17,rotary=6,scaling=proportional", 4},
+                 {"rope:dim=10,heads=2,bands=heads", 5},
+                 {"rope-bias:dim=6,base=1,scale=3", 1}};
+    for (size_t s = 0; s < sizeof cases / sizeof *cases; s++) {
+        szg_encoding *encoding = encoding_of(cases[s].spec);
         szg_matrix_report report;
         szg_toeplitz *kernel;
         ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, 12, NULL, &report));
         ck_szg_ok(szg_encoding_kernel(test_context(), encoding, 0, 0, 12, &kernel));
+        ck_assert_int_eq(report.atoms, cases[s].atoms);
         for (int k = 0; k < 12; k++) {
             double sum = 0;
             for (int64_t j = 0; j < report.atoms; j++)
