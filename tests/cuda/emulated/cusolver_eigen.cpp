@@ -40,8 +40,27 @@ lapack_int symmetric(char mode, char fill, lapack_int n, double *a, lapack_int l
     return LAPACKE_dsyevd(LAPACK_COL_MAJOR, mode, fill, n, a, lda, w);
 }
 
+/* OpenBLAS 0.3.21's AVX-512 zgemv reads up to a column beyond a panel, which may be the last of the
+ * workspace: complex routines get one with a column to spare (lib/linalg/cpu_eigen.c). */
+std::vector<complex> workspace(complex wanted, int64_t column) {
+    return std::vector<complex>(static_cast<size_t>(wanted.real()) + static_cast<size_t>(column));
+}
+
 lapack_int symmetric(char mode, char fill, lapack_int n, complex *a, lapack_int lda, double *w) {
-    return LAPACKE_zheevd(LAPACK_COL_MAJOR, mode, fill, n, a, lda, w);
+    complex wanted;
+    double wanted_real;
+    lapack_int wanted_integer;
+    lapack_int info = LAPACKE_zheevd_work(LAPACK_COL_MAJOR, mode, fill, n, a, lda, w, &wanted, -1,
+                                          &wanted_real, -1, &wanted_integer, -1);
+    if (info != 0)
+        return info;
+    std::vector<complex> work = workspace(wanted, n);
+    std::vector<double> real(static_cast<size_t>(wanted_real));
+    std::vector<lapack_int> integer(static_cast<size_t>(wanted_integer));
+    return LAPACKE_zheevd_work(LAPACK_COL_MAJOR, mode, fill, n, a, lda, w, work.data(),
+                               static_cast<lapack_int>(wanted.real()), real.data(),
+                               static_cast<lapack_int>(wanted_real), integer.data(),
+                               wanted_integer);
 }
 
 struct Symmetric {
@@ -115,10 +134,18 @@ int solve_general_real(const General &problem) {
 
 int solve_general_complex(const General &problem) {
     lapack_int n = static_cast<lapack_int>(problem.n), lda = static_cast<lapack_int>(problem.lda);
-    lapack_int info = LAPACKE_zgeev(
-        LAPACK_COL_MAJOR, 'N', problem.vectors ? 'V' : 'N', n, static_cast<complex *>(problem.a),
-        lda, static_cast<complex *>(problem.w), nullptr, 1, static_cast<complex *>(problem.v),
-        static_cast<lapack_int>(problem.ldv));
+    std::vector<double> real(static_cast<size_t>(2 * n));
+    auto solve = [&](complex *work, lapack_int count) {
+        return LAPACKE_zgeev_work(LAPACK_COL_MAJOR, 'N', problem.vectors ? 'V' : 'N', n,
+                                  static_cast<complex *>(problem.a), lda,
+                                  static_cast<complex *>(problem.w), nullptr, 1,
+                                  static_cast<complex *>(problem.v),
+                                  static_cast<lapack_int>(problem.ldv), work, count, real.data());
+    };
+    complex wanted;
+    lapack_int info = solve(&wanted, -1);
+    if (info == 0)
+        info = solve(workspace(wanted, n).data(), static_cast<lapack_int>(wanted.real()));
     spoil(static_cast<complex *>(problem.a), n, n, lda);
     return static_cast<int>(info);
 }
@@ -155,10 +182,21 @@ lapack_int singular(const Singular &p, double *a, double *u, double *vt, double 
 }
 
 lapack_int singular(const Singular &p, complex *a, complex *u, complex *vt, double *rest) {
-    return LAPACKE_zgesvd(LAPACK_COL_MAJOR, p.job_u, p.job_vt, static_cast<lapack_int>(p.m),
-                          static_cast<lapack_int>(p.n), a, static_cast<lapack_int>(p.lda), p.s, u,
-                          static_cast<lapack_int>(p.ldu), vt, static_cast<lapack_int>(p.ldvt),
-                          rest);
+    std::vector<double> real(static_cast<size_t>(5 * p.n) + 1);
+    auto solve = [&](complex *work, lapack_int count) {
+        return LAPACKE_zgesvd_work(LAPACK_COL_MAJOR, p.job_u, p.job_vt,
+                                   static_cast<lapack_int>(p.m), static_cast<lapack_int>(p.n), a,
+                                   static_cast<lapack_int>(p.lda), p.s, u,
+                                   static_cast<lapack_int>(p.ldu), vt,
+                                   static_cast<lapack_int>(p.ldvt), work, count, real.data());
+    };
+    complex wanted;
+    lapack_int info = solve(&wanted, -1);
+    if (info == 0)
+        info = solve(workspace(wanted, p.m).data(), static_cast<lapack_int>(wanted.real()));
+    for (int64_t i = 0; i + 1 < p.n; i++)
+        rest[i] = real[static_cast<size_t>(i)];
+    return info;
 }
 
 template <class T> cudaError_t run_singular(const Singular &p) {

@@ -54,10 +54,11 @@ bool reserve() {
     return true;
 }
 
-/* Opens or closes what was ever used. */
+/* Opens or closes what was ever used, and some of what follows: LAPACK, which stands for cuSOLVER,
+ * reads up to a column beyond a matrix (cusolver_eigen.cpp). A device has pages of 2 MiB too. */
 void protect(int rights) {
     if (high > 0)
-        mprotect(base, (high + huge_page - 1) / huge_page * huge_page, rights);
+        mprotect(base, (high + 2 * huge_page - 1) / huge_page * huge_page, rights);
 }
 
 /* The first hole that is large enough, or the end of the range. */
