@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "network/cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "base/file.h"

@@ -1,7 +1,9 @@
-/* Batches over the single operations of the selected table, one matrix a block of the pool. */
+/* Batches over the single operations of the selected table, one matrix a block of the pool; small
+ * symmetric matrices one a lane of a vector. */
 #include <inttypes.h>
 
 #include "batch.h"
+#include "cpu_lanes.h"
 
 typedef struct batch_job {
     const szgi_linalg_ops *ops;
@@ -44,9 +46,18 @@ static szg_status singular_block(szg_context *context, void *argument, int64_t i
                        i);
 }
 
+static szg_status lanes(szg_context *context, int64_t count, int64_t n, const double *a,
+                        int64_t stride, double *w) {
+    const szgi_lanes_job job = {
+        .count = count, .n = n, .stride = stride, .a = a, .w = w, .sweeps = SZGI_LANES_SWEEPS * n};
+    return szgi_lanes_eigen_symmetric(context, szgi_lanes_of(szgi_cpu_level_best()), &job);
+}
+
 szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, double *w) {
     batch_job job = {.ops = szgi_linalg_of(context), .n = n, .stride = stride, .a = a, .real = w};
+    if (job.ops != &szgi_linalg_reference && n <= SZGI_LANES_ORDER)
+        return lanes(context, count, n, a, stride, w);
     return szgi_pool_run(context, count, symmetric_block, &job);
 }
 

@@ -1,4 +1,5 @@
-/* Batches over the single operations of the selected table, one matrix a block of the pool. */
+/* Batches over the single operations of the selected table, one matrix a block of the pool; small
+ * symmetric matrices one a lane of a vector (cpu_lanes.h), but not in the oracle. */
 #ifndef SZG_LINALG_BATCH_H
 #define SZG_LINALG_BATCH_H
 

@@ -118,8 +118,10 @@ SZG_CHECK_RESULT szg_status szgi_cholesky_complex(szg_context *context, int64_t 
                                                   int64_t lda, bool *completed);
 
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
- * once on a device. Matrix i stands at a + i * stride without gaps between its rows, its values at
- * row i of the result. A failure names the matrix. ---- */
+ * once on a device. Symmetric ones up to order 256 are solved one a lane of a vector: other last
+ * bits than a single call's, the same ones at any number of threads and beside any others. Matrix i
+ * stands at a + i * stride without gaps between its rows, its values at row i of the result. A
+ * failure names the matrix. ---- */
 
 SZG_CHECK_RESULT szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                        int64_t n, double *a, int64_t stride,

@@ -1,7 +1,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "cpu_attention.h"
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "cpu_network.h"
 
 static const szgi_attention_kernels *kernels(void) {

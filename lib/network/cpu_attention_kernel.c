@@ -3,7 +3,7 @@
 
 #include "cpu_attention_head.h"
 #include "cpu_attention_kernel.h"
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "cpu_product.h"
 
 /* Adds the bias to the logit of key j and rows i + lane, and makes it -infinity where they do not

@@ -1,5 +1,5 @@
 #include "cpu_layers.h"
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 
 const szgi_layers_kernels *szgi_layers_best(void) {
 #ifdef __x86_64__

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cpu_layers.h"
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "cpu_vector.h"
 
 /* Loops without sums over their index are left to the compiler's vectoriser. This says that arrays

@@ -1,4 +1,4 @@
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "cpu_random.h"
 
 static const szgi_random_kernels *kernels(void) {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "cpu_philox.h"
 #include "cpu_random.h"
 

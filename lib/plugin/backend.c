@@ -2,9 +2,9 @@
 #include <string.h>
 #include "base/context.h"
 #include "base/suggest.h"
+#include "linalg/cpu_level.h"
 
 #include "backend.h"
-#include "network/cpu_level.h"
 #include "plugin.h"
 
 const szgi_ops *szgi_ops_of(szg_context *context) {

@@ -240,7 +240,8 @@ static void check_invariants(int64_t n, const double *a, const double *w) {
     ck_close(sum_squares, squares, 2 * bound * sqrt(squares));
 }
 
-/* A batch gives the very numbers of single calls, which a batch's workers make too. */
+/* A batch gives the numbers of single calls. Small matrices have a solver of their own there (test
+ * lanes), but not in the oracle. */
 static void check_batch(int64_t n) {
     int64_t step = n * n + PAD, size = n * n;
     double *given = random_numbers(3, COUNT * step), *w = new_numbers(COUNT * n);
@@ -249,7 +250,8 @@ static void check_batch(int64_t n) {
     ck_szg_ok(szgi_eigen_symmetric_batch(test_context(), COUNT, n, a, step, w));
     for (int i = 0; i < COUNT; i++) {
         ck_szg_ok(eigen(n, 1, b + i * step, single, false));
-        check_same(n, w + i * n, single, error_bound(n, norm_of(n, single)));
+        for (int64_t j = 0; j < n; j++)
+            ck_close(w[i * n + j], single[j], error_bound(n, norm_of(n, single)));
         check_invariants(n, given + i * step, w + i * n);
         for (int64_t j = size; j < step; j++)
             ck_assert(a[i * step + j] == given[i * step + j]);

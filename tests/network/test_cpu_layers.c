@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "linalg/cpu_level.h"
 #include "network/ops.h"
 
 #include "../../lib/network/cpu_layers.h"
-#include "../../lib/network/cpu_level.h"
 #include "../../lib/network/cpu_work.h"
 #include "suite.h"
 

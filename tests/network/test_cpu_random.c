@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../lib/network/cpu_level.h"
+#include "linalg/cpu_level.h"
 #include "../../lib/network/cpu_random.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
-/* Which variant of the kernels this processor runs. */
-#ifndef SZG_NETWORK_CPU_LEVEL_H
-#define SZG_NETWORK_CPU_LEVEL_H
+/* Which variant of the kernels of this room and of the network this processor runs. */
+#ifndef SZG_LINALG_CPU_LEVEL_H
+#define SZG_LINALG_CPU_LEVEL_H
 
 #include <szego/context.h>
 
