@@ -1,4 +1,4 @@
-/* Many small matrices: one a thread against a loop in which LAPACK threads each of them. */
+/* Many small matrices: one a thread, or a lane, against a loop in which LAPACK threads each. */
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +98,7 @@ static szg_status measure(szg_context *context, bench_run *run, bench_case what,
     bool symmetric = job.values == symmetric_values, complex = job.values == general_values;
     what.input = run->options.quick ? "200 Gaussian" : "1000 Gaussian";
     what.n = ORDER;
-    what.ours_name = "one matrix a thread";
+    what.ours_name = symmetric ? "one matrix a lane" : "one matrix a thread";
     what.prepare = prepare, what.ours = run_ours, what.rival = run_rival, what.single = run_single;
     what.job = &job;
     what.pairs = run->options.quick ? 3 : 5;

@@ -134,12 +134,6 @@ static void close_job(heads_job *job) {
 
 /* ---- Whole ---- */
 
-static double processor_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static szg_status analyse(szg_context *context, heads_job *job) {
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables_close(&job->tables);
@@ -158,17 +152,17 @@ static szg_status analyse_single(szg_context *context, heads_job *job) {
 /* Leaves the processor's seconds of all threads in job->seconds. */
 static szg_status run_single(szg_context *context, void *argument) {
     heads_job *job = argument;
-    double start = processor_seconds();
+    double start = bench_processor_now();
     SZG_TRY(analyse_single(context, job));
-    job->seconds = processor_seconds() - start;
+    job->seconds = bench_processor_now() - start;
     return SZG_OK;
 }
 
 static szg_status run_all_processors(szg_context *context, void *argument) {
     heads_job *job = argument;
-    double start = processor_seconds();
+    double start = bench_processor_now();
     SZG_TRY(analyse(context, job));
-    job->seconds = processor_seconds() - start;
+    job->seconds = bench_processor_now() - start;
     return SZG_OK;
 }
 
@@ -332,7 +326,7 @@ typedef struct stage_job {
 
 /* Adds what passed since *start, and starts anew. */
 static void lap(stage_job *stages, stage which, double *start) {
-    double now = processor_seconds();
+    double now = bench_processor_now();
     stages->seconds[which] += now - *start;
     *start = now;
 }
@@ -353,7 +347,7 @@ static szg_status read_raw(szg_context *context, const szgi_tensor *tensor) {
 
 /* Both passes over a tensor read it: the search's own time is what is left. */
 static szg_status pass_over(szg_context *context, stage_job *stages) {
-    double start = processor_seconds();
+    double start = bench_processor_now();
     for (int64_t i = 0; i < szgi_safetensors_count(stages->tensors); i++)
         SZG_TRY(read_raw(context, szgi_safetensors_tensor(stages->tensors, i)));
     lap(stages, STAGE_READ, &start);
@@ -366,7 +360,7 @@ static szg_status pass_over(szg_context *context, stage_job *stages) {
 static szg_status values(szg_context *context, const model_shape *shape, stage_job *stages) {
     int64_t e = shape->head_size, d = shape->width;
     szg_spectrum spectrum;
-    double start = processor_seconds();
+    double start = bench_processor_now();
     SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, 1, stages->k, d, stages->q, d, 0, stages->product,
                       e));
     lap(stages, STAGE_PRODUCT, &start);
@@ -384,7 +378,7 @@ static szg_status values(szg_context *context, const model_shape *shape, stage_j
 static szg_status head(szg_context *context, const model_shape *shape, int64_t layer, int64_t index,
                        stage_job *stages) {
     int64_t group = shape->heads / shape->key_heads, e = shape->head_size, d = shape->width;
-    double start = processor_seconds();
+    double start = bench_processor_now();
     if (index % group == 0) {
         SZG_TRY(szgi_checkpoint_keys(context, stages->checkpoint, layer, index / group, stages->k));
         lap(stages, STAGE_CONVERT, &start);

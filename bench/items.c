@@ -32,6 +32,8 @@ const bench_item bench_items[] = {
      bench_batch_singular, BENCH_CPU, 300, NULL},
     {"batch-general", "1,000 times eigenvalues, 128 x 128, against a loop over dgeev",
      bench_batch_general, BENCH_CPU, 600, NULL},
+    {"batch-small", "symmetric matrices of orders 32 to 256 against dsyevd, one matrix a thread",
+     bench_batch_small, BENCH_CPU, 300, NULL},
     {"rotary-kernel", "spectrum of the rotary mean kernel, d = 128, N = 10^9", bench_rotary_kernel,
      BENCH_CPU, 60, NULL},
     {"rotary-logits", "factored rotary logits, N = 131,072, d = 128: eigen- and singular values",

@@ -82,6 +82,8 @@ void bench_put_ratio(szgi_row *row, double ratio, double target);
 
 /* Seconds of a clock that does not jump. */
 double bench_now(void);
+/* The same by the processor, of all threads of this process. */
+double bench_processor_now(void);
 
 /* Largest resident set since the last reset, in MiB; NaN where the system does not tell. */
 void bench_peak_reset(void);
@@ -124,6 +126,7 @@ typedef szg_status bench_item_fn(szg_context *context, bench_run *run);
 bench_item_fn bench_machine_product, bench_machine_copy, bench_machine_transfer;
 bench_item_fn bench_toeplitz, bench_hermitian, bench_certified;
 bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
+bench_item_fn bench_batch_small;
 bench_item_fn bench_rotary_kernel, bench_rotary_logits;
 bench_item_fn bench_symbol_range;
 bench_item_fn bench_checkpoint_heads, bench_checkpoint_stages, bench_checkpoint_large;
