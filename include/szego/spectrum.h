@@ -178,11 +178,13 @@ SZG_CHECK_RESULT szg_status szg_spectrum_compute(szg_context *context, const szg
 
 /* The same question of `count` matrices, which may differ in kind and size: out[0 .. count-1], each
  * what szg_spectrum_compute gives for its matrix, checked and with a residual of its own; the
- * caller closes each. The threads take one matrix at a time; only where there are fewer matrices
- * than threads and one has order 512 or more, all threads take one matrix after the other. A
- * failure leaves every spectrum empty. The message is that of szg_spectrum_compute with the first
- * bad matrix in front ("matrix 3: entry (1, 0) is nan"; the first is matrix 0). SZG_EINVAL too: a
- * negative count, or no arrays. count 0: nothing is done. */
+ * caller closes each. Eigenvalues of symmetric arrays (and of Hermitian parts) of an order up to
+ * 256 are computed together if eight or more have that order: their last digits may then differ
+ * from szg_spectrum_compute's, within n eps ||A||. The threads take the other matrices one at a
+ * time; only where there are fewer matrices than threads and one has order 512 or more, all threads
+ * take one matrix after the other. A failure leaves every spectrum empty. The message is that of
+ * szg_spectrum_compute with the first bad matrix in front ("matrix 3: entry (1, 0) is nan"; the
+ * first is matrix 0). SZG_EINVAL too: a negative count, or no arrays. count 0: nothing is done. */
 SZG_CHECK_RESULT szg_status szg_spectrum_batch(szg_context *context, int64_t count,
                                                const szg_matrix *matrices, szg_question question,
                                                const szg_spectra_options *options,

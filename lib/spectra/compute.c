@@ -51,6 +51,14 @@ static szg_status complete_errors(szg_context *context, const szg_spectra_option
     return szgi_spectrum_errors(context, exact ? 0 : (double)out->n * DBL_EPSILON * norm, out);
 }
 
+szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix,
+                                  szg_question question, const szg_spectra_options *options,
+                                  szg_spectrum *out) {
+    if (question != SZG_QUESTION_SINGULAR)
+        SZG_TRY(szgi_spectrum_certify(context, matrix, options, out));
+    return complete_errors(context, options, out);
+}
+
 szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
                                 szg_question question, const szg_spectra_options *options,
                                 szg_spectrum *out) {
@@ -78,10 +86,8 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     if (!solve)
         return refuse(context, matrix, question);
     szg_status status = solve(context, matrix, &own, out);
-    if (status == SZG_OK && question != SZG_QUESTION_SINGULAR)
-        status = szgi_spectrum_certify(context, matrix, &own, out);
     if (status == SZG_OK)
-        status = complete_errors(context, &own, out);
+        status = szgi_spectrum_complete(context, matrix, question, &own, out);
     return szgi_spectrum_finish(status, out);
 }
 

@@ -105,6 +105,17 @@ static szg_status check_hermitian(szg_context *context, int64_t n, const szg_c64
     return SZG_OK;
 }
 
+/* From all n ascending values of a Hermitian matrix. */
+static szg_status accept_values(szg_context *context, const double *w, double trace,
+                                double frobenius, const szgi_selection *selection,
+                                szg_spectrum *out) {
+    szg_status status = szgi_spectrum_from_values(context, selection, w, out);
+    if (status == SZG_OK)
+        status = szgi_spectrum_check(context, selection->n, w, trace, frobenius, out);
+    out->normal = true;
+    return status;
+}
+
 /* `width` is 1 for a symmetric array, 2 for a Hermitian one, whose norm is `frobenius`. */
 static szg_status hermitian_values(szg_context *context, int64_t n, int64_t width, double *a,
                                    double frobenius, const szgi_selection *selection,
@@ -114,10 +125,7 @@ static szg_status hermitian_values(szg_context *context, int64_t n, int64_t widt
     szg_status status = width == 1 ? szgi_eigen_symmetric(context, n, a, n, w, false)
                                    : szgi_eigen_hermitian(context, n, (szg_c64 *)a, n, w, false);
     if (status == SZG_OK)
-        status = szgi_spectrum_from_values(context, selection, w, out);
-    if (status == SZG_OK)
-        status = szgi_spectrum_check(context, n, w, trace, frobenius, out);
-    out->normal = true;
+        status = accept_values(context, w, trace, frobenius, selection, out);
     szgi_memory_free(w);
     return status;
 }
@@ -145,51 +153,85 @@ szg_status szgi_dense_symmetrise(szg_context *context, int64_t n, double *a) {
     return SZG_OK;
 }
 
-typedef enum hermitian_form { SYMMETRIC, HERMITIAN, HERMITIAN_PART } hermitian_form;
+static int64_t width_of(szgi_hermitian_form form) {
+    return form == SZGI_HERMITIAN ? 2 : 1;
+}
 
-static szg_status hermitian_run(szg_context *context, hermitian_form form, int64_t n, const void *a,
-                                int64_t lda, const szg_spectra_options *options,
-                                szg_spectrum *out) {
-    static const szg_method methods[] = {SZG_METHOD_DENSE_SYMMETRIC, SZG_METHOD_DENSE_HERMITIAN,
-                                         SZG_METHOD_DENSE_PART};
-    szgi_selection selection;
-    int64_t width = form == HERMITIAN ? 2 : 1;
-    double frobenius, *copy;
+/* The norm of an array that is checked to have the form. */
+static szg_status check_form(szg_context *context, szgi_hermitian_form form, int64_t n,
+                             const void *a, int64_t lda, double *frobenius) {
+    int64_t width = width_of(form);
     SZG_TRY(check_shape(context, n, n, a, lda));
+    SZG_TRY(szgi_wide_frobenius(context, n, n * width, width, a, lda * width, frobenius));
+    if (form == SZGI_SYMMETRIC)
+        return check_symmetric(context, n, a, lda, *frobenius);
+    return form == SZGI_HERMITIAN ? check_hermitian(context, n, a, lda, *frobenius) : SZG_OK;
+}
+
+/* The matrix whose eigenvalues are asked for, of its array's copy without padding. */
+static szg_status form_copy(szg_context *context, szgi_hermitian_form form, int64_t n, double *copy,
+                            double *frobenius) {
+    if (form != SZGI_HERMITIAN_PART)
+        return SZG_OK;
+    SZG_TRY(szgi_dense_symmetrise(context, n, copy));
+    return szgi_dense_frobenius(context, n, n, copy, n, frobenius);
+}
+
+static const szg_method methods[] = {SZG_METHOD_DENSE_SYMMETRIC, SZG_METHOD_DENSE_HERMITIAN,
+                                     SZG_METHOD_DENSE_PART};
+
+static szg_status hermitian_run(szg_context *context, szgi_hermitian_form form, int64_t n,
+                                const void *a, int64_t lda, const szg_spectra_options *options,
+                                szg_spectrum *out) {
+    szgi_selection selection;
+    double frobenius, *copy;
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
-    SZG_TRY(szgi_wide_frobenius(context, n, n * width, width, a, lda * width, &frobenius));
-    if (form == SYMMETRIC)
-        SZG_TRY(check_symmetric(context, n, a, lda, frobenius));
-    if (form == HERMITIAN)
-        SZG_TRY(check_hermitian(context, n, a, lda, frobenius));
-    SZG_TRY(copy_matrix(context, n, n, width, a, lda, &copy));
-    szg_status status = SZG_OK;
-    if (form == HERMITIAN_PART)
-        status = szgi_dense_symmetrise(context, n, copy);
-    if (status == SZG_OK && form == HERMITIAN_PART)
-        status = szgi_dense_frobenius(context, n, n, copy, n, &frobenius);
+    SZG_TRY(check_form(context, form, n, a, lda, &frobenius));
+    SZG_TRY(copy_matrix(context, n, n, width_of(form), a, lda, &copy));
+    szg_status status = form_copy(context, form, n, copy, &frobenius);
     if (status == SZG_OK)
-        status = hermitian_values(context, n, width, copy, frobenius, &selection, out);
+        status = hermitian_values(context, n, width_of(form), copy, frobenius, &selection, out);
     szgi_memory_free(copy);
     out->method = methods[form];
     return szgi_spectrum_finish(status, out);
 }
 
+szg_status szgi_dense_prepare(szg_context *context, szgi_hermitian_form form,
+                              const szg_matrix *matrix, double *copy, szgi_prepared *out) {
+    int64_t n = matrix->rows, lda = matrix->of.dense.lda;
+    const double *a = matrix->of.dense.a;
+    out->form = form;
+    SZG_TRY(check_form(context, form, n, a, lda, &out->frobenius));
+    for (int64_t i = 0; i < n; i++)
+        memcpy(copy + i * n, a + i * lda, (size_t)n * sizeof *copy);
+    SZG_TRY(form_copy(context, form, n, copy, &out->frobenius));
+    out->trace = trace_of(n, copy, n + 1);
+    return SZG_OK;
+}
+
+szg_status szgi_dense_accept(szg_context *context, const szgi_prepared *prepared, const double *w,
+                             const szgi_selection *selection, szg_spectrum *out) {
+    szg_status status =
+        accept_values(context, w, prepared->trace, prepared->frobenius, selection, out);
+    out->method = methods[prepared->form];
+    return szgi_spectrum_finish(status, out);
+}
+
 szg_status szgi_symmetric_eigen(szg_context *context, const szg_matrix *matrix,
                                 const szg_spectra_options *options, szg_spectrum *out) {
-    return hermitian_run(context, SYMMETRIC, matrix->rows, matrix->of.dense.a, matrix->of.dense.lda,
-                         options, out);
+    return hermitian_run(context, SZGI_SYMMETRIC, matrix->rows, matrix->of.dense.a,
+                         matrix->of.dense.lda, options, out);
 }
 
 szg_status szgi_hermitian_eigen(szg_context *context, const szg_matrix *matrix,
                                 const szg_spectra_options *options, szg_spectrum *out) {
-    return hermitian_run(context, HERMITIAN, matrix->rows, matrix->of.complex_dense.a,
+    return hermitian_run(context, SZGI_HERMITIAN, matrix->rows, matrix->of.complex_dense.a,
                          matrix->of.complex_dense.lda, options, out);
 }
 
 szg_status szgi_dense_part(szg_context *context, const szg_matrix *matrix,
                            const szg_spectra_options *options, szg_spectrum *out) {
-    return hermitian_run(context, HERMITIAN_PART, matrix->rows, matrix->of.dense.a,
+    return hermitian_run(context, SZGI_HERMITIAN_PART, matrix->rows, matrix->of.dense.a,
                          matrix->of.dense.lda, options, out);
 }
 

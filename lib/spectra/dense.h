@@ -22,6 +22,31 @@ SZG_CHECK_RESULT szg_status szgi_dense_hermitian_values(szg_context *context, in
                                                         const szgi_selection *selection,
                                                         szg_spectrum *out);
 
+/* ---- The eigenvalues of one of many arrays, in two parts with the solver between them ---- */
+
+/* Of an array: itself, which has to be symmetric or Hermitian, or its Hermitian part. */
+typedef enum szgi_hermitian_form {
+    SZGI_SYMMETRIC,
+    SZGI_HERMITIAN,
+    SZGI_HERMITIAN_PART
+} szgi_hermitian_form;
+
+typedef struct szgi_prepared {
+    szgi_hermitian_form form;
+    double trace, frobenius;
+} szgi_prepared;
+
+/* The matrix to solve, of a real array of order n, into n x n numbers `copy`. SZG_EINVAL,
+ * SZG_EDATA: what the solvers say. */
+SZG_CHECK_RESULT szg_status szgi_dense_prepare(szg_context *context, szgi_hermitian_form form,
+                                               const szg_matrix *matrix, double *copy,
+                                               szgi_prepared *out);
+/* Its spectrum from all ascending values, with the check of trace and norm. On failure *out is
+ * closed. */
+SZG_CHECK_RESULT szg_status szgi_dense_accept(szg_context *context, const szgi_prepared *prepared,
+                                              const double *w, const szgi_selection *selection,
+                                              szg_spectrum *out);
+
 /* a := (a + a^T) / 2 for an n x n array without padding; halves first: no overflow. SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_dense_symmetrise(szg_context *context, int64_t n, double *a);
 

@@ -1,9 +1,11 @@
-/* One question of many matrices, a matrix a thread. */
+/* One question of many matrices: small symmetric arrays together, then a matrix a thread. */
 #include <inttypes.h>
 
 #include <szego/spectrum.h>
 
 #include "base/pool.h"
+
+#include "many_small.h"
 
 /* From this order on a dense solver has work for several threads. */
 enum { LARGE = 512 };
@@ -18,6 +20,8 @@ typedef struct question_job {
 static szg_status question_block(szg_context *context, void *argument, int64_t i, int worker) {
     const question_job *job = argument;
     (void)worker;
+    if (job->out[i].kind != SZG_SPECTRUM_NONE)
+        return SZG_OK;
     szg_status status =
         szg_spectrum_compute(context, &job->matrices[i], job->question, job->options, &job->out[i]);
     if (status == SZG_OK || status == SZG_ECANCEL)
@@ -53,9 +57,11 @@ szg_status szg_spectrum_batch(szg_context *context, int64_t count, const szg_mat
     for (int64_t i = 0; i < count; i++)
         out[i] = (szg_spectrum){0};
     question_job job = {matrices, question, options, out};
-    szg_status status = in_turn(context, count, matrices)
-                            ? run_in_turn(context, count, &job)
-                            : szgi_pool_run(context, count, question_block, &job);
+    szg_status status = szgi_many_small(context, count, matrices, question, options, out);
+    if (status == SZG_OK)
+        status = in_turn(context, count, matrices)
+                     ? run_in_turn(context, count, &job)
+                     : szgi_pool_run(context, count, question_block, &job);
     for (int64_t i = 0; i < count && status != SZG_OK; i++)
         szg_spectrum_close(&out[i]);
     return status;

@@ -43,6 +43,12 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_open(szg_context *context, int64_t n, 
 SZG_CHECK_RESULT szg_status szgi_spectrum_errors(szg_context *context, double error,
                                                  szg_spectrum *out);
 
+/* After the solver: the proof of the ends that the options ask for, and the errors of a range. */
+SZG_CHECK_RESULT szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix,
+                                                   szg_question question,
+                                                   const szg_spectra_options *options,
+                                                   szg_spectrum *out);
+
 /* Returns `status`; where that is a failure, closes *out first. */
 SZG_CHECK_RESULT szg_status szgi_spectrum_finish(szg_status status, szg_spectrum *out);
 

@@ -67,12 +67,23 @@ def check_values():
 
 def same(got, want):
     """Two spectra, field by field."""
-    return (np.array_equal(got.values, want.values) and got.values.dtype == want.values.dtype
-            and np.array_equal(got.multiplicity, want.multiplicity)
+    return np.array_equal(got.values, want.values) and got.residual == want.residual and same_but_values(got, want)
+
+
+def same_but_values(got, want):
+    return (got.values.dtype == want.values.dtype and np.array_equal(got.multiplicity, want.multiplicity)
             and all(getattr(got, name) == getattr(want, name) for name in (
-                "n", "kind", "zeros", "rank", "normal", "frobenius", "residual", "residual_meaning", "method",
-                "solver", "note"))
+                "n", "kind", "zeros", "rank", "normal", "frobenius", "residual_meaning", "method", "solver", "note"))
             and (got.trace == want.trace or np.isnan([got.trace, want.trace]).all()))
+
+
+def near(got, want):
+    """The same; eigenvalues of symmetric matrices, which a stack has a solver of its own for, within what two backward
+    stable solvers may differ by. A residual is checked to be below 64 n eps."""
+    if got.kind != "eigenvalue" or not got.normal:
+        return same(got, want)
+    return (same_but_values(got, want) and got.residual <= 64 * got.n * 2.0**-52
+            and np.abs(got.values - want.values).max() <= eigenvalue_bound(got.n, got.frobenius))
 
 
 def check_single():
@@ -80,19 +91,21 @@ def check_single():
     stack = rng.standard_normal((30, 11, 11))
     stack[::3] += adjoint(stack[::3])
     for question in ("eigenvalues", "singular", "hermitian_part"):
+        first = szego.spectra(stack, question=question, threads=1)
         for threads in (1, 3, None):
             got = szego.spectra(stack, question=question, threads=threads)
+            tap.ok(f"{question}, threads={threads}: the same numbers", all(map(same, got, first)))
             want = [szego.spectrum(matrix, question=question) for matrix in stack]
             tap.ok(f"{question}, threads={threads}: as one by one",
-                   len(got) == 30 and all(map(same, got, want)), repr(got))
+                   len(got) == 30 and all(map(near, got, want)), repr(got))
             tap.ok(f"{question}, threads={threads}: arrays", all(
                 np.array_equal(getattr(got, name), [getattr(one, name) for one in want], equal_nan=True)
-                for name in ("residual", "trace", "frobenius")) and got.solver == tuple(one.solver for one in want)
+                for name in ("trace", "frobenius")) and got.solver == tuple(one.solver for one in want)
                 and got.residual_meaning == tuple(one.residual_meaning for one in want))
     got = szego.spectra(stack)
     tap.ok("symmetric and general ones in a stack", got.values.dtype == np.complex128 and got[0].values.dtype == float
            and got.normal[0] and not got.normal[1])
-    tap.ok("an element from the end", got[-1].source == "matrix 29 of 30" and same(got[-1], szego.spectrum(stack[-1])))
+    tap.ok("an element from the end", got[-1].source == "matrix 29 of 30" and near(got[-1], szego.spectrum(stack[-1])))
     tap.ok("an array for NumPy", np.asarray(got) is got.values and np.array(got, copy=True) is not got.values)
     # What np.asarray(..., copy=False) of NumPy 2 asks for: the memory itself, or a refusal.
     one, many = szego.spectrum(stack[0], question="singular"), szego.spectrum("rope:dim=8", 64)

@@ -233,9 +233,21 @@ static szg_status batch_of_spectra(szg_context *context) {
     return SZG_OK;
 }
 
+static szg_status batch_of_small(szg_context *context) {
+    szg_matrix matrices[9];
+    szg_spectrum out[9];
+    for (int i = 0; i < 9; i++)
+        matrices[i] = szg_matrix_dense(3, 3, numbers + i % 4, 5);
+    SZG_TRY(szg_spectrum_batch(context, 9, matrices, SZG_QUESTION_HERMITIAN_PART, NULL, out));
+    for (int i = 0; i < 9; i++)
+        szg_spectrum_close(&out[i]);
+    return SZG_OK;
+}
+
 START_TEST(batches_survive_too) {
     ck_survives_failed_allocations(1, batch(test_context()));
     ck_survives_failed_allocations(1, batch_of_spectra(test_context()));
+    ck_survives_failed_allocations(1, batch_of_small(test_context()));
 }
 END_TEST
 

@@ -283,6 +283,90 @@ START_TEST(many_matrices_as_one_by_one) {
 }
 END_TEST
 
+enum { SMALL = 40, SMALL_ORDER = 9, SMALL_ROWS = SMALL_ORDER + 3 };
+
+/* Arrays of one order, rows SMALL_ROWS apart: called symmetric, or dense and symmetric or not;
+ * between them matrices of other kinds and orders, and some magnitudes. */
+static void fill_small(double *a, szg_matrix matrices[SMALL]) {
+    for (int m = 0; m < SMALL; m++) {
+        double *own = a + m * SMALL_ROWS * SMALL_ROWS;
+        double scale = m % 7 == 2 ? 0x1p-1000 : m % 7 == 5 ? 0x1p900 : 1;
+        for (int i = 0; i < SMALL_ORDER; i++)
+            for (int j = 0; j <= i; j++) {
+                own[i * SMALL_ROWS + j] *= scale;
+                own[j * SMALL_ROWS + i] = own[i * SMALL_ROWS + j] * (m % 4 == 2 && i != j ? 2 : 1);
+            }
+        matrices[m] = m % 4 == 0 ? szg_matrix_symmetric(SMALL_ORDER, own, SMALL_ROWS)
+                                 : szg_matrix_dense(SMALL_ORDER, SMALL_ORDER, own, SMALL_ROWS);
+        if (m % 4 == 3 && m > 30)
+            matrices[m] = m % 8 == 3 ? szg_matrix_kms(SMALL_ORDER, 0.5)
+                                     : szg_matrix_symmetric(SMALL_ORDER - 2, own, SMALL_ROWS);
+    }
+}
+
+/* The same but for rounding: each solver is within `weyl` of the truth. */
+static void ck_near_spectrum(const szg_spectrum *got, const szg_spectrum *want) {
+    szg_spectrum near = *got;
+    for (int64_t i = 0; i < want->count && want->normal; i++)
+        ck_close(got->re[i], want->re[i], 2 * weyl(want->n, want->frobenius));
+    ck_assert(got->normal == want->normal);
+    if (want->normal) {
+        ck_assert(got->residual <= 64 * (double)want->n * DBL_EPSILON);
+        near.re = want->re, near.residual = want->residual;
+    }
+    ck_same_spectrum(&near, want);
+}
+
+static void check_small(const szg_matrix matrices[SMALL], szg_question question) {
+    szg_spectrum got[SMALL], other[SMALL], want;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 3};
+    szg_context *context;
+    ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(szg_spectrum_batch(test_context(), SMALL, matrices, question, NULL, got));
+    ck_szg_ok(szg_spectrum_batch(context, SMALL, matrices, question, NULL, other));
+    for (int m = 0; m < SMALL; m++) {
+        ck_szg_ok(szg_spectrum_compute(test_context(), &matrices[m], question, NULL, &want));
+        ck_near_spectrum(&got[m], &want);
+        ck_same_spectrum(&got[m], &other[m]);
+        szg_spectrum_close(&want);
+        szg_spectrum_close(&got[m]);
+        szg_spectrum_close(&other[m]);
+    }
+    szg_context_close(&context);
+}
+
+/* Small symmetric arrays are solved together; what is said of each is its own. */
+START_TEST(small_arrays_together) {
+    double *a = random_matrix(SMALL * SMALL_ROWS * SMALL_ROWS, 45);
+    szg_matrix matrices[SMALL];
+    szg_spectrum out[SMALL];
+    fill_small(a, matrices);
+    check_small(matrices, SZG_QUESTION_EIGENVALUES);
+    check_small(matrices, SZG_QUESTION_HERMITIAN_PART);
+    szg_spectra_options range = {SZG_INIT(szg_spectra_options), .want = SZG_WANT_RANGE};
+    ck_szg_ok(szg_spectrum_batch(test_context(), SMALL, matrices, SZG_QUESTION_HERMITIAN_PART,
+                                 &range, out));
+    for (int m = 0; m < SMALL; m++) {
+        ck_assert_int_eq(out[m].count, 2);
+        szg_spectrum_close(&out[m]);
+    }
+    double *bad = a + 8 * SMALL_ROWS * SMALL_ROWS;
+    bad[SMALL_ROWS] += 1;
+    ck_szg_fails(
+        SZG_EDATA, "matrix 8: entries (1, 0) and (0, 1) differ beyond rounding",
+        szg_spectrum_batch(test_context(), SMALL, matrices, SZG_QUESTION_EIGENVALUES, NULL, out));
+    bad[SMALL_ROWS] = NAN;
+    for (int m = 0; m < SMALL; m += 4)
+        a[(m + 1) * SMALL_ROWS * SMALL_ROWS] = m >= 8 ? INFINITY : 1;
+    ck_szg_fails(SZG_EDATA, "matrix 8: entry (1, 0) is nan",
+                 szg_spectrum_batch(test_context(), SMALL, matrices, SZG_QUESTION_HERMITIAN_PART,
+                                    NULL, out));
+    for (int m = 0; m < SMALL; m++)
+        ck_assert(!out[m].re && out[m].count == 0);
+    szgi_memory_free(a);
+}
+END_TEST
+
 /* Fewer large matrices than threads: one after the other, each with all of them. */
 START_TEST(few_large_matrices) {
     enum { N = 512 };
@@ -351,6 +435,7 @@ TEST_FILE("dense_spectra") {
     test_add(suite, "a_bad_matrix_is_found_once", a_bad_matrix_is_found_once);
     test_add(suite, "batches_equal_single_ones", batches_equal_single_ones);
     test_add(suite, "many_matrices_as_one_by_one", many_matrices_as_one_by_one);
+    test_add(suite, "small_arrays_together", small_arrays_together);
     test_add(suite, "few_large_matrices", few_large_matrices);
     test_add(suite, "batch_refuses", batch_refuses);
 }
