@@ -1,4 +1,5 @@
-/* Many contraction reports at once: one a block of the pool, rows in the order of the pairs. */
+/* Many contraction reports at once: one a block of the pool, rows in the order of the pairs. The
+ * eigenvalues of small dense matrices are computed together before. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/pool.h"
+#include "spectra/many_small.h"
 
 enum {
     GROUP = 64, /* reports held at a time */
@@ -17,6 +19,8 @@ typedef struct batch_job {
     const szgi_contraction_pair *pairs;
     const szg_report_options *options;
     szg_contraction *reports;
+    szg_matrix *matrices;  /* content and coupled logits of each pair, NONE: not small */
+    szg_spectrum *spectra; /* of these, moved into the reports */
 } batch_job;
 
 /* Layer, head and probe, those that there are. */
@@ -43,12 +47,14 @@ szg_status szgi_logits_fail_at(szg_context *context, szg_status status,
 }
 
 static szg_status report_pair(szg_context *context, const szgi_contraction_pair *pair,
-                              const szg_report_options *options, szg_contraction *out) {
+                              const szg_report_options *options, szg_spectrum eigenvalues[2],
+                              szg_contraction *out) {
     szg_report_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     own.precision = fmax(own.precision, pair->precision);
     const szg_matrix *content = pair->content.kind == SZG_MATRIX_NONE ? NULL : &pair->content;
-    szg_status status = szg_contraction_compute(context, content, &pair->coupled, &own, out);
+    szg_status status =
+        szgi_contraction_compute(context, content, &pair->coupled, &own, eigenvalues, out);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szgi_logits_fail_at(context, status, &pair->labels);
@@ -57,7 +63,35 @@ static szg_status report_pair(szg_context *context, const szgi_contraction_pair 
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     const batch_job *job = data;
-    return report_pair(context, &job->pairs[block], job->options, &job->reports[block]);
+    return report_pair(context, &job->pairs[block], job->options, &job->spectra[2 * block],
+                       &job->reports[block]);
+}
+
+/* A report asks for the eigenvalues of the matrix where it is symmetric, else of its Hermitian
+ * part.
+ */
+static szg_status look_block(szg_context *context, void *data, int64_t block, int worker) {
+    const batch_job *job = data;
+    const szgi_contraction_pair *pair = &job->pairs[block / 2];
+    const szg_matrix *matrix = block % 2 ? &pair->coupled : &pair->content;
+    bool symmetric;
+    (void)worker;
+    job->matrices[block] = (szg_matrix){0};
+    if (matrix->kind != SZG_MATRIX_DENSE || matrix->encoding || !szgi_is_small(matrix))
+        return SZG_OK;
+    SZG_TRY(szgi_matrix_is_hermitian(context, matrix, &symmetric));
+    job->matrices[block] = *matrix;
+    if (symmetric)
+        job->matrices[block].kind = SZG_MATRIX_SYMMETRIC;
+    return SZG_OK;
+}
+
+static szg_status solve_small(szg_context *context, const batch_job *job, int64_t count) {
+    const szg_spectra_options part = {SZG_INIT(szg_spectra_options),
+                                      .certify = job->options ? job->options->certify : 0};
+    SZG_TRY(szgi_pool_run(context, 2 * count, look_block, (void *)job));
+    return szgi_many_small(context, 2 * count, job->matrices, SZG_QUESTION_HERMITIAN_PART, &part, 1,
+                           job->spectra);
 }
 
 /* The device's numbers are no work, whatever the order. */
@@ -70,10 +104,12 @@ static szg_status run_group(szg_context *context, batch_job *job, int64_t left, 
     *count = 0;
     while (*count < left && *count < GROUP && pair_order(&job->pairs[*count]) <= LARGE)
         ++*count;
-    if (*count > 0)
+    if (*count > 0) {
+        SZG_TRY(solve_small(context, job, *count));
         return szgi_pool_run(context, *count, run_block, job);
+    }
     *count = 1;
-    return report_pair(context, job->pairs, job->options, job->reports);
+    return report_pair(context, job->pairs, job->options, job->spectra, job->reports);
 }
 
 static szg_status add_group(szg_context *context, const batch_job *job, int64_t count,
@@ -88,8 +124,10 @@ szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                     const szg_report_options *options,
                                     szg_contraction_tables *tables) {
     batch_job job = {.pairs = pairs, .options = options};
-    szg_status status = SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, GROUP, &job.reports));
+    szg_status status;
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, GROUP, &job.reports), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 2 * GROUP, &job.matrices), end);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 2 * GROUP, &job.spectra), end);
     for (int64_t done = 0, group = 0; done < count && status == SZG_OK; done += group) {
         job.pairs = pairs + done;
         status = run_group(context, &job, count - done, &group);
@@ -97,7 +135,12 @@ szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
             status = add_group(context, &job, group, tables);
         for (int64_t i = 0; i < group; i++)
             szg_contraction_close(&job.reports[i]);
+        for (int64_t i = 0; i < 2 * group; i++)
+            szg_spectrum_close(&job.spectra[i]);
     }
+end:
     szgi_memory_free(job.reports);
+    szgi_memory_free(job.matrices);
+    szgi_memory_free(job.spectra);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "theory/theory.h"
 #include "toeplitz/matrix.h"
 #include "summary/report_private.h"
+#include "summary/summary.h"
 
 void szg_contraction_close(szg_contraction *contraction) {
     if (!contraction)
@@ -105,18 +106,19 @@ static void drop_noise(double precision, szg_matrix_report *report) {
 }
 
 static szg_status summarise(szg_context *context, const szg_matrix *given, const char *name,
-                            const szg_report_options *options, szg_matrix_report *out) {
+                            const szg_report_options *options, szg_spectrum *eigenvalues,
+                            szg_matrix_report *out) {
     szg_matrix matrix = *given;
     matrix.name = name;
-    SZG_TRY(szg_summary_compute(context, &matrix, options, out));
+    SZG_TRY(szgi_summary_compute(context, &matrix, options, eigenvalues, out));
     if (szgi_matrix_is_dense(given))
         drop_noise(options->precision, out);
     return SZG_OK;
 }
 
-szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
-                                   const szg_matrix *coupled, const szg_report_options *options,
-                                   szg_contraction *out) {
+szg_status szgi_contraction_compute(szg_context *context, const szg_matrix *content,
+                                    const szg_matrix *coupled, const szg_report_options *options,
+                                    szg_spectrum eigenvalues[2], szg_contraction *out) {
     szg_report_options own;
     szg_status status = SZG_OK;
     *out = (szg_contraction){.ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
@@ -130,14 +132,23 @@ szg_status szg_contraction_compute(szg_context *context, const szg_matrix *conte
                          "content of order %lld against coupled logits of order %lld",
                          (long long)content->rows, (long long)coupled->rows);
     if (content)
-        SZG_TRY(summarise(context, content, "content", &own, &out->content));
-    SZG_TRY_GOTO(status, summarise(context, coupled, "logits", &own, &out->coupled), failed);
+        SZG_TRY(summarise(context, content, "content", &own, &eigenvalues[0], &out->content));
+    SZG_TRY_GOTO(status,
+                 summarise(context, coupled, "logits", &own, &eigenvalues[1], &out->coupled),
+                 failed);
     if (content)
         SZG_TRY_GOTO(status, fill_ratios(context, own.precision, out), failed);
     return SZG_OK;
 failed:
     szg_contraction_close(out);
     return status;
+}
+
+szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
+                                   const szg_matrix *coupled, const szg_report_options *options,
+                                   szg_contraction *out) {
+    szg_spectrum unknown[2] = {{0}};
+    return szgi_contraction_compute(context, content, coupled, options, unknown, out);
 }
 
 const char *szg_contraction_content_kind(const szg_encoding *encoding) {

@@ -24,6 +24,12 @@ void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels);
 szg_status szgi_logits_fail_at(szg_context *context, szg_status status,
                                const szg_contraction_labels *labels);
 
+/* szg_contraction_compute with the eigenvalues of content and coupled logits (szgi_summary_compute
+ * says which). */
+SZG_CHECK_RESULT szg_status szgi_contraction_compute(
+    szg_context *context, const szg_matrix *content, const szg_matrix *coupled,
+    const szg_report_options *options, szg_spectrum eigenvalues[2], szg_contraction *out);
+
 /* ---- Many at once ---- */
 
 /* Empty tables `contraction_values` and `contraction_symbols`: szg_contraction_tables.values and
@@ -46,7 +52,8 @@ typedef struct szgi_contraction_pair {
 
 /* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
  * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
- * the number of threads. The errors' messages begin with layer, head and probe. */
+ * the number of threads, nor on other pairs. Eigenvalues of dense logits up to order 256 are those
+ * of batches (spectra/many_small.h). The errors' messages begin with layer, head and probe. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                                      const szgi_contraction_pair *pairs,
                                                      const szg_report_options *options,

@@ -10,6 +10,9 @@
 /* From this order on a dense solver has work for several threads. */
 enum { LARGE = 512 };
 
+/* Arrays of one order that fill a vector: fewer are faster one a thread. */
+enum { VECTOR = 8 };
+
 typedef struct question_job {
     const szg_matrix *matrices;
     szg_question question;
@@ -57,7 +60,7 @@ szg_status szg_spectrum_batch(szg_context *context, int64_t count, const szg_mat
     for (int64_t i = 0; i < count; i++)
         out[i] = (szg_spectrum){0};
     question_job job = {matrices, question, options, out};
-    szg_status status = szgi_many_small(context, count, matrices, question, options, out);
+    szg_status status = szgi_many_small(context, count, matrices, question, options, VECTOR, out);
     if (status == SZG_OK)
         status = in_turn(context, count, matrices)
                      ? run_in_turn(context, count, &job)

@@ -8,6 +8,7 @@
 #include "toeplitz/matrix.h"
 #include "toeplitz/toeplitz.h"
 #include "report_private.h"
+#include "summary.h"
 
 /* Square roots of noise are no least singular value. */
 static void note_device(szg_matrix_report *report) {
@@ -113,15 +114,24 @@ static szg_status close_failed(szg_context *context, szg_status status, const sz
                                              : status;
 }
 
-szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
-                               const szg_report_options *options, szg_matrix_report *out) {
+szg_status szgi_summary_compute(szg_context *context, const szg_matrix *matrix,
+                                const szg_report_options *options, szg_spectrum *eigenvalues,
+                                szg_matrix_report *out) {
     szg_report_options own;
     *out = (szg_matrix_report){0};
     SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     SZG_TRY(open_report(context, matrix, out));
+    out->eigenvalues = *eigenvalues;
+    *eigenvalues = (szg_spectrum){0};
     szg_status status = matrix->encoding ? szgi_family_summarise(context, matrix, &own, out)
                                          : summarise(context, matrix, &own, out);
     return close_failed(context, status, matrix, out);
+}
+
+szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
+                               const szg_report_options *options, szg_matrix_report *out) {
+    szg_spectrum unknown = {0};
+    return szgi_summary_compute(context, matrix, options, &unknown, out);
 }
 
 szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix,

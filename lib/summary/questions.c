@@ -18,8 +18,25 @@ static szg_status require_list(szg_context *context, const szg_matrix *matrix,
                                "leave --all out for the range, or take a smaller N");
 }
 
+/* Of the Hermitian part, or of the matrix where they are affordable. */
+static szg_status ask_eigenvalues(szg_context *context, const szg_matrix *matrix, bool of_part,
+                                  const szg_report_options *options,
+                                  const szg_spectra_options *part, szg_matrix_report *report) {
+    int64_t n = matrix->rows;
+    bool dense = szgi_matrix_is_dense(matrix), cheap = szgi_spectrum_is_cheap(matrix);
+    if (of_part)
+        return szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, part,
+                                    &report->eigenvalues);
+    if (cheap || options->all || (dense && options->dense) || n <= SZG_REPORT_GENERAL_LIMIT)
+        return szg_spectrum_compute(context, matrix, SZG_QUESTION_EIGENVALUES, NULL,
+                                    &report->eigenvalues);
+    szgi_report_note(report, "complex eigenvalues above N = %d only with all of them",
+                     SZG_REPORT_GENERAL_LIMIT);
+    return SZG_OK;
+}
+
 /* Real eigenvalues of a normal matrix tell all; otherwise eigenvalues where they are affordable,
- * singular values besides. */
+ * singular values besides. Eigenvalues that the report holds are not asked for again. */
 static szg_status ask(szg_context *context, const szg_matrix *matrix,
                       const szg_report_options *options, szg_matrix_report *report) {
     int64_t n = matrix->rows;
@@ -29,25 +46,20 @@ static szg_status ask(szg_context *context, const szg_matrix *matrix,
     szg_spectra_options part = {SZG_INIT(szg_spectra_options),
                                 .want = whole ? SZG_WANT_ALL : SZG_WANT_RANGE,
                                 .dense = options->dense, .certify = options->certify};
+    bool known = report->eigenvalues.kind != SZG_SPECTRUM_NONE;
     SZG_TRY(require_list(context, matrix, options));
     SZG_TRY(szgi_matrix_is_hermitian(context, matrix, &hermitian));
     if (hermitian && (matrix->kind != SZG_MATRIX_FACTORED || cheap || whole)) {
-        szg_matrix known = *matrix;
-        if (known.kind == SZG_MATRIX_DENSE)
-            known.kind = SZG_MATRIX_SYMMETRIC; /* spares a second look */
-        return szg_spectrum_compute(context, &known, SZG_QUESTION_EIGENVALUES, &part,
-                                    &report->eigenvalues);
+        szg_matrix symmetric = *matrix;
+        if (symmetric.kind == SZG_MATRIX_DENSE)
+            symmetric.kind = SZG_MATRIX_SYMMETRIC; /* spares a second look */
+        return known ? SZG_OK
+                     : szg_spectrum_compute(context, &symmetric, SZG_QUESTION_EIGENVALUES, &part,
+                                            &report->eigenvalues);
     }
     report->hermitian_part = of_part && !hermitian;
-    if (of_part)
-        SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, &part,
-                                     &report->eigenvalues));
-    else if (cheap || options->all || (dense && options->dense) || n <= SZG_REPORT_GENERAL_LIMIT)
-        SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_EIGENVALUES, NULL,
-                                     &report->eigenvalues));
-    else
-        szgi_report_note(report, "complex eigenvalues above N = %d only with all of them",
-                         SZG_REPORT_GENERAL_LIMIT);
+    if (!known)
+        SZG_TRY(ask_eigenvalues(context, matrix, of_part, options, &part, report));
     return szg_spectrum_compute(context, matrix, SZG_QUESTION_SINGULAR, &part, &report->singular);
 }
 

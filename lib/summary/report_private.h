@@ -18,7 +18,8 @@ void szgi_report_drop_noise(double error, const char *what, szg_matrix_report *r
     "not symmetric: lambda_min, lambda_max, width and radius are those of the Hermitian part "     \
     "(L + L^T)/2"
 
-/* Eigenvalues and singular values, as far as the options and the order want them. */
+/* Eigenvalues and singular values, as far as the options and the order want them. Eigenvalues that
+ * the report holds are kept. */
 SZG_CHECK_RESULT szg_status szgi_report_spectra(szg_context *context, const szg_matrix *matrix,
                                                 const szg_report_options *options,
                                                 szg_matrix_report *report);

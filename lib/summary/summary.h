@@ -2,12 +2,20 @@
 #ifndef SZEGO_SPECTRA_SUMMARY_H
 #define SZEGO_SPECTRA_SUMMARY_H
 
+#include <szego/report.h>
 #include <szego/summary.h>
 #include "base/row.h"
 #include "base/table.h"
 #include "base/decls.h"
 
 SZGI_BEGIN_DECLS
+
+/* szg_summary_compute of a matrix without encoding, of which the eigenvalues, or those of the
+ * Hermitian part if it is not Hermitian, are known: they move into the report. Kind
+ * SZG_SPECTRUM_NONE: they are not known. */
+SZG_CHECK_RESULT szg_status szgi_summary_compute(szg_context *context, const szg_matrix *matrix,
+                                                 const szg_report_options *options,
+                                                 szg_spectrum *eigenvalues, szg_matrix_report *out);
 
 /* ---- The table `summary` ---- */
 

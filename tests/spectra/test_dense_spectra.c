@@ -322,12 +322,16 @@ static void check_small(const szg_matrix matrices[SMALL], szg_question question)
     szg_context_options options = {SZG_INIT(szg_context_options), .threads = 3};
     szg_context *context;
     ck_szg_ok(szg_context_open(&options, &context));
+    ck_szg_ok(szg_backend_select(context, test_backend()));
     ck_szg_ok(szg_spectrum_batch(test_context(), SMALL, matrices, question, NULL, got));
     ck_szg_ok(szg_spectrum_batch(context, SMALL, matrices, question, NULL, other));
     for (int m = 0; m < SMALL; m++) {
         ck_szg_ok(szg_spectrum_compute(test_context(), &matrices[m], question, NULL, &want));
         ck_near_spectrum(&got[m], &want);
-        ck_same_spectrum(&got[m], &other[m]);
+        if (test_on_device()) /* whose batches are cut otherwise at other threads */
+            ck_near_spectrum(&got[m], &other[m]);
+        else
+            ck_same_spectrum(&got[m], &other[m]);
         szg_spectrum_close(&want);
         szg_spectrum_close(&got[m]);
         szg_spectrum_close(&other[m]);
