@@ -153,7 +153,7 @@ szg_status bench_hermitian(szg_context *context, bench_run *run) {
                        .rival = run_rival,
                        .job = &job,
                        .pairs = run->options.quick ? 3 : 5};
-    what.target_ratio = run->options.quick ? 0 : 3.5;
+    what.target_ratio = run->options.quick ? 0 : 3;
     szg_status status = open_hermitian(context, n, &job.t);
     if (status == SZG_OK)
         status = measure(context, run, &what, &job);

@@ -81,7 +81,8 @@ def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] =
         no use for it.
     threads: worker threads; None: one for each processor. The numbers do not depend on them below order 512.
 
-    Every matrix is solved and checked as szego.spectrum does it (szg_spectrum_batch in <szego/spectrum.h>).
+    Every matrix is solved and checked as szego.spectrum does it (szg_spectrum_batch in <szego/spectrum.h>). Symmetric
+    ones up to order 256, eight or more, are solved together: their last digits may differ from szego.spectrum's.
     ArgumentError, LibraryError: the message names the first bad matrix of the stack, and the entry ("matrix 3:
     entry (1, 0) is nan"). Ctrl-C ends the call between two matrices.
     """
