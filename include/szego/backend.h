@@ -45,8 +45,9 @@ SZG_CHECK_RESULT szg_status szg_backend_devices(szg_context *context, int room, 
 const char *szg_backend_blas(void);
 const char *szg_backend_fft(void);
 
-/* The instructions that the cpu table's network layers use here: baseline, avx2 or avx512; the best
- * of the processor, or the lower ones that the environment variable SZEGO_SIMD names. */
+/* The instructions that the cpu table's network layers and batches of small symmetric matrices use
+ * here: baseline, avx2 or avx512; the best of the processor, or the lower ones that the environment
+ * variable SZEGO_SIMD names. */
 const char *szg_backend_simd(void);
 
 SZG_END_DECLS
