@@ -13,49 +13,15 @@ static const double U = 0x1p-53;
 /* ---- What the proofs need of the machine ---- */
 
 /* Another rounding mode would break the bounds silently. */
-static szg_status check_rounding(szg_context *context) {
+szg_status szgi_certify_rounding(szg_context *context) {
     volatile double one = 1, step = DBL_EPSILON, half = DBL_EPSILON / 2;
     volatile double more = 3 * half / 2;
     const double next = one + step;
     if (one + half == one && one + more == next && -one - more == -next)
         return SZG_OK;
     return szgi_fail(context, SZG_EBACKEND,
-                     "doubles do not round to nearest here: certified eigenvalues need that; set "
+                     "doubles do not round to nearest here: certified values need that; set "
                      "the rounding mode by fesetround(FE_TONEAREST)");
-}
-
-/* ---- Arrays ---- */
-
-static double largest_of(int64_t n, int64_t width, const double *a, int64_t lda) {
-    double largest = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (i + 1) * width; j++) {
-            double value = fabs(a[i * lda * width + j]);
-            largest = value > largest ? value : largest;
-        }
-    return largest;
-}
-
-static szg_status certify_array(szg_context *context, bool values, int64_t n, int64_t width,
-                                const double *a, int64_t lda, szg_spectrum *spectrum) {
-    double largest = largest_of(n, width, a, lda);
-    szgi_block_set set = {.count = 1, .values = values, .block = {{.n = n, .width = width}}};
-    if (largest == 0) {
-        szgi_certify_point(0, spectrum);
-        return SZG_OK;
-    }
-    SZG_TRY(szgi_blocks_open(context, largest, &set));
-    int half = set.exponent / 2;
-    const szgi_array_rows rows = {.a = a,
-                                  .stride = lda * width,
-                                  .width = width,
-                                  .first = ldexp(1, -half),
-                                  .second = ldexp(1, half - set.exponent)};
-    set.block[0].row = szgi_array_row;
-    set.block[0].data = &rows;
-    szg_status status = szgi_blocks_prove(context, &set, spectrum);
-    szgi_blocks_close(&set);
-    return status;
 }
 
 /* ---- Toeplitz matrices, by their halves or by the real matrix that Q makes ---- */
@@ -172,18 +138,18 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, bool v
             return SZG_OK;
         __attribute__((fallthrough));
     case SZG_MATRIX_SYMMETRIC:
-        return certify_array(context, values, matrix->rows, 1, matrix->of.dense.a,
-                             matrix->of.dense.lda, spectrum);
+        return szgi_certify_array(context, values, matrix->rows, 1, matrix->of.dense.a,
+                                  matrix->of.dense.lda, 0, spectrum);
     case SZG_MATRIX_HERMITIAN:
-        return certify_array(context, values, matrix->rows, 2,
-                             (const double *)matrix->of.complex_dense.a,
-                             matrix->of.complex_dense.lda, spectrum);
+        return szgi_certify_array(context, values, matrix->rows, 2,
+                                  (const double *)matrix->of.complex_dense.a,
+                                  matrix->of.complex_dense.lda, 0, spectrum);
     case SZG_MATRIX_TOEPLITZ:
         return szgi_toeplitz_is_hermitian(matrix->of.toeplitz)
                    ? certify_toeplitz(context, values, matrix->of.toeplitz, spectrum)
                    : SZG_OK;
     case SZG_MATRIX_FACTORED:
-        return szgi_certify_gram(context, &matrix->of.factored, values, spectrum);
+        return szgi_certify_logits(context, &matrix->of.factored, values, spectrum);
     case SZG_MATRIX_COSINES:
         return szgi_certify_cosines(context, matrix, values, spectrum);
 #define SZG_CLOSED_FORM(NAME, name, words, method) case SZG_MATRIX_##NAME:
@@ -192,17 +158,6 @@ static szg_status certify(szg_context *context, const szg_matrix *matrix, bool v
     default:
         return SZG_OK;
     }
-}
-
-/* Every listed value is the one number that both ends are. */
-static szg_status bound_points(szg_context *context, szg_spectrum *spectrum) {
-    if (spectrum->lo)
-        return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->lo));
-    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->hi));
-    for (int64_t i = 0; i < spectrum->count; i++)
-        spectrum->lo[i] = spectrum->hi[i] = spectrum->min.lo;
-    return SZG_OK;
 }
 
 szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
@@ -216,8 +171,8 @@ szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
     if (!isfinite(least) || !isfinite(largest))
         return SZG_OK;
     bool values = options->certify == SZG_CERTIFY_VALUES;
-    SZG_TRY(check_rounding(context));
+    SZG_TRY(szgi_certify_rounding(context));
     SZG_TRY(certify(context, matrix, values, spectrum));
     bool points = spectrum->certified && spectrum->min.lo == spectrum->max.hi;
-    return values && points ? bound_points(context, spectrum) : SZG_OK;
+    return points ? szgi_certify_points(context, spectrum->min.lo, values, spectrum) : SZG_OK;
 }

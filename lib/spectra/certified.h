@@ -42,10 +42,24 @@ SZG_CHECK_RESULT szg_status szgi_block_end(szg_context *context, const szgi_bloc
                                            const szgi_end_search *search, double *work,
                                            szg_interval *out);
 
-/* lo[i] <= lambda_i <= hi[i] for the n eigenvalues of a real block, ascending; all intervals have
- * one width. SZG_ENOMEM; SZG_ENOCONV: the computed eigenvectors are far from orthonormal. */
+/* The outer bound of the largest eigenvalue of sign A alone. `work` keeps the factor, from which
+ * szgi_block_vector makes a vector x near the end's eigenvector, n entries, the largest part in
+ * [1/2, 1). */
+SZG_CHECK_RESULT szg_status szgi_block_outer(szg_context *context, const szgi_block *block,
+                                             const szgi_end_search *search, double *work,
+                                             double *bound);
+void szgi_block_vector(const szgi_block *block, const double *factor, double *x);
+
+/* lo[i] <= lambda_i <= hi[i] for the n eigenvalues of a block, ascending; all intervals have one
+ * width. SZG_ENOMEM; SZG_ENOCONV: the computed eigenvectors are far from orthonormal. */
 SZG_CHECK_RESULT szg_status szgi_block_values(szg_context *context, const szgi_block *block,
                                               double *lo, double *hi);
+
+/* SZG_EBACKEND unless doubles round to nearest. */
+SZG_CHECK_RESULT szg_status szgi_certify_rounding(szg_context *context);
+
+/* Bounds of `count` numbers become those of their moduli, descending. */
+void szgi_bounds_to_moduli(int64_t count, double *lo, double *hi);
 
 /* The least and the largest eigenvalue of the Hermitian matrix whose computed spectrum is
  * *spectrum. Fills its `min` and `max` where the matrix has a certifier that the options afford,

@@ -49,9 +49,8 @@ static szg_status factor(szg_context *context, const szgi_block *block, double *
                              : szgi_cholesky_complex(context, n, (szg_c64 *)work, n, completed);
 }
 
-/* Leaves the factor in `work`. */
-static szg_status outer_bound(szg_context *context, const szgi_block *block,
-                              const szgi_end_search *search, double *work, double *bound) {
+szg_status szgi_block_outer(szg_context *context, const szgi_block *block,
+                            const szgi_end_search *search, double *work, double *bound) {
     double margin = search->margin, defect;
     for (int i = 0; i < SZGI_CERTIFIED_TRIES; i++, margin *= 4) {
         double sigma = search->sign * search->guess + margin;
@@ -126,7 +125,7 @@ static void normalise(int64_t count, double *x) {
 
 /* Two steps: where the gap to the next eigenvalue is g and the shift is e away, the quotient misses
  * the end by about n e^4 / g^3, and by g at most. */
-static void iterate(const szgi_block *block, const double *factor, double *x) {
+void szgi_block_vector(const szgi_block *block, const double *factor, double *x) {
     enum { STEPS = 2 };
     const szgi_stream stream = {.seed = 1, .purpose = 17};
     int64_t count = block->n * block->width;
@@ -188,9 +187,9 @@ szg_status szgi_block_end(szg_context *context, const szgi_block *block,
     int64_t count = block->n * block->width;
     double *vectors, outer = INFINITY;
     SZG_TRY(szgi_memory_alloc(context, 6 * count, &vectors));
-    szg_status status = outer_bound(context, block, search, work, &outer);
+    szg_status status = szgi_block_outer(context, block, search, work, &outer);
     if (status == SZG_OK) {
-        iterate(block, work, vectors);
+        szgi_block_vector(block, work, vectors);
         double inner = inner_bound(block, search->sign, vectors, vectors + count);
         *out = search->sign > 0 ? (szg_interval){inner, outer} : (szg_interval){-outer, -inner};
     }

@@ -37,8 +37,7 @@ static szg_status prove_block(szg_context *context, void *argument, int64_t i, i
                    : SZG_OK;
 }
 
-/* x 2^exponent, rounded towards `side`. */
-static double scale_outwards(double x, int exponent, double side) {
+double szgi_scale_outwards(double x, int exponent, double side) {
     double scaled = ldexp(x, exponent);
     return ldexp(scaled, -exponent) == x ? scaled : nextafter(scaled, side);
 }
@@ -51,17 +50,17 @@ static void join_ends(const szgi_block_set *set, szg_spectrum *spectrum) {
         max = (szg_interval){fmax(max.lo, set->max[i].lo), fmax(max.hi, set->max[i].hi)};
     }
     int e = set->exponent;
-    spectrum->min =
-        (szg_interval){scale_outwards(min.lo, e, -INFINITY), scale_outwards(min.hi, e, INFINITY)};
-    spectrum->max =
-        (szg_interval){scale_outwards(max.lo, e, -INFINITY), scale_outwards(max.hi, e, INFINITY)};
+    spectrum->min = (szg_interval){szgi_scale_outwards(min.lo, e, -INFINITY),
+                                   szgi_scale_outwards(min.hi, e, INFINITY)};
+    spectrum->max = (szg_interval){szgi_scale_outwards(max.lo, e, -INFINITY),
+                                   szgi_scale_outwards(max.hi, e, INFINITY)};
     spectrum->certified = true;
 }
 
 /* Room for the bounds of every value, where the blocks' eigenvalues are those that are listed. */
 static szg_status open_values(szg_context *context, szgi_block_set *set, szg_spectrum *spectrum) {
     int64_t count = set->block[0].n + (set->count > 1 ? set->block[1].n : 0);
-    if (!set->values || count != spectrum->count || set->block[0].width != 1)
+    if (!set->values || count != spectrum->count)
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, count, &spectrum->lo));
     SZG_TRY(szgi_memory_alloc(context, count, &spectrum->hi));
@@ -75,8 +74,8 @@ static void join_values(const szgi_block_set *set, szg_spectrum *spectrum) {
     szgi_sort_ascending(spectrum->count, set->lo);
     szgi_sort_ascending(spectrum->count, set->hi);
     for (int64_t i = 0; i < spectrum->count; i++) {
-        set->lo[i] = scale_outwards(set->lo[i], set->exponent, -INFINITY);
-        set->hi[i] = scale_outwards(set->hi[i], set->exponent, INFINITY);
+        set->lo[i] = szgi_scale_outwards(set->lo[i], set->exponent, -INFINITY);
+        set->hi[i] = szgi_scale_outwards(set->hi[i], set->exponent, INFINITY);
         if (set->semidefinite)
             set->lo[i] = fmax(set->lo[i], 0);
     }
@@ -109,6 +108,53 @@ void szgi_certify_point(double x, szg_spectrum *spectrum) {
     spectrum->certified = true;
 }
 
+szg_status szgi_certify_points(szg_context *context, double x, bool values,
+                               szg_spectrum *spectrum) {
+    szgi_certify_point(x, spectrum);
+    if (!values || spectrum->lo)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->lo));
+    SZG_TRY(szgi_memory_alloc(context, spectrum->count, &spectrum->hi));
+    for (int64_t i = 0; i < spectrum->count; i++)
+        spectrum->lo[i] = spectrum->hi[i] = x;
+    return SZG_OK;
+}
+
 void szgi_blocks_close(szgi_block_set *set) {
     szgi_memory_free(set->memory);
+}
+
+/* ---- One array ---- */
+
+static double largest_of(int64_t n, int64_t width, const double *a, int64_t lda) {
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (i + 1) * width; j++) {
+            double value = fabs(a[i * lda * width + j]);
+            largest = value > largest ? value : largest;
+        }
+    return largest;
+}
+
+szg_status szgi_certify_array(szg_context *context, bool values, int64_t n, int64_t width,
+                              const double *a, int64_t lda, double error, szg_spectrum *spectrum) {
+    double largest = largest_of(n, width, a, lda);
+    szgi_block_set set = {.count = 1, .values = values, .block = {{.n = n, .width = width}}};
+    if (largest == 0 && error == 0) {
+        szgi_certify_point(0, spectrum);
+        return SZG_OK;
+    }
+    SZG_TRY(szgi_blocks_open(context, fmax(largest, error), &set));
+    int half = set.exponent / 2;
+    const szgi_array_rows rows = {.a = a,
+                                  .stride = lda * width,
+                                  .width = width,
+                                  .first = ldexp(1, -half),
+                                  .second = ldexp(1, half - set.exponent)};
+    set.block[0].row = szgi_array_row;
+    set.block[0].data = &rows;
+    set.block[0].error = ldexp(error, -set.exponent);
+    szg_status status = szgi_blocks_prove(context, &set, spectrum);
+    szgi_blocks_close(&set);
+    return status;
 }

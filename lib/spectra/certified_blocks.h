@@ -31,8 +31,20 @@ void szgi_blocks_close(szgi_block_set *set);
 SZG_CHECK_RESULT szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set,
                                               szg_spectrum *spectrum);
 
+/* x 2^exponent, rounded towards `side`. */
+double szgi_scale_outwards(double x, int exponent, double side);
+
+/* The Hermitian matrix whose lower triangle differs by `error` at most, in norm, from that of the
+ * array, `width` doubles an entry, rows lda entries apart. */
+SZG_CHECK_RESULT szg_status szgi_certify_array(szg_context *context, bool values, int64_t n,
+                                               int64_t width, const double *a, int64_t lda,
+                                               double error, szg_spectrum *spectrum);
+
 /* Both ends are the number x. */
 void szgi_certify_point(double x, szg_spectrum *spectrum);
+/* And with `values` every listed value, where none has bounds yet. */
+SZG_CHECK_RESULT szg_status szgi_certify_points(szg_context *context, double x, bool values,
+                                                szg_spectrum *spectrum);
 
 /* certified_cosines.c: sums of cosines, by entries that Arb encloses. */
 SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
@@ -41,5 +53,9 @@ SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg
 /* certified_gram.c: B B^T, where A and B are one array and nothing is added or masked; no other. */
 SZG_CHECK_RESULT szg_status szgi_certify_gram(szg_context *context, const szg_factored *f,
                                               bool values, szg_spectrum *spectrum);
+
+/* certified_logits.c: the Hermitian part of symmetric logits, A = c B; no others. */
+SZG_CHECK_RESULT szg_status szgi_certify_logits(szg_context *context, const szg_factored *f,
+                                                bool values, szg_spectrum *spectrum);
 
 #endif

@@ -5,6 +5,7 @@
 #include "toeplitz/matrix.h"
 
 #include "certified.h"
+#include "certified_singular.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -54,8 +55,9 @@ static szg_status complete_errors(szg_context *context, const szg_spectra_option
 szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix,
                                   szg_question question, const szg_spectra_options *options,
                                   szg_spectrum *out) {
-    if (question != SZG_QUESTION_SINGULAR)
-        SZG_TRY(szgi_spectrum_certify(context, matrix, options, out));
+    SZG_TRY(question == SZG_QUESTION_SINGULAR
+                ? szgi_singular_certify(context, matrix, options, out)
+                : szgi_spectrum_certify(context, matrix, options, out));
     return complete_errors(context, options, out);
 }
 

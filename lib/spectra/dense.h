@@ -12,6 +12,11 @@ SZG_CHECK_RESULT szg_status szgi_dense_open_toeplitz(szg_context *context, const
                                                      int64_t copies, const char *what,
                                                      const char *remedy, double **out);
 
+/* toeplitz_singular.c: T J of a real t, n x n, where J is the reversal: the symmetric Hankel matrix
+ * (T J)_ij = a_{i+j-(n-1)}. SZG_ECANCEL. */
+SZG_CHECK_RESULT szg_status szgi_dense_hankel(szg_context *context, const szg_toeplitz *t,
+                                              double *a);
+
 /* Selected eigenvalues of the n x n array a (rows n apart), which is overwritten, with the check of
  * trace and Frobenius norm. Symmetry is taken for granted; `method` is the caller's. On failure
  * *out may hold arrays: szgi_spectrum_finish. */

@@ -171,9 +171,8 @@ szg_status szgi_factored_eigen(szg_context *context, const szg_matrix *matrix,
 
 /* ---- Singular values ---- */
 
-/* A B^T = Q_A (R_A R_B^T) Q_B^T. */
-static szg_status product_of_factors(szg_context *context, const szg_factored *f, double *r_a,
-                                     double *r_b, double *product) {
+szg_status szgi_logits_core(szg_context *context, const szg_factored *f, double *r_a, double *r_b,
+                            double *product) {
     int64_t d = f->d;
     SZG_TRY(szgi_tall_r(context, f->n, d, f->a, f->lda, r_a));
     if (f->a == f->b && f->lda == f->ldb)
@@ -200,7 +199,7 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
     double *work;
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, &work));
     double *product = work + 2 * d * d;
-    szg_status status = product_of_factors(context, f, work, work + d * d, product);
+    szg_status status = szgi_logits_core(context, f, work, work + d * d, product);
     if (status == SZG_OK)
         status = szgi_low_rank_singular(context, f->n, d, product, out);
     szgi_memory_free(work);

@@ -10,6 +10,19 @@
 SZG_CHECK_RESULT szg_status szgi_logits_dense(szg_context *context, const szg_factored *f,
                                               double **out);
 
+/* A B^T = Q_A (R_A R_B^T) Q_B^T: both factors and their product, d x d each. */
+SZG_CHECK_RESULT szg_status szgi_logits_core(szg_context *context, const szg_factored *f,
+                                             double *r_a, double *r_b, double *product);
+
+/* certified_logits.c: *out >= ||fl(L) - L||_2 of the array that szgi_logits_dense makes. */
+SZG_CHECK_RESULT szg_status szgi_logits_entry_error(szg_context *context, const szg_factored *f,
+                                                    double *out);
+/* The same of the d x d product of szgi_logits_core, against the nonzero singular values of A B^T.
+ */
+SZG_CHECK_RESULT szg_status szgi_logits_core_error(szg_context *context, const szg_factored *f,
+                                                   const double *r_a, const double *r_b,
+                                                   double *out);
+
 /* Bound of ||fl(L x) - L x|| / ||x|| of the products of f: that of the bias's transforms, and
  * 8 sqrt(n + d) u ||A||_F ||B||_F of the sums of n and d terms (Higham and Mary 2019, Theorem 3.1:
  * fails with a probability of 2 (n + d) exp(-32) at most). */

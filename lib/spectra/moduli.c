@@ -20,6 +20,34 @@ void szgi_spectrum_to_moduli(szg_spectrum *spectrum) {
     spectrum->trace = NAN;
 }
 
+/* Of ends of two signs only bounds of every value tell the least modulus. */
+static szg_interval least_modulus(const szg_spectrum *s) {
+    if (s->zeros > 0)
+        return (szg_interval){0, 0};
+    if (s->min.lo >= 0)
+        return s->min;
+    if (s->max.hi <= 0)
+        return (szg_interval){-s->max.hi, -s->max.lo};
+    if (!s->lo)
+        return (szg_interval){NAN, NAN};
+    szg_interval least = {INFINITY, INFINITY};
+    for (int64_t i = 0; i < s->count; i++) {
+        least.lo = fmin(least.lo, fmax(fmax(s->lo[i], -s->hi[i]), 0));
+        least.hi = fmin(least.hi, fmax(s->hi[i], -s->lo[i]));
+    }
+    return least;
+}
+
+bool szgi_spectrum_moduli(const szg_spectrum *eigenvalues, szg_interval *min, szg_interval *max) {
+    const szg_interval a = eigenvalues->min, b = eigenvalues->max;
+    *min = *max = (szg_interval){NAN, NAN};
+    if (!eigenvalues->certified)
+        return false;
+    *min = least_modulus(eigenvalues);
+    *max = (szg_interval){fmax(fmax(b.lo, -a.hi), 0), fmax(b.hi, -a.lo)};
+    return true;
+}
+
 static szg_status moduli(szg_context *context, szgi_solver *eigenvalues, const szg_matrix *matrix,
                          const szg_spectra_options *options, szg_spectrum *out) {
     SZG_TRY(eigenvalues(context, matrix, options, out));

@@ -22,6 +22,10 @@ void szgi_spectrum_scale(szg_spectrum *spectrum, int exponent);
 SZG_CHECK_RESULT szg_status szgi_spectrum_range(szg_context *context, const szg_spectrum *spectrum,
                                                 double *least, double *largest);
 
+/* The least and the largest singular value of a Hermitian matrix from its certified eigenvalues. An
+ * interval that these do not give is NaN; false where both are. */
+bool szgi_spectrum_moduli(const szg_spectrum *eigenvalues, szg_interval *min, szg_interval *max);
+
 /* Whether the matrix, n x n, is its own Hermitian part up to rounding; then its eigenvalues are
  * real and their moduli its singular values. Of dense complex arrays nothing is known. SZG_EINVAL:
  * arrays that are missing; SZG_ECANCEL. */

@@ -61,8 +61,7 @@ static szg_status hermitian_singular(szg_context *context, const szg_toeplitz *t
     return status;
 }
 
-/* T J, J the reversal, is a symmetric Hankel matrix for real T: (T J)_ij = a_{i+j-(n-1)}. */
-static szg_status fill_hankel(szg_context *context, const szg_toeplitz *t, double *a) {
+szg_status szgi_dense_hankel(szg_context *context, const szg_toeplitz *t, double *a) {
     int64_t n = szg_toeplitz_size(t);
     for (int64_t i = 0; i < n; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
@@ -83,7 +82,7 @@ static szg_status hankel_singular(szg_context *context, const szg_toeplitz *t,
     SZG_TRY(szgi_memory_alloc(context, size, &a));
     szg_status status = szgi_memory_alloc(context, n, &w);
     if (status == SZG_OK)
-        status = fill_hankel(context, t, a);
+        status = szgi_dense_hankel(context, t, a);
     if (status == SZG_OK)
         status = szgi_eigen_symmetric(context, n, a, n, w, false);
     if (status == SZG_OK)
