@@ -50,8 +50,9 @@ static const struct argp_option options[] = {
     {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), at any length", 1},
     {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
     {"certify", KEY_CERTIFY, NULL, 0,
-     "prove the range of the eigenvalues of a Hermitian matrix, with --all every eigenvalue, "
-     "whatever it costs; without the option the range where it costs little",
+     "prove the range of the eigenvalues of a Hermitian matrix, of the singular values of any "
+     "other, with --all every value, whatever it costs; without the option the range of "
+     "eigenvalues where it costs little",
      1},
     {"k", KEY_K, "K", 0,
      "K eigenvalues at each end (table extremes, 1 .. 100), in place of their range; up to "

@@ -28,7 +28,7 @@ typedef struct szg_report_options {
                          the majorisation test takes it for rounding */
     int64_t samples;  /* samples of the symbol to take; 0: none */
     szg_symbol_convention convention; /* of the symbol; TRUNCATED is that of the N x N matrix */
-    szg_certify certify;              /* of the range of eigenvalues of a Hermitian matrix */
+    szg_certify certify; /* of eigenvalues of a Hermitian matrix, else singular values */
 } szg_report_options;
 
 /* Numbers that do not exist are NaN; `note` says why. */

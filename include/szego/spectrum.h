@@ -22,12 +22,12 @@ typedef enum szg_want {
     SZG_WANT_RANGE, /* the least and the largest value, or several at each end */
 } szg_want;
 
-/* Whether the ends of a Hermitian matrix's spectrum are enclosed by proof. */
+/* Whether the ends of eigenvalues of a Hermitian matrix, or of singular values, are proved. */
 typedef enum szg_certify {
     SZG_CERTIFY_NONE,
-    SZG_CERTIFY_CHEAP, /* where that costs at most a quarter of the solver that is used */
+    SZG_CERTIFY_CHEAP, /* eigenvalues, where that costs at most a quarter of the solver used */
     SZG_CERTIFY_ENDS,  /* wherever a proof is known */
-    SZG_CERTIFY_VALUES /* and every eigenvalue too, where all of them are computed */
+    SZG_CERTIFY_VALUES /* and every value too, where all of them are computed */
 } szg_certify;
 
 /* All fields but `size` may be zero: every value, by the fastest method that applies. */
@@ -124,7 +124,7 @@ typedef struct szg_spectrum {
     szg_method method;
     const char *note;      /* NULL, or what a reader must know (triangular matrices) */
     bool certified;        /* `min` and `max` are there */
-    szg_interval min, max; /* contain the least and the largest eigenvalue, by proof */
+    szg_interval min, max; /* contain the least and the largest value, by proof; NaN: none */
     double *lo, *hi;       /* NULL, or bounds of each listed value, by proof */
     /* An eigenvalue of the matrix lies within error[i] of re[i]; NaN where re[i] is. Under
      * SZG_WANT_RANGE, of real eigenvalues of a normal matrix; else NULL. */
@@ -135,10 +135,12 @@ typedef struct szg_spectrum {
 void szg_spectrum_close(szg_spectrum *spectrum);
 
 /* Certified values (options->certify; docs/explanation/theory.md, "Certified eigenvalues"): of
- * Hermitian matrices, whose numbers are taken as exact. Those of dense arrays are the lower
- * triangle, of Toeplitz matrices the lags, of sums of cosines weights and angles, of closed forms
- * the parameter. Factored matrices need A and B to be one array, without bias and mask. An end
- * whose computed value is NaN has no proof; `certified` is false then.
+ * Hermitian matrices, and singular values of all but DEVICE. The matrix's numbers are taken as
+ * exact. Those of dense arrays are the entries (of symmetric and Hermitian ones the lower
+ * triangle), of Toeplitz matrices the lags, of sums of cosines weights and angles, of closed forms
+ * the parameter, of factored matrices A, B and the bias; the rounding of A B^T is counted.
+ * Symmetric factored matrices, A = c B up to rounding, count as their Hermitian part. An end whose
+ * computed value is NaN has no proof. `certified` is false where neither end has one.
  *
  * The verb. *out is written on success only (it is zeroed before), and the caller closes it.
  * `options` may be NULL. By structure:

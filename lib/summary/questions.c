@@ -80,19 +80,46 @@ static szg_status ask_dense(szg_context *context, const szg_factored *f,
 }
 
 /* Where a proof was asked for and is none, a row says why. */
-static void note_certificate(const szg_report_options *options, szg_matrix_report *report) {
-    const szg_spectrum *values = &report->eigenvalues;
-    if (options->certify == SZG_CERTIFY_VALUES && values->certified && !values->lo)
+static void note_eigenvalues(const szg_spectrum *values, bool every, szg_matrix_report *report) {
+    bool triangular = values->method == SZG_METHOD_TRIANGULAR;
+    if (every && values->certified && !values->lo)
         szgi_report_note(report, "bounds of the ends alone: no proof of each eigenvalue is known "
                                  "for this structure");
-    if (options->certify < SZG_CERTIFY_ENDS || values->certified)
+    if (values->certified)
         return;
+    bool general = !values->kind || values->im || !values->normal;
     szgi_report_note(report, "no certified range of the eigenvalues: %s",
-                     !values->kind || values->im || !values->normal ? "the matrix is not Hermitian"
+                     general ? "the matrix is not Hermitian"
                      : values->count > 0 &&
                              (isnan(values->re[0]) || isnan(values->re[values->count - 1]))
                          ? "an end of the spectrum could not be established"
                          : "no proof is known for this structure");
+    if (values->kind && general && !triangular)
+        szgi_report_note(report, "the eigenvalues are exact for a matrix within the residual; "
+                                 "their distance to the spectrum is unknown");
+}
+
+static void note_singular(const szg_spectrum *values, bool every, szg_matrix_report *report) {
+    if (!values->kind)
+        return;
+    if (!values->certified)
+        szgi_report_note(report, "no certified range of the singular values: %s",
+                         values->count > 0 && isnan(values->re[0])
+                             ? "the largest one could not be established"
+                             : "no proof is known for this structure");
+    else if (values->min.lo == 0 && values->min.hi > 0)
+        szgi_report_note(report,
+                         "sigma_min_lo is 0: so small a value has no proven lower bound "
+                         "(about %s is needed)",
+                         every ? "n u sigma_max" : "n sqrt(u) sigma_max; with --all n u sigma_max");
+}
+
+static void note_certificate(const szg_report_options *options, szg_matrix_report *report) {
+    bool every = options->certify == SZG_CERTIFY_VALUES;
+    if (options->certify < SZG_CERTIFY_ENDS)
+        return;
+    note_eigenvalues(&report->eigenvalues, every, report);
+    note_singular(&report->singular, every, report);
 }
 
 szg_status szgi_report_spectra(szg_context *context, const szg_matrix *matrix,

@@ -107,8 +107,10 @@ SZG_CHECK_RESULT szg_status szgi_summary_add(szg_context *context, szg_table *ta
                                              const szg_tau *toeplitzness,
                                              const struct szg_range *symbol);
 
-/* The certified ends of the spectrum, where it has any. */
-void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *spectrum);
+/* The certified ends of a matrix's eigenvalues and singular values, where there are any; the latter
+ * from the former where the matrix is Hermitian. */
+void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *eigenvalues,
+                           const szg_spectrum *singular);
 
 /* Sample j of `count` of a symbol, at 2 pi j / count: theta, re and im, from `column` on. */
 void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value);

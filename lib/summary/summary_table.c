@@ -33,6 +33,12 @@ SZGI_SCHEMA(head_columns, HEAD);
     X(TAIL_MIN_HI, "lambda_min_hi", SZG_REAL, "proven upper bound of the least eigenvalue")        \
     X(TAIL_MAX_LO, "lambda_max_lo", SZG_REAL, "proven lower bound of the largest eigenvalue")      \
     X(TAIL_MAX_HI, "lambda_max_hi", SZG_REAL, "proven upper bound of the largest eigenvalue")      \
+    X(TAIL_LEAST_LO, "sigma_min_lo", SZG_REAL, "proven lower bound of the least singular value")   \
+    X(TAIL_LEAST_HI, "sigma_min_hi", SZG_REAL, "proven upper bound of the least singular value")   \
+    X(TAIL_LARGEST_LO, "sigma_max_lo", SZG_REAL,                                                   \
+      "proven lower bound of the largest singular value")                                          \
+    X(TAIL_LARGEST_HI, "sigma_max_hi", SZG_REAL,                                                   \
+      "proven upper bound of the largest singular value")                                          \
     X(TAIL_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(tail_columns, TAIL);
 
@@ -155,7 +161,9 @@ szg_status szgi_summary_table(szg_context *context, szg_table **out) {
     for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
         szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
     SZG_TRY(szgi_table_mark_ends(context, *out, "lambda_min_lo", "lambda_min_hi"));
-    return szgi_table_mark_ends(context, *out, "lambda_max_lo", "lambda_max_hi");
+    SZG_TRY(szgi_table_mark_ends(context, *out, "lambda_max_lo", "lambda_max_hi"));
+    SZG_TRY(szgi_table_mark_ends(context, *out, "sigma_min_lo", "sigma_min_hi"));
+    return szgi_table_mark_ends(context, *out, "sigma_max_lo", "sigma_max_hi");
 }
 
 const char *szgi_values_of_name(szgi_values_of of) {
@@ -221,13 +229,25 @@ static szgi_row add_label(szg_context *context, szg_table *table,
     return row;
 }
 
-void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *spectrum) {
-    if (!spectrum->certified)
+/* Both ends of one interval; NaN leaves the cells empty. */
+static void put_interval(szgi_row *row, int64_t column, szg_interval end) {
+    if (isnan(end.lo) || isnan(end.hi))
         return;
-    szgi_row_real(row, TAIL_AT + TAIL_MIN_LO, spectrum->min.lo);
-    szgi_row_real(row, TAIL_AT + TAIL_MIN_HI, spectrum->min.hi);
-    szgi_row_real(row, TAIL_AT + TAIL_MAX_LO, spectrum->max.lo);
-    szgi_row_real(row, TAIL_AT + TAIL_MAX_HI, spectrum->max.hi);
+    szgi_row_real(row, column, end.lo);
+    szgi_row_real(row, column + 1, end.hi);
+}
+
+void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *eigenvalues,
+                           const szg_spectrum *singular) {
+    szg_interval least = singular->min, largest = singular->max;
+    if (eigenvalues->certified) {
+        put_interval(row, TAIL_AT + TAIL_MIN_LO, eigenvalues->min);
+        put_interval(row, TAIL_AT + TAIL_MAX_LO, eigenvalues->max);
+    }
+    if (singular->certified || szgi_spectrum_moduli(eigenvalues, &least, &largest)) {
+        put_interval(row, TAIL_AT + TAIL_LEAST_LO, least);
+        put_interval(row, TAIL_AT + TAIL_LARGEST_LO, largest);
+    }
 }
 
 szg_status szgi_summary_add(szg_context *context, szg_table *table,

@@ -31,8 +31,8 @@
     X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER,                                                     \
       "values of this spectrum that are exactly 0 by structure: they are one row")                 \
     X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                            \
-    X(EIGENVALUES_LO, "lo", SZG_REAL, "proven lower bound of the eigenvalue")                      \
-    X(EIGENVALUES_HI, "hi", SZG_REAL, "proven upper bound of the eigenvalue")                      \
+    X(EIGENVALUES_LO, "lo", SZG_REAL, "proven lower bound of the value")                           \
+    X(EIGENVALUES_HI, "hi", SZG_REAL, "proven upper bound of the value")                           \
     NOTE(X, EIGENVALUES)
 SZGI_SCHEMA(eigenvalues_columns, EIGENVALUES);
 
@@ -143,7 +143,7 @@ static szg_status add_summary(szg_context *context, szg_table *table,
     SZG_TRY(szgi_summary_add(context, table, &row, &report->summary, &report->toeplitzness,
                              &report->symbol));
     szgi_row added = szgi_row_latest(context, table);
-    szgi_summary_put_ends(&added, &report->eigenvalues);
+    szgi_summary_put_ends(&added, &report->eigenvalues, &report->singular);
     if (report->note[0])
         szgi_row_note(&added, "%s", report->note);
     return added.status;

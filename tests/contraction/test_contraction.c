@@ -445,6 +445,10 @@ START_TEST(columns) {
                                           "lambda_min_hi",
                                           "lambda_max_lo",
                                           "lambda_max_hi",
+                                          "sigma_min_lo",
+                                          "sigma_min_hi",
+                                          "sigma_max_lo",
+                                          "sigma_max_hi",
                                           "note"};
     static const char *const begin[] = {
         "source",    "step",         "layer",       "head",         "probe",
@@ -477,7 +481,9 @@ START_TEST(columns) {
         const szg_column *column = szg_table_column(tables.summary, i);
         char name[64];
         if (strncmp(column->name, "lambda_min_", 11) == 0 ||
-            strncmp(column->name, "lambda_max_", 11) == 0)
+            strncmp(column->name, "lambda_max_", 11) == 0 ||
+            strncmp(column->name, "sigma_min_", 10) == 0 ||
+            strncmp(column->name, "sigma_max_", 10) == 0)
             continue;
         snprintf(name, sizeof name, "%s_content", column->name);
         int64_t found = szg_table_find(contraction, name);

@@ -340,36 +340,78 @@ START_TEST(rows) {
 }
 END_TEST
 
-/* Four columns of `summary`, filled where the ends are proved, and a note where they were to be. */
+/* What the report of a matrix has in eight columns of `summary`. */
+static void check_ends(const szg_report_tables *tables, const szg_interval *ends) {
+    static const char *const columns[][2] = {{"lambda_min_lo", "lambda_min_hi"},
+                                             {"lambda_max_lo", "lambda_max_hi"},
+                                             {"sigma_min_lo", "sigma_min_hi"},
+                                             {"sigma_max_lo", "sigma_max_hi"}};
+    for (int i = 0; i < 8; i++) {
+        int64_t column = szg_table_find(tables->summary, columns[i / 2][i % 2]);
+        double end = i % 2 ? ends[i / 2].hi : ends[i / 2].lo;
+        ck_assert(szg_table_is_empty(tables->summary, 0, column) == isnan(end));
+        if (!isnan(end))
+            ck_assert(szg_table_get_real(tables->summary, 0, column) == end);
+        ck_assert_int_eq(szgi_table_end(tables->summary, column),
+                         i % 2 ? SZGI_END_UPPER : SZGI_END_LOWER);
+    }
+}
+
+/* Eight columns of `summary`, filled where the ends are proved, and a note where they were to be.
+ * KMS is positive definite; of ALiBi only the largest modulus is known; T5 has singular values. */
 START_TEST(certified_columns) {
-    static const char *const columns[] = {"lambda_min_lo", "lambda_min_hi", "lambda_max_lo",
-                                          "lambda_max_hi"};
-    static const char *const specs[] = {"kms:rho=0.5", "t5:seed=1"}; /* of t5 none is Hermitian */
-    for (int i = 0; i < 4; i++) {
-        szg_encoding *encoding = encoding_of(specs[i % 2]);
+    static const char *const specs[] = {"kms:rho=0.5", "alibi:heads=1", "t5:seed=1"};
+    static const char words[] = "no certified range of the eigenvalues: the matrix is not "
+                                "Hermitian; the eigenvalues are exact for a matrix within the "
+                                "residual; their distance to the spectrum is unknown";
+    const szg_interval none = {NAN, NAN};
+    for (int i = 0; i < 6; i++) {
+        szg_encoding *encoding = encoding_of(specs[i % 3]);
         szg_report_tables tables;
         szg_matrix_report report;
         szg_report_options options = {SZG_INIT(szg_report_options),
-                                      .certify = i < 2 ? SZG_CERTIFY_ENDS : SZG_CERTIFY_NONE};
+                                      .certify = i < 3 ? SZG_CERTIFY_ENDS : SZG_CERTIFY_NONE};
         szg_report_labels labels = {SZG_INIT(szg_report_labels), .layer = -1, .head = -1};
         ck_szg_ok(szg_report_tables_open(test_context(), false, false, &tables));
         ck_szg_ok(summarise_kernel(test_context(), encoding, 0, 0, 9, &options, &report));
         ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
-        const szg_spectrum *s = &report.eigenvalues;
-        const double ends[] = {s->min.lo, s->min.hi, s->max.lo, s->max.hi};
-        for (int j = 0; j < 4; j++) {
-            int64_t column = szg_table_find(tables.summary, columns[j]);
-            ck_assert(szg_table_is_empty(tables.summary, 0, column) == (i != 0));
-            if (i == 0)
-                ck_assert(szg_table_get_real(tables.summary, 0, column) == ends[j]);
-            ck_assert_int_eq(szgi_table_end(tables.summary, column),
-                             j % 2 ? SZGI_END_UPPER : SZGI_END_LOWER);
-        }
-        ck_assert(!strstr(report.note, "no certified range") == (i != 1));
+        const szg_spectrum *s = &report.eigenvalues, *t = &report.singular;
+        const szg_interval ends[][4] = {
+            {s->min, s->max, s->min, s->max},
+            {s->min, s->max, none, {fmax(-s->min.hi, s->max.lo), fmax(-s->min.lo, s->max.hi)}},
+            {none, none, t->min, t->max},
+            {none, none, none, none}};
+        check_ends(&tables, ends[i < 3 ? i : 3]);
+        ck_assert(i != 2 || (t->min.lo > 0 && t->max.hi < 9 * report.symbol.max.hi));
+        ck_assert(!strstr(report.note, words) == (i != 2));
         szg_matrix_report_close(&report);
         szg_report_tables_close(&tables);
         szg_encoding_close(&encoding);
     }
+}
+END_TEST
+
+/* All values of a causal kernel of small rank: lower ends of 0 have a note, each value its bounds.
+ */
+START_TEST(certified_singular_values) {
+    const double a[] = {1, 0, 0, 1, 0, 0, 1, 1e-20, 0};
+    szg_report_options options = {SZG_INIT(szg_report_options), .all = true,
+                                  .certify = SZG_CERTIFY_VALUES};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .layer = -1, .head = -1};
+    const szg_matrix matrix = szg_matrix_dense(3, 3, a, 3);
+    szg_report_tables tables;
+    szg_matrix_report report;
+    ck_szg_ok(szg_report_tables_open(test_context(), true, false, &tables));
+    ck_szg_ok(szg_summary_compute(test_context(), &matrix, &options, &report));
+    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+    ck_assert_ptr_nonnull(strstr(report.note, "sigma_min_lo is 0"));
+    int64_t lo = szg_table_find(tables.eigenvalues, "lo"), last = 5;
+    ck_assert(szg_table_is_empty(tables.eigenvalues, 0, lo)); /* an eigenvalue */
+    ck_assert(szg_table_get_real(tables.eigenvalues, 3, lo) <= sqrt(3));
+    ck_assert(szg_table_get_real(tables.eigenvalues, 3, lo + 1) >= sqrt(3));
+    ck_assert(szg_table_get_real(tables.eigenvalues, last, lo) == 0);
+    szg_matrix_report_close(&report);
+    szg_report_tables_close(&tables);
 }
 END_TEST
 
@@ -595,6 +637,7 @@ TEST_FILE("report") {
     test_add(suite, "atoms", atoms);
     test_add(suite, "rows", rows);
     test_add(suite, "certified_columns", certified_columns);
+    test_add(suite, "certified_singular_values", certified_singular_values);
     test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
     test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
     test_add(suite, "complex_arrays", complex_arrays);
