@@ -1,32 +1,41 @@
-/* The proof of a spectrum's ends beside the solver that takes all values. */
+/* The proof of a spectrum's ends, and of every singular value, beside the solver of all values. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "spectra/certified.h"
+#include "spectra/certified_singular.h"
 #include "toeplitz/toeplitz.h"
 #include "private.h"
 
 typedef struct certified_job {
     szg_matrix matrix;
+    szg_question question;
+    szg_certify certify;   /* what is proved */
     szg_spectrum spectrum; /* the solver's, to which the proof is added */
 } certified_job;
 
 static szg_status solve(szg_context *context, void *argument) {
     certified_job *job = argument;
     szg_spectrum_close(&job->spectrum);
-    return szg_spectrum_compute(context, &job->matrix, SZG_QUESTION_EIGENVALUES, NULL,
-                                &job->spectrum);
+    return szg_spectrum_compute(context, &job->matrix, job->question, NULL, &job->spectrum);
 }
 
 static szg_status prove(szg_context *context, void *argument) {
     certified_job *job = argument;
-    const szg_spectra_options all = {SZG_INIT(szg_spectra_options), .certify = SZG_CERTIFY_ENDS};
-    return szgi_spectrum_certify(context, &job->matrix, &all, &job->spectrum);
+    const szg_spectra_options options = {SZG_INIT(szg_spectra_options), .certify = job->certify};
+    szgi_memory_free(job->spectrum.lo); /* of the run before */
+    szgi_memory_free(job->spectrum.hi);
+    job->spectrum.lo = job->spectrum.hi = NULL;
+    return job->question == SZG_QUESTION_SINGULAR
+               ? szgi_singular_certify(context, &job->matrix, &options, &job->spectrum)
+               : szgi_spectrum_certify(context, &job->matrix, &options, &job->spectrum);
 }
 
-/* The wider end over the norm. */
+/* The wider end over the norm; of singular values the upper one. */
 static double relative_width(const szg_spectrum *s) {
+    if (s->kind == SZG_SPECTRUM_SINGULAR)
+        return (s->max.hi - s->max.lo) / s->max.hi;
     double width = fmax(s->min.hi - s->min.lo, s->max.hi - s->max.lo);
     return width / fmax(fabs(s->min.lo), fabs(s->max.hi));
 }
@@ -34,10 +43,12 @@ static double relative_width(const szg_spectrum *s) {
 /* The goal is that of arrays whose proof is a default. */
 static szg_status measure(szg_context *context, bench_run *run, const char *input, double goal,
                           certified_job *job) {
+    bool singular = job->question == SZG_QUESTION_SINGULAR;
     const bench_case what = {.input = input,
                              .n = job->matrix.rows,
-                             .ours_name = "proof of both ends",
-                             .rival_name = "all eigenvalues",
+                             .ours_name = job->certify == SZG_CERTIFY_ENDS ? "proof of both ends"
+                                                                           : "proof of every value",
+                             .rival_name = singular ? "all singular values" : "all eigenvalues",
                              .ours = prove,
                              .rival = solve,
                              .job = job,
@@ -46,8 +57,8 @@ static szg_status measure(szg_context *context, bench_run *run, const char *inpu
     SZG_TRY(solve(context, job));
     SZG_TRY(bench_measure(context, run, &what));
     szgi_row row = bench_latest(context, run);
-    szgi_row_note(&row, "the wider end has a width of %.2g of the norm",
-                  relative_width(&job->spectrum));
+    szgi_row_note(&row, "%s has a width of %.2g of the norm",
+                  singular ? "the largest value" : "the wider end", relative_width(&job->spectrum));
     return row.status;
 }
 
@@ -58,7 +69,7 @@ static szg_status measure_dense(szg_context *context, bench_run *run, const szgi
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++)
             a[i * n + j] = a[j * n + i] = szgi_random_normal(stream, (uint64_t)(i * n + j));
-    certified_job job = {.matrix = szg_matrix_symmetric(n, a, n)};
+    certified_job job = {.matrix = szg_matrix_symmetric(n, a, n), .certify = SZG_CERTIFY_ENDS};
     szg_status status = measure(context, run, "Gaussian, symmetric", n >= 4096 ? 4 : 0, &job);
     szg_spectrum_close(&job.spectrum);
     szgi_memory_free(a);
@@ -72,12 +83,30 @@ static szg_status measure_toeplitz(szg_context *context, bench_run *run, const s
     SZG_TRY(szgi_memory_alloc(context, n, &lags));
     szgi_random_fill_normal(stream, 0, n, lags);
     szg_status status = szg_toeplitz_open_symmetric(context, n, n, lags, &t);
-    certified_job job = {.matrix = szg_matrix_toeplitz(t)};
+    certified_job job = {.matrix = szg_matrix_toeplitz(t), .certify = SZG_CERTIFY_ENDS};
     if (status == SZG_OK)
         status = measure(context, run, "Gaussian lags, halves", 0, &job);
     szg_spectrum_close(&job.spectrum);
     szg_toeplitz_close(&t);
     szgi_memory_free(lags);
+    return status;
+}
+
+static szg_status measure_singular(szg_context *context, bench_run *run, const szgi_stream *stream,
+                                   int64_t n) {
+    double *a;
+    SZG_TRY(szgi_memory_alloc(context, n * n, &a));
+    szgi_random_fill_normal(stream, 0, n * n, a);
+    szg_status status = SZG_OK;
+    for (int every = 0; status == SZG_OK && every < 2; every++) {
+        certified_job job = {.matrix = szg_matrix_dense(n, n, a, n),
+                             .question = SZG_QUESTION_SINGULAR,
+                             .certify = every ? SZG_CERTIFY_VALUES : SZG_CERTIFY_ENDS};
+        status =
+            measure(context, run, every ? "Gaussian, each value" : "Gaussian, singular", 0, &job);
+        szg_spectrum_close(&job.spectrum);
+    }
+    szgi_memory_free(a);
     return status;
 }
 
@@ -87,6 +116,7 @@ szg_status bench_certified(szg_context *context, bench_run *run) {
     for (int i = 0; i < (run->options.quick ? 2 : 3); i++) {
         SZG_TRY(measure_dense(context, run, &stream, orders[i]));
         SZG_TRY(measure_toeplitz(context, run, &stream, orders[i]));
+        SZG_TRY(measure_singular(context, run, &stream, orders[i]));
     }
     return SZG_OK;
 }
