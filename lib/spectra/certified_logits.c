@@ -153,6 +153,8 @@ szg_status szgi_certify_logits(szg_context *context, const szg_factored *f, bool
         return szgi_certify_gram(context, f, values, spectrum);
     if (!szgi_factored_is_symmetric(f, &scale))
         return SZG_OK;
+    if (f->d == 0 && !f->bias)
+        return szgi_certify_points(context, 0, values, spectrum);
     SZG_TRY(szgi_memory_alloc(context, f->d + 1, &sums));
     double error = asymmetry(f, scale, sums);
     bool gram = !f->bias && f->d > 0 && f->d < f->n && scale > 0x1p-500 && scale < 0x1p500;

@@ -179,6 +179,7 @@ szg_status szgi_residual_bound(szg_context *context, const szgi_parts *x, const 
                                double *out) {
     const szgi_parts residual = {z->rows, z->columns, z->width, work->product};
     double error;
+    SZG_TRY(szgi_context_check_cancel(context));
     SZG_TRY(multiply_parts(context, x, y, work, &error));
     error += subtract_scaled(s, z, work);
     *out = (spectral_bound(&residual, work->left) + error) * (1 + 0x1p-40) + 0x1p-900;
@@ -189,6 +190,7 @@ szg_status szgi_defect_bound(szg_context *context, const szgi_parts *x,
                              const szgi_residual_work *work, double *out) {
     const szgi_parts defect = {x->rows, x->rows, x->width, work->correction};
     double norm = szgi_parts_frobenius(x);
+    SZG_TRY(szgi_context_check_cancel(context));
     SZG_TRY(multiply(context, x, x, 0, &defect));
     for (int64_t i = 0; i < x->rows; i++)
         defect.re[i * (x->rows + 1)] -= 1;

@@ -174,6 +174,8 @@ static szg_status by_array(szg_context *context, const szg_matrix *matrix, bool 
     SZG_TRY(szgi_spectrum_range(context, spectrum, &least, &largest));
     if (!isfinite(largest))
         return SZG_OK;
+    if (spectrum->zeros == spectrum->n)
+        return szgi_certify_points(context, 0, values, spectrum);
     SZG_TRY(take_matrix(context, matrix, spectrum, &tall));
     if (!tall.memory)
         return szgi_certify_points(context, 0, values, spectrum);

@@ -564,6 +564,13 @@ START_TEST(only_where_it_is_asked_for) {
     ck_szg_ok(singular_of(test_context(), szg_matrix_dense(2, 2, zeros, 2), &certified, &s));
     ck_assert(s.certified && s.min.lo == 0 && s.max.hi == 0 && s.hi[1] == 0);
     szg_spectrum_close(&s);
+    const szg_factored empty = {.n = 3};
+    ck_szg_ok(singular_of(test_context(), szg_matrix_factored(&empty), &certified, &s));
+    ck_assert(s.certified && s.zeros == 3 && s.min.lo == 0 && s.max.hi == 0);
+    szg_spectrum_close(&s);
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_factored(&empty), &certified, &s));
+    ck_assert(s.certified && s.zeros == 3 && s.min.lo == 0 && s.max.hi == 0);
+    szg_spectrum_close(&s);
 }
 END_TEST
 
