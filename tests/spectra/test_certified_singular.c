@@ -3,6 +3,7 @@
 #include "certified_support.h"
 #include "spectra/certified_residual.h"
 #include "spectra/certified_singular.h"
+#include "spectra/factored.h"
 
 /* ---- The oracle ---- */
 
@@ -369,6 +370,36 @@ START_TEST(symmetric_logits_against_arb) {
 }
 END_TEST
 
+/* A is B / 2 but for 14 eps in all rows but the first, which sets the scale: the eigenvalue of the
+ * Hermitian part is 4 + 7 * 14 eps / 2, up to eps^2, where B B^T / 2 has 4 and bounds of 7 u. */
+START_TEST(queries_that_are_off) {
+    double a[8], b[8];
+    for (int i = 0; i < 8; i++) {
+        b[i] = 1;
+        a[i] = i == 0 ? 0.5 : 0.5 * (1 + 14 * DBL_EPSILON);
+    }
+    szg_factored f = {.n = 8, .d = 1, .a = a, .lda = 1, .b = b, .ldb = 1};
+    double want = 4 + 7 * 7 * DBL_EPSILON;
+    szg_spectrum s;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_factored(&f), &certified, &s));
+    ck_assert(s.certified && s.max.lo <= want && s.max.hi >= want);
+    ck_assert(s.lo[0] <= want && s.hi[0] >= want && s.min.lo < 0 && s.min.hi > 0);
+    ck_close(s.max.hi, want, 160 * DBL_EPSILON);
+    szg_spectrum_close(&s);
+}
+END_TEST
+
+/* Orthonormal columns: 2 eta for each, and (d + 2) u d of the product. */
+START_TEST(errors_of_factors) {
+    const double a[] = {1, 0, 0, 1, 0, 0, 0, 0}, r[] = {1, 0, 0, 1};
+    const szg_factored f = {.n = 4, .d = 2, .a = a, .lda = 2, .b = a, .ldb = 2};
+    double out, want = 4 * szgi_tall_r_error(4, 2) + 8 * UNIT;
+    ck_szg_ok(szgi_logits_core_error(test_context(), &f, r, r, &out));
+    ck_assert(out >= want);
+    ck_close(out, want, 0.01 * want);
+}
+END_TEST
+
 /* ---- Constants and terms of the proofs ---- */
 
 /* One row and m - 1 small entries, each product of which is lost: the product is 1, and sigma^2 is
@@ -639,6 +670,8 @@ TEST_FILE("certified_singular") {
     test_add(suite, "ends_of_two_signs", ends_of_two_signs);
     test_add(suite, "logits_against_arb", logits_against_arb);
     test_add(suite, "symmetric_logits_against_arb", symmetric_logits_against_arb);
+    test_add(suite, "queries_that_are_off", queries_that_are_off);
+    test_add(suite, "errors_of_factors", errors_of_factors);
     test_add(suite, "the_product_rounds_down", the_product_rounds_down);
     test_add(suite, "terms_of_the_distance", terms_of_the_distance);
     test_add(suite, "more_rows_than_columns", more_rows_than_columns);
