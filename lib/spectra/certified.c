@@ -110,7 +110,10 @@ static szg_status certify_toeplitz(szg_context *context, bool values, const szg_
  * takes all their values: `szego bench certified` (docs/explanation/methods.md). */
 enum { CHEAP_ORDER = 3072 };
 
-static bool is_cheap(const szg_spectrum *spectrum) {
+static bool is_cheap(const szg_matrix *matrix, const szg_spectrum *spectrum) {
+    const szg_factored *f = &matrix->of.factored;
+    if (matrix->kind == SZG_MATRIX_FACTORED && (f->bias || f->a != f->b))
+        return false; /* the dense array would be formed anew */
     switch (spectrum->method) {
     case SZG_METHOD_ZERO:
     case SZG_METHOD_DIAGONAL:
@@ -164,7 +167,7 @@ szg_status szgi_spectrum_certify(szg_context *context, const szg_matrix *matrix,
                                  const szg_spectra_options *options, szg_spectrum *spectrum) {
     double least, largest;
     bool wanted = options->certify >= SZG_CERTIFY_ENDS ||
-                  (options->certify == SZG_CERTIFY_CHEAP && is_cheap(spectrum));
+                  (options->certify == SZG_CERTIFY_CHEAP && is_cheap(matrix, spectrum));
     if (!wanted || spectrum->im)
         return SZG_OK;
     SZG_TRY(szgi_spectrum_range(context, spectrum, &least, &largest));
