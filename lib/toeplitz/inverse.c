@@ -1,8 +1,9 @@
 /* T^-1 = (L(x) L(x)^* - L(y) L(y)^*) / x_0 with x = T^-1 e_0 the first column, y = (0, conj
  * x_{n-1},
  * .., conj x_1), and L(v) the lower triangular Toeplitz matrix whose first column is v (Gohberg and
- * Semencul 1972). One solve, and each product with T^-1 is six transforms of length 2 n. */
-#include "toeplitz/inverse.h"
+ * Semencul 1972). One solve, and each product with T^-1 is six transforms of length 2 n, or of half
+ * of that where inverse_packed.c serves. */
+#include "toeplitz/inverse_private.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,8 +17,10 @@ enum { CG_STEPS = 100 };
 static const double TOLERANCE = 1e-13, RESIDUAL_MAX = 0x1p-10;
 
 struct szgi_inverse {
-    int64_t n, length, values; /* of the transforms, and how many values they have */
-    int width;                 /* real numbers in a number: 1 or 2 */
+    int64_t n;
+    szgi_inverse_packed *packed; /* if it serves; then the rest is empty */
+    int64_t length, values;      /* of the transforms, and how many values they have */
+    int width;                   /* real numbers in a number: 1 or 2 */
     szgi_fft *forward, *backward;
     szg_c64 *spectrum[2]; /* of x and y over length sqrt(x_0) */
     /* scratch: the transform of the argument, and one of each for each triangle */
@@ -29,6 +32,7 @@ void szgi_inverse_close(szgi_inverse **inverse) {
     szgi_inverse *self = *inverse;
     if (!self)
         return;
+    szgi_inverse_packed_close(&self->packed);
     szgi_fft_close(&self->forward);
     szgi_fft_close(&self->backward);
     for (int i = 0; i < 2; i++) {
@@ -54,13 +58,8 @@ static szg_status solve_with(szg_context *context, const szg_toeplitz *t,
     return status == SZG_ENOCONV && result.residual <= RESIDUAL_MAX ? SZG_OK : status;
 }
 
-static szg_status first_column(szg_context *context, const szgi_inverse *self,
-                               const szg_toeplitz *t, double *x) {
-    double *e = self->vector[1];
-    int64_t count = self->n * self->width;
-    memset(e, 0, (size_t)count * sizeof *e);
-    memset(x, 0, (size_t)count * sizeof *x);
-    e[0] = 1;
+static szg_status find_column(szg_context *context, const szg_toeplitz *t, const double *e,
+                              int64_t count, double *x) {
     szg_status status = solve_with(context, t, SZGI_PRECONDITIONER_STRANG, e, x);
     if (status == SZG_EDOMAIN || status == SZG_ENOCONV) {
         memset(x, 0, (size_t)count * sizeof *x);
@@ -74,10 +73,23 @@ static szg_status first_column(szg_context *context, const szgi_inverse *self,
     return status;
 }
 
+/* x: `count` zeros. */
+static szg_status first_column(szg_context *context, const szg_toeplitz *t, int64_t count,
+                               double *x) {
+    double *e;
+    SZG_TRY(szgi_memory_alloc(context, count, &e));
+    e[0] = 1;
+    szg_status status = find_column(context, t, e, count, x);
+    szgi_memory_free(e);
+    return status;
+}
+
 /* ---- Opening ---- */
 
 static szg_status open_arrays(szg_context *context, szgi_inverse *self) {
     bool real = self->width == 1;
+    self->length = szgi_fft_fast_length(2 * self->n);
+    self->values = real ? self->length / 2 + 1 : self->length;
     SZG_TRY(szgi_memory_require(context, self->length, 8 * self->width, sizeof(double),
                                 "the inverse of the shifted matrix", "take a smaller order"));
     SZG_TRY(szgi_fft_open(context, real ? SZGI_FFT_REAL : SZGI_FFT_FORWARD, self->length, 1,
@@ -109,10 +121,10 @@ static szg_status transform_column(szg_context *context, szgi_inverse *self, int
     return SZG_OK;
 }
 
-static szg_status fill(szg_context *context, const szg_toeplitz *t, szgi_inverse *self) {
+static szg_status fill(szg_context *context, const double *column, szgi_inverse *self) {
     double *x = self->vector[0], *y = self->vector[1];
     int64_t n = self->n;
-    SZG_TRY(first_column(context, self, t, x));
+    memcpy(x, column, (size_t)(n * self->width) * sizeof *x);
     double scale = 1 / ((double)self->length * sqrt(x[0]));
     memset(y, 0, (size_t)self->width * sizeof *y);
     for (int64_t k = 1; k < n; k++)
@@ -124,17 +136,26 @@ static szg_status fill(szg_context *context, const szg_toeplitz *t, szgi_inverse
     return transform_column(context, self, 1, scale);
 }
 
+static szg_status open_from(szg_context *context, const double *column, szgi_inverse *self) {
+    if (self->width == 1 && szgi_inverse_packed_serves(self->n))
+        return szgi_inverse_packed_open(context, self->n, column, &self->packed);
+    SZG_TRY(open_arrays(context, self));
+    return fill(context, column, self);
+}
+
 szg_status szgi_inverse_open(szg_context *context, const szg_toeplitz *t, szgi_inverse **out) {
     szgi_inverse *self;
+    double *column = NULL;
     *out = NULL;
     SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->n = t->n;
-    self->length = szgi_fft_fast_length(2 * t->n);
     self->width = t->real ? 1 : 2;
-    self->values = t->real ? self->length / 2 + 1 : self->length;
-    szg_status status = open_arrays(context, self);
+    szg_status status = szgi_memory_alloc(context, self->n * self->width, &column);
     if (status == SZG_OK)
-        status = fill(context, t, self);
+        status = first_column(context, t, self->n * self->width, column);
+    if (status == SZG_OK)
+        status = open_from(context, column, self);
+    szgi_memory_free(column);
     if (status != SZG_OK)
         szgi_inverse_close(&self);
     *out = self;
@@ -165,6 +186,8 @@ static szg_status run_triangle(szg_context *context, void *argument, int64_t whi
 
 szg_status szgi_inverse_apply(szg_context *context, szgi_inverse *self, const double *x,
                               double *y) {
+    if (self->packed)
+        return szgi_inverse_packed_apply(context, self->packed, x, y);
     size_t size = (size_t)(self->n * self->width) * sizeof *x;
     szg_c64 *plus = self->part[0], *minus = self->part[1];
     memcpy(self->vector[0], x, size);

@@ -59,12 +59,10 @@ static szg_c64 scale_ends(const szg_c64 *spectrum, int64_t half, szg_c64 z) {
 
 void szgi_packed_scale(const szgi_packed *packed, const szg_c64 *spectrum, char op, int64_t block,
                        int64_t blocks, const szg_c64 *from, szg_c64 *to) {
-    int64_t half = packed->half, pairs = half / 2, size = pairs / blocks;
-    int64_t first = block * size, last = block + 1 < blocks ? first + size - 1 : pairs;
-    if (first == 0) {
+    int64_t half = packed->half, pairs = half / 2;
+    int64_t first = 1 + pairs * block / blocks, last = pairs * (block + 1) / blocks;
+    if (block == 0)
         to[0] = scale_ends(spectrum, half, from[0]);
-        first = 1;
-    }
     for (int64_t j = first; j <= last; j++) { /* 2 j = h: w = -i, and the pair is one number */
         szg_c64 w = 2 * j < half ? szgi_conjugate(packed->turn[2 * j]) : (szg_c64){0, -1};
         szg_c64 here = spectrum[j], mirrored = spectrum[half - j];
