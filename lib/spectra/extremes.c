@@ -8,6 +8,7 @@
 /* Up to this order all values together cost less than an iteration may, and up to so many times the
  * values asked for. */
 enum { ORDER_MIN = 2048, SHARE_MIN = 20 };
+enum { VAST = 1 << 25 }; /* orders from which on memory is short */
 /* Restarts of Lanczos: before shift-and-invert is tried, in it, where nothing is to be gained by
  * it, after it failed, and where it cannot be had. */
 enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, HOPELESS_RESTARTS = 1, LAST_RESTARTS = 20 };
@@ -42,16 +43,26 @@ bool szgi_extremes_suffice(const szgi_selection *selection, bool complete,
 typedef struct end_search {
     const szgi_operator *s;
     int64_t k;
-    double *vectors, *product; /* k n and n numbers */
-    const szg_toeplitz *t;     /* NULL: no shift-and-invert */
-    double rounding;           /* of products, relative to ||x|| */
+    const szg_toeplitz *t; /* NULL: no shift-and-invert */
+    double rounding;       /* of products, relative to ||x|| */
 } end_search;
+
+/* Vectors that Lanczos keeps. Many save restarts; where each takes 0.3 GB and more, few. */
+static int64_t plain_basis(const end_search *search) {
+    return 2 * search->k + (search->s->n < VAST ? 20 : 8);
+}
+
+/* The inverse has the ends well apart: a few more than the values converge as soon. */
+static int64_t inverse_basis(const end_search *search) {
+    return search->k + (search->s->n < VAST ? 12 : 5);
+}
 
 /* k values of one end, ascending, and how far from each an eigenvalue may be. */
 typedef struct end_pairs {
     double *values, *errors;
+    double *vectors; /* k rows, or NULL: there are none */
     double residual; /* the largest */
-    bool there, converged;
+    bool converged;
 } end_pairs;
 
 static void swap(double *x, double *y) {
@@ -71,13 +82,13 @@ static void sort_pairs(int64_t k, end_pairs *pairs) {
 /* Replaces values by Rayleigh quotients, whose error is quadratic in the residual. An eigenvalue
  * lies within ||T v - value v|| / ||v|| of any value; to what is computed come the rounding of the
  * product, of the difference (3 units of |value| and of the product's norm), and of the sums. */
-static szg_status refine(szg_context *context, const end_search *search, end_pairs *pairs) {
+static szg_status refine_with(szg_context *context, const end_search *search, double *product,
+                              end_pairs *pairs) {
     int64_t n = search->s->n;
     double sums = 1 + (double)n * DBL_EPSILON;
     pairs->residual = 0;
     for (int64_t i = 0; i < search->k; i++) {
-        const double *v = search->vectors + i * n;
-        double *product = search->product;
+        const double *v = pairs->vectors + i * n;
         SZG_TRY(search->s->apply(context, search->s->data, v, product));
         double square = szgi_dot(n, v, v), value = szgi_dot(n, v, product) / square;
         for (int64_t j = 0; j < n; j++)
@@ -89,6 +100,14 @@ static szg_status refine(szg_context *context, const end_search *search, end_pai
     }
     sort_pairs(search->k, pairs);
     return SZG_OK;
+}
+
+static szg_status refine(szg_context *context, const end_search *search, end_pairs *pairs) {
+    double *product;
+    SZG_TRY(szgi_memory_alloc(context, search->s->n, &product));
+    szg_status status = refine_with(context, search, product, pairs);
+    szgi_memory_free(product);
+    return status;
 }
 
 /* ---- Shift and invert ---- */
@@ -204,7 +223,7 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
     bool hopeless = widest < 10 * search->rounding;
     szgi_lanczos_options options = {.largest = true,
                                     .k = search->k,
-                                    .basis = search->k + 12,
+                                    .basis = inverse_basis(search),
                                     .restarts = hopeless && search->k > 1 ? HOPELESS_RESTARTS
                                                                           : INVERSE_RESTARTS,
                                     .tolerance = 1e-10,
@@ -212,16 +231,15 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
                                     .what = "extremes, shift and invert"};
     szg_status status = open_inverse(context, search, largest, shape, &inverse);
     if (status == SZG_OK) {
-        status = szgi_lanczos(context, &inverted, &options, pairs->values, search->vectors,
+        status = szgi_lanczos(context, &inverted, &options, pairs->values, &pairs->vectors,
                               &pairs->converged);
-        pairs->there = pairs->converged || (options.partial && !isnan(pairs->values[0]));
     }
     szgi_memory_free(inverse.z);
     szgi_inverse_close(&inverse.inverse);
     if (status != SZG_EDOMAIN && status != SZG_ENOCONV)
         return status;
     /* The shift is not outside the spectrum, or CG stalls. */
-    pairs->there = pairs->converged = false;
+    pairs->converged = false;
     return SZG_OK;
 }
 
@@ -231,14 +249,13 @@ static szg_status plain_search(szg_context *context, const end_search *search, b
                                int64_t restarts, end_pairs *pairs) {
     szgi_lanczos_options options = {.largest = largest,
                                     .k = search->k,
+                                    .basis = plain_basis(search),
                                     .restarts = restarts,
                                     .tolerance = 1e-12,
                                     .partial = search->k > 1,
                                     .what = "extremes"};
-    SZG_TRY(szgi_lanczos(context, search->s, &options, pairs->values, search->vectors,
-                         &pairs->converged));
-    pairs->there = pairs->converged || (options.partial && !isnan(pairs->values[0]));
-    return SZG_OK;
+    return szgi_lanczos(context, search->s, &options, pairs->values, &pairs->vectors,
+                        &pairs->converged);
 }
 
 /* Of one value at an end: cheap attempts first. */
@@ -266,7 +283,7 @@ static szg_status search_several(szg_context *context, const end_search *search,
     if (!(shape.gap < CLUSTERED * shape.width))
         return plain_search(context, search, largest, SEVERAL_RESTARTS, pairs);
     SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
-    return pairs->there ? SZG_OK : plain_search(context, search, largest, LAST_RESTARTS, pairs);
+    return pairs->vectors ? SZG_OK : plain_search(context, search, largest, LAST_RESTARTS, pairs);
 }
 
 /* Into the listed values and their errors; what is not there is NaN. */
@@ -274,15 +291,16 @@ static szg_status settle_end(szg_context *context, const end_search *search, boo
                              szg_spectrum *out, bool *converged, double *worst) {
     int64_t first = largest ? out->count - search->k : 0;
     end_pairs pairs = {.values = out->re + first, .errors = out->error + first};
-    SZG_TRY(search->k > 1 ? search_several(context, search, largest, &pairs)
-                          : search_one(context, search, largest, &pairs));
-    if (pairs.there)
-        SZG_TRY(refine(context, search, &pairs));
-    for (int64_t i = 0; !pairs.there && i < search->k; i++)
+    szg_status status = search->k > 1 ? search_several(context, search, largest, &pairs)
+                                      : search_one(context, search, largest, &pairs);
+    if (status == SZG_OK && pairs.vectors)
+        status = refine(context, search, &pairs);
+    for (int64_t i = 0; !pairs.vectors && i < search->k; i++)
         pairs.values[i] = pairs.errors[i] = NAN;
+    szgi_memory_free(pairs.vectors);
     *converged = pairs.converged;
     *worst = szgi_larger(*worst, pairs.residual);
-    return SZG_OK;
+    return status;
 }
 
 /* Whether all of several values but the innermost, which is there to be their neighbour, are told
@@ -324,11 +342,19 @@ static szg_status search_ends(szg_context *context, const end_search *search, sz
     return SZG_OK;
 }
 
-/* Of n numbers: those that the search ends with, Lanczos's, and of a Toeplitz matrix the inverse's
- * and the products'. Said before work starts: at n = 10^8 each takes 0.8 GB. */
+/* Of n real numbers, at the worst moment. Lanczos holds its basis and four vectors beside the
+ * inverse, whose first column took up to 19 before: those of conjugate gradients, and products with
+ * the shifted matrix and its circulant. Said before work starts: at n = 10^8 a vector takes 0.8 GB.
+ */
 static int64_t vectors_needed(const end_search *search) {
-    int64_t result = search->k + 1, basis = 2 * search->k + 20 + 4, inverse = 16 + 10;
-    return result + basis + (search->t ? inverse * (szgi_toeplitz_is_real(search->t) ? 1 : 2) : 0);
+    int64_t plain = plain_basis(search) + 4;
+    if (!search->t)
+        return plain;
+    int64_t width = szgi_toeplitz_is_real(search->t) ? 1 : 2, column = 19 * width;
+    int64_t mapped = width == 1 ? 0 : 4;
+    int64_t inverted = inverse_basis(search) + 4 + szgi_inverse_vectors(search->t) + mapped;
+    int64_t most = plain > inverted ? plain : inverted;
+    return szgi_toeplitz_vectors(search->t) + (most > column ? most : column);
 }
 
 static szg_status extremes_run(szg_context *context, const szgi_operator *s, const szg_toeplitz *t,
@@ -336,17 +362,13 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
                                bool *complete) {
     end_search search = {.s = s, .k = selection->high, .t = t, .rounding = rounding};
     *complete = false;
-    int64_t needed = search.k > 1 ? vectors_needed(&search) : search.k + 1;
-    SZG_TRY(szgi_memory_require(context, s->n, needed, sizeof(double), "the search for the ends",
-                                "ask for fewer values, or take a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, s->n * (search.k + 1), &search.vectors));
-    search.product = search.vectors + s->n * search.k;
-    szg_status status = szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
-                                           SZG_SPECTRUM_EIGENVALUE, false, out);
-    if (status == SZG_OK)
-        status = search_ends(context, &search, out, complete);
-    szgi_memory_free(search.vectors);
-    return szgi_spectrum_finish(status, out);
+    if (search.k > 1)
+        SZG_TRY(szgi_memory_require(context, s->n, vectors_needed(&search), sizeof(double),
+                                    "the search for the ends",
+                                    "ask for fewer values, or take a smaller order"));
+    SZG_TRY(szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
+                               SZG_SPECTRUM_EIGENVALUE, false, out));
+    return szgi_spectrum_finish(search_ends(context, &search, out, complete), out);
 }
 
 szg_status szgi_extremes_symmetric(szg_context *context, const szgi_operator *s, double rounding,

@@ -67,7 +67,7 @@ static const struct {
 static szg_status run(szg_context *context, gram_operator *gram, double *work, int64_t k,
                       szg_spectrum *out) {
     szgi_operator s = {.n = gram->l->n, .apply = gram_product, .data = gram};
-    double *vectors = work + s.n, *y = vectors + k * s.n;
+    double *vectors = NULL, *y = work + s.n;
     bool converged = false;
     gram->product = work;
     for (size_t i = 0; !converged && i < sizeof attempts / sizeof *attempts; i++) {
@@ -77,14 +77,16 @@ static szg_status run(szg_context *context, gram_operator *gram, double *work, i
                                         .restarts = attempts[i].restarts,
                                         .tolerance = attempts[i].tolerance,
                                         .what = "largest singular values"};
-        SZG_TRY(szgi_lanczos(context, &s, &options, out->re, vectors, &converged));
+        SZG_TRY(szgi_lanczos(context, &s, &options, out->re, &vectors, &converged));
     }
     if (!converged)
         return szgi_fail(context, SZG_ENOCONV,
                          "Lanczos did not find the largest singular value at n = %lld: ask for all "
                          "of them",
                          (long long)s.n);
-    return fill_triples(context, gram, vectors, y, k, out);
+    szg_status status = fill_triples(context, gram, vectors, y, k, out);
+    szgi_memory_free(vectors);
+    return status;
 }
 
 szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operator *l,
@@ -92,9 +94,7 @@ szg_status szgi_extremes_singular(szg_context *context, const szgi_square_operat
     int64_t k = selection->high;
     gram_operator gram = {.l = l};
     double *work;
-    SZG_TRY(szgi_memory_require(context, l->n, k + 2, sizeof *work, "the extreme vectors",
-                                "take a smaller order"));
-    SZG_TRY(szgi_memory_alloc(context, l->n * (k + 2), &work));
+    SZG_TRY(szgi_memory_alloc(context, 2 * l->n, &work));
     szg_status status = szgi_spectrum_open(context, l->n, szgi_selection_count(selection),
                                            SZG_SPECTRUM_SINGULAR, false, out);
     if (status == SZG_OK)

@@ -85,7 +85,7 @@ static szg_status lanczos_iterate(szg_context *context, const szgi_operator *s,
 
 /* ARPACK's d ascends; z lies in v, one vector after the other. */
 static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_options *options,
-                                  lanczos_run *run, double *values, double *vectors,
+                                  lanczos_run *run, double *values, double **vectors,
                                   bool *converged) {
     *converged = run->info == 0 && run->iparam[4] >= run->nev;
     if (run->info < 0 && run->info != -9999)
@@ -107,15 +107,17 @@ static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_optio
         return szgi_fail(context, SZG_ENOCONV, "ARPACK's dseupd answered info = %d",
                          (int)run->info);
     memcpy(values, run->d, (size_t)run->nev * sizeof *values);
-    memcpy(vectors, run->v, (size_t)run->nev * (size_t)run->n * sizeof *vectors);
+    *vectors = run->v;
+    run->v = NULL;
     return SZG_OK;
 }
 
 szg_status szgi_lanczos(szg_context *context, const szgi_operator *s,
-                        const szgi_lanczos_options *options, double *values, double *vectors,
+                        const szgi_lanczos_options *options, double *values, double **vectors,
                         bool *converged) {
     lanczos_run run;
     *converged = false;
+    *vectors = NULL;
     SZG_TRY(szgi_backend_prepare(context)); /* ARPACK calls BLAS */
     SZG_TRY(lanczos_open(context, s, options, &run));
     pthread_mutex_lock(&arpack_lock);

@@ -22,12 +22,14 @@ typedef struct szgi_lanczos_options {
 } szgi_lanczos_options;
 
 /* Implicitly restarted Lanczos (ARPACK; Lehoucq, Sorensen, Yang 1998) from a fixed pseudo-random
- * start. vectors: k rows of n, orthonormal, sorted with `values` ascending. *converged tells
- * whether all k met the tolerance; where not, values and vectors are undefined, but with `partial`:
- * then those k Ritz pairs are there, or values[0] is NaN. ARPACK keeps state
- * between its calls, so one run at a time holds a lock: `apply` must not call this function. */
+ * start. *vectors, which the caller frees: k rows of n, orthonormal, sorted with `values`
+ * ascending, at the head of the basis itself, because a copy of a vector may take a gigabyte.
+ * *converged tells whether all k met the tolerance; where not, *vectors is NULL and values[0] is
+ * NaN, but with `partial`: then those k Ritz pairs may be there. Memory: basis + 4 vectors. ARPACK
+ * keeps state between its calls, so one run at a time holds a lock: `apply` must not call this
+ * function. */
 SZG_CHECK_RESULT szg_status szgi_lanczos(szg_context *context, const szgi_operator *s,
                                          const szgi_lanczos_options *options, double *values,
-                                         double *vectors, bool *converged);
+                                         double **vectors, bool *converged);
 
 #endif

@@ -66,6 +66,16 @@ szg_status szgi_toeplitz_pair(szg_context *context, const szg_toeplitz *t, bool 
     return status;
 }
 
+/* A pair of circulants has three vectors and four more at work. An embedding has one of length
+ * n + degree and two more at work, complex ones of a complex matrix. */
+int64_t szgi_toeplitz_vectors(const szg_toeplitz *t) {
+    if (szgi_toeplitz_is_direct(t))
+        return 0;
+    if (szgi_pair_serves(t))
+        return 7;
+    return ((t->real ? 3 : 6) * (t->n + t->degree) - 1) / t->n + 1;
+}
+
 typedef struct apply_job {
     const szg_toeplitz *t;
     const szgi_circulant *circulant; /* NULL: directly */

@@ -136,8 +136,19 @@ static szg_status fill(szg_context *context, const double *column, szgi_inverse 
     return transform_column(context, self, 1, scale);
 }
 
-static szg_status open_from(szg_context *context, const double *column, szgi_inverse *self) {
-    if (self->width == 1 && szgi_inverse_packed_serves(self->n))
+static bool is_packed(const szg_toeplitz *t) {
+    return t->real && szgi_inverse_packed_serves(t->n);
+}
+
+/* inverse_packed.c has spectra of n, turns of n and parts of n / 2 complex numbers. Here spectra
+ * and the three transforms have n + 1 of them and `vector` twice 2 n real ones, or twice that. */
+int64_t szgi_inverse_vectors(const szg_toeplitz *t) {
+    return is_packed(t) ? 7 : t->real ? 14 : 28;
+}
+
+static szg_status open_from(szg_context *context, const szg_toeplitz *t, const double *column,
+                            szgi_inverse *self) {
+    if (is_packed(t))
         return szgi_inverse_packed_open(context, self->n, column, &self->packed);
     SZG_TRY(open_arrays(context, self));
     return fill(context, column, self);
@@ -154,7 +165,7 @@ szg_status szgi_inverse_open(szg_context *context, const szg_toeplitz *t, szgi_i
     if (status == SZG_OK)
         status = first_column(context, t, self->n * self->width, column);
     if (status == SZG_OK)
-        status = open_from(context, column, self);
+        status = open_from(context, t, column, self);
     szgi_memory_free(column);
     if (status != SZG_OK)
         szgi_inverse_close(&self);

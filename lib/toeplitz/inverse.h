@@ -15,6 +15,9 @@ SZG_CHECK_RESULT szg_status szgi_inverse_open(szg_context *context, const szg_to
                                               szgi_inverse **out);
 void szgi_inverse_close(szgi_inverse **inverse);
 
+/* Memory that it keeps, in vectors of n real numbers. */
+int64_t szgi_inverse_vectors(const szg_toeplitz *t);
+
 /* y = B x, n numbers each (of a complex kind 2 n: real and imaginary parts in turn), B the exactly
  * Hermitian matrix of the column found, near T^-1: six transforms, two threads. x and y may be the
  * same. One thread at a time. */

@@ -34,6 +34,9 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_enclose(szg_context *context,
 /* ||fl(T x) - T x||_2 <= this ||x||_2 for the products of szg_toeplitz_apply and
  * szgi_toeplitz_apply_complex: a bound to first order in the rounding unit. */
 double szgi_toeplitz_product_error(const szg_toeplitz *toeplitz);
+/* Memory of these products, in vectors of n real numbers: what the matrix keeps after the first and
+ * what one has at work. */
+int64_t szgi_toeplitz_vectors(const szg_toeplitz *toeplitz);
 
 /* The n x n matrix itself, row-major. SZG_ENOMEM where 8 n^2 (complex: 16 n^2) bytes exceed the
  * available memory, whoever has allocated the array; szgi_toeplitz_dense of a complex kind is
