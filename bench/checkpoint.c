@@ -224,12 +224,7 @@ static szg_status open_peer(szg_context *context, const bench_run *run, heads_jo
         return SZG_OK;
     bench_peer_options options = {
         .program = &bench_peer_numpy, .threads = 1, .plain = true, .log = run->options.rival_log};
-    szg_status status = bench_peer_open(context, &options, &job->peer);
-    if (status != SZG_EBACKEND)
-        return status;
-    szgi_say(context, SZG_WARNING, "%s; the rival's columns stay empty",
-             szg_context_message(context));
-    return SZG_OK;
+    return bench_peer_open_or_say(context, &options, &job->peer);
 }
 
 /* One thread and all of them: the processor's time says what more threads cost, the wall clock what

@@ -166,6 +166,16 @@ static bool receive_line(szg_context *context, int socket, char *line, size_t si
     return true;
 }
 
+szg_status bench_peer_open_or_say(szg_context *context, const bench_peer_options *options,
+                                  bench_peer *peer) {
+    szg_status status = bench_peer_open(context, options, peer);
+    if (status != SZG_EBACKEND)
+        return status;
+    szgi_say(context, SZG_WARNING, "%s; the rival's columns stay empty",
+             szg_context_message(context));
+    return SZG_OK;
+}
+
 szg_status bench_peer_ask(szg_context *context, bench_peer *peer, const char *request, char *answer,
                           size_t size) {
     char line[512];

@@ -31,6 +31,11 @@ typedef struct bench_peer_options {
 SZG_CHECK_RESULT szg_status bench_peer_open(szg_context *context, const bench_peer_options *options,
                                             bench_peer *peer);
 
+/* The same, but where there is none a warning says so, and peer->process is 0. */
+SZG_CHECK_RESULT szg_status bench_peer_open_or_say(szg_context *context,
+                                                   const bench_peer_options *options,
+                                                   bench_peer *peer);
+
 /* Sends a line and waits for the answer's, which is cut to `size`. SZG_EBACKEND: the peer
  * died, or says why it cannot. SZG_ECANCEL: the work shall stop. */
 SZG_CHECK_RESULT szg_status bench_peer_ask(szg_context *context, bench_peer *peer,

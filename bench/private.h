@@ -129,6 +129,7 @@ bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
 bench_item_fn bench_batch_small;
 bench_item_fn bench_rotary_kernel, bench_rotary_logits;
 bench_item_fn bench_symbol_range;
+bench_item_fn bench_extremes, bench_density;
 bench_item_fn bench_checkpoint_heads, bench_checkpoint_stages, bench_checkpoint_large;
 bench_item_fn bench_train_product, bench_train_first, bench_train_step, bench_train_operations;
 bench_item_fn bench_train_evaluation, bench_train_attention;
