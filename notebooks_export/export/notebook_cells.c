@@ -15,6 +15,8 @@
     X(counterexamples)                                                                             \
     X(ranges)                                                                                      \
     X(spectrum)                                                                                    \
+    X(extremes)                                                                                    \
+    X(density)                                                                                     \
     X(symbol)                                                                                      \
     X(contraction)                                                                                 \
     X(contraction_map)                                                                             \

@@ -85,6 +85,8 @@ def make(program, folder):
     inputs = folder + "-inputs/"
     run("spectrum", "--all", "-n", "64", "--pe", "alibi:heads=2", "--pe", "kms:rho=0.9", "--pe",
         "relative:seed=3", "--pe", "rope:dim=8", "-o", f"{folder}/spectrum/")
+    run("spectrum", "--k", "3", "-n", "64", "--pe", "relative:seed=3", "-o", f"{folder}/ends/")
+    run("spectrum", "--density", "-n", "64", "--pe", "relative:seed=3", "-o", f"{folder}/density/")
     run("symbol", "--pe", "alibi:heads=2", "--pe", "kms:rho=0.9", "-o", f"{folder}/symbol/")
     run("verify", "-o", f"{folder}/verify/")
     run("checkpoint", _model(inputs + "model"), "-o", f"{folder}/checkpoint/")

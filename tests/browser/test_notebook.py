@@ -31,7 +31,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 ROUNDS = int(os.environ.get("SZG_TEST_MULTIPLIER", "1")) * 2
 TABLES = {"table1", "curves", "ablation", "sweep", "claims", "lemma", "counterexamples", "ranges", "spectrum",
-          "symbol", "contraction", "contraction_map", "toeplitzness", "heads", "rotary", "kernel"}
+          "extremes", "density", "symbol", "contraction", "contraction_map", "toeplitzness", "heads", "rotary", "kernel"}
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
 

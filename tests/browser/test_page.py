@@ -30,14 +30,15 @@ SUBJECT = "Positional encodings and the spectra of attention logits"
 SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_metrics": "curves",
             "reproduce_ablation": "ablation", "ablate_ablation": "ablation", "reproduce_sweep": "sweep",
             "reproduce_switches": "switches", "verify_claims": "claims", "spectrum_eigenvalues": "spectrum",
-            "spectrum_summary": "ranges",
+            "spectrum_summary": "ranges", "spectrum_extremes": "extremes",
+            "spectrum_density": "density", "spectrum_moments": "density",
             "symbol_samples": "symbol", "train_contraction": "contraction",
             "logits_statistics": "softmax",
             "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary",
             "checkpoint_kernel": "kernel"}
 #: Sections that may show tables alone; trainings have their runs in table1.
 LISTS = {"findings", "others", "data", "provenance"}
-ORDER = ["findings", "ranges", "spectrum", "symbol", "claims", "toeplitzness", "rotary", "kernel", "contraction",
+ORDER = ["findings", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary", "kernel", "contraction",
          "softmax",
          "table1", "curves", "ablation", "sweep", "switches", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}

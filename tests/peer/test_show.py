@@ -625,6 +625,31 @@ def check_checkpoint(both):
              [one["energy"][one["theta"] == t].mean() for t in theta])
 
 
+def check_long():
+    """Densities with errors and resolution, and ends of spectra, some of them not resolved."""
+    at = np.linspace(0.5, 9.5, 28)
+    made = table(result=["."] * 28, source=["models/a.npy"] * 28, matrix=["coefficients"] * 28, head=[0] * 28, n=[100] * 28,
+                 **{"lambda": at}, density=1 / at, error=np.full(28, 0.2), resolution=at / 10)
+    (axis,) = drawn("density", lambda: szego.plot.density({"spectrum_density": made}))
+    equal("density: the line", line(axis, "head 0, order n 100"), (at, 1 / at))
+    (area, *_), spans = axis.collections, [one.get_segments() for one in axis.collections if hasattr(one, "get_segments")]
+    ends = area.get_paths()[0].vertices
+    near("density: the area is one error to either side, and not below 0",
+         [ends[:, 1].min(), ends[:, 1].max()], [max(1 / at[-1] - 0.2, 0), 1 / at[0] + 0.2])
+    near("density: bars are the resolution", [segment[1][0] - segment[0][0] for segment in spans[0]],
+         [(segment[1][0] + segment[0][0]) / 10 for segment in spans[0]])
+    tap.ok("density: seven bars", len(spans[0]) == 7, str(len(spans[0])))
+    error, gap, resolved = np.array([1e-9, 1e-12, 1e-12]), np.array([1e-10, 1e-3, 1e-2]), [0, 1, 1]
+    ends = table(result=["."] * 6, source=["a"] * 6, matrix=["kernel"] * 6, head=[0] * 6, n=[9] * 6,
+                 end=["least"] * 3 + ["largest"] * 3, index=[0, 1, 2] * 2, error=np.tile(error, 2), gap=np.tile(gap, 2),
+                 resolved=resolved * 2)
+    for axis, end in zip(drawn("extremes", lambda: szego.plot.extremes({"spectrum_extremes": ends})), ("least", "largest")):
+        equal(f"extremes, {end}: errors", line(axis, "error"), ([0, 1, 2], error))
+        equal(f"extremes, {end}: gaps", line(axis, "gap"), ([0, 1, 2], gap))
+        equal(f"extremes, {end}: resolved ones are filled", axis.lines[1].get_xdata(), [1, 2])
+        tap.ok(f"extremes, {end}: title", axis.get_title() == f"a, head 0, {end}: 2 of 3 resolved", axis.get_title())
+
+
 def check_arguments(folder, loaded):
     figure, axis = plt.subplots()
     tap.ok("ax: the caller's", szego.plot.sweep(loaded, axis) is axis and plt.get_fignums() == [figure.number]
@@ -689,7 +714,7 @@ def check_words():
             texts.update(re.findall(r'"((?:[^"\\\n]|\\.)*)"', file.read()))
     # Words that no axis or legend of the report has.
     own = {"layer.head", "density", "verdict", "claim", "certified range of |a|"}
-    names = re.compile(r"(head|layer|task) \S+|rope\S*|nope")
+    names = re.compile(r"(head|layer|task) [^\s,]+(, order n \d+)?|rope\S*|nope")
     words = {re.sub(", method .*", "", word) for word in SEEN}
     other = {word for word in words - texts - set(report.values()) - own if not names.fullmatch(word)}
     tap.ok("axes and legends say what the report says", len(words) > 40 and not other, str(sorted(other)))
@@ -706,7 +731,7 @@ def check_source(folder):
     sections = dict(zip(parts[::2], parts[1::2]))
     sections["load"] = sections.pop("base")
     missing = [name for name, text in sections.items() if text.strip() not in cells.get(name, "")]
-    tap.ok("a notebook draws with the same functions", len(sections) == 17 and not missing
+    tap.ok("a notebook draws with the same functions", len(sections) == 19 and not missing
            and set(szego.plot.__all__) == set(sections) - {"load"}, str(missing))
 
 
@@ -722,6 +747,7 @@ def check_figures(folder, loaded, trained):
     check_spectrum_objects()
     for name in ("curves", "contraction", "contraction_map"):
         drawn(f"{name} of a run in this process", lambda name=name: getattr(szego.plot, name)(trained))
+    check_long()
     check_arguments(folder, loaded)
     check_words()
     check_source(folder)

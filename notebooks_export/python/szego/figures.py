@@ -16,9 +16,10 @@ DASHES = ["-", "--", "-.", ":"]
 GREY = "0.45"
 # What axes call a column, as in szego's HTML report.
 LABELS = {
-    "accuracy": "accuracy", "ceiling": "label ceiling", "drop": "loss of accuracy", "effective_rank": "effective rank",
+    "accuracy": "accuracy", "ceiling": "label ceiling", "density": "density of eigenvalues",
+    "drop": "loss of accuracy", "effective_rank": "effective rank",
     "encoding": "encoding", "energy": "energy", "epoch": "epoch", "head": "head", "kernel": "mean kernel",
-    "lag": "lag (positions)", "layer": "layer",
+    "lag": "lag (positions)", "lambda": "eigenvalue", "layer": "layer",
     "loss": "cross-entropy (nats)", "majorised": "share of heads and probes majorised",
     "margin": "slack of the majorisation", "n": "order n", "norm_ratio": "ratio of the largest singular values",
     "nuclear_ratio": "ratio of the sums of singular values", "rotated_heads": "heads that RoPE turns",
@@ -761,5 +762,51 @@ def rotary(tables, ax=None):
             mean_line(axis, means(group, "theta", "energy"), i, marker=".", label=show(word("layer", layer)))
         axis.set(xscale="log", yscale="log")
         describe(axis, show(last_name(of[1])), LABELS["theta"], LABELS["energy"])
+        legend(axis)
+    return axes
+
+
+# ---- density ----
+def density(tables, ax=None):
+    """Density of the eigenvalues of a long kernel, a panel a matrix, a line a head and order: the area is one standard
+    error to either side, and the grey bars have the kernel's standard deviation, its resolution."""
+    rows = known(table(tables, "spectrum_density"), "density")
+    kernels = some(split(rows, "result", "source", "matrix"), "matrices")
+    axes = panels(len(kernels), ax)
+    for axis, (of, part) in zip(axes, kernels):
+        for i, ((head, n), line) in enumerate(some(split(part, "head", "n"), "lines")):
+            at, values, error = (numbers(line, column) for column in ("lambda", "density", "error"))
+            axis.plot(at, values, **style(i), label=show(word("head", head), word("order n", n)))
+            if (error > 0).any():
+                axis.fill_between(at, np.maximum(values - error, 0), values + error, color=style(i)["color"], alpha=0.15,
+                                  linewidth=0)
+            if i == 0:
+                some_of = np.arange(len(at))[len(at) // 14:: max(len(at) // 7, 1)]
+                axis.errorbar(at[some_of], values[some_of], xerr=numbers(line, "resolution")[some_of], fmt=".",
+                              color=GREY, capsize=3, label="resolution")
+        if (numbers(part, "density") > 0).all() and wide(numbers(part, "density")):
+            axis.set_yscale("log")
+        describe(axis, show(last_name(of[1]), of[2]), LABELS["lambda"], LABELS["density"])
+        legend(axis)
+    return axes
+
+
+# ---- extremes ----
+def extremes(tables, ax=None):
+    """Errors and gaps of the eigenvalues at both ends of a long kernel's spectrum by their place from the end, a panel
+    an end. A value is resolved where the error is at most a tenth of the gap, and drawn as a filled point."""
+    rows = known(table(tables, "spectrum_extremes"), "error")
+    ends = some(split(rows, "result", "source", "matrix", "head", "n", "end"), "ends")
+    axes = panels(len(ends), ax)
+    for axis, (of, part) in zip(axes, ends):
+        place, resolved = numbers(part, "index"), numbers(part, "resolved") == 1
+        for i, column in enumerate(("error", "gap")):
+            values = numbers(part, column)
+            axis.plot(place, values, **{**style(i), "linestyle": ""}, marker="o", fillstyle="none", label=column)
+            axis.plot(place[resolved], values[resolved], color=style(i)["color"], linestyle="", marker="o")
+        axis.set_yscale("log")
+        counted(axis)
+        describe(axis, show(last_name(of[1]), word("head", of[3]), f"{of[5]}: {resolved.sum()} of {len(place)} resolved"),
+                 "place from the end", "distance")
         legend(axis)
     return axes

@@ -25,8 +25,8 @@ try:
 except ImportError as _error:
     raise SzegoError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
-__all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "heads", "kernel", "lemma",
-           "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
+__all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
+           "heads", "kernel", "lemma", "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
 
 # The caller's line: above it are a function of this module, _draw, the figure, figures.some and this.
 figures.tell = lambda text: warnings.warn(text, stacklevel=6)
@@ -55,6 +55,18 @@ def symbol(results, ax=None, **where):
     names = [f"{of}_samples" for of in ("symbol", "spectrum", "checkpoint")]
     return _draw(figures.symbol, _tables(results, Symbol, _of_symbol), ax, where, names,
                  [of.replace("samples", "range") for of in names])
+
+
+def density(results, ax=None, **where):
+    """Density of the eigenvalues of long kernels, with its standard error and its resolution. Tables of
+    `spectrum --density`."""
+    return _draw(figures.density, results, ax, where, ("spectrum_density",))
+
+
+def extremes(results, ax=None, **where):
+    """Errors and gaps of the eigenvalues at the ends of long kernels' spectra, and which are resolved. Tables of
+    `spectrum --k K`."""
+    return _draw(figures.extremes, results, ax, where, ("spectrum_extremes",))
 
 
 def ranges(results, ax=None, **where):

@@ -162,18 +162,18 @@ static void draw_points(const pen *pen, const plot_series *one, const figure_sty
                                      one->hover));
 }
 
-/* The area around means; whiskers and points on the line where these say more than the line. */
+/* The area around means, or where the record wants one; whiskers and points on the line where these say more than the line. */
 static void draw_line(const pen *pen, const plot_series *one, const figure_style *style) {
     const figure_style area = {.colour = style->colour}, points = {.colour = style->colour};
-    bool means = pen->figure->plot->values == PLOT_MEANS;
+    bool area_between = pen->figure->plot->values == PLOT_MEANS || pen->figure->plot->area;
     if (one->count == 0)
         return;
-    if (means && one->lo && one->hi)
+    if (area_between && one->lo && one->hi)
         keep(pen, szgi_figure_band(context_of(pen), pen->paper, &area, one->count, one->x, one->lo,
                                    one->hi));
     if (pen->figure->run->status == SZG_OK)
         keep(pen, szgi_figure_line(context_of(pen), pen->paper, style, one->count, one->x, one->y));
-    if (!means && (one->lo || one->hover) && pen->figure->run->status == SZG_OK)
+    if (!area_between && (one->lo || one->hover) && pen->figure->run->status == SZG_OK)
         draw_points(pen, one, &points);
 }
 
