@@ -167,27 +167,34 @@ static szg_status step(szg_context *context, const products_job *job, double tim
 
 /* Moments 2 j and 2 j + 1. Imaginary parts of <t_i, t_j> vanish in exact arithmetic, because t_i
  * and t_j are polynomials of one Hermitian matrix times one vector. */
-static void take_two(const products_job *job, int64_t j, const double products[2], double *sum) {
+static void take_two(int64_t j, const double products[2], double *sum) {
     double factor = j == 0 ? 1 : 2;
     sum[2 * j] = factor * products[0] - (j == 0 ? 0 : sum[0]);
-    if (2 * j + 1 < job->options->moments)
-        sum[2 * j + 1] = factor * products[1] - (j == 0 ? 0 : sum[1]);
+    sum[2 * j + 1] = factor * products[1] - (j == 0 ? 0 : sum[1]);
+}
+
+/* The last of an odd number of moments, 2 j > 0, needs no further product. */
+static void take_last(const products_job *job, int64_t j, const double *now, double *sum) {
+    int64_t size = szg_toeplitz_size(job->t) * job->width;
+    sum[2 * j] = 2 * szgi_dot(size, now, now) - sum[0];
 }
 
 static szg_status run_vector(szg_context *context, products_job *job, int64_t vector,
                              recurrence *at) {
-    int64_t pairs = (job->options->moments + 1) / 2, all = pairs * job->options->vectors;
+    int64_t pairs = job->options->moments / 2, all = pairs * job->options->vectors;
     double *sum = job->sum + vector * job->options->moments;
     draw_signs(job, vector, at->now);
     for (int64_t j = 0; j < pairs; j++) {
         SZG_TRY(szgi_context_check_cancel(context));
         double products[2];
         SZG_TRY(step(context, job, j == 0 ? 1 : 2, at, products)); /* `before` is 0 at first */
-        take_two(job, j, products, sum);
+        take_two(j, products, sum);
         double *free = at->before;
         *at = (recurrence){.before = at->now, .now = at->next, .next = free};
         szgi_progress(context, "moments", ++job->done, all);
     }
+    if (job->options->moments % 2 != 0)
+        take_last(job, pairs, at->now, sum);
     return SZG_OK;
 }
 
@@ -205,9 +212,22 @@ static szg_status vector_block(szg_context *context, void *argument, int64_t blo
 
 /* A vector a thread; where there are fewer vectors, one after the other, and each product has all
  * threads. The numbers are the same. */
+static int64_t vectors_at_once(const szg_context *context, const products_job *job) {
+    int64_t threads = szg_context_threads(context);
+    return job->options->vectors >= threads ? threads : 1;
+}
+
+static szg_status require_memory(szg_context *context, const products_job *job) {
+    int64_t columns =
+        vectors_at_once(context, job) * (3 * job->width + szgi_toeplitz_vectors(job->t));
+    return szgi_memory_require(context, szg_toeplitz_size(job->t), columns, sizeof(double),
+                               "the vectors of the spectral density",
+                               "take a smaller order, or fewer threads");
+}
+
 static szg_status run_vectors(szg_context *context, products_job *job) {
     int64_t vectors = job->options->vectors;
-    if (vectors >= szg_context_threads(context))
+    if (vectors_at_once(context, job) > 1)
         return szgi_pool_run(context, vectors, vector_block, job);
     for (int64_t v = 0; v < vectors; v++)
         SZG_TRY(vector_block(context, job, v, 0));
@@ -221,8 +241,7 @@ szg_status szgi_moments_of_products(szg_context *context, const szg_toeplitz *t,
     products_job job = {.t = t, .map = *map, .options = options};
     job.width = szgi_toeplitz_is_real(t) ? 1 : 2;
     SZG_TRY(szgi_memory_product(context, options->vectors, count, &size));
-    SZG_TRY(szgi_memory_require(context, n, 8 * job.width, sizeof(double),
-                                "the vectors of the spectral density", "take a smaller order"));
+    SZG_TRY(require_memory(context, &job));
     SZG_TRY(szgi_memory_alloc(context, size, &job.sum));
     szg_status status = run_vectors(context, &job);
     for (int64_t m = 0; m < count; m++) {

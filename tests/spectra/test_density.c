@@ -257,6 +257,63 @@ START_TEST(density_is_one_whole) {
 }
 END_TEST
 
+/* Jackson's kernel is the square of a polynomial of degree M - 1 whose coefficients are
+ * sin(pi (k + 1) / (M + 1)), and its factors are their autocorrelation (Weisse and others 2006,
+ * III.A). Chebyshev-Gauss quadrature of twice the order tells what the density has of each T_m. */
+static double jackson_factor(int m, int count) {
+    double sum = 0;
+    for (int k = 0; k + m < count; k++)
+        sum += sin(M_PI * (k + 1) / (count + 1)) * sin(M_PI * (k + m + 1) / (count + 1));
+    return 2 * sum / (count + 1);
+}
+
+START_TEST(moments_are_damped_by_jacksons_factors) {
+    szg_density density;
+    szg_toeplitz *t = open_lags(N, N, false, 76);
+    density_of(szg_matrix_toeplitz(t), (szg_density_options){.moments = M}, &density);
+    double centre = (density.lo + density.hi) / 2, half = (density.hi - density.lo) / 2;
+    for (int m = 0; m < M; m++) {
+        double sum = 0;
+        for (int64_t i = 0; i < density.points; i++) {
+            double x = (density.lambda[i] - centre) / half;
+            sum += density.density[i] * half * sqrt(1 - x * x) * cos(m * acos(x));
+        }
+        /* acos near the ends: x errs by an ulp, the angle by its square root at most. */
+        ck_close(sum * M_PI / (double)density.points, jackson_factor(m, M) * density.moment[m],
+                 1e-6);
+    }
+    szg_density_close(&density);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+/* The kernel at x is 1 + 2 sum g_m T_m(x) T_m(y) over the arcsine law of y: `resolution` is its
+ * standard deviation, which quadrature gives too. */
+START_TEST(resolution_is_the_kernels_deviation) {
+    enum { NODES = 4 * M };
+    szg_density density;
+    szg_toeplitz *t = open_lags(N, N, false, 77);
+    for (int moments = 2; moments <= M; moments += M - 2) {
+        density_of(szg_matrix_toeplitz(t), (szg_density_options){.moments = moments}, &density);
+        double half = (density.hi - density.lo) / 2;
+        for (int64_t i = 0; i < density.points; i++) {
+            double theta = M_PI * (1 - ((double)i + 0.5) / (double)density.points);
+            double mean = 0, square = 0;
+            for (int k = 0; k < NODES; k++) {
+                double phi = M_PI * (k + 0.5) / NODES, kernel = 1, y = cos(phi);
+                for (int m = 1; m < moments; m++)
+                    kernel += 2 * jackson_factor(m, moments) * cos(m * theta) * cos(m * phi);
+                mean += kernel * y / NODES;
+                square += kernel * y * y / NODES;
+            }
+            ck_close(density.resolution[i], half * sqrt(square - mean * mean), 1e-7 * half);
+        }
+        szg_density_close(&density);
+    }
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 /* 2 cos t, t uniform: 1 / (pi sqrt(4 - x^2)), whose Chebyshev moments but the first vanish. */
 START_TEST(density_of_the_second_difference) {
     const double lags[2] = {0, 1};
@@ -389,6 +446,71 @@ START_TEST(refusals) {
 }
 END_TEST
 
+/* The message names the bytes: those of `vectors` at once on as many threads. */
+static double bytes_needed(int threads) {
+    const szg_context_options own = {SZG_INIT(szg_context_options), .threads = threads};
+    const szg_density_options options = {SZG_INIT(szg_density_options), .vectors = threads};
+    const double lags[2] = {0, 1};
+    szg_context *context;
+    szg_toeplitz *t;
+    szg_density density;
+    double value = 0;
+    char unit[4] = "";
+    ck_szg_ok(szg_context_open(&own, &context));
+    ck_szg_ok(szg_toeplitz_open_symmetric(context, szgi_memory_available() / 8, 2, lags, &t));
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_assert_int_eq(szg_density_compute(context, &matrix, &options, &density), SZG_ENOMEM);
+    const char *said = strstr(szg_context_message(context), "density needs ");
+    ck_assert_ptr_nonnull(said);
+    ck_assert_int_eq(sscanf(said, "density needs %lf %3s", &value, unit), 2);
+    szg_toeplitz_close(&t);
+    szg_context_close(&context);
+    return value * (unit[0] == 'T' ? 1024 : 1);
+}
+
+START_TEST(memory_of_every_thread_is_asked_for) {
+    double one = bytes_needed(1);
+    ck_close(bytes_needed(4) / one, 4, 0.4); /* numbers of three digits; memory that others take */
+}
+END_TEST
+
+typedef struct counted {
+    int64_t done, all;
+} counted;
+
+static void count_products(void *user, const char *what, int64_t done, int64_t all) {
+    (void)what;
+    *(counted *)user = (counted){done, all};
+}
+
+/* Two moments a product, and the last of an odd number takes none: the same as among more. */
+START_TEST(odd_numbers_of_moments) {
+    counted seen = {0};
+    const szg_context_options own = {SZG_INIT(szg_context_options), .threads = 1,
+                                     .progress = count_products, .user = &seen};
+    szg_density more, odd;
+    szg_context *context;
+    szg_toeplitz *t = open_lags(N, N, false, 78);
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_ok(szg_context_open(&own, &context));
+    for (int64_t moments = 3; moments <= 9; moments += 2) {
+        szg_density_options options = {SZG_INIT(szg_density_options), .moments = moments,
+                                       .vectors = 2, .seed = 5};
+        ck_szg_ok(szg_density_compute(context, &matrix, &options, &odd));
+        ck_assert_int_eq(seen.done, 2 * (moments / 2));
+        ck_assert_int_eq(seen.all, seen.done);
+        options.moments = moments + 1;
+        ck_szg_ok(szg_density_compute(context, &matrix, &options, &more));
+        for (int64_t m = 0; m < moments; m++) /* the last is summed in another order */
+            ck_close(odd.moment[m], more.moment[m], 4 * N * DBL_EPSILON);
+        szg_density_close(&odd);
+        szg_density_close(&more);
+    }
+    szg_context_close(&context);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 static szg_status whole_call(void) {
     const double lags[40] = {1, 2, 3, 0.5, [39] = 1};
     szg_density_options options = {SZG_INIT(szg_density_options), .moments = 4, .vectors = 2};
@@ -430,6 +552,11 @@ TEST_FILE("density") {
     test_add(suite, "moments_of_products_within_their_error",
              moments_of_products_within_their_error);
     test_add(suite, "density_is_one_whole", density_is_one_whole);
+    test_add(suite, "moments_are_damped_by_jacksons_factors",
+             moments_are_damped_by_jacksons_factors);
+    test_add(suite, "resolution_is_the_kernels_deviation", resolution_is_the_kernels_deviation);
+    test_add(suite, "memory_of_every_thread_is_asked_for", memory_of_every_thread_is_asked_for);
+    test_add(suite, "odd_numbers_of_moments", odd_numbers_of_moments);
     test_add(suite, "density_of_the_second_difference", density_of_the_second_difference);
     test_add(suite, "error_of_the_density", error_of_the_density);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
