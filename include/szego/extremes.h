@@ -29,9 +29,10 @@ typedef struct szg_extremes {
 
 /* k >= 1 values at each end, by the methods of szg_spectrum_compute under SZG_WANT_RANGE; matrices
  * known by their products to order 10^8. The outer ends lo and hi: for Toeplitz matrices those of a
- * circulant that T is a block of (Cauchy), else the Frobenius norm; where the solver answers for
- * the whole spectrum, the outermost values with their errors if that is less. SZG_EINVAL (not
- * square; k), SZG_ENOMEM (with the remedy), errors of szg_spectrum_compute. */
+ * circulant that T is a block of (Cauchy) or of the certified symbol, else the Frobenius norm;
+ * where the solver answers for the whole spectrum, the outermost values with their errors if that
+ * is less. SZG_EINVAL (not square; k), SZG_ENOMEM (with the remedy), errors of
+ * szg_spectrum_compute. */
 SZG_CHECK_RESULT szg_status szg_extremes_compute(szg_context *context, const szg_matrix *matrix,
                                                  int64_t k, szg_extremes *out);
 void szg_extremes_close(szg_extremes *extremes);

@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <szego/extremes.h>
 
+#include <szego/symbol.h>
+
 #include "toeplitz/factored.h"
 #include "toeplitz/matrix.h"
 
@@ -24,10 +26,9 @@ typedef struct value_list {
 } value_list;
 
 static value_list list_of(const szg_spectrum *spectrum) {
-    value_list list = {.spectrum = spectrum, .total = spectrum->count + spectrum->zeros};
-    while (list.below < spectrum->count && spectrum->re[list.below] < 0)
-        list.below++;
-    return list;
+    return (value_list){.spectrum = spectrum,
+                        .total = spectrum->count + spectrum->zeros,
+                        .below = szgi_spectrum_before_zeros(spectrum)};
 }
 
 static void value_at(const value_list *list, int64_t i, double *value, double *error) {
@@ -76,11 +77,36 @@ static void judge_all(const szg_spectrum *spectrum, szg_extremes *out) {
 
 /* ---- Where the ends are ---- */
 
+static bool by_products(szg_method method) {
+    return method == SZG_METHOD_LANCZOS || method == SZG_METHOD_MATRIX_FREE ||
+           method == SZG_METHOD_MATRIX_FREE_PART;
+}
+
+/* Lags up to which the symbol's certified range takes a tenth of a second. */
+enum { SYMBOL_LAGS = 8192 };
+
+/* The eigenvalues of a circulant around T are values of its symbol, which thus is never shorter,
+ * but for rounding: a transform's is some 1e-13 of the norm, ball arithmetic's a unit. Of the two
+ * circulants of a long matrix the interval may be longer. */
+static szg_status enclose_toeplitz(szg_context *context, const szg_toeplitz *t, double *lo,
+                                   double *hi) {
+    szg_range symbol;
+    SZG_TRY(szgi_toeplitz_enclose(context, t, lo, hi));
+    if (szgi_toeplitz_degree(t) >= SYMBOL_LAGS)
+        return SZG_OK;
+    SZG_TRY(szg_symbol_range(context, t, &symbol));
+    *lo = fmax(*lo, symbol.min.lo);
+    *hi = fmin(*hi, symbol.max.hi);
+    return SZG_OK;
+}
+
 /* An interval that holds every eigenvalue; T is Hermitian where the matrix is Toeplitz. */
 static szg_status enclose(szg_context *context, const szg_matrix *matrix,
                           const szg_spectrum *spectrum, double *lo, double *hi) {
     if (matrix->kind == SZG_MATRIX_TOEPLITZ)
-        return szgi_toeplitz_enclose(context, matrix->of.toeplitz, lo, hi);
+        return by_products(spectrum->method)
+                   ? enclose_toeplitz(context, matrix->of.toeplitz, lo, hi)
+                   : szgi_toeplitz_enclose(context, matrix->of.toeplitz, lo, hi);
     double norm = spectrum->frobenius;
     if (matrix->kind == SZG_MATRIX_FACTORED)
         SZG_TRY(szgi_factored_norm_frobenius(context, &matrix->of.factored, &norm));
@@ -88,11 +114,6 @@ static szg_status enclose(szg_context *context, const szg_matrix *matrix,
     *hi = isnan(norm) ? INFINITY : norm;
     *lo = -*hi;
     return SZG_OK;
-}
-
-static bool by_products(szg_method method) {
-    return method == SZG_METHOD_LANCZOS || method == SZG_METHOD_MATRIX_FREE ||
-           method == SZG_METHOD_MATRIX_FREE_PART;
 }
 
 /* Within the error of a value there is an eigenvalue, and so an end is not inside of it. */

@@ -134,6 +134,17 @@ szg_status szgi_spectrum_from_moduli(szg_context *context, const szgi_selection 
     return SZG_OK;
 }
 
+int64_t szgi_spectrum_before_zeros(const szg_spectrum *spectrum) {
+    int64_t before = 0;
+    if (spectrum->kind == SZG_SPECTRUM_SINGULAR)
+        return spectrum->count;
+    for (int64_t i = 0; i < spectrum->count; i++) {
+        double re = spectrum->re[i], im = spectrum->im ? spectrum->im[i] : 0;
+        before += re < 0 || (re == 0 && im < 0);
+    }
+    return before;
+}
+
 szg_status szgi_spectrum_range(szg_context *context, const szg_spectrum *spectrum, double *least,
                                double *largest) {
     if (spectrum->im || spectrum->count + spectrum->zeros < 1)

@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "base/row.h"
 #include "base/table.h"
+#include "spectra/spectra.h"
 #include "summary/summary.h"
 #include "report_private.h"
 
@@ -177,23 +178,11 @@ static szg_c64 value_at(const szg_spectrum *spectrum, int64_t i) {
     return (szg_c64){spectrum->re[i], spectrum->im ? spectrum->im[i] : 0};
 }
 
-/* How many of the listed values stand before zeros: singular values descend, eigenvalues ascend. */
-static int64_t place_of_zeros(const szg_spectrum *spectrum) {
-    int64_t before = 0;
-    if (spectrum->kind == SZG_SPECTRUM_SINGULAR)
-        return spectrum->count;
-    for (int64_t i = 0; i < spectrum->count; i++) {
-        szg_c64 value = value_at(spectrum, i);
-        before += value.re < 0 || (value.re == 0 && value.im < 0);
-    }
-    return before;
-}
-
 /* The listed values, and the zeros by structure as one row where they stand. */
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
-    int64_t place = spectrum->zeros > 0 ? place_of_zeros(spectrum) : -1;
+    int64_t place = spectrum->zeros > 0 ? szgi_spectrum_before_zeros(spectrum) : -1;
     for (int64_t i = 0; i <= spectrum->count; i++) {
         if (i == place) {
             listed_value zeros = {i, spectrum->zeros, {0, 0}};

@@ -128,6 +128,29 @@ START_TEST(crowded_ends_are_not_resolved) {
 }
 END_TEST
 
+/* Of 0.9^|k| cut after `count` lags the symbol is largest at 0: 1 + 18 (1 - 0.9^(count - 1)) = 19
+ * and at least 1/19. The circulant around T says that up to the rounding of a transform, 8e-13;
+ * ball arithmetic to a few units. */
+START_TEST(symbols_bound_the_ends) {
+    enum { LAGS = 3000 };
+    double lags[LAGS];
+    for (int k = 0; k < LAGS; k++)
+        lags[k] = pow(0.9, k);
+    for (int64_t n = LAGS; n <= 40000; n += 40000 - LAGS) {
+        szg_toeplitz *t;
+        szg_extremes s;
+        ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, LAGS, lags, &t));
+        szg_matrix matrix = szg_matrix_toeplitz(t);
+        ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 2, &s));
+        ck_assert(s.largest_hi >= s.largest[0].value && s.least_lo <= s.least[0].value);
+        ck_close(s.largest_hi, 19, 8 * 19 * DBL_EPSILON); /* lags err by half a unit each */
+        ck_close(s.least_lo, 1.0 / 19, 8 * DBL_EPSILON);
+        szg_extremes_close(&s);
+        szg_toeplitz_close(&t);
+    }
+}
+END_TEST
+
 static double second_difference(const truth *self, int64_t index) {
     double half = sin((double)(index + 1) * M_PI / (2 * (double)(self->n + 1)));
     return 4 * half * half;
@@ -510,6 +533,7 @@ END_TEST
 TEST_FILE("extremes") {
     test_add(suite, "kms_by_its_lags", kms_by_its_lags);
     test_add(suite, "crowded_ends_are_not_resolved", crowded_ends_are_not_resolved);
+    test_add(suite, "symbols_bound_the_ends", symbols_bound_the_ends);
     test_add(suite, "tridiagonal_by_its_lags", tridiagonal_by_its_lags);
     test_add(suite, "alibi_by_its_lags", alibi_by_its_lags);
     test_add(suite, "random_lags_by_lanczos", random_lags_by_lanczos);
