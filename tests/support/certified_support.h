@@ -4,9 +4,10 @@
 
 #include "ball/arb.h"
 #include "ball/ball.h"
+#include "inertia.h"
 #include "spectra_support.h"
 
-enum { BITS = 256 };
+enum { BITS = INERTIA_BITS };
 
 /* ---- Matrices ---- */
 
