@@ -406,6 +406,29 @@ START_TEST(long_titles_have_two_lines) {
 }
 END_TEST
 
+/* 140 pixels less the margins are some 14 characters of 6.6. The second line has room of its own.
+ */
+START_TEST(long_labels_of_y_have_two_lines) {
+    static const char *const labels[] = {"value", "largest singular value"};
+    double left[2];
+    for (int i = 0; i < 2; i++) {
+        figure *figure = opened(&(figure_options){.y = {.label = labels[i]}, .height = 160});
+        ck_szg_ok(szgi_figure_points(test_context(), figure,
+                                     &(figure_style){.name = "s", .colour = 0}, 1, &(double){1},
+                                     &(double){1}, NULL));
+        char *text = printed(&figure);
+        holds(text, "<tspan>largest singular</tspan><tspan x=\"14\" ", i == 1);
+        holds(text, ">value</tspan></text>", i == 1);
+        holds(text, ">value</text>", i == 0);
+        const char *frame = strstr(text, "<path class=\"frame\" d=\"M");
+        ck_assert_ptr_nonnull(frame);
+        ck_assert_int_eq(sscanf(frame, "<path class=\"frame\" d=\"M%lf", &left[i]), 1);
+        free(text);
+    }
+    ck_close(left[1] - left[0], 13, 1e-9);
+}
+END_TEST
+
 START_TEST(long_names_are_cut_in_the_picture_and_whole_in_the_legend) {
     char name[201], huge[5000];
     memset(name, 'n', 200);
@@ -705,6 +728,7 @@ TEST_FILE("figure") {
     test_add(suite, "of many points some answer", of_many_points_some_answer);
     test_add(suite, "of few points each answers", of_few_points_each_answers);
     test_add(suite, "ticks of whole numbers are whole", ticks_of_whole_numbers_are_whole);
+    test_add(suite, "long labels of y have two lines", long_labels_of_y_have_two_lines);
     test_add(suite, "long titles have two lines", long_titles_have_two_lines);
     test_add(suite, "cells beyond the ends are counted", cells_beyond_the_ends_are_counted);
     test_add(suite, "long names are cut in the picture and whole in the legend",

@@ -5,6 +5,7 @@
 #include <szego/extremes.h>
 
 #include "spectra/extremes.h"
+#include "toeplitz/inverse.h"
 
 #include "spectra_support.h"
 
@@ -353,6 +354,43 @@ START_TEST(zeros_by_structure_count) {
 }
 END_TEST
 
+/* (a b^T + b a^T) / 2 with orthogonal units a and b: 1/2, -1/2, and n - 2 zeros between them. */
+START_TEST(zeros_between_values) {
+    enum { ORDER = 50 };
+    double a[ORDER] = {1}, b[ORDER] = {0, 1};
+    const szg_factored logits = {.n = ORDER, .d = 1, .a = a, .lda = 1, .b = b, .ldb = 1};
+    const szg_matrix matrix = szg_matrix_factored(&logits);
+    szg_extremes s;
+    ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 2, &s));
+    ck_close(s.least[0].value, -0.5, 8 * DBL_EPSILON);
+    ck_close(s.largest[0].value, 0.5, 8 * DBL_EPSILON);
+    ck_assert(s.least[1].value == 0 && s.largest[1].value == 0);
+    ck_close(s.least[0].gap, 0.5, 8 * DBL_EPSILON);
+    szg_extremes_close(&s);
+}
+END_TEST
+
+/* A search that cannot fit says so before any work. */
+START_TEST(memory_is_asked_for_first) {
+    const double lags[2] = {2, -1};
+    szg_toeplitz *t;
+    szg_extremes s;
+    ck_szg_ok(
+        szg_toeplitz_open_symmetric(test_context(), szgi_memory_available() / 8, 2, lags, &t));
+    szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_fails(SZG_ENOMEM, "ask for fewer values",
+                 szg_extremes_compute(test_context(), &matrix, 2, &s));
+    szg_toeplitz_close(&t);
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 100000, 2, lags, &t));
+    ck_assert_int_eq(szgi_toeplitz_vectors(t), 0); /* sums over the band */
+    ck_assert_int_eq(szgi_inverse_vectors(t), 7);
+    szg_toeplitz_close(&t);
+    ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 100003, 2, lags, &t));
+    ck_assert_int_eq(szgi_inverse_vectors(t), 14); /* a prime */
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 /* Logits with a lag bias, without and with a mask: products against the dense matrix. */
 START_TEST(logits_by_products) {
     const int64_t n = 2100, d = 3;
@@ -542,6 +580,8 @@ TEST_FILE("extremes") {
     test_add(suite, "tiny_matrices_keep_their_errors", tiny_matrices_keep_their_errors);
     test_add(suite, "closed_forms_of_huge_matrices", closed_forms_of_huge_matrices);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
+    test_add(suite, "zeros_between_values", zeros_between_values);
+    test_add(suite, "memory_is_asked_for_first", memory_is_asked_for_first);
     test_add(suite, "logits_by_products", logits_by_products);
     test_add(suite, "hermitian_part_of_others", hermitian_part_of_others);
     test_add(suite, "same_numbers_at_any_number_of_threads", same_numbers_at_any_number_of_threads);

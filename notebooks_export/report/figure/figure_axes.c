@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -37,6 +38,13 @@ static void place(const canvas *canvas, bool vertical, ticks *out) {
                          axis->whole || (!vertical && szgi_axis_is_whole(axis)), out);
 }
 
+enum { LABEL_LINE = 13 }; /* pixels from a label's first line to its second */
+
+/* Characters that a label has room for. */
+static int64_t label_room(double length) {
+    return (int64_t)(length / 6.6);
+}
+
 /* Names beside each other turned by 35 degrees need room below, and the first one on its left. */
 void szgi_axes_measure(const canvas *canvas, double *left, double *bottom) {
     const axis *x = &canvas->figure->x, *y = &canvas->figure->y;
@@ -45,13 +53,14 @@ void szgi_axes_measure(const canvas *canvas, double *left, double *bottom) {
     place(canvas, true, &ticks);
     for (int i = 0; !y->names && i < ticks.count; i++)
         widest = fmax(widest, szgi_text_width(ticks.tick[i].text, TICK_TEXT));
+    bool turned = is_turned(canvas);
+    double slant = turned ? longest(x) : 0;
+    *bottom = 22 + (x->label ? 20 : 0) + (turned ? 0.574 * slant - 6 : 0);
+    double height = fmax(canvas->figure->height - canvas->top - *bottom, 40);
     *left = widest + 12 + (y->label ? 20 : 0);
-    *bottom = 22 + (x->label ? 20 : 0);
-    if (is_turned(canvas)) {
-        double slant = longest(x);
+    *left += szgi_text_break(y->label, label_room(height)) > 0 ? LABEL_LINE : 0;
+    if (turned)
         *left = fmax(*left, 0.82 * slant - step_pixels(&canvas->x, canvas->width) / 2 + 8);
-        *bottom += 0.574 * slant - 6;
-    }
 }
 
 /* Cut where it is long, then whole in its hover. */
@@ -153,6 +162,28 @@ static void print_grid(const canvas *canvas, bool vertical, const ticks *ticks) 
     fputs("\"/>", stream);
 }
 
+/* A long label of y has two lines; below x there is room for one. */
+static void print_label_lines(const canvas *canvas, const char *label, int64_t room, bool vertical,
+                              double middle) {
+    FILE *stream = canvas->stream;
+    size_t first = vertical ? szgi_text_break(label, room) : 0;
+    char line[FIGURE_TEXT + 4];
+    if (first == 0) {
+        szgi_html_clipped(stream, label, room);
+        return;
+    }
+    memcpy(line, label, first); /* of FIGURE_TEXT bytes at most, as every text of a figure */
+    line[first] = 0;
+    fputs("<tspan>", stream);
+    szgi_html_text(stream, line);
+    fputs("</tspan><tspan ", stream);
+    szgi_print_attribute(stream, "x", 14);
+    szgi_print_attribute(stream, "y", middle + LABEL_LINE);
+    fputc('>', stream);
+    szgi_html_clipped(stream, label + first + (label[first] == ' '), room);
+    fputs("</tspan>", stream);
+}
+
 static void print_label(const canvas *canvas, bool vertical, double bottom) {
     FILE *stream = canvas->stream;
     const char *label = vertical ? canvas->figure->y.label : canvas->figure->x.label;
@@ -170,7 +201,7 @@ static void print_label(const canvas *canvas, bool vertical, double bottom) {
         fputs(")\"", stream);
     }
     fputc('>', stream);
-    szgi_html_clipped(stream, label, (int64_t)(length / 6.6));
+    print_label_lines(canvas, label, label_room(length), vertical, middle);
     fputs("</text>", stream);
 }
 

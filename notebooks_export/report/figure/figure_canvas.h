@@ -18,6 +18,10 @@ double szgi_text_width(const char *text, int64_t most);
 
 enum { NAME_CHARACTERS = 24, HOVER_CHARACTERS = 60 };
 
+/* Bytes of the first of two lines: up to the last blank that `room` characters have, else these; 0:
+ * one line holds the text (NULL: none). */
+size_t szgi_text_break(const char *text, int64_t room);
+
 /* A coordinate: at most two decimals, a decimal point in every locale. */
 void szgi_print_coordinate(FILE *stream, double value);
 /* NAME="value" and a blank, for attributes. */

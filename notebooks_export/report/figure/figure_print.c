@@ -163,19 +163,8 @@ static int64_t heading_room(const figure *figure) {
     return (int64_t)(figure->width / 8.8);
 }
 
-/* Bytes of the title's first line: up to the last blank that it has room for; 0: it is the only
- * line. */
 static size_t heading_break(const figure *figure) {
-    int64_t room = heading_room(figure), count = 0;
-    size_t at = 0;
-    if (!figure->title || szgi_utf8_count(figure->title, room + 1) <= room)
-        return 0;
-    for (const char *text = figure->title; count <= room; text++) {
-        count += !szgi_utf8_continues(*text);
-        if (*text == ' ' || (count > room && at == 0))
-            at = (size_t)(text - figure->title);
-    }
-    return at;
+    return szgi_text_break(figure->title, heading_room(figure));
 }
 
 static void print_heading_line(const canvas *canvas, int y, const char *text) {

@@ -33,6 +33,19 @@ double szgi_text_width(const char *text, int64_t most) {
     return text && *text ? width + 12 : width; /* the ellipsis */
 }
 
+size_t szgi_text_break(const char *text, int64_t room) {
+    int64_t count = 0;
+    size_t at = 0;
+    if (!text || szgi_utf8_count(text, room + 1) <= room)
+        return 0;
+    for (const char *here = text; count <= room; here++) {
+        count += !szgi_utf8_continues(*here);
+        if (*here == ' ' || (count > room && at == 0))
+            at = (size_t)(here - text);
+    }
+    return at;
+}
+
 void szgi_print_coordinate(FILE *stream, double value) {
     if (!(fabs(value) < 1e7))
         value = 0;
