@@ -55,10 +55,17 @@ static fftw_plan make_plan(const plan_entry *entry, unsigned alignment) {
     }
 }
 
+static bool has_small_factors(int64_t n) {
+    for (int64_t factor = 2; factor <= 7; factor++)
+        while (n % factor == 0)
+            n /= factor;
+    return n == 1;
+}
+
 static szg_status plan_aligned(szg_context *context, plan_entry *entry) {
     /* FFTW ends the process where malloc fails, so its tables and buffers are asked for first: of
      * lengths with small factors 1.05 complex arrays were seen at most, of a prime 6.1. */
-    int64_t arrays = szgi_fft_fast_length(entry->n) == entry->n ? 2 : 7;
+    int64_t arrays = has_small_factors(entry->n) ? 2 : 7;
     SZG_TRY(szgi_memory_require(context, entry->n, arrays, sizeof(szg_c64), "a Fourier transform",
                                 "take a smaller size"));
     entry->aligned = make_plan(entry, 0);

@@ -104,7 +104,7 @@ typedef struct plot {
     plot_axis x, y;
     plot_column columns[PLOT_LIST]; /* in place of y's */
     const char *lo, *hi;            /* columns, in y's unit (x's for ranges) */
-    bool area;          /* of lines: lo and hi bound an area; else they are whiskers */
+    bool area;                      /* of lines: lo and hi bound an area; else they are whiskers */
     const char *spread; /* column: lo and hi are y (x over places of y) less and more this, where
                          * `seeds` > 1 */
     const char *seeds;  /* column; NULL: "seeds" */

@@ -162,7 +162,8 @@ static void draw_points(const pen *pen, const plot_series *one, const figure_sty
                                      one->hover));
 }
 
-/* The area around means, or where the record wants one; whiskers and points on the line where these say more than the line. */
+/* The area around means, or where the record wants one; else whiskers and points on the line where
+ * these say more than the line. */
 static void draw_line(const pen *pen, const plot_series *one, const figure_style *style) {
     const figure_style area = {.colour = style->colour}, points = {.colour = style->colour};
     bool area_between = pen->figure->plot->values == PLOT_MEANS || pen->figure->plot->area;
