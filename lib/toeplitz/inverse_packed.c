@@ -7,7 +7,7 @@
  *
  * A product takes six complex transforms of length n / 2 (packed.h), where that of inverse.c takes
  * six real ones of length 2 n: half the operations and 7 n numbers in place of 16 n. Four of the
- * six follow each other; passes between them read and write some 150 n bytes. */
+ * six follow each other; passes between them read and write some 190 n bytes. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* A long real Toeplitz product by transforms of about length n that run side by side, in place of
  * those of length 2 n: T = (C + S) / 2 with the circulant C of a_k + a_{k-m} and the skew-circulant
  * S of a_k - a_{k-m}, k = 0 .. m - 1, m >= n (Pustylnikov 1980). Both take two complex transforms
- * of length m / 2 (packed.h). A product reads and writes some 60 m bytes between transforms; the
+ * of length m / 2 (packed.h). A product reads and writes some 110 m bytes between transforms; the
  * last of these passes is shared by all threads. */
 #include <math.h>
 #include <stdatomic.h>
