@@ -129,6 +129,9 @@ typedef struct szg_spectrum {
     /* An eigenvalue of the matrix lies within error[i] of re[i]; NaN where re[i] is. Under
      * SZG_WANT_RANGE, of real eigenvalues of a normal matrix; else NULL. */
     double *error;
+    /* SZG_METHOD_DIVIDE: what the method left out, dropped and deflated terms, as a sum of norms
+     * over the matrix's (docs/explanation/methods.md); 0 of other methods. */
+    double dropped;
 } szg_spectrum;
 
 /* Frees the arrays and zeroes the spectrum; NULL and a zeroed spectrum are allowed. */

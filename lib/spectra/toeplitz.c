@@ -67,14 +67,14 @@ static szg_status dense_values(szg_context *context, const szg_toeplitz *t,
 }
 
 static szg_status all_values(szg_context *context, const szg_toeplitz *t, double *w,
-                             szg_method *method) {
+                             szg_method *method, double *dropped) {
     if (szgi_toeplitz_kind_of(t) != SZG_TOEPLITZ_SYMMETRIC) {
         *method = SZG_METHOD_MAPPED;
         return szgi_mapped_eigenvalues(context, t, w);
     }
     bool applicable;
     *method = SZG_METHOD_DIVIDE;
-    SZG_TRY(szgi_dc_eigenvalues(context, t, w, &applicable));
+    SZG_TRY(szgi_dc_eigenvalues(context, t, w, &applicable, dropped));
     if (applicable)
         return SZG_OK;
     *method = SZG_METHOD_HALVES;
@@ -84,9 +84,10 @@ static szg_status all_values(szg_context *context, const szg_toeplitz *t, double
 static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
                                     const szgi_selection *selection, szg_spectrum *out) {
     double *w;
+    double dropped = 0;
     szg_method method = SZG_METHOD_NONE;
     SZG_TRY(szgi_memory_alloc(context, selection->n, &w));
-    szg_status status = all_values(context, t, w, &method);
+    szg_status status = all_values(context, t, w, &method, &dropped);
     if (status == SZG_OK)
         status = szgi_spectrum_from_values(context, selection, w, out);
     if (status == SZG_OK)
@@ -94,6 +95,7 @@ static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
                                      szgi_toeplitz_norm_frobenius(t), out);
     out->normal = true;
     out->method = method;
+    out->dropped = method == SZG_METHOD_DIVIDE ? dropped : 0;
     szgi_memory_free(w);
     return status;
 }

@@ -140,6 +140,7 @@ static void summarise_origin(const szg_spectrum *eigenvalues, const szg_spectrum
     out->zeros = is_complete(first) ? first->zeros : -1;
     out->residual = worst->residual;
     out->residual_meaning = worst->residual_meaning;
+    out->dropped = first->method == SZG_METHOD_DIVIDE ? first->dropped : NAN;
     out->method = first->method;
     out->note = first->note;
 }

@@ -39,6 +39,8 @@ SZGI_SCHEMA(head_columns, HEAD);
       "proven lower bound of the largest singular value")                                          \
     X(TAIL_LARGEST_HI, "sigma_max_hi", SZG_REAL,                                                   \
       "proven upper bound of the largest singular value")                                          \
+    X(TAIL_DROPPED, "dropped", SZG_REAL,                                                           \
+      "dropped and deflated terms of a divide and conquer over the norm")                          \
     X(TAIL_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(tail_columns, TAIL);
 
@@ -204,6 +206,8 @@ static void put_facts(szgi_row *row, const szgi_summary_labels *labels, const sz
     szgi_row_text(row, TAIL_AT + TAIL_SOLVER, szg_method_solver(summary->method));
     if (eigenvalues)
         szgi_row_text(row, TAIL_AT + TAIL_VALUES_OF, szgi_values_of_name(labels->values_of));
+    if (!isnan(summary->dropped))
+        szgi_row_real(row, TAIL_AT + TAIL_DROPPED, summary->dropped);
     put_bound(row, symbol, labels->bound_of);
 }
 

@@ -449,6 +449,7 @@ START_TEST(columns) {
                                           "sigma_min_hi",
                                           "sigma_max_lo",
                                           "sigma_max_hi",
+                                          "dropped",
                                           "note"};
     static const char *const begin[] = {
         "source",    "step",         "layer",       "head",         "probe",
@@ -476,14 +477,16 @@ START_TEST(columns) {
                         contraction};
     for (int i = 0; i < 5; i++)
         ck_assert_str_eq(szg_table_column(all[i], szg_table_columns(all[i]) - 1)->name, "note");
-    /* Every number of `summary` stands in `contraction` twice, but for certified ends. */
+    /* Every number of `summary` stands in `contraction` twice, but for certified ends and what a
+     * divide and conquer dropped: neither matrix has them. */
     for (int64_t i = 5; i < szg_table_columns(tables.summary); i++) {
         const szg_column *column = szg_table_column(tables.summary, i);
         char name[64];
         if (strncmp(column->name, "lambda_min_", 11) == 0 ||
             strncmp(column->name, "lambda_max_", 11) == 0 ||
             strncmp(column->name, "sigma_min_", 10) == 0 ||
-            strncmp(column->name, "sigma_max_", 10) == 0)
+            strncmp(column->name, "sigma_max_", 10) == 0 ||
+            strcmp(column->name, "dropped") == 0)
             continue;
         snprintf(name, sizeof name, "%s_content", column->name);
         int64_t found = szg_table_find(contraction, name);

@@ -423,6 +423,37 @@ static szg_matrix_report summary_of(szg_matrix matrix, const szg_report_options 
     return report;
 }
 
+/* `dropped` is filled where a divide and conquer left terms out, and nowhere else. */
+START_TEST(dropped_column) {
+    enum { LARGEST = 1500 };
+    double lags[LARGEST];
+    for (int k = 0; k < LARGEST; k++)
+        lags[k] = 1 / (1 + (double)k * k);
+    const szg_report_options options = {SZG_INIT(szg_report_options), .all = true,
+                                        .no_symbol = true};
+    szg_report_labels labels = {SZG_INIT(szg_report_labels), .layer = -1, .head = -1};
+    szg_report_tables tables;
+    ck_szg_ok(szg_report_tables_open(test_context(), false, false, &tables));
+    for (int i = 0; i < 2; i++) {
+        szg_toeplitz *t;
+        int64_t n = i == 0 ? LARGEST : 200;
+        ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t));
+        szg_matrix_report report = summary_of(szg_matrix_toeplitz(t), &options);
+        ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+        ck_assert_int_eq(report.summary.method, i ? SZG_METHOD_HALVES : SZG_METHOD_DIVIDE);
+        int64_t column = szg_table_find(tables.summary, "dropped");
+        ck_assert(szg_table_is_empty(tables.summary, i, column) == (i == 1));
+        if (i == 0) {
+            double dropped = szg_table_get_real(tables.summary, 0, column);
+            ck_assert(dropped == report.eigenvalues.dropped && dropped > 0 && dropped < 1e-12);
+        }
+        szg_matrix_report_close(&report);
+        szg_toeplitz_close(&t);
+    }
+    szg_report_tables_close(&tables);
+}
+END_TEST
+
 /* A kernel of one's own: the symbol a_0 + 2 a_1 cos t of two lags encloses every eigenvalue, the
  * theorem is Szego's, and its summary is that of the same numbers from a file's encoding. */
 START_TEST(toeplitz_of_ones_own) {
@@ -638,6 +669,7 @@ TEST_FILE("report") {
     test_add(suite, "rows", rows);
     test_add(suite, "certified_columns", certified_columns);
     test_add(suite, "certified_singular_values", certified_singular_values);
+    test_add(suite, "dropped_column", dropped_column);
     test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
     test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
     test_add(suite, "complex_arrays", complex_arrays);

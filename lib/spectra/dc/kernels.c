@@ -60,35 +60,42 @@ INLINE void secular_sums(int64_t n, const double *d, const double *zz, double ba
     sums[1] = slope;
 }
 
-/* Product over j of (lambda_j - at) / (pole[j] - at); groups of four share a division. */
-INLINE double ratio_product(int64_t n, double at, const double *pole, const double *base,
-                            const double *tau) {
+/* Product over j of (lambda_j - x) / (pole[j] - x), x = at + shift; groups of four share a
+ * division. */
+INLINE double ratio_product(int64_t n, double at, double shift, const double *pole,
+                            const double *base, const double *tau) {
     vec product = {1, 1, 1, 1, 1, 1, 1, 1};
     int64_t j = 0;
     for (; j + 4 * LANES <= n; j += 4 * LANES) {
         vec above[4], below[4];
         for (int r = 0; r < 4; r++) {
             int64_t l = j + r * LANES;
-            above[r] = (load(base + l) - at) + load(tau + l);
-            below[r] = load(pole + l) - at;
+            above[r] = ((load(base + l) - at) + load(tau + l)) - shift;
+            below[r] = (load(pole + l) - at) - shift;
         }
         product *= ((above[0] * above[1]) * (above[2] * above[3])) /
                    ((below[0] * below[1]) * (below[2] * below[3]));
     }
     for (; j + LANES <= n; j += LANES)
-        product *= ((load(base + j) - at) + load(tau + j)) / (load(pole + j) - at);
+        product *=
+            (((load(base + j) - at) + load(tau + j)) - shift) / ((load(pole + j) - at) - shift);
     double result = 1;
     for (int lane = 0; lane < LANES; lane++)
         result *= product[lane];
     for (; j < n; j++)
-        result *= ((base[j] - at) + tau[j]) / (pole[j] - at);
+        result *= (((base[j] - at) + tau[j]) - shift) / ((pole[j] - at) - shift);
     return result;
 }
 
 INLINE void lowner_product(int64_t n, int64_t i, const double *d, szgi_dc_roots roots,
                            double *product) {
-    *product = ratio_product(i, d[i], d, roots.base, roots.tau) *
-               ratio_product(n - 1 - i, d[i], d + i + 1, roots.base + i, roots.tau + i);
+    *product = ratio_product(i, d[i], 0, d, roots.base, roots.tau) *
+               ratio_product(n - 1 - i, d[i], 0, d + i + 1, roots.base + i, roots.tau + i);
+}
+
+INLINE void root_ratios(int64_t n, double base, double tau, const double *pole, szgi_dc_roots roots,
+                        double *product) {
+    *product = ratio_product(n, base, tau, pole, roots.base, roots.tau);
 }
 
 /* out[c * 4 + r] += sum over i < n of tile[r][i] rows[c * ld + i], two rows c at a time. */
@@ -119,47 +126,149 @@ INLINE void tile_dots(int64_t n, double tile[ROWS][TILE], int64_t count, const d
     }
 }
 
-/* tile[r][i] = z[i] / ((d[i] - base[r]) - tau[r]); square[r] gains its squares. */
-INLINE void eigenvector_tile(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
-                             double tile[ROWS][TILE], double square[ROWS]) {
-    vec sum[ROWS] = {{0}};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        vec x[ROWS], di = load(d + i), zi = load(z + i);
-        for (int r = 0; r < ROWS; r++)
-            x[r] = (di - roots.base[r]) - roots.tau[r];
-        invert4(x);
-        for (int r = 0; r < ROWS; r++) {
-            vec q = zi * x[r];
-            store(&tile[r][i], q);
-            sum[r] += q * q;
-        }
+/* ---- Products of rows with tiles of 16 columns: registers hold block x 16 sums ---- */
+
+enum { PLACES = SZGI_DC_PLACES, DEPTH = 128 };
+
+typedef double half_vec __attribute__((vector_size(32)));
+
+/* out[c][0..15] += sum over i < n of rows[c * ld + i] tile[i][0..15], c < block. The type is one
+ * that the processor has: sums stay in its registers. */
+#define TILE_BLOCK(name, type)                                                                     \
+    INLINE void name(int block, int64_t n, double tile[DEPTH][PLACES], const double *rows,         \
+                     int64_t ld, double *out) {                                                    \
+        enum { PARTS = PLACES * sizeof(double) / sizeof(type) };                                   \
+        type sum[12][PARTS];                                                                       \
+        for (int c = 0; c < block; c++)                                                            \
+            for (int p = 0; p < PARTS; p++)                                                        \
+                sum[c][p] = (type){0};                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const type *q = (const type *)(const void *)tile[i];                                   \
+            for (int c = 0; c < block; c++)                                                        \
+                for (int p = 0; p < PARTS; p++)                                                    \
+                    sum[c][p] += rows[c * ld + i] * q[p];                                          \
+        }                                                                                          \
+        for (int c = 0; c < block; c++)                                                            \
+            for (int p = 0; p < PARTS; p++) {                                                      \
+                const double *from = (const double *)&sum[c][p];                                   \
+                double *to = out + c * PLACES + p * (int)(sizeof(type) / sizeof(double));          \
+                for (int l = 0; l < (int)(sizeof(type) / sizeof(double)); l++)                     \
+                    to[l] += from[l];                                                              \
+            }                                                                                      \
     }
-    for (int r = 0; r < ROWS; r++) {
-        square[r] += total(sum[r]);
-        for (int64_t l = i; l < n; l++) {
-            double q = z[l] / ((d[l] - roots.base[r]) - roots.tau[r]);
-            tile[r][l] = q;
-            square[r] += q * q;
+TILE_BLOCK(wide_block, vec)
+TILE_BLOCK(narrow_block, half_vec)
+
+INLINE void tile_product(bool wide, int64_t n, double tile[DEPTH][PLACES], int64_t count,
+                         const double *rows, int64_t ld, double *out) {
+    int64_t c = 0;
+    for (; wide && c + 12 <= count; c += 12)
+        wide_block(12, n, tile, rows + c * ld, ld, out + c * PLACES);
+    for (; wide && c + 6 <= count; c += 6)
+        wide_block(6, n, tile, rows + c * ld, ld, out + c * PLACES);
+    for (; c + 3 <= count; c += 3)
+        narrow_block(3, n, tile, rows + c * ld, ld, out + c * PLACES);
+    for (; c < count; c++)
+        narrow_block(1, n, tile, rows + c * ld, ld, out + c * PLACES);
+}
+
+/* tile[i][r] = z[i] / ((d[i] - base[r]) - tau[r]); square[r] gains its squares. */
+INLINE void eigenvector_tile(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
+                             double tile[DEPTH][PLACES], double *square) {
+    for (int r = 0; r < PLACES; r += LANES) {
+        vec base = load(roots.base + r), tau = load(roots.tau + r), sum = load(square + r);
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            vec x[4];
+            for (int l = 0; l < 4; l++)
+                x[l] = (d[i + l] - base) - tau;
+            invert4(x);
+            for (int l = 0; l < 4; l++) {
+                vec q = z[i + l] * x[l];
+                store(&tile[i + l][r], q);
+                sum += q * q;
+            }
         }
+        for (; i < n; i++) {
+            vec q = z[i] / ((d[i] - base) - tau);
+            store(&tile[i][r], q);
+            sum += q * q;
+        }
+        store(square + r, sum);
     }
 }
 
-INLINE void rotate_rows(int64_t n, const double *d, const double *z, szgi_dc_roots roots,
-                        int64_t count, const double *rows, int64_t ld, double *out) {
-    double tile[ROWS][TILE] __attribute__((aligned(64)));
-    double square[ROWS] = {0};
-    for (int64_t i = 0; i < ROWS * count; i++)
-        out[i] = 0;
-    for (int64_t i = 0; i < n; i += TILE) {
-        int64_t width = n - i < TILE ? n - i : TILE;
-        eigenvector_tile(width, d + i, z + i, roots, tile, square);
-        tile_dots(width, tile, count, rows + i, ld, out);
+INLINE void rotate_rows_by(bool wide, int64_t n, const double *d, const double *z,
+                           szgi_dc_roots roots, int64_t count, const double *rows, int64_t ld,
+                           double *out) {
+    double tile[DEPTH][PLACES] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < n; i += DEPTH) {
+        int64_t width = n - i < DEPTH ? n - i : DEPTH;
+        eigenvector_tile(width, d + i, z + i, roots, tile, out + count * PLACES);
+        tile_product(wide, width, tile, count, rows + i, ld, out);
     }
-    for (int r = 0; r < ROWS; r++) {
-        double inverse = 1 / sqrt(square[r]);
-        for (int64_t c = 0; c < count; c++)
-            out[c * ROWS + r] *= inverse;
+}
+
+/* ---- Interpolation ---- */
+
+enum { NODES = SZGI_DC_NODES };
+
+/* cos((2q+1) pi / 64) */
+const double szgi_dc_nodes[NODES] __attribute__((aligned(64))) = {
+    0.9987954562051724,    0.989176509964781,    0.970031253194544,   0.9415440651830208,
+    0.9039892931234433,    0.8577286100002721,   0.8032075314806449,  0.7409511253549591,
+    0.6715589548470184,    0.5956993044924334,   0.5141027441932218,  0.4275550934302821,
+    0.33688985339222005,   0.2429801799032639,   0.14673047445536175, 0.049067674327418015,
+    -0.049067674327418015, -0.14673047445536175, -0.2429801799032639, -0.33688985339222005,
+    -0.4275550934302821,   -0.5141027441932218,  -0.5956993044924334, -0.6715589548470184,
+    -0.7409511253549591,   -0.8032075314806449,  -0.8577286100002721, -0.9039892931234433,
+    -0.9415440651830208,   -0.970031253194544,   -0.989176509964781,  -0.9987954562051724};
+
+/* (-1)^q sin((2q+1) pi / 64) */
+static const double node_weight[NODES] __attribute__((aligned(64))) = {
+    0.049067674327418015, -0.14673047445536175, 0.2429801799032639,  -0.33688985339222005,
+    0.4275550934302821,   -0.5141027441932218,  0.5956993044924334,  -0.6715589548470184,
+    0.7409511253549591,   -0.8032075314806449,  0.8577286100002721,  -0.9039892931234433,
+    0.9415440651830208,   -0.970031253194544,   0.989176509964781,   -0.9987954562051724,
+    0.9987954562051724,   -0.989176509964781,   0.970031253194544,   -0.9415440651830208,
+    0.9039892931234433,   -0.8577286100002721,  0.8032075314806449,  -0.7409511253549591,
+    0.6715589548470184,   -0.5956993044924334,  0.5141027441932218,  -0.4275550934302821,
+    0.33688985339222005,  -0.2429801799032639,  0.14673047445536175, -0.049067674327418015};
+
+/* Lagrange's polynomials at x by the barycentric formula (Berrut and Trefethen 2004). */
+INLINE void lagrange(double x, double out[NODES]) {
+    vec q[NODES / LANES], sum = {0};
+    for (int v = 0; v < NODES / LANES; v++) {
+        q[v] = load(node_weight + v * LANES) / (x - load(szgi_dc_nodes + v * LANES));
+        sum += q[v];
+    }
+    double inverse = 1 / total(sum);
+    for (int v = 0; v < NODES / LANES; v++)
+        store(out + v * LANES, q[v] * inverse);
+    for (int i = 0; i < NODES && !(fabs(inverse) > 0); i++) /* x is a node */
+        out[i] = x == szgi_dc_nodes[i];
+}
+
+INLINE void interpolate_rows_by(bool wide, const double *x, int64_t count, const double *f,
+                                double *out) {
+    double tile[DEPTH][PLACES] __attribute__((aligned(64)));
+    for (int r = 0; r < PLACES; r++) {
+        double l[NODES] __attribute__((aligned(64)));
+        lagrange(x[r], l);
+        for (int q = 0; q < NODES; q++)
+            tile[q][r] = l[q];
+    }
+    tile_product(wide, NODES, tile, count, f, NODES, out);
+}
+
+INLINE void interpolate(double x, const double *f, double out[4]) {
+    double l[NODES] __attribute__((aligned(64)));
+    lagrange(x, l);
+    for (int c = 0; c < 4; c++) {
+        vec sum = {0};
+        for (int v = 0; v < NODES / LANES; v++)
+            sum += load(l + v * LANES) * load(f + c * NODES + v * LANES);
+        out[c] = total(sum);
     }
 }
 
@@ -222,40 +331,58 @@ INLINE void reflect(int64_t n, double c, double *x, double *y) {
 /* The same bodies for three instruction sets, chosen at each call: a bit test, against O(n) work.
  * No ifunc (target_clones), whose resolvers run before a sanitizer's start-up. */
 #if defined(__x86_64__) && defined(__GNUC__)
+bool szgi_dc_kernels_are_wide(void) {
+    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
 #define WIDE __attribute__((target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")))
 #define MIDDLE __attribute__((target("avx2,fma")))
-#define VARIANTS(name, parameters, arguments)                                                      \
+#define CHOOSE(name, parameters, arguments, wide_body, body)                                       \
     WIDE static void name##_wide parameters {                                                      \
-        name arguments;                                                                            \
+        wide_body;                                                                                 \
     }                                                                                              \
     MIDDLE static void name##_middle parameters {                                                  \
-        name arguments;                                                                            \
+        body;                                                                                      \
     }                                                                                              \
     void szgi_dc_##name parameters {                                                               \
-        if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))              \
+        if (szgi_dc_kernels_are_wide())                                                            \
             name##_wide arguments;                                                                 \
         else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                  \
             name##_middle arguments;                                                               \
         else                                                                                       \
-            name arguments;                                                                        \
+            body;                                                                                  \
     }
 #else
-#define VARIANTS(name, parameters, arguments)                                                      \
+bool szgi_dc_kernels_are_wide(void) {
+    return false;
+}
+#define CHOOSE(name, parameters, arguments, wide_body, body)                                       \
     void szgi_dc_##name parameters {                                                               \
-        name arguments;                                                                            \
+        body;                                                                                      \
     }
 #endif
+#define VARIANTS(name, parameters, arguments)                                                      \
+    CHOOSE(name, parameters, arguments, name arguments, name arguments)
 
+CHOOSE(rotate_rows,
+       (int64_t n, const double *d, const double *z, szgi_dc_roots roots, int64_t count,
+        const double *rows, int64_t ld, double *out),
+       (n, d, z, roots, count, rows, ld, out),
+       rotate_rows_by(true, n, d, z, roots, count, rows, ld, out),
+       rotate_rows_by(false, n, d, z, roots, count, rows, ld, out))
+CHOOSE(interpolate_rows, (const double *x, int64_t count, const double *f, double *out),
+       (x, count, f, out), interpolate_rows_by(true, x, count, f, out),
+       interpolate_rows_by(false, x, count, f, out))
 VARIANTS(secular_sums,
          (int64_t n, const double *d, const double *zz, double base, double tau, double sums[2]),
          (n, d, zz, base, tau, sums))
 VARIANTS(lowner_product,
          (int64_t n, int64_t i, const double *d, szgi_dc_roots roots, double *product),
          (n, i, d, roots, product))
-VARIANTS(rotate_rows,
-         (int64_t n, const double *d, const double *z, szgi_dc_roots roots, int64_t count,
-          const double *rows, int64_t ld, double *out),
-         (n, d, z, roots, count, rows, ld, out))
+VARIANTS(root_ratios,
+         (int64_t n, double base, double tau, const double *pole, szgi_dc_roots roots,
+          double *product),
+         (n, base, tau, pole, roots, product))
+VARIANTS(interpolate, (double x, const double *f, double out[4]), (x, f, out))
 VARIANTS(lowner_rows,
          (const szgi_dc_half *half, const int64_t k[4], int64_t column, int64_t columns,
           int64_t count, const double *rows, int64_t ld, double *out),

@@ -7,7 +7,8 @@
 /* Each step costs O(n), so it must be a good one: the sums left and right of the root are modelled
  * by one pole each. Bisection takes over wherever a step leaves the bracket. */
 typedef struct search {
-    int64_t n, j;
+    const szgi_dc_secular *f;
+    int64_t j;
     const double *d, *zz;
     double base, tau, low, high; /* the root's distance from base lies in [low, high] */
     double left, left_slope, right, right_slope; /* the sums over i <= j and i > j at tau */
@@ -16,11 +17,15 @@ typedef struct search {
 enum { MOST_STEPS = 200 };
 
 static double evaluate(search *s, int64_t split) {
-    double sums[2];
-    szgi_dc_secular_sums(split, s->d, s->zz, s->base, s->tau, sums);
-    s->left = sums[0], s->left_slope = sums[1];
-    szgi_dc_secular_sums(s->n - split, s->d + split, s->zz + split, s->base, s->tau, sums);
-    s->right = sums[0], s->right_slope = sums[1];
+    double near[2], far[4] = {0};
+    const szgi_dc_block *block = s->f->block;
+    int64_t low = block->low;
+    if (s->f->far)
+        szgi_dc_interpolate(((s->base - block->centre) + s->tau) / block->radius, s->f->far, far);
+    szgi_dc_secular_sums(split - low, s->d + low, s->zz + low, s->base, s->tau, near);
+    s->left = far[0] + near[0], s->left_slope = far[1] + near[1];
+    szgi_dc_secular_sums(block->high - split, s->d + split, s->zz + split, s->base, s->tau, near);
+    s->right = far[2] + near[0], s->right_slope = far[3] + near[1];
     return 1 + s->left + s->right;
 }
 
@@ -83,7 +88,7 @@ static void start_interior(search *s) {
 
 /* The last root has no pole on its right: the model takes the two poles on its left. */
 static double last_step(const search *s, double value) {
-    double x = (s->d[s->n - 2] - s->base) - s->tau, y = -s->tau;
+    double x = (s->d[s->f->n - 2] - s->base) - s->tau, y = -s->tau;
     double slope = s->left_slope + s->right_slope;
     double c = fabs(value - x * s->left_slope - y * s->right_slope);
     double a = (x + y) * value - x * y * slope, b = x * y * value;
@@ -92,14 +97,14 @@ static double last_step(const search *s, double value) {
     return value * step < 0 ? step : -value / slope;
 }
 
-void szgi_dc_secular_root(int64_t n, const double *d, const double *zz, double zz_total, int64_t j,
-                          double *base, double *tau) {
-    search s = {.n = n, .j = j, .d = d, .zz = zz};
+void szgi_dc_secular_root(const szgi_dc_secular *f, int64_t j, double *base, double *tau) {
+    search s = {.f = f, .j = j, .d = f->d, .zz = f->zz};
+    int64_t n = f->n;
     bool last = j == n - 1;
     if (last) {
-        s.base = d[n - 1], s.low = 0, s.high = zz_total, s.tau = zz_total;
+        s.base = f->d[n - 1], s.low = 0, s.high = f->zz_total, s.tau = f->zz_total;
         if (n > 1)
-            s.tau = zz_total / 2;
+            s.tau = f->zz_total / 2;
     } else {
         start_interior(&s);
     }

@@ -12,14 +12,22 @@
 /* ---- Down: C = diag(C_l - X X^T, C_r - Y Y^T) + [X; Y][X; Y]^T where C(l, r) = X Y^T ---- */
 
 /* out (m x n) += sign a b c^T for small row-major matrices: a m x p with row step lda, b p x q,
- * c n x q with row step ldc. */
+ * c n x q with row step ldc; p, q <= SZGI_DC_MOST_RANK. */
 static void add_product(double sign, int64_t m, int64_t n, int64_t p, int64_t q, const double *a,
                         int64_t lda, const double *b, const double *c, int64_t ldc, double *out) {
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t k = 0; k < p; k++)
-                for (int64_t l = 0; l < q; l++)
-                    out[i * n + j] += sign * a[i * lda + k] * b[k * q + l] * c[j * ldc + l];
+    double line[SZGI_DC_MOST_RANK];
+    for (int64_t i = 0; i < m; i++) {
+        memset(line, 0, sizeof line);
+        for (int64_t k = 0; k < p; k++)
+            for (int64_t l = 0; l < q; l++)
+                line[l] += a[i * lda + k] * b[k * q + l];
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t l = 0; l < q; l++)
+                sum += line[l] * c[j * ldc + l];
+            out[i * n + j] += sign * sum;
+        }
+    }
 }
 
 /* The coupling U S V^T becomes the terms sqrt(S) [U; V], the largest first; what is below the
@@ -29,6 +37,7 @@ static void take_terms(szgi_dc_node *node, int64_t left, int64_t right, double t
     int64_t least = left < right ? left : right;
     while (node->updates < least && s[node->updates] > tolerance)
         node->updates++;
+    node->dropped += node->updates < least ? s[node->updates] : 0;
     for (int64_t c = 0; c < node->updates; c++) {
         double root = sqrt(s[c]);
         for (int64_t a = 0; a < left; a++)
@@ -89,38 +98,31 @@ szg_status szgi_dc_tree_split(szg_context *context, szgi_dc_tree *tree) {
 
 /* ---- Up: eigenvalues of the leaves, then the rank-one terms one after the other ---- */
 
+/* block = eigenvectors, a row each, of C on the leaf - basis removed basis^T; scratch rank x size.
+ */
 static szg_status diagonalise(szg_context *context, const szgi_dc_half *c, szgi_dc_node *node,
-                              double *block) {
-    int64_t n = node->size;
+                              double *scratch, double *block) {
+    int64_t n = node->size, r = node->rank;
     szgi_dc_half_block(c, node->first, n, node->first, n, block, n);
-    for (int64_t a = 0; a < node->rank; a++) {
-        for (int64_t b = 0; b < node->rank; b++) {
-            const double *x = node->basis + a * n, *y = node->basis + b * n;
-            double factor = node->removed[a * node->rank + b];
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t j = 0; j < n; j++)
-                    block[i * n + j] -= factor * x[i] * y[j];
-        }
+    if (r > 0) {
+        SZG_TRY(szgi_gemm(context, 'n', 'n', r, n, r, 1, node->removed, r, node->basis, n, 0,
+                          scratch, n));
+        SZG_TRY(szgi_gemm(context, 't', 'n', n, n, r, -1, node->basis, n, scratch, n, 1, block, n));
     }
     return n > 0 ? szgi_eigen_symmetric(context, n, block, n, node->values, true) : SZG_OK;
 }
 
 static szg_status solve_leaf(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
     szgi_dc_node *node = &tree->node[half][index];
-    int64_t n = node->size;
+    int64_t n = node->size, r = node->rank;
     double *block = NULL;
     SZG_TRY(szgi_memory_alloc(context, n, &node->values));
-    SZG_TRY(szgi_memory_alloc(context, node->rank * n, &node->carried));
+    SZG_TRY(szgi_memory_alloc(context, r * n, &node->carried));
     SZG_TRY(szgi_memory_alloc(context, n * n, &block));
-    szg_status status = diagonalise(context, &tree->halves->half[half], node, block);
-    for (int64_t r = 0; r < node->rank && status == SZG_OK; r++) {
-        for (int64_t i = 0; i < n; i++) {
-            double sum = 0;
-            for (int64_t p = 0; p < n; p++)
-                sum += block[i * n + p] * node->basis[r * n + p];
-            node->carried[r * n + i] = sum;
-        }
-    }
+    szg_status status = diagonalise(context, &tree->halves->half[half], node, node->carried, block);
+    if (status == SZG_OK && r > 0)
+        status =
+            szgi_gemm(context, 'n', 't', r, n, n, 1, node->basis, n, block, n, 0, node->carried, n);
     szgi_memory_free(block);
     return status;
 }
@@ -181,7 +183,8 @@ static szg_status apply_terms(szg_context *context, const szgi_dc_tree *tree, sz
     double tolerance = 2 * DBL_EPSILON * tree->halves->norm;
     for (int64_t c = 0; c < node->updates; c++) {
         double *z = rows + c * n;
-        SZG_TRY(szgi_dc_rank_one(context, n, tolerance, node->values, z, count - c - 1, z + n, n));
+        SZG_TRY(szgi_dc_rank_one(context, n, tolerance, node->values, z, count - c - 1, z + n, n,
+                                 &node->dropped));
     }
     memcpy(node->carried, rows + node->updates * n, (size_t)(node->rank * n) * sizeof *rows);
     return SZG_OK;

@@ -7,7 +7,7 @@
 #include "kernels.h"
 #include "tree.h"
 
-enum { OVERSAMPLING = 8, RANDOM_PURPOSE = 0xdc };
+enum { OVERSAMPLING = 8, RANDOM_PURPOSE = 0xdc, SMOOTH_RANK = 24, PROBE_LEAF = 64 };
 
 typedef struct level_job {
     szgi_dc_tree *tree;
@@ -36,9 +36,8 @@ szg_status szgi_dc_tree_level(szg_context *context, szgi_dc_tree *tree, int64_t 
 /* ---- Orthonormal bases by Gram-Schmidt with column pivoting ---- */
 
 static double dot(int64_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
+    double sum;
+    szgi_dc_dot(n, x, y, &sum);
     return sum;
 }
 
@@ -48,19 +47,32 @@ static void project_out(int64_t n, const double *q, double *x) {
         x[i] -= c * q[i];
 }
 
-/* An orthonormal basis of `count` columns of length n up to residues of norm `tolerance`: its
- * columns replace the first *rank ones. The others are destroyed. */
-static void orthonormal_basis(int64_t n, int64_t count, double tolerance, double *columns,
-                              int64_t *rank) {
+/* Rounding gives every entry of a block of random lags a noise of its own. In a sampled column it
+ * adds up to the root of the rows' number times its share of the block's norm, so that a fixed
+ * tolerance would fill the bases of large blocks with noise. Up to SMOOTH_RANK columns the
+ * tolerance holds as it is: what a smooth kernel's block lacks is a direction, not noise. */
+static double tolerance_at(double tolerance, int64_t rows, int64_t rank) {
+    double noise = sqrt((double)rows / PROBE_LEAF);
+    return rank < SMOOTH_RANK || noise < 1 ? tolerance : tolerance * noise;
+}
+
+/* An orthonormal basis of `count` columns of length n up to residues of norm `tolerance`, for a
+ * block of `rows` rows: its columns replace the first *rank ones. The others are destroyed. Returns
+ * the norm of the largest residue. */
+static double orthonormal_basis(int64_t n, int64_t count, double tolerance, int64_t rows,
+                                double *columns, int64_t *rank) {
     int64_t r = 0;
+    double largest = 0;
     for (; r < count && r < n; r++) {
         int64_t best = -1;
-        double largest = tolerance;
+        largest = 0;
         for (int64_t c = r; c < count; c++) {
             double norm = sqrt(dot(n, columns + c * n, columns + c * n));
             if (norm > largest)
                 largest = norm, best = c;
         }
+        if (!(largest > tolerance_at(tolerance, rows, r)))
+            best = -1;
         if (best < 0)
             break;
         double *q = columns + r * n, *pivot = columns + best * n;
@@ -77,6 +89,7 @@ static void orthonormal_basis(int64_t n, int64_t count, double tolerance, double
             project_out(n, q, columns + c * n);
     }
     *rank = r;
+    return r < count && r < n ? largest : 0;
 }
 
 /* ---- Leaves ---- */
@@ -128,7 +141,7 @@ static szg_status compress_leaf(szg_context *context, szgi_dc_tree *tree, int ha
     double *kept = columns + n * count;
     sample_leaf(tree, half, node, columns);
     memcpy(kept, columns, (size_t)(n * count) * sizeof *kept);
-    orthonormal_basis(n, count, tree->tolerance, columns, &node->rank);
+    node->dropped = orthonormal_basis(n, count, tree->tolerance, n, columns, &node->rank);
     if (!rank_reached(tree, node, n))
         return SZG_OK;
     SZG_TRY(allocate_small(context, tree, node, 0));
@@ -210,7 +223,8 @@ static szg_status join(szg_context *context, szgi_dc_tree *tree, szgi_dc_node *n
     double *kept = columns + rows * count;
     far_samples(count, node, left, right, columns);
     memcpy(kept, columns, (size_t)(rows * count) * sizeof *kept);
-    orthonormal_basis(rows, count, tree->tolerance, columns, &node->rank);
+    node->dropped =
+        orthonormal_basis(rows, count, tree->tolerance, node->size, columns, &node->rank);
     if (!rank_reached(tree, node, rows))
         return SZG_OK;
     SZG_TRY(allocate_small(context, tree, node, rows));
@@ -246,6 +260,14 @@ static szg_status compress_inner(szg_context *context, szgi_dc_tree *tree, int h
     return status;
 }
 
+/* The bases of a level are needed until its parents have theirs, those of the leaves to the end. */
+static szg_status forget_bases(szg_context *context, szgi_dc_tree *tree, int half, int64_t index) {
+    (void)context;
+    szgi_memory_free(tree->node[half][index].basis);
+    tree->node[half][index].basis = NULL;
+    return SZG_OK;
+}
+
 static szg_status allocate(szg_context *context, szgi_dc_tree *tree, int half) {
     int64_t size = tree->halves->half[half].size, nodes = (int64_t)2 << tree->depth;
     SZG_TRY(szgi_memory_alloc(context, nodes, &tree->node[half]));
@@ -265,17 +287,66 @@ static szg_status allocate(szg_context *context, szgi_dc_tree *tree, int half) {
     return SZG_OK;
 }
 
-szg_status szgi_dc_tree_open(szg_context *context, const szgi_dc_halves *halves, int64_t leaf,
-                             int64_t samples, double tolerance, szgi_dc_tree *tree) {
+static szg_status allocate_both(szg_context *context, const szgi_dc_halves *halves, int64_t leaf,
+                                int64_t samples, double tolerance, szgi_dc_tree *tree) {
     *tree = (szgi_dc_tree){.halves = halves, .samples = samples, .tolerance = tolerance};
     while (halves->half[0].size >> tree->depth > leaf)
         tree->depth++;
     for (int half = 0; half < 2; half++)
         SZG_TRY(allocate(context, tree, half));
-    SZG_TRY(szgi_dc_tree_level(context, tree, tree->depth, compress_leaf));
-    for (int64_t level = tree->depth - 1; level >= 0 && !tree->too_high; level--)
-        SZG_TRY(szgi_dc_tree_level(context, tree, level, compress_inner));
     return SZG_OK;
+}
+
+szg_status szgi_dc_tree_open(szg_context *context, const szgi_dc_halves *halves, int64_t leaf,
+                             int64_t samples, double tolerance, szgi_dc_tree *tree) {
+    SZG_TRY(allocate_both(context, halves, leaf, samples, tolerance, tree));
+    SZG_TRY(szgi_dc_tree_level(context, tree, tree->depth, compress_leaf));
+    for (int64_t level = tree->depth - 1; level >= 0 && !tree->too_high; level--) {
+        SZG_TRY(szgi_dc_tree_level(context, tree, level, compress_inner));
+        if (level + 1 < tree->depth)
+            SZG_TRY(szgi_dc_tree_level(context, tree, level + 1, forget_bases));
+    }
+    return SZG_OK;
+}
+
+enum { PROBES = 4 }; /* in each half */
+
+static int64_t probe_place(const szgi_dc_tree *tree, int64_t p) {
+    int64_t leaves = (int64_t)1 << tree->depth;
+    return leaves + (2 * p + 1) * leaves / (2 * PROBES);
+}
+
+static szg_status probe_leaf(szg_context *context, void *argument, int64_t p, int worker) {
+    (void)worker;
+    szgi_dc_tree *tree = argument;
+    return compress_leaf(context, tree, p >= PROBES, probe_place(tree, p % PROBES));
+}
+
+szg_status szgi_dc_tree_probe(szg_context *context, const szgi_dc_halves *halves, int64_t samples,
+                              double tolerance, double *rank) {
+    szgi_dc_tree tree;
+    szg_status status = allocate_both(context, halves, PROBE_LEAF, samples, tolerance, &tree);
+    /* Fewer leaves than probes would be compressed twice. */
+    if (status == SZG_OK && (int64_t)1 << tree.depth >= PROBES)
+        status = szgi_pool_run(context, 2 * PROBES, probe_leaf, &tree);
+    *rank = 0;
+    for (int64_t p = 0; p < 2 * PROBES && status == SZG_OK; p++)
+        *rank += (double)tree.node[p >= PROBES][probe_place(&tree, p % PROBES)].rank;
+    *rank /= 2 * PROBES;
+    szgi_dc_tree_close(&tree);
+    return status;
+}
+
+double szgi_dc_tree_dropped(const szgi_dc_tree *tree) {
+    double sum = 0;
+    for (int64_t level = 0; level <= tree->depth; level++) {
+        double largest = 0;
+        for (int64_t i = (int64_t)1 << level; i < (int64_t)2 << level; i++)
+            for (int half = 0; half < 2; half++)
+                largest = fmax(largest, tree->node[half][i].dropped);
+        sum += largest;
+    }
+    return sum;
 }
 
 static void close_node(szgi_dc_node *node) {

@@ -2,9 +2,9 @@
 #ifndef SZG_SPECTRA_DC_TREE_H
 #define SZG_SPECTRA_DC_TREE_H
 
-#include "halves.h"
+#include "kernels.h"
 
-enum { SZGI_DC_MOST_RANK = 64 };
+enum { SZGI_DC_MOST_RANK = SZGI_DC_MOST_ROWS / 2 };
 
 /* A diagonal block of C: rows first .. first + size - 1. What C holds in these rows and in the
  * columns outside is, up to the tolerance, in the span of `basis` (orthonormal columns). A column
@@ -22,6 +22,7 @@ typedef struct szgi_dc_node {
     double *update;   /* (rank_l + rank_r) x updates: C = diag(C_l, C_r) + sum of rank-one terms */
     double *values;   /* size eigenvalues of the modified block */
     double *carried;  /* rank rows of length size: basis^T Q */
+    double dropped;   /* singular values, residues and deflated terms left out here */
 } szgi_dc_node;
 
 /* Both halves over heaps of nodes: node i has children 2i and 2i + 1; leaves stand at level
@@ -35,6 +36,12 @@ typedef struct szgi_dc_tree {
     double *random[2]; /* samples rows of length size */
 } szgi_dc_tree;
 
+/* The mean rank of eight blocks of 64 rows (none in small halves) against all other columns, from
+ * `samples` random vectors: what a choice of method goes by. Where it is above samples - 8 the true
+ * one may be higher. O(n) entries. */
+SZG_CHECK_RESULT szg_status szgi_dc_tree_probe(szg_context *context, const szgi_dc_halves *halves,
+                                               int64_t samples, double tolerance, double *rank);
+
 /* Bases, couplings and transfers, from the leaves up. Rank at most samples - 8, else too_high. */
 SZG_CHECK_RESULT szg_status szgi_dc_tree_open(szg_context *context, const szgi_dc_halves *halves,
                                               int64_t leaf, int64_t samples, double tolerance,
@@ -46,6 +53,9 @@ SZG_CHECK_RESULT szg_status szgi_dc_tree_split(szg_context *context, szgi_dc_tre
 
 /* The eigenvalues, from the leaves up: node[half][1].values. */
 SZG_CHECK_RESULT szg_status szgi_dc_tree_solve(szg_context *context, szgi_dc_tree *tree);
+
+/* The sum over the levels of the largest `dropped` of a node. */
+double szgi_dc_tree_dropped(const szgi_dc_tree *tree);
 
 /* Runs `work` on every node of a level, in parallel where there are enough of them. */
 typedef szg_status szgi_dc_node_fn(szg_context *context, szgi_dc_tree *tree, int half,
