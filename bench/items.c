@@ -22,6 +22,8 @@ const bench_item bench_items[] = {
      BENCH_DEVICE, 60, NULL},
     {"toeplitz", "full spectrum, real symmetric Toeplitz, against dsyevd", bench_toeplitz,
      BENCH_CPU, 3600, NULL},
+    {"random-lags", "full spectrum, Gaussian lags, against two halves by LAPACK", bench_random_lags,
+     BENCH_CPU, 3600, NULL},
     {"hermitian", "full spectrum, Hermitian Toeplitz, against zheevd", bench_hermitian, BENCH_CPU,
      600, NULL},
     {"certified", "proof of a spectrum's ends, or of each value", bench_certified, BENCH_CPU, 600,

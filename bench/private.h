@@ -124,7 +124,7 @@ SZG_CHECK_RESULT szg_status bench_as(szg_context *context, bench_run *run, const
 /* The items, one file each. */
 typedef szg_status bench_item_fn(szg_context *context, bench_run *run);
 bench_item_fn bench_machine_product, bench_machine_copy, bench_machine_transfer;
-bench_item_fn bench_toeplitz, bench_hermitian, bench_certified;
+bench_item_fn bench_toeplitz, bench_random_lags, bench_hermitian, bench_certified;
 bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
 bench_item_fn bench_batch_small;
 bench_item_fn bench_rotary_kernel, bench_rotary_logits;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "spectra/halves.h"
 #include "spectra/spectra.h"
 #include "toeplitz/toeplitz.h"
 #include "private.h"
@@ -125,6 +126,46 @@ szg_status bench_toeplitz(szg_context *context, bench_run *run) {
             close_job(&job);
             SZG_TRY(status);
         }
+    }
+    return SZG_OK;
+}
+
+/* ---- Gaussian lags against the two halves by LAPACK, which was the way before ---- */
+
+static szg_status run_halves(szg_context *context, void *argument) {
+    toeplitz_job *job = argument;
+    return szgi_halves_eigenvalues(context, job->t, job->rival);
+}
+
+static szg_status measure_halves(szg_context *context, bench_run *run, const bench_case *what,
+                                 toeplitz_job *job) {
+    SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
+    SZG_TRY(bench_measure(context, run, what));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_OURS, szg_method_name(job->ours.method));
+    szgi_row_real(&row, BENCH_DIFFERENCE, bench_difference(job->n, job->ours.re, job->rival));
+    return row.status;
+}
+
+szg_status bench_random_lags(szg_context *context, bench_run *run) {
+    int64_t largest = run->options.quick ? 2048 : 32768;
+    for (int64_t n = 2048; n <= largest; n *= 2) {
+        toeplitz_job job = {.n = n};
+        bench_case what = {.input = "Gaussian",
+                           .n = n,
+                           .rival_name = "two halves, LAPACK",
+                           .ours = run_ours,
+                           .rival = run_halves,
+                           .job = &job,
+                           .pairs = n > 16384            ? 1
+                                    : run->options.quick ? 3
+                                                         : 5};
+        what.target_ratio = n == 32768 ? 1.7 : 0;
+        szg_status status = open_symmetric(context, run, noise, n, &job.t);
+        if (status == SZG_OK)
+            status = measure_halves(context, run, &what, &job);
+        close_job(&job);
+        SZG_TRY(status);
     }
     return SZG_OK;
 }
