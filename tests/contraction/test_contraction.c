@@ -485,8 +485,7 @@ START_TEST(columns) {
         if (strncmp(column->name, "lambda_min_", 11) == 0 ||
             strncmp(column->name, "lambda_max_", 11) == 0 ||
             strncmp(column->name, "sigma_min_", 10) == 0 ||
-            strncmp(column->name, "sigma_max_", 10) == 0 ||
-            strcmp(column->name, "dropped") == 0)
+            strncmp(column->name, "sigma_max_", 10) == 0 || strcmp(column->name, "dropped") == 0)
             continue;
         snprintf(name, sizeof name, "%s_content", column->name);
         int64_t found = szg_table_find(contraction, name);

@@ -15,6 +15,8 @@ USERS = ("analysis", "bench", "cuda", "examples", "include", "lib", "notebooks_e
 # Why a function that tests and fuzzers alone call stands in the library.
 REASONS = {
     "szgi_certificates_check_text": "fuzzers give hostile bytes without a file",
+    "szgi_dc_choose": "tells the predicted costs, of which an answer shows the path alone",
+    "szgi_dc_lags": "takes blocks so small that matrices of tests have a tree of them",
     "szgi_gguf_open_bytes": "fuzzers give hostile bytes without a file",
     "szgi_memory_fail_after": "makes the allocator, which is the library's, refuse an allocation",
     "szgi_npy_open_bytes": "fuzzers give hostile bytes without a file",

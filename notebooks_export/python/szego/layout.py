@@ -87,7 +87,7 @@ class Spectrum(Struct):
                 ("trace", _F64), ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR),
                 ("method", _INT), ("note", _STR), ("certified", ctypes.c_bool), ("min", Interval),
                 ("max", Interval), ("lo", ctypes.POINTER(_F64)), ("hi", ctypes.POINTER(_F64)),
-                ("error", ctypes.POINTER(_F64))]
+                ("error", ctypes.POINTER(_F64)), ("dropped", _F64)]
 
 
 class KernelFacts(Struct):
@@ -122,8 +122,8 @@ class Summary(Struct):
     _fields_ = [("n", _I64), ("rank", _I64), ("zeros", _I64), ("lambda_min", _F64), ("lambda_max", _F64),
                 ("width", _F64), ("radius", _F64), ("sigma_min", _F64), ("sigma_max", _F64),
                 ("condition", _F64), ("stable_rank", _F64), ("effective_rank", _F64), ("nuclear", _F64),
-                ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR), ("method", _INT),
-                ("note", _STR)]
+                ("frobenius", _F64), ("residual", _F64), ("residual_meaning", _STR), ("dropped", _F64),
+                ("method", _INT), ("note", _STR)]
 
 
 class ReportOptions(Struct):
