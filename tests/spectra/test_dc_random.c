@@ -247,14 +247,17 @@ static double decaying(const szgi_stream *stream, int64_t k) {
 static double growing(const szgi_stream *stream, int64_t k) {
     return gaussian(stream, k) * pow(1.05, (double)k);
 }
+/* The growing ones may be refused: where the last lags outweigh the first, the pivots of Durbin's
+ * recursion, which counts eigenvalues, lose their digits. */
 static const struct {
     const char *name;
     lag_fn *at;
-} random_lags[] = {{"Gaussian", gaussian},   {"signs", signs},
-                   {"clustered", clustered}, {"nearly diagonal", nearly_diagonal},
-                   {"repeating", repeating}, {"tiny", tiny},
-                   {"huge", huge},           {"decaying", decaying},
-                   {"growing", growing}};
+    bool may_refuse;
+} random_lags[] = {{"Gaussian", gaussian, false},   {"signs", signs, false},
+                   {"clustered", clustered, false}, {"nearly diagonal", nearly_diagonal, false},
+                   {"repeating", repeating, false}, {"tiny", tiny, false},
+                   {"huge", huge, false},           {"decaying", decaying, false},
+                   {"growing", growing, true}};
 enum { RANDOM_LAGS = sizeof random_lags / sizeof *random_lags };
 
 static double *draw(int which, int64_t n) {
@@ -265,11 +268,17 @@ static double *draw(int which, int64_t n) {
     return lags;
 }
 
+/* NULL: refused. */
 static double *divide(int which, int64_t n, const double *lags, double *dropped) {
     double *w = numbers(n);
     bool applicable;
     ck_szg_ok(szgi_dc_lags(test_context(), n, lags, 64, 160, w, &applicable, dropped));
-    ck_assert_msg(applicable, "%s, n %lld refused", random_lags[which].name, (long long)n);
+    ck_assert_msg(applicable || random_lags[which].may_refuse, "%s, n %lld refused",
+                  random_lags[which].name, (long long)n);
+    if (!applicable) {
+        szgi_memory_free(w);
+        w = NULL;
+    }
     return w;
 }
 
@@ -279,6 +288,10 @@ START_TEST(random_lags_agree_with_lapack) {
     int64_t n = 700;
     for (int which = 0; which < RANDOM_LAGS; which++) {
         double *lags = draw(which, n), dropped, *w = divide(which, n, lags, &dropped);
+        if (!w) {
+            szgi_memory_free(lags);
+            continue;
+        }
         double *a = numbers(n * n), *want = numbers(n);
         for (int64_t i = 0; i < n * n; i++) {
             int64_t k = i / n - i % n;
