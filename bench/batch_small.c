@@ -11,8 +11,6 @@
 #include "linalg/linalg.h"
 #include "private.h"
 
-static const char *const LEVELS[SZGI_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
-
 typedef struct small_job {
     const char *level;
     int64_t count, n;
@@ -74,7 +72,7 @@ static szg_status fill(szg_context *context, const bench_run *run, small_job *jo
 
 static szg_status measure(szg_context *context, bench_run *run, szgi_cpu_level level, int64_t n) {
     static const double goals[SZGI_CPU_LEVELS] = {0, 2, 3};
-    small_job job = {.level = LEVELS[level], .count = n > 128 ? 256 : 1024, .n = n};
+    small_job job = {.level = szgi_cpu_level_name(level), .count = n > 128 ? 256 : 1024, .n = n};
     if (run->options.quick)
         job.count = 64;
     char input[64];

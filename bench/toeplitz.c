@@ -49,6 +49,17 @@ static void close_job(toeplitz_job *job) {
     szgi_memory_free(job->rival);
 }
 
+/* Against a rival that fills job->rival. */
+static szg_status measure_values(szg_context *context, bench_run *run, const bench_case *what,
+                                 toeplitz_job *job) {
+    SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
+    SZG_TRY(bench_measure(context, run, what));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_text(&row, BENCH_OURS, szg_method_name(job->ours.method));
+    szgi_row_real(&row, BENCH_DIFFERENCE, bench_difference(job->n, job->ours.re, job->rival));
+    return row.status;
+}
+
 static szg_status measure(szg_context *context, bench_run *run, const bench_case *what,
                           toeplitz_job *job) {
     /* One column more than the matrix has: the threaded zgemv of OpenBLAS 0.3.21 reads beyond. */
@@ -56,12 +67,7 @@ static szg_status measure(szg_context *context, bench_run *run, const bench_case
     SZG_TRY(
         szgi_memory_product(context, job->n, is_complex(job) ? 2 * columns : columns, &numbers));
     SZG_TRY(szgi_memory_alloc(context, numbers, &job->dense));
-    SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
-    SZG_TRY(bench_measure(context, run, what));
-    szgi_row row = bench_latest(context, run);
-    szgi_row_text(&row, BENCH_OURS, szg_method_name(job->ours.method));
-    szgi_row_real(&row, BENCH_DIFFERENCE, bench_difference(job->n, job->ours.re, job->rival));
-    return row.status;
+    return measure_values(context, run, what, job);
 }
 
 /* ---- Inputs ---- */
@@ -137,16 +143,6 @@ static szg_status run_halves(szg_context *context, void *argument) {
     return szgi_halves_eigenvalues(context, job->t, job->rival);
 }
 
-static szg_status measure_halves(szg_context *context, bench_run *run, const bench_case *what,
-                                 toeplitz_job *job) {
-    SZG_TRY(szgi_memory_alloc(context, job->n, &job->rival));
-    SZG_TRY(bench_measure(context, run, what));
-    szgi_row row = bench_latest(context, run);
-    szgi_row_text(&row, BENCH_OURS, szg_method_name(job->ours.method));
-    szgi_row_real(&row, BENCH_DIFFERENCE, bench_difference(job->n, job->ours.re, job->rival));
-    return row.status;
-}
-
 szg_status bench_random_lags(szg_context *context, bench_run *run) {
     int64_t largest = run->options.quick ? 2048 : 32768;
     for (int64_t n = 2048; n <= largest; n *= 2) {
@@ -163,7 +159,7 @@ szg_status bench_random_lags(szg_context *context, bench_run *run) {
         what.target_ratio = n == 32768 ? 1.7 : 0;
         szg_status status = open_symmetric(context, run, noise, n, &job.t);
         if (status == SZG_OK)
-            status = measure_halves(context, run, &what, &job);
+            status = measure_values(context, run, &what, &job);
         close_job(&job);
         SZG_TRY(status);
     }

@@ -56,7 +56,7 @@ static szg_status lanes(szg_context *context, int64_t count, int64_t n, const do
 szg_status szgi_batch_eigen_symmetric(szg_context *context, int64_t count, int64_t n, double *a,
                                       int64_t stride, double *w) {
     batch_job job = {.ops = szgi_linalg_of(context), .n = n, .stride = stride, .a = a, .real = w};
-    if (job.ops != &szgi_linalg_reference && n <= SZGI_LANES_ORDER)
+    if (job.ops != &szgi_linalg_reference && n <= SZGI_SMALL_ORDER)
         return lanes(context, count, n, a, stride, w);
     return szgi_pool_run(context, count, symmetric_block, &job);
 }

@@ -23,10 +23,6 @@ static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
                      (long long)n, VECTORS_MAX);
 }
 
-/* From this order on the reduction in two stages (Haidar, Ltaief, Dongarra 2011), which gives no
- * vectors, is faster on one thread: docs/reference/conventions.md has the figures. */
-enum { TWO_STAGE = 2560 };
-
 typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_int n, double *a,
                                     lapack_int lda, double *w, double *work, lapack_int count,
                                     lapack_int *work_int, lapack_int count_int);
@@ -36,7 +32,7 @@ szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, 
     SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
     SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
-    bool staged = !vectors && n >= TWO_STAGE;
+    bool staged = !vectors && n >= SZGI_TWO_STAGE_ORDER;
     symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
     const char *name = staged ? "dsyevd_2stage" : "dsyevd";
     char job = vectors ? 'V' : 'N';

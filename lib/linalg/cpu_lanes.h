@@ -8,9 +8,6 @@
 #include "cpu_level.h"
 
 enum {
-    /* Above this order LAPACK takes one matrix a thread: the triangles of a vector of matrices are
-     * far beyond the second-level cache then. */
-    SZGI_LANES_ORDER = 256,
     /* Sweeps for each value, as in dsterf; two are the rule. */
     SZGI_LANES_SWEEPS = 30,
     /* Groups of lanes whose tridiagonal matrices are solved side by side: a sweep is one chain of
@@ -19,7 +16,7 @@ enum {
     SZGI_LANES_VECTORS = 4 /* of length n, for the reduction */
 };
 
-/* `count` matrices of order n, 1 .. SZGI_LANES_ORDER: row-major, without gaps between rows,
+/* `count` matrices of order n, 1 .. SZGI_SMALL_ORDER: row-major, without gaps between rows,
  * `stride` apart. Lower triangles are read, and nothing is written there. */
 typedef struct szgi_lanes_job {
     int64_t count, n, stride;

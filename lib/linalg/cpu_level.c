@@ -55,6 +55,10 @@ szg_status szgi_backend_check_simd(szg_context *context) {
                      name, list);
 }
 
+const char *szgi_cpu_level_name(szgi_cpu_level level) {
+    return NAMES[level];
+}
+
 const char *szg_backend_simd(void) {
-    return NAMES[szgi_cpu_level_best()];
+    return szgi_cpu_level_name(szgi_cpu_level_best());
 }

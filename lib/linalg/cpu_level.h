@@ -15,6 +15,8 @@ typedef enum szgi_cpu_level {
  * names (baseline, avx2, avx512); szgi_backend_check_simd refuses other words. */
 szgi_cpu_level szgi_cpu_level_best(void);
 
+const char *szgi_cpu_level_name(szgi_cpu_level level);
+
 /* SZG_EINVAL: SZEGO_SIMD names no level, or one that the processor lacks, and szg_backend_simd
  * ignores it. Every command of the program, and szg_backend_select where it selects the cpu table,
  * ask this first. */

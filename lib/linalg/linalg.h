@@ -51,6 +51,10 @@ SZG_CHECK_RESULT szg_status szgi_gemm(szg_context *context, char op_a, char op_b
  * a + E, ||E||_2 <= c(n) eps ||a||_2, c a small polynomial (LAPACK Users' Guide, 3rd ed., 4.7).
  * ---- */
 
+/* From this order on the cpu's reduction is in two stages (Haidar, Ltaief, Dongarra 2011), which
+ * gives no vectors and is faster on one thread: docs/reference/conventions.md has the figures. */
+enum { SZGI_TWO_STAGE_ORDER = 2560 };
+
 /* Symmetric: w[0..n-1] ascending. Reads the lower triangle (i >= j) only. vectors: row i of a
  * becomes the i-th normalised eigenvector. */
 SZG_CHECK_RESULT szg_status szgi_eigen_symmetric(szg_context *context, int64_t n, double *a,
@@ -118,10 +122,14 @@ SZG_CHECK_RESULT szg_status szgi_cholesky_complex(szg_context *context, int64_t 
                                                   int64_t lda, bool *completed);
 
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
- * once on a device. Symmetric ones up to order 256 are solved one a lane of a vector: other last
- * bits than a single call's, the same ones at any number of threads and beside any others. Matrix i
- * stands at a + i * stride without gaps between its rows, its values at row i of the result. A
- * failure names the matrix. ---- */
+ * once on a device. Symmetric ones up to SZGI_SMALL_ORDER are solved one a lane of a vector: other
+ * last bits than a single call's, the same ones at any number of threads and beside any others.
+ * Matrix i stands at a + i * stride without gaps between its rows, its values at row i of the
+ * result. A failure names the matrix. ---- */
+
+/* Above this order LAPACK takes one matrix a thread: the triangles of a vector of matrices are far
+ * beyond the second-level cache then. */
+enum { SZGI_SMALL_ORDER = 256 };
 
 SZG_CHECK_RESULT szg_status szgi_eigen_symmetric_batch(szg_context *context, int64_t count,
                                                        int64_t n, double *a, int64_t stride,

@@ -3,7 +3,6 @@
 
 #include "base/options.h"
 #include "base/pool.h"
-#include "linalg/linalg.h"
 
 #include "dense.h"
 #include "many_small.h"

@@ -2,9 +2,8 @@
 #ifndef SZG_SPECTRA_MANY_SMALL_H
 #define SZG_SPECTRA_MANY_SMALL_H
 
+#include "linalg/linalg.h"
 #include "spectra/spectra.h"
-
-enum { SZGI_SMALL_ORDER = 256 };
 
 /* A symmetric or real array that is square, of such an order, and there. */
 bool szgi_is_small(const szg_matrix *matrix);

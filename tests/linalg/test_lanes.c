@@ -203,7 +203,7 @@ static void try_orders(const szgi_lanes_kernels *kernels) {
     check_batch(kernels, 128, 2 * KINDS, 128);
     check_batch(kernels, 7, 7 * KINDS, 5); /* every kind at every magnitude */
     check_batch(kernels, 33, 7 * KINDS, 33);
-    check_batch(kernels, 256, 3, SZGI_LANES_ORDER);
+    check_batch(kernels, 256, 3, SZGI_SMALL_ORDER);
 }
 
 START_TEST(values_are_those_of_other_solvers) {
@@ -346,7 +346,7 @@ END_TEST
  * begins.
  */
 START_TEST(batches_take_the_wanted_level) {
-    enum { COUNT = 5, N = 30, LARGE = SZGI_LANES_ORDER + 1 };
+    enum { COUNT = 5, N = 30, LARGE = SZGI_SMALL_ORDER + 1 };
     static const char *const names[SZGI_CPU_LEVELS] = {"baseline", "avx2", "avx512"};
     batch b = new_batch(11, COUNT, N);
     double *w = new_numbers(COUNT * N);

@@ -1,5 +1,7 @@
 #include <math.h>
 
+#include "linalg/linalg.h"
+
 #include "cost.h"
 
 /* Rates of one core with AVX-512 at 2.6 GHz (docs/explanation/methods.md says how they were
@@ -9,7 +11,6 @@ static const double LEAF = 75e-9; /* of an eigenvalue and the order of its leaf 
 static const double ENTRY = .7e-9, SAMPLE = .05e-9, BASIS = 2.5e-9; /* compression */
 static const double CHECK = 1e-9, PREPARE = 5e-6; /* of n^2: Durbin; of n: transforms, probes */
 static const double ONE_STAGE = .08e-9, TWO_STAGE = .055e-9; /* LAPACK: order^3 of a half */
-static const double CROSSOVER = 2560; /* from which lib/linalg takes two stages */
 
 /* Without AVX-512 both ways take longer, but not alike. */
 static const double NARROW_DIVIDE = 1.8, NARROW_HALVES = 1.27;
@@ -34,7 +35,7 @@ static double node_seconds(double n, double updates, double rank) {
 }
 
 double szgi_dc_halves_seconds(int64_t n) {
-    double half = (double)n / 2, rate = half < CROSSOVER ? ONE_STAGE : TWO_STAGE;
+    double half = (double)n / 2, rate = half < SZGI_TWO_STAGE_ORDER ? ONE_STAGE : TWO_STAGE;
     return slower(NARROW_HALVES) * 2 * half * half * half * rate;
 }
 
