@@ -222,7 +222,7 @@ static void check_norms(const szg_statistics *s, const szg_factored *f, double s
     ck_close(s->k_norm_max, k, bound * k);
     ck_close(s->q_norm_rms, q_rms / scale, mean * q);
     ck_close(s->k_norm_rms, k_rms, mean * k);
-    /* gamma_{d+3} |q| |k| and the largest bias: what the issue of agreement is about. */
+    /* gamma_{d+3} |q| |k| and the largest bias: the bound of agreement. */
     double most = 0;
     for (int64_t lag = 1 - f->n; f->bias && lag < f->n; lag++)
         most = fmax(most, fabs(szg_toeplitz_at(f->bias, lag).re));

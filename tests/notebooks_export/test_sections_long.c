@@ -26,8 +26,52 @@ START_TEST(densities_and_their_errors) {
     ck_assert_int_eq(occurrences(text, "<figure "), 2);
     ck_assert_int_eq(marks_of(text, "density", 1), 2 * 2 + 2 * 7); /* lines, areas; bars, points */
     ck_assert_int_eq(marks_of(text, "density", 2), 2 * 2);
+    ck_says(text, "eigenvalue: 0.875\ndensity of eigenvalues: 2"); /* the first bar: a resolution to
+                                                                      either side of 1 */
+    ck_says(text, "eigenvalue: 1.125\ndensity of eigenvalues: 2");
     ck_says(text, "CSV: %d rows of spectrum_density", 2 * POINTS);
     ck_says(text, "CSV: %d rows of spectrum_moments", 2 * MOMENTS);
+    free(text);
+    end_folder();
+}
+END_TEST
+
+/* The places behind `from` of the path that `count` points make. */
+static void take_path(const char *from, int count, double (*place)[2]) {
+    const char *at = from ? strstr(from, " d=\"") : NULL;
+    ck_assert_ptr_nonnull(at);
+    at += strlen(" d=\"");
+    for (int i = 0; i < count; i++) {
+        int length = 0;
+        ck_assert_int_eq(sscanf(at, "%*1[ML]%lf %lf%n", &place[i][0], &place[i][1], &length), 2);
+        at += length;
+    }
+}
+
+/* Densities 1, 3 and 5 with an error of 2: the area reaches up to 3, 5 and 7, and down to 1, 1 and
+ * 3. Below the first point it ends at the least density. */
+START_TEST(areas_are_one_error_to_either_side) {
+    csv_text csv;
+    begin_folder();
+    begin_csv(&csv,
+              "source:t,head:i,matrix:t,n:i,lambda:r,density:r,error:r,cumulative:r,resolution:r");
+    for (int i = 0; i < 3; i++)
+        fprintf(csv.stream, "a.npy,0,coefficients,9,%d,%d,2,0.5,0.125\n", i, 1 + 2 * i);
+    write_csv("d", "spectrum", "density", end_csv(&csv), NULL, NULL);
+    free(csv.text);
+    char *text = section_of(folder, "density");
+    const char *element = strstr(text, "<g class=\"area");
+    double area[6][2], line[3][2];
+    take_path(element, 6, area); /* to the right above, and back below */
+    take_path(element ? strstr(element, "<g class=\"line c0") : NULL, 3, line);
+    const double digits = 0.02; /* two behind the point */
+    ck_close(area[0][1], line[1][1], digits);
+    ck_close(area[1][1], line[2][1], digits);
+    ck_close(area[2][1], 2 * line[2][1] - line[1][1], 3 * digits);
+    ck_close(area[3][1], line[1][1], digits);
+    ck_close(area[4][1], line[0][1], digits);
+    ck_close(area[5][1], line[0][1], digits);
+    ck_assert(line[0][1] > line[1][1] + 1 && area[0][0] == line[0][0] && area[3][0] == line[2][0]);
     free(text);
     end_folder();
 }
@@ -84,6 +128,7 @@ END_TEST
 
 TEST_FILE("sections_long") {
     test_add(suite, "densities_and_their_errors", densities_and_their_errors);
+    test_add(suite, "areas_are_one_error_to_either_side", areas_are_one_error_to_either_side);
     test_add(suite, "densities_of_exact_moments", densities_of_exact_moments);
     test_add(suite, "ends_and_what_is_resolved", ends_and_what_is_resolved);
 }
