@@ -17,7 +17,7 @@ static szg_status event_of(szg_context *context, session *self, int64_t which, c
 }
 
 static szg_status set(szg_context *context, session *self, int64_t which) {
-    cudaEvent_t event;
+    cudaEvent_t event = nullptr;
     if (self->recording)
         return fail(context, SZG_EBACKEND, "a step is being recorded: it has no time of its own");
     SZG_TRY(event_of(context, self, which, &event));
