@@ -36,10 +36,12 @@ bool specs_names_encoding(const char *text) {
     return false;
 }
 
-/* The list of encodings would be no help to whoever names a file. */
+/* The list of encodings would be no help to whoever names a file. The keys of a SPEC whose name is
+ * misspelled may name one, and its own message then knows the closest name. */
 static void refuse_file(const char *path, struct argp_state *state) {
     const char *shown = SHOWN(path);
-    if (specs_names_encoding(path))
+    bool there = access(path, F_OK) == 0;
+    if (specs_names_encoding(path) || (strchr(path, '=') && !there))
         return;
     if (szgi_path_ends(path, ".npy"))
         argp_error(state,
@@ -56,7 +58,7 @@ static void refuse_file(const char *path, struct argp_state *state) {
                    "'%s' is a file, not a SPEC: `szego checkpoint %s` reads it as weights, "
                    "`szego logits %s` as logits",
                    shown, shown, shown);
-    if (strchr(path, '/') || access(path, F_OK) == 0)
+    if (strchr(path, '/') || there)
         argp_error(state,
                    "'%s' is a file or folder, not a SPEC: `szego help specs` lists the "
                    "encodings",
