@@ -6,6 +6,7 @@
 
 #include "certified.h"
 #include "certified_singular.h"
+#include "factored.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -36,20 +37,35 @@ static szg_status refuse(szg_context *context, const szg_matrix *matrix, szg_que
                      questions[question], szg_matrix_kind_name(matrix->kind));
 }
 
+/* How far the matrix whose values were computed is from logits: their entries are rounded, or the
+ * sums of n terms that make the small matrix of a low rank. */
+static szg_status rounded_logits(szg_context *context, const szg_matrix *matrix,
+                                 const szg_spectrum *values, double *out) {
+    *out = 0;
+    if (matrix->kind != SZG_MATRIX_FACTORED)
+        return SZG_OK;
+    return values->zeros > 0 ? szgi_logits_product_error(context, &matrix->of.factored, out)
+                             : szgi_logits_entry_error(context, &matrix->of.factored, out);
+}
+
 /* What backward stability says of values from LAPACK and from our divide and conquer, which are the
  * exact ones of T + E with ||E||_2 <= n eps ||T||_2 (Weyl): solvers that know better have said so.
  * The ends are among the values, and so is the norm. */
-static szg_status complete_errors(szg_context *context, const szg_spectra_options *options,
-                                  szg_spectrum *out) {
+static szg_status complete_errors(szg_context *context, const szg_matrix *matrix,
+                                  const szg_spectra_options *options, szg_spectrum *out) {
     bool applies = options->want == SZG_WANT_RANGE && out->kind == SZG_SPECTRUM_EIGENVALUE &&
                    out->normal && !out->im;
     if (!applies || out->error)
         return SZG_OK;
-    double norm = 0;
+    double norm = 0, entries;
+    SZG_TRY(rounded_logits(context, matrix, out, &entries));
     for (int64_t i = 0; i < out->count; i++)
         norm = szgi_larger(norm, fabs(out->re[i]));
-    bool exact = out->method == SZG_METHOD_DIAGONAL || out->method == SZG_METHOD_ZERO;
-    return szgi_spectrum_errors(context, exact ? 0 : (double)out->n * DBL_EPSILON * norm, out);
+    bool exact = (norm == 0 && entries == 0) || out->method == SZG_METHOD_DIAGONAL ||
+                 out->method == SZG_METHOD_ZERO;
+    double error = (double)out->n * DBL_EPSILON * norm + entries;
+    error += DBL_TRUE_MIN; /* of subnormal values */
+    return szgi_spectrum_errors(context, exact ? 0 : error, out);
 }
 
 szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix,
@@ -58,7 +74,7 @@ szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix
     SZG_TRY(question == SZG_QUESTION_SINGULAR
                 ? szgi_singular_certify(context, matrix, options, out)
                 : szgi_spectrum_certify(context, matrix, options, out));
-    return complete_errors(context, options, out);
+    return complete_errors(context, matrix, options, out);
 }
 
 szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,

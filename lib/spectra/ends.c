@@ -4,9 +4,10 @@
 
 #include <szego/symbol.h>
 
-#include "toeplitz/factored.h"
 #include "toeplitz/matrix.h"
+#include "toeplitz/toeplitz.h"
 
+#include "factored.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -107,10 +108,10 @@ static szg_status enclose(szg_context *context, const szg_matrix *matrix,
         return by_products(spectrum->method)
                    ? enclose_toeplitz(context, matrix->of.toeplitz, lo, hi)
                    : szgi_toeplitz_enclose(context, matrix->of.toeplitz, lo, hi);
-    double norm = spectrum->frobenius;
+    /* A sum of squares, row after row. */
+    double norm = spectrum->frobenius * (1 + (double)matrix->rows * DBL_EPSILON);
     if (matrix->kind == SZG_MATRIX_FACTORED)
-        SZG_TRY(szgi_factored_norm_frobenius(context, &matrix->of.factored, &norm));
-    norm *= 1 + (double)matrix->rows * DBL_EPSILON; /* a sum of squares, row after row */
+        SZG_TRY(szgi_logits_norm_above(context, &matrix->of.factored, &norm));
     *hi = isnan(norm) ? INFINITY : norm;
     *lo = -*hi;
     return SZG_OK;

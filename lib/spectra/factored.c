@@ -40,6 +40,44 @@ szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f
     return SZG_OK;
 }
 
+/* Whether products of four such numbers neither overflow nor lose digits. */
+static bool in_range(double x) {
+    return x == 0 || (x >= 0x1p-250 && x <= 0x1p250);
+}
+
+/* How far the square of the computed Frobenius norm may be off. Gram matrices of n products and
+ * their inner product, d^2 terms: all moduli add up to S^2 at most, S = ||A||_F ||B||_F; a mask
+ * sums them in steps, another n terms at most. A diagonal's sum is off by three transforms and d
+ * sums of S, its lag's product with it and the lag's own square by 2 n more. A product that
+ * underflows loses less than DBL_MIN, times another factor at most. */
+static double square_error(const szg_factored *f, double a, double b, double lags) {
+    const double u = DBL_EPSILON / 2;
+    double n = (double)f->n, d = (double)f->d, size = a * b;
+    double bias = f->bias ? szgi_toeplitz_norm_frobenius(f->bias) : 0;
+    double transform = 8 * (log2(4 * n) + 2) * DBL_EPSILON;
+    return (3 * n + d * d + 2 * d + 512) * u * size * size +
+           2 * (3 * transform + (d + 8) * u) * size * lags +
+           (2 * n + 8) * u * (2 * size * lags + bias * bias) +
+           8 * n * (d + 1) * (d + 1) * DBL_MIN * (1 + a * a + b * b + lags);
+}
+
+/* ||L||_2 <= ||A||_F ||B||_F + sum |t_k|; the Frobenius norm may be shorter. */
+szg_status szgi_logits_norm_above(szg_context *context, const szg_factored *f, double *out) {
+    double a = 0, b = 0, sums = (double)f->n * ((double)f->d + 2), norm;
+    if (f->d > 0) {
+        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->a, f->lda, &a));
+        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->b, f->ldb, &b));
+    }
+    double lags = f->bias ? szgi_toeplitz_norm_wiener(f->bias) : 0;
+    *out = (a * b + DBL_TRUE_MIN + lags) * (1 + (2 * sums + 4) * DBL_EPSILON);
+    if (!in_range(a) || !in_range(b) || !in_range(lags))
+        return SZG_OK;
+    SZG_TRY(szgi_factored_norm_frobenius(context, f, &norm));
+    double square = norm * norm + square_error(f, a, b, lags);
+    *out = fmin(*out, sqrt(square) * (1 + 0x1p-40));
+    return SZG_OK;
+}
+
 /* From the d x d matrix's values to those of the n x n matrix, which has n - d zeros besides. */
 static void widen(int64_t n, int64_t d, szg_spectrum *out) {
     out->zeros = n - d;

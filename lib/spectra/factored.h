@@ -29,4 +29,9 @@ SZG_CHECK_RESULT szg_status szgi_logits_core_error(szg_context *context, const s
 SZG_CHECK_RESULT szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f,
                                                       double *out);
 
+/* *out >= ||L||_F, and so ||L||_2: what the sums behind szgi_factored_norm_frobenius round counts
+ * by the moduli of their terms, because A B^T and T may cancel. */
+SZG_CHECK_RESULT szg_status szgi_logits_norm_above(szg_context *context, const szg_factored *f,
+                                                   double *out);
+
 #endif

@@ -225,8 +225,10 @@ szg_status szgi_factored_norm_frobenius(szg_context *context, const szg_factored
     SZG_TRY(bias_square(context, f, &bias));
     double square = low_rank + bias;
     if (!isfinite(square))
-        return szgi_fail(context, SZG_EDOMAIN,
-                         "factored matrix: the square of the Frobenius norm overflows");
+        return szgi_fail(
+            context, SZG_EDOMAIN,
+            "factored matrix: the square of the Frobenius norm, or of a factor's, overflows: "
+            "divide A and B by powers of two");
     *out = sqrt(fmax(square, 0));
     return SZG_OK;
 }

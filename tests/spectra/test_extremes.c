@@ -64,6 +64,14 @@ static void check_value(const truth *self, const szg_extreme *value, double want
         ck_close(value->value, want, value->error + self->rounding);
 }
 
+static void check_ends(const truth *self, const szg_extremes *s) {
+    double least = self->at(self, 0), largest = self->at(self, self->n - 1);
+    ck_assert_double_le(s->least_lo, least + self->rounding);
+    ck_assert_double_ge(s->least_hi, least - self->rounding);
+    ck_assert_double_le(s->largest_lo, largest + self->rounding);
+    ck_assert_double_ge(s->largest_hi, largest - self->rounding);
+}
+
 /* The number of resolved values. */
 static int check_extremes(const truth *self, const szg_extremes *s) {
     int resolved = 0;
@@ -74,10 +82,7 @@ static int check_extremes(const truth *self, const szg_extremes *s) {
         check_value(self, &s->largest[i], self->at(self, n - 1 - i));
         resolved += s->least[i].resolved + s->largest[i].resolved;
     }
-    ck_assert_double_le(s->least_lo, self->at(self, 0) + self->rounding);
-    ck_assert_double_ge(s->least_hi, self->at(self, 0) - self->rounding);
-    ck_assert_double_le(s->largest_lo, self->at(self, n - 1) + self->rounding);
-    ck_assert_double_ge(s->largest_hi, self->at(self, n - 1) - self->rounding);
+    check_ends(self, s);
     return resolved;
 }
 
@@ -370,6 +375,33 @@ START_TEST(zeros_between_values) {
 }
 END_TEST
 
+/* a a^T + T = 1e-9 KMS(0.9), a = (1, .., 1): what is left of two parts of norm n has no digit of
+ * its Frobenius norm, but its ends are enclosed. */
+START_TEST(a_gram_matrix_and_a_bias_that_cancel) {
+    enum { ORDER = 2500 };
+    double ones[ORDER], lags[ORDER], left[ORDER];
+    for (int k = 0; k < ORDER; k++) {
+        ones[k] = 1;
+        lags[k] = -1 + 1e-9 * pow(0.9, k);
+        left[k] = 1 + lags[k]; /* exactly */
+    }
+    for (int64_t n = 20; n <= ORDER; n += ORDER - 20) {
+        szg_toeplitz *bias = open_symmetric(n, n, lags), *t = open_symmetric(n, n, left);
+        szg_factored f = {.n = n, .d = 1, .a = ones, .lda = 1, .b = ones, .ldb = 1, .bias = bias};
+        szg_matrix matrix = szg_matrix_factored(&f);
+        szg_spectrum all;
+        szg_extremes s;
+        truth known = all_values(szg_matrix_toeplitz(t), &all);
+        ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 1, &s));
+        check_ends(&known, &s);
+        szg_extremes_close(&s);
+        szg_spectrum_close(&all);
+        szg_toeplitz_close(&bias);
+        szg_toeplitz_close(&t);
+    }
+}
+END_TEST
+
 /* A search that cannot fit says so before any work. */
 START_TEST(memory_is_asked_for_first) {
     const double lags[2] = {2, -1};
@@ -413,6 +445,80 @@ START_TEST(logits_by_products) {
     szg_toeplitz_close(&bias);
     szgi_memory_free(a);
     szgi_memory_free(lags);
+}
+END_TEST
+
+/* L = M o (A B^T + T) with t_k = -m k, a_i = (i + x_i, 1 + y_i), b_j = (m, -m j): what is left of
+ * the sum is m (x_i - y_i j), which rounding of the products exceeds by far in relative terms. */
+static void check_cancelling(int64_t n, double noise) {
+    const double m = 0x1p-8;
+    const szgi_stream stream = {.seed = test_seed(), .purpose = 94};
+    double *a = get(2 * n, sizeof *a), *b = get(2 * n, sizeof *b), *lags = get(n, sizeof *lags);
+    double *left = get(n * n, sizeof *left);
+    for (int64_t i = 0; i < n; i++) {
+        a[2 * i] = (double)i + noise * szgi_random_normal(&stream, (uint64_t)(2 * i));
+        a[2 * i + 1] = 1 + noise * szgi_random_normal(&stream, (uint64_t)(2 * i + 1));
+        b[2 * i] = m;
+        b[2 * i + 1] = -m * (double)i;
+        lags[i] = -m * (double)i;
+        for (int64_t j = 0; j <= i; j++) /* exact differences */
+            left[i * n + j] = m * ((a[2 * i] - (double)i) - (a[2 * i + 1] - 1) * (double)j);
+    }
+    szg_toeplitz *bias = open_symmetric(n, n, lags);
+    const szg_factored f = {
+        .n = n, .d = 2, .a = a, .lda = 2, .b = b, .ldb = 2, .bias = bias, .causal = true};
+    const szg_matrix logits = szg_matrix_factored(&f), exact = szg_matrix_dense(n, n, left, n);
+    szg_extremes s, known;
+    ck_szg_ok(szg_extremes_compute(test_context(), &logits, 1, &s));
+    ck_szg_ok(szg_extremes_compute(test_context(), &exact, 1, &known));
+    double least = known.least[0].value, largest = known.largest[0].value;
+    double error = known.least[0].error + n * DBL_EPSILON * fmax(-least, largest);
+    ck_close(s.least[0].value, least, s.least[0].error + error);
+    ck_close(s.largest[0].value, largest, s.largest[0].error + error);
+    ck_assert(s.least_lo <= least + error && least - error <= s.least_hi);
+    ck_assert(s.largest_lo <= largest + error && largest - error <= s.largest_hi);
+    szg_extremes_close(&s);
+    szg_extremes_close(&known);
+    szg_toeplitz_close(&bias);
+    szgi_memory_free(a);
+    szgi_memory_free(b);
+    szgi_memory_free(lags);
+    szgi_memory_free(left);
+}
+
+START_TEST(logits_that_cancel) {
+    check_cancelling(12, 1e-9);
+    check_cancelling(60, 1e-6);
+    check_cancelling(60, 1e-12);
+}
+END_TEST
+
+/* Of entries near 1e-300 the Frobenius norm's square is 0, and of some near 1e250 an infinity. */
+START_TEST(logits_of_any_size) {
+    enum { N = 9 };
+    for (int exponent = -500; exponent <= 420; exponent += 460)
+        for (int causal = 0; causal < 2; causal++) {
+            double a[N], same[N];
+            for (int64_t i = 0; i < N; i++) {
+                same[i] = i % 2 ? -1 - 0.25 * (double)i : 2;
+                a[i] = ldexp(same[i], exponent);
+            }
+            szg_factored f = {.n = N, .d = 1, .a = a, .lda = 1, .b = a, .ldb = 1, .causal = causal};
+            szg_extremes s, plain;
+            const szg_matrix matrix = szg_matrix_factored(&f);
+            ck_szg_ok(szg_extremes_compute(test_context(), &matrix, 1, &s));
+            f.a = f.b = same;
+            const szg_matrix once = szg_matrix_factored(&f);
+            ck_szg_ok(szg_extremes_compute(test_context(), &once, 1, &plain));
+            double least = plain.least[0].value, largest = plain.largest[0].value;
+            double error = plain.largest[0].error;
+            ck_assert_double_le(ldexp(s.least_lo, -2 * exponent), least + error);
+            ck_assert_double_ge(ldexp(s.least_hi, -2 * exponent), least - error);
+            ck_assert_double_le(ldexp(s.largest_lo, -2 * exponent), largest + error);
+            ck_assert_double_ge(ldexp(s.largest_hi, -2 * exponent), largest - error);
+            szg_extremes_close(&s);
+            szg_extremes_close(&plain);
+        }
 }
 END_TEST
 
@@ -581,8 +687,11 @@ TEST_FILE("extremes") {
     test_add(suite, "closed_forms_of_huge_matrices", closed_forms_of_huge_matrices);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
     test_add(suite, "zeros_between_values", zeros_between_values);
+    test_add(suite, "a_gram_matrix_and_a_bias_that_cancel", a_gram_matrix_and_a_bias_that_cancel);
     test_add(suite, "memory_is_asked_for_first", memory_is_asked_for_first);
     test_add(suite, "logits_by_products", logits_by_products);
+    test_add(suite, "logits_that_cancel", logits_that_cancel);
+    test_add(suite, "logits_of_any_size", logits_of_any_size);
     test_add(suite, "hermitian_part_of_others", hermitian_part_of_others);
     test_add(suite, "same_numbers_at_any_number_of_threads", same_numbers_at_any_number_of_threads);
     test_add(suite, "refusals", refusals);
