@@ -39,15 +39,6 @@ static double scaled_lags(const szg_toeplitz *t, int exponent, szg_c64 *lags) {
     return sum;
 }
 
-static double largest_lag(const szg_toeplitz *t) {
-    double largest = 0;
-    for (int64_t k = 0; k <= szgi_toeplitz_degree(t); k++) {
-        szg_c64 a = szg_toeplitz_at(t, k);
-        largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
-    }
-    return largest;
-}
-
 /* The data of a block's rows: lags of a real matrix from 0 on, of another around 0. */
 typedef struct lag_rows {
     const double *real;
@@ -94,7 +85,7 @@ static szg_status certify_toeplitz(szg_context *context, bool values, const szg_
         set = (szgi_block_set){.count = 2,
                                .values = values,
                                .block = {{.n = n - half, .width = 1}, {.n = half, .width = 1}}};
-    SZG_TRY(szgi_blocks_open(context, largest_lag(t), &set));
+    SZG_TRY(szgi_blocks_open(context, szgi_toeplitz_largest_part(t), &set));
     szg_c64 *lags = NULL;
     szg_status status = szgi_memory_alloc(context, 3 * n - 1, &lags);
     if (status == SZG_OK)

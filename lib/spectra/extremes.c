@@ -48,13 +48,13 @@ typedef struct end_search {
 } end_search;
 
 /* Vectors that Lanczos keeps. Many save restarts; where each takes 0.3 GB and more, few. */
-static int64_t plain_basis(const end_search *search) {
-    return 2 * search->k + (search->s->n < VAST ? 20 : 8);
+static int64_t plain_basis(int64_t n, int64_t k) {
+    return 2 * k + (n < VAST ? 20 : 8);
 }
 
 /* The inverse has the ends well apart: a few more than the values converge as soon. */
-static int64_t inverse_basis(const end_search *search) {
-    return search->k + (search->s->n < VAST ? 12 : 5);
+static int64_t inverse_basis(int64_t n, int64_t k) {
+    return k + (n < VAST ? 12 : 5);
 }
 
 /* k values of one end, ascending, and how far from each an eigenvalue may be. */
@@ -79,6 +79,12 @@ static void sort_pairs(int64_t k, end_pairs *pairs) {
         }
 }
 
+/* sqrt(x^T x); squares of a huge or tiny residual are out of range, and x is scaled then. */
+static double norm_of(int64_t n, const double *x) {
+    double square = szgi_dot(n, x, x);
+    return square > 0x1p-900 && square < INFINITY ? sqrt(square) : szgi_norm(n, x);
+}
+
 /* Replaces values by Rayleigh quotients, whose error is quadratic in the residual. An eigenvalue
  * lies within ||T v - value v|| / ||v|| of any value; to what is computed come the rounding of the
  * product, of the difference (3 units of |value| and of the product's norm), and of the sums. */
@@ -93,7 +99,7 @@ static szg_status refine_with(szg_context *context, const end_search *search, do
         double square = szgi_dot(n, v, v), value = szgi_dot(n, v, product) / square;
         for (int64_t j = 0; j < n; j++)
             product[j] -= value * v[j];
-        double residual = sqrt(szgi_dot(n, product, product) / square);
+        double residual = norm_of(n, product) / sqrt(square);
         pairs->values[i] = value;
         pairs->errors[i] = sums * (residual + search->rounding) + 4 * DBL_EPSILON * fabs(value);
         pairs->residual = szgi_larger(pairs->residual, residual);
@@ -223,7 +229,7 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
     bool hopeless = widest < 10 * search->rounding;
     szgi_lanczos_options options = {.largest = true,
                                     .k = search->k,
-                                    .basis = inverse_basis(search),
+                                    .basis = inverse_basis(inverse.n, search->k),
                                     .restarts = hopeless && search->k > 1 ? HOPELESS_RESTARTS
                                                                           : INVERSE_RESTARTS,
                                     .tolerance = 1e-10,
@@ -249,7 +255,7 @@ static szg_status plain_search(szg_context *context, const end_search *search, b
                                int64_t restarts, end_pairs *pairs) {
     szgi_lanczos_options options = {.largest = largest,
                                     .k = search->k,
-                                    .basis = plain_basis(search),
+                                    .basis = plain_basis(search->s->n, search->k),
                                     .restarts = restarts,
                                     .tolerance = 1e-12,
                                     .partial = search->k > 1,
@@ -342,19 +348,17 @@ static szg_status search_ends(szg_context *context, const end_search *search, sz
     return SZG_OK;
 }
 
-/* Of n real numbers, at the worst moment. Lanczos holds its basis and four vectors beside the
- * inverse, whose first column took up to 19 before: those of conjugate gradients, and products with
- * the shifted matrix and its circulant. Said before work starts: at n = 10^8 a vector takes 0.8 GB.
- */
-static int64_t vectors_needed(const end_search *search) {
-    int64_t plain = plain_basis(search) + 4;
-    if (!search->t)
+/* Lanczos holds its basis and four vectors beside the inverse, whose first column took up to 19
+ * before: those of conjugate gradients, and products with the shifted matrix and its circulant. */
+int64_t szgi_extremes_vectors(int64_t n, int64_t k, const szg_toeplitz *t) {
+    int64_t plain = plain_basis(n, k) + 4;
+    if (!t)
         return plain;
-    int64_t width = szgi_toeplitz_is_real(search->t) ? 1 : 2, column = 19 * width;
+    int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2, column = 19 * width;
     int64_t mapped = width == 1 ? 0 : 4;
-    int64_t inverted = inverse_basis(search) + 4 + szgi_inverse_vectors(search->t) + mapped;
+    int64_t inverted = inverse_basis(n, k) + 4 + szgi_inverse_vectors(t) + mapped;
     int64_t most = plain > inverted ? plain : inverted;
-    return szgi_toeplitz_vectors(search->t) + (most > column ? most : column);
+    return szgi_toeplitz_vectors(t) + (most > column ? most : column);
 }
 
 static szg_status extremes_run(szg_context *context, const szgi_operator *s, const szg_toeplitz *t,
@@ -362,9 +366,9 @@ static szg_status extremes_run(szg_context *context, const szgi_operator *s, con
                                bool *complete) {
     end_search search = {.s = s, .k = selection->high, .t = t, .rounding = rounding};
     *complete = false;
-    if (search.k > 1)
-        SZG_TRY(szgi_memory_require(context, s->n, vectors_needed(&search), sizeof(double),
-                                    "the search for the ends",
+    if (search.k > 1) /* said before work starts: at n = 10^8 a vector takes 0.8 GB */
+        SZG_TRY(szgi_memory_require(context, s->n, szgi_extremes_vectors(s->n, search.k, t),
+                                    sizeof(double), "the search for the ends",
                                     "ask for fewer values, or take a smaller order"));
     SZG_TRY(szgi_spectrum_open(context, selection->n, szgi_selection_count(selection),
                                SZG_SPECTRUM_EIGENVALUE, false, out));

@@ -21,6 +21,10 @@ SZG_CHECK_RESULT szg_status szgi_extremes_symmetric(szg_context *context, const 
                                                     const szgi_selection *selection,
                                                     szg_spectrum *out, bool *complete);
 
+/* Vectors of n real numbers that the search for k values at each end takes at its worst moment, of
+ * a Toeplitz matrix or, t being NULL, of an operator. */
+int64_t szgi_extremes_vectors(int64_t n, int64_t k, const szg_toeplitz *t);
+
 /* Products with a real n x n matrix L (op 'n') and its transpose ('t'). */
 typedef struct szgi_square_operator {
     int64_t n;

@@ -8,10 +8,16 @@
 #include "linalg/linalg.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "toeplitz/toeplitz.h"
 
 #include "lanczos.h"
 
 static const double HUGE_TOLERANCE = 1e300;
+/* Sizes, in powers of two, that ARPACK's tolerance is made for: it is relative to each value, but
+ * to eps^(2/3) = 3.7e-11 at least. */
+enum { PLAIN = 20 };
+/* ARPACK counts the numbers of its work space, ncv (ncv + 8), in 32 bits. */
+enum { BASIS_MAX = 46336 };
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Arrays and scalars of one reverse-communication run, named as in ARPACK's manual. */
@@ -19,6 +25,7 @@ typedef struct lanczos_run {
     a_int n, nev, ncv, lworkl, info, ido;
     a_int iparam[11], ipntr[11];
     const char *which;
+    double scale; /* a power of two that products are multiplied by; 0: to be set by the first */
     double *resid, *v, *workd, *workl, *d;
     a_int *select;
 } lanczos_run;
@@ -37,11 +44,12 @@ static szg_status lanczos_open(szg_context *context, const szgi_operator *s,
     int64_t n = s->n, k = options->k, ncv = options->basis ? options->basis : 2 * k + 20;
     if (ncv > n)
         ncv = n;
-    if (n > INT32_MAX || k < 1 || k + 2 > n)
+    if (n > INT32_MAX || k < 1 || k + 2 > n || ncv > BASIS_MAX)
         return szgi_fail(context, SZG_EINVAL,
                          "%" PRId64 " extreme eigenvalues at order %" PRId64
-                         ": Lanczos takes 1 <= k <= n - 2 and n < 2^31",
-                         k, n);
+                         ": Lanczos takes 1 <= k <= n - 2, n < 2^31 and at most %d vectors, not "
+                         "%" PRId64 ": ask for fewer values",
+                         k, n, BASIS_MAX, ncv);
     *run = (lanczos_run){.n = (a_int)n, .nev = (a_int)k, .ncv = (a_int)ncv, .info = 1};
     run->lworkl = (a_int)(ncv * (ncv + 8));
     run->iparam[0] = 1; /* exact shifts */
@@ -65,6 +73,25 @@ done:
     return status;
 }
 
+/* By the root mean square of the eigenvalues, which the first product estimates. */
+static double scale_of(int64_t n, const double *x, const double *y) {
+    double size = szgi_norm(n, y) / szgi_norm(n, x);
+    int exponent;
+    frexp(size, &exponent);
+    bool plain = !isfinite(size) || (exponent >= -PLAIN && exponent <= PLAIN);
+    return plain ? 1 : szgi_unit_scale(size);
+}
+
+static szg_status lanczos_multiply(szg_context *context, const szgi_operator *s, lanczos_run *run) {
+    double *x = run->workd + run->ipntr[0] - 1, *y = run->workd + run->ipntr[1] - 1;
+    SZG_TRY(s->apply(context, s->data, x, y));
+    if (run->scale == 0)
+        run->scale = scale_of(s->n, x, y);
+    for (int64_t i = 0; run->scale != 1 && i < s->n; i++)
+        y[i] *= run->scale;
+    return SZG_OK;
+}
+
 static szg_status lanczos_iterate(szg_context *context, const szgi_operator *s,
                                   const szgi_lanczos_options *options, lanczos_run *run) {
     int64_t products = 0, most = options->restarts * (run->ncv - run->nev) + run->ncv;
@@ -75,8 +102,7 @@ static szg_status lanczos_iterate(szg_context *context, const szgi_operator *s,
         if (run->ido != -1 && run->ido != 1)
             break;
         SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(s->apply(context, s->data, run->workd + run->ipntr[0] - 1,
-                         run->workd + run->ipntr[1] - 1));
+        SZG_TRY(lanczos_multiply(context, s, run));
         szgi_progress(context, options->what, ++products, most);
     }
     szgi_progress(context, options->what, most, most);
@@ -106,7 +132,8 @@ static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_optio
     if (run->info != 0)
         return szgi_fail(context, SZG_ENOCONV, "ARPACK's dseupd answered info = %d",
                          (int)run->info);
-    memcpy(values, run->d, (size_t)run->nev * sizeof *values);
+    for (int64_t i = 0; i < run->nev; i++)
+        values[i] = run->d[i] / run->scale;
     *vectors = run->v;
     run->v = NULL;
     return SZG_OK;

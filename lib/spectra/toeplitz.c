@@ -6,7 +6,7 @@
 #include "extremes.h"
 #include "halves.h"
 #include "solvers.h"
-#include "tiny.h"
+#include "scaled.h"
 
 static const char triangular_note[] =
     "triangular: the eigenvalues are the diagonal and say little of a matrix so far from normal; "
@@ -151,5 +151,5 @@ static szg_status eigenvalues(szg_context *context, const szg_toeplitz *t,
 
 szg_status szgi_toeplitz_eigen(szg_context *context, const szg_matrix *matrix,
                                const szg_spectra_options *options, szg_spectrum *out) {
-    return szgi_tiny_solve(context, matrix->of.toeplitz, options, eigenvalues, out);
+    return szgi_scaled_solve(context, matrix->of.toeplitz, options, eigenvalues, out);
 }

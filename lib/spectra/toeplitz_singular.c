@@ -5,7 +5,7 @@
 #include "dense.h"
 #include "extremes.h"
 #include "solvers.h"
-#include "tiny.h"
+#include "scaled.h"
 
 /* Up to this order all values are computed where only a few are asked for: the least of them too.
  */
@@ -140,5 +140,5 @@ static szg_status singular_values(szg_context *context, const szg_toeplitz *t,
 
 szg_status szgi_toeplitz_singular(szg_context *context, const szg_matrix *matrix,
                                   const szg_spectra_options *options, szg_spectrum *out) {
-    return szgi_tiny_solve(context, matrix->of.toeplitz, options, singular_values, out);
+    return szgi_scaled_solve(context, matrix->of.toeplitz, options, singular_values, out);
 }

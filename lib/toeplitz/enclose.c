@@ -15,11 +15,14 @@ static double transform_error(int64_t length) {
 /* Transform, product with eigenvalues that a transform has made, and transform back; a band is
  * summed in 2 degree + 1 terms. Eigenvalues do not exceed the sum of the moduli, by which each of
  * the three transforms errs relatively. */
+double szgi_toeplitz_transform_error(const szg_toeplitz *t) {
+    return 4 * transform_error(4 * t->n) * szgi_toeplitz_norm_wiener(t);
+}
+
 double szgi_toeplitz_product_error(const szg_toeplitz *t) {
-    double norm = szgi_toeplitz_norm_wiener(t);
     if (szgi_toeplitz_is_direct(t))
-        return 2 * (double)(2 * t->degree + 3) * DBL_EPSILON * norm;
-    return 4 * transform_error(4 * t->n) * norm;
+        return 2 * (double)(2 * t->degree + 3) * DBL_EPSILON * szgi_toeplitz_norm_wiener(t);
+    return szgi_toeplitz_transform_error(t);
 }
 
 static void circulant_range(const szgi_circulant *circulant, double *lo, double *hi) {
@@ -54,7 +57,8 @@ szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *t, do
     if (!szgi_toeplitz_is_hermitian(t))
         return szgi_fail(context, SZG_EINVAL, "the range of a Toeplitz matrix without symmetry");
     double middle = szg_toeplitz_at(t, 0).re, norm = szgi_toeplitz_norm_wiener(t);
-    double sums = (double)(2 * t->degree + 1) * DBL_EPSILON * norm; /* of moduli, in any order */
+    /* Of moduli, in any order; of subnormal numbers each modulus may be off by their distance. */
+    double sums = (double)(2 * t->degree + 1) * (DBL_EPSILON * norm + DBL_TRUE_MIN);
     double radius = norm - fabs(middle) + sums;
     *lo = middle - radius;
     *hi = middle + radius;
@@ -62,10 +66,10 @@ szg_status szgi_toeplitz_enclose(szg_context *context, const szg_toeplitz *t, do
         *lo = *hi = middle;
         return SZG_OK;
     }
-    if (szgi_toeplitz_is_direct(t))
-        return SZG_OK;
-    SZG_TRY(transformed_range(context, t, &least, &largest));
     double error = transform_error(4 * t->n) * norm; /* no transform is longer */
+    if (szgi_toeplitz_is_direct(t) || error < DBL_MIN)
+        return SZG_OK; /* where products underflow, a transform has no relative error */
+    SZG_TRY(transformed_range(context, t, &least, &largest));
     *lo = fmax(*lo, least - error);
     *hi = fmin(*hi, largest + error);
     return SZG_OK;

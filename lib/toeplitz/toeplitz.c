@@ -173,6 +173,15 @@ szg_c64 szgi_toeplitz_trace(const szg_toeplitz *t) {
     return (szg_c64){(double)t->n * a.re, (double)t->n * a.im};
 }
 
+double szgi_toeplitz_largest_part(const szg_toeplitz *t) {
+    double largest = 0;
+    for (int64_t lag = -t->degree; lag <= t->degree; lag++) {
+        szg_c64 a = szg_toeplitz_at(t, lag);
+        largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
+    }
+    return largest;
+}
+
 double szgi_toeplitz_norm_wiener(const szg_toeplitz *t) {
     double sum = 0;
     for (int64_t lag = -t->degree; lag <= t->degree; lag++) {

@@ -20,6 +20,8 @@ bool szgi_toeplitz_is_hermitian(const szg_toeplitz *toeplitz);
 szg_c64 szgi_toeplitz_trace(const szg_toeplitz *toeplitz);
 /* Frobenius norm, sqrt(sum_k (n - |k|) |a_k|^2), without overflow on the way. */
 double szgi_toeplitz_norm_frobenius(const szg_toeplitz *toeplitz);
+/* The largest modulus of a real or imaginary part of a coefficient. */
+double szgi_toeplitz_largest_part(const szg_toeplitz *toeplitz);
 /* sum_k |a_k|: bounds the spectral norm. */
 double szgi_toeplitz_norm_wiener(const szg_toeplitz *toeplitz);
 
@@ -37,6 +39,8 @@ double szgi_toeplitz_product_error(const szg_toeplitz *toeplitz);
 /* Memory of these products, in vectors of n real numbers: what the matrix keeps after the first and
  * what one has at work. */
 int64_t szgi_toeplitz_vectors(const szg_toeplitz *toeplitz);
+/* The same of products by transforms, up to 4 n numbers long, whatever the band. */
+double szgi_toeplitz_transform_error(const szg_toeplitz *toeplitz);
 
 /* The n x n matrix itself, row-major. SZG_ENOMEM where 8 n^2 (complex: 16 n^2) bytes exceed the
  * available memory, whoever has allocated the array; szgi_toeplitz_dense of a complex kind is
@@ -127,6 +131,13 @@ const char *szgi_tau_note(const szg_tau *tau);
 
 /* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
 double szgi_dot(int64_t count, const double *x, const double *y);
+
+/* The power of two, which costs no rounding, that brings `largest` > 0 to [1, 2); 1 for 0. Numbers
+ * that are not normal come below that. */
+double szgi_unit_scale(double largest);
+
+/* Euclidean norm of `count` numbers without overflow or underflow on the way. */
+double szgi_norm(int64_t count, const double *x);
 
 SZGI_END_DECLS
 

@@ -99,13 +99,6 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_multiply(szg_context *context, const s
 SZG_CHECK_RESULT szg_status szgi_toeplitz_check_vectors(szg_context *context, int64_t n, char op,
                                                         int64_t batch, int64_t ldx, int64_t ldy);
 
-/* The power of two, which costs no rounding, that brings `largest` > 0 to [1, 2); 1 for 0. Numbers
- * that are not normal come below that. */
-double szgi_unit_scale(double largest);
-
-/* Euclidean norm of `count` numbers without overflow or underflow on the way. */
-double szgi_norm(int64_t count, const double *x);
-
 static inline szg_c64 szgi_multiply(szg_c64 x, szg_c64 y) {
     return (szg_c64){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }

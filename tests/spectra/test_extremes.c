@@ -246,6 +246,37 @@ START_TEST(random_lags_by_lanczos) {
 }
 END_TEST
 
+/* ARPACK's tolerance has an absolute part, and squares of residuals have a range: neither tells on
+ * matrices far from 1. Powers of two cost no digits. */
+START_TEST(size_does_not_matter) {
+    enum { ORDER = 500, K = 4 };
+    const int exponents[] = {-70, -390, 700};
+    double lags[ORDER];
+    szgi_selection selection = {.n = ORDER, .low = K, .high = K};
+    szg_spectrum plain, s;
+    bool complete;
+    szg_toeplitz *t = random_symmetric(ORDER);
+    ck_szg_ok(szgi_extremes_toeplitz(test_context(), t, &selection, &plain, &complete));
+    ck_assert(complete);
+    for (int e = 0; e < 3; e++) {
+        for (int64_t k = 0; k < ORDER; k++)
+            lags[k] = ldexp(random_lag(k), exponents[e]);
+        szg_toeplitz *scaled = open_symmetric(ORDER, ORDER, lags);
+        ck_szg_ok(szgi_extremes_toeplitz(test_context(), scaled, &selection, &s, &complete));
+        ck_assert(complete);
+        for (int64_t i = 0; i < s.count; i++) { /* errors are residuals, mostly rounding */
+            double error = ldexp(s.error[i], -exponents[e]);
+            ck_assert_double_le(error, 2 * plain.error[i]);
+            ck_close(ldexp(s.re[i], -exponents[e]), plain.re[i], error + plain.error[i]);
+        }
+        szg_spectrum_close(&s);
+        szg_toeplitz_close(&scaled);
+    }
+    szg_spectrum_close(&plain);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 /* The top of a Gaussian kernel is resolved; its bottom is 0 to rounding, where Lanczos gives up and
  * all values are computed. */
 START_TEST(smooth_kernel_by_all_values) {
@@ -301,20 +332,64 @@ START_TEST(short_matrices_by_all_values) {
 END_TEST
 
 /* Powers of two cost no digits, up or down: each value is off by its error at most. */
-START_TEST(tiny_matrices_keep_their_errors) {
-    const double lags[2] = {0x1p-600, -0x1p-601}, same[2] = {1, -0.5};
-    szg_extremes tiny, plain;
+static void check_powers_of_two(int64_t n, int exponent) {
+    const double same[2] = {1, -0.5}, lags[2] = {ldexp(1, exponent), ldexp(-0.5, exponent)};
+    szg_extremes scaled, plain;
+    szg_toeplitz *t = open_symmetric(n, 2, lags), *u = open_symmetric(n, 2, same);
+    const szg_matrix times = szg_matrix_toeplitz(t), once = szg_matrix_toeplitz(u);
+    ck_szg_ok(szg_extremes_compute(test_context(), &times, 1, &scaled));
+    ck_szg_ok(szg_extremes_compute(test_context(), &once, 1, &plain));
+    ck_close(ldexp(scaled.least[0].value, -exponent), plain.least[0].value,
+             2 * plain.least[0].error);
+    ck_close(ldexp(scaled.largest[0].error, -exponent), plain.largest[0].error,
+             plain.largest[0].error / 2); /* residuals are rounding */
+    ck_assert(scaled.least[0].resolved && scaled.largest[0].resolved);
+    szg_extremes_close(&scaled);
+    szg_extremes_close(&plain);
+    szg_toeplitz_close(&t);
+    szg_toeplitz_close(&u);
+}
+
+START_TEST(tiny_and_huge_matrices_keep_their_errors) {
     for (int64_t n = 50; n < 3000; n += 2500) {
-        szg_toeplitz *t = open_symmetric(n, 2, lags), *u = open_symmetric(n, 2, same);
+        check_powers_of_two(n, -600);
+        check_powers_of_two(n, 600);
+        check_powers_of_two(n, 930);
+    }
+}
+END_TEST
+
+/* Lags that are a few units of 2^-1074 against the same multiplied by 2^1074. Between them are
+ * roundings to that unit: of the values, which `error` counts, and of the ends. */
+START_TEST(subnormal_matrices_keep_their_errors) {
+    enum { N = 257 };
+    double tiny[N], lags[N];
+    for (int64_t k = 0; k < N; k++) {
+        int64_t cube = k * k * k % 11; /* so few lags that their transform over 2 N rounds to 0 */
+        lags[k] = cube == 1 ? 1 : cube == 2 ? -1 : 0;
+        tiny[k] = ldexp(lags[k], -1074);
+    }
+    for (int64_t count = 2; count <= N; count += N - 2) {
+        szg_toeplitz *t = open_symmetric(N, count, tiny), *u = open_symmetric(N, count, lags);
         const szg_matrix small = szg_matrix_toeplitz(t), large = szg_matrix_toeplitz(u);
-        ck_szg_ok(szg_extremes_compute(test_context(), &small, 1, &tiny));
-        ck_szg_ok(szg_extremes_compute(test_context(), &large, 1, &plain));
-        ck_close(ldexp(tiny.least[0].value, 600), plain.least[0].value, 2 * plain.least[0].error);
-        ck_close(ldexp(tiny.largest[0].error, 600), plain.largest[0].error,
-                 plain.largest[0].error / 2); /* residuals are rounding */
-        ck_assert(tiny.least[0].resolved && tiny.largest[0].resolved);
-        szg_extremes_close(&tiny);
-        szg_extremes_close(&plain);
+        szg_extremes of_small, of_large;
+        ck_szg_ok(szg_extremes_compute(test_context(), &small, 2, &of_small));
+        ck_szg_ok(szg_extremes_compute(test_context(), &large, 2, &of_large));
+        for (int64_t i = 0; i < 2; i++) {
+            const szg_extreme *x = &of_small.least[i], *y = &of_large.least[i];
+            ck_close(ldexp(x->value, 1074), y->value, ldexp(x->error, 1074) + y->error);
+            x = &of_small.largest[i];
+            y = &of_large.largest[i];
+            ck_close(ldexp(x->value, 1074), y->value, ldexp(x->error, 1074) + y->error);
+        }
+        double least = of_large.least[0].value, largest = of_large.largest[0].value;
+        double error = of_large.least[0].error;
+        ck_assert_double_le(ldexp(of_small.least_lo, 1074), least + error);
+        ck_assert_double_ge(ldexp(of_small.least_hi, 1074), least - error);
+        ck_assert_double_le(ldexp(of_small.largest_lo, 1074), largest + error);
+        ck_assert_double_ge(ldexp(of_small.largest_hi, 1074), largest - error);
+        szg_extremes_close(&of_small);
+        szg_extremes_close(&of_large);
         szg_toeplitz_close(&t);
         szg_toeplitz_close(&u);
     }
@@ -420,6 +495,78 @@ START_TEST(memory_is_asked_for_first) {
     ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), 100003, 2, lags, &t));
     ck_assert_int_eq(szgi_inverse_vectors(t), 14); /* a prime */
     szg_toeplitz_close(&t);
+}
+END_TEST
+
+/* K + 1 values at each end, K = 3: 2 K + 26 vectors, of a Toeplitz matrix K + 17 and those of the
+ * inverse, 7 or 14. From order 2^25 on 2 K + 14 and K + 10. (docs/explanation/methods.md) */
+START_TEST(long_searches_keep_fewer_vectors) {
+    enum { VAST = 1 << 25, K = 3 };
+    const double lags[2] = {2, -1};
+    const struct {
+        int64_t n, k, plain, inverted;
+    } want[] = {{VAST - 2, K + 1, 2 * K + 26, K + 17 + 14},
+                {VAST, K + 1, 2 * K + 14, K + 10 + 7},
+                {VAST + 2, K + 1, 2 * K + 14, K + 10 + 14},
+                {VAST, 31, 2 * 30 + 14, 2 * 30 + 14}}; /* there the plain search takes more */
+    for (int i = 0; i < 4; i++) {
+        szg_toeplitz *t = open_symmetric(want[i].n, 2, lags); /* a band: products take no vectors */
+        ck_assert_int_eq(szgi_extremes_vectors(want[i].n, want[i].k, NULL), want[i].plain);
+        ck_assert_int_eq(szgi_extremes_vectors(want[i].n, want[i].k, t),
+                         want[i].inverted > 19 ? want[i].inverted : 19);
+        szg_toeplitz_close(&t);
+    }
+}
+END_TEST
+
+static szg_status apply_inverse(szg_context *context, void *data, const double *x, double *y) {
+    return szgi_inverse_apply(context, data, x, y);
+}
+
+/* The bases of long searches, at a short order: k + 5 vectors of the inverse of a shifted second
+ * difference, 1 / (shift + 4 sin^2). */
+START_TEST(few_vectors_converge) {
+    enum { ORDER = 3000, K = 4 };
+    const double shift = 1e-6, lags[2] = {2 + shift, -1};
+    const truth known = {.n = ORDER, .at = second_difference};
+    szg_toeplitz *t = open_symmetric(ORDER, 2, lags);
+    szgi_inverse *inverse;
+    ck_szg_ok(szgi_inverse_open(test_context(), t, &inverse));
+    szgi_operator s = {.n = ORDER, .apply = apply_inverse, .data = inverse};
+    szgi_lanczos_options options = {.largest = true,
+                                    .k = K,
+                                    .basis = K + 5,
+                                    .restarts = 8,
+                                    .tolerance = 1e-10,
+                                    .what = "few vectors"};
+    double values[K], *vectors;
+    bool converged;
+    ck_szg_ok(szgi_lanczos(test_context(), &s, &options, values, &vectors, &converged));
+    ck_assert(converged);
+    for (int i = 0; i < K; i++) { /* the tolerance and what conjugate gradients leave, 1e-13 */
+        double want = 1 / (shift + second_difference(&known, K - 1 - i));
+        ck_close(values[i], want, 1e-9 * want);
+    }
+    szgi_memory_free(vectors);
+    szgi_inverse_close(&inverse);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
+static szg_status apply_nothing(szg_context *context, void *data, const double *x, double *y) {
+    (void)context, (void)data, (void)x, (void)y;
+    ck_abort_msg("no product is to be asked for");
+    return SZG_OK;
+}
+
+/* ARPACK counts its work space, (2 k + 20) (2 k + 28) numbers here, in 32 bits. */
+START_TEST(bases_have_a_limit) {
+    szgi_operator s = {.n = 100000, .apply = apply_nothing};
+    szgi_lanczos_options options = {.k = 23159, .restarts = 1, .what = "too many vectors"};
+    double *vectors;
+    bool converged;
+    ck_szg_fails(SZG_EINVAL, "at most 46336 vectors, not 46338: ask for fewer values",
+                 szgi_lanczos(test_context(), &s, &options, NULL, &vectors, &converged));
 }
 END_TEST
 
@@ -681,14 +828,20 @@ TEST_FILE("extremes") {
     test_add(suite, "tridiagonal_by_its_lags", tridiagonal_by_its_lags);
     test_add(suite, "alibi_by_its_lags", alibi_by_its_lags);
     test_add(suite, "random_lags_by_lanczos", random_lags_by_lanczos);
+    test_add(suite, "size_does_not_matter", size_does_not_matter);
     test_add(suite, "smooth_kernel_by_all_values", smooth_kernel_by_all_values);
     test_add(suite, "short_matrices_by_all_values", short_matrices_by_all_values);
-    test_add(suite, "tiny_matrices_keep_their_errors", tiny_matrices_keep_their_errors);
+    test_add(suite, "tiny_and_huge_matrices_keep_their_errors",
+             tiny_and_huge_matrices_keep_their_errors);
+    test_add(suite, "subnormal_matrices_keep_their_errors", subnormal_matrices_keep_their_errors);
     test_add(suite, "closed_forms_of_huge_matrices", closed_forms_of_huge_matrices);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
     test_add(suite, "zeros_between_values", zeros_between_values);
     test_add(suite, "a_gram_matrix_and_a_bias_that_cancel", a_gram_matrix_and_a_bias_that_cancel);
     test_add(suite, "memory_is_asked_for_first", memory_is_asked_for_first);
+    test_add(suite, "long_searches_keep_fewer_vectors", long_searches_keep_fewer_vectors);
+    test_add(suite, "few_vectors_converge", few_vectors_converge);
+    test_add(suite, "bases_have_a_limit", bases_have_a_limit);
     test_add(suite, "logits_by_products", logits_by_products);
     test_add(suite, "logits_that_cancel", logits_that_cancel);
     test_add(suite, "logits_of_any_size", logits_of_any_size);

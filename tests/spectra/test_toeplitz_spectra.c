@@ -509,14 +509,31 @@ static void check_scaled(szg_toeplitz_kind kind, int exponent) {
     }
 }
 
-START_TEST(tiny_coefficients) {
-    static const int exponents[] = {-500, -1000, -1060, -1074};
-    for (int i = 0; i < 4; i++) {
+START_TEST(tiny_and_huge_coefficients) {
+    static const int exponents[] = {-500, -1000, -1060, -1074, 600, 930};
+    for (int i = 0; i < 6; i++) {
         check_scaled(SZG_TOEPLITZ_SYMMETRIC, exponents[i]);
         check_scaled(SZG_TOEPLITZ_HERMITIAN, exponents[i]);
         check_scaled(SZG_TOEPLITZ_REAL, exponents[i]);
         check_scaled(SZG_TOEPLITZ_COMPLEX, exponents[i]);
     }
+}
+END_TEST
+
+/* [[0, 2^-700], [2^700, 0]]: eigenvalues 1 and -1. Without the small entry it is triangular. */
+START_TEST(huge_beside_tiny_coefficients) {
+    const double lags[3] = {0x1p-700, 0, 0x1p700};
+    szg_toeplitz *t;
+    szg_spectrum values;
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), 2, 2, lags, &t));
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_toeplitz(t), NULL, &values));
+    ck_assert_int_eq(values.count, 2);
+    /* LAPACK balances by powers of two; a device's solver may be off by 2 eps of the norm. */
+    double bound = (test_on_device() ? ldexp(2, 700) : 4) * DBL_EPSILON;
+    ck_close(fabs(values.re[0]), 1, bound);
+    ck_close(fabs(values.re[1]), 1, bound);
+    szg_spectrum_close(&values);
+    szg_toeplitz_close(&t);
 }
 END_TEST
 
@@ -536,5 +553,6 @@ TEST_FILE("toeplitz_spectra") {
     test_add(suite, "singular_extremes_by_lanczos", singular_extremes_by_lanczos);
     test_add(suite, "singular_extremes_of_a_crowded_end", singular_extremes_of_a_crowded_end);
     test_add(suite, "large_general_is_refused", large_general_is_refused);
-    test_add(suite, "tiny_coefficients", tiny_coefficients);
+    test_add(suite, "tiny_and_huge_coefficients", tiny_and_huge_coefficients);
+    test_add(suite, "huge_beside_tiny_coefficients", huge_beside_tiny_coefficients);
 }

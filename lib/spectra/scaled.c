@@ -1,16 +1,18 @@
-#include "tiny.h"
+#include "scaled.h"
 
 #include "spectra_private.h"
 
-enum { TINY = -400 };
+enum { TINY = -400, HUGE_FROM = 400 };
 
-static double largest_part(const szg_toeplitz *t) {
-    double largest = 0;
+/* Whether division by 2^exponent rounds no coefficient to a subnormal number, or to 0. */
+static bool is_exact(const szg_toeplitz *t, int exponent) {
     for (int64_t k = -szgi_toeplitz_degree(t); k <= szgi_toeplitz_degree(t); k++) {
         szg_c64 a = szg_toeplitz_at(t, k);
-        largest = fmax(largest, fmax(fabs(a.re), fabs(a.im)));
+        if (ldexp(ldexp(a.re, -exponent), exponent) != a.re ||
+            ldexp(ldexp(a.im, -exponent), exponent) != a.im)
+            return false;
     }
-    return largest;
+    return true;
 }
 
 /* Lags first .. degree of T / 2^exponent: real, or complex where `width` is 2. */
@@ -25,14 +27,15 @@ static void scaled_lags(const szg_toeplitz *t, int64_t first, int64_t width, int
     }
 }
 
-/* *exponent: 0 where some coefficient is at least 2^TINY, or all are 0; else *out is T /
+/* *exponent: 0 where the largest coefficient is 0 or between the limits; else *out is T /
  * 2^exponent, exactly, with coefficients up to 1, and the caller closes it. */
 static szg_status scale(szg_context *context, const szg_toeplitz *t, int *exponent,
                         szg_toeplitz **out) {
-    double largest = largest_part(t), *lags;
+    double largest = szgi_toeplitz_largest_part(t), *lags;
     frexp(largest, exponent);
     *out = NULL;
-    if (largest == 0 || *exponent > TINY) {
+    bool ordinary = largest == 0 || (*exponent > TINY && *exponent < HUGE_FROM);
+    if (ordinary || !is_exact(t, *exponent)) {
         *exponent = 0;
         return SZG_OK;
     }
@@ -62,9 +65,9 @@ static void scale_back(int exponent, szg_spectrum *spectrum) {
     szgi_spectrum_scale(spectrum, exponent);
 }
 
-szg_status szgi_tiny_solve(szg_context *context, const szg_toeplitz *t,
-                           const szg_spectra_options *options, szgi_tiny_solver *solver,
-                           szg_spectrum *out) {
+szg_status szgi_scaled_solve(szg_context *context, const szg_toeplitz *t,
+                             const szg_spectra_options *options, szgi_scaled_solver *solver,
+                             szg_spectrum *out) {
     int exponent;
     szg_toeplitz *scaled;
     memset(out, 0, sizeof *out);
