@@ -1,6 +1,7 @@
 /* Spectral density by the kernel polynomial method (Weisse, Wellein, Alvermann, Fehske 2006). */
 #include "density.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -70,15 +71,32 @@ static szg_status no_density(szg_context *context, double value) {
                      "spectral density: every eigenvalue is %.17g, which has no density", value);
 }
 
+/* M moments smear an eigenvalue over half the interval / M and more. That is to be wider than what
+ * rounding makes of an eigenvalue, and 1 over it a double. */
+static szg_status check_interval(szg_context *context, const szg_density *self) {
+    double finest = (self->hi / 2 - self->lo / 2) / (double)self->moments;
+    bool tiny = !(finest >= 0x1p-1000);
+    if (!tiny && finest >= 8 * DBL_EPSILON * fmax(fabs(self->lo), fabs(self->hi)))
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDOMAIN,
+                     "spectral density: every eigenvalue lies in [%.17g, %.17g], too short for "
+                     "%" PRId64 " moments in double precision: %s",
+                     self->lo, self->hi, self->moments,
+                     tiny ? "multiply the matrix by a power of two"
+                          : "ask for fewer, or subtract a multiple of the identity");
+}
+
 static szg_status of_values(szg_context *context, const szg_matrix *matrix, szg_density *out) {
     szg_spectrum spectrum;
     szgi_unit_map map;
     SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, NULL, &spectrum));
     szg_status status = szgi_spectrum_range(context, &spectrum, &out->lo, &out->hi);
-    if (status == SZG_OK && out->lo == out->hi)
+    if (status == SZG_OK && out->lo / 2 == out->hi / 2)
         status = no_density(context, out->lo);
     if (status == SZG_OK)
         status = szgi_unit_map_open(context, out->lo, out->hi, &map);
+    if (status == SZG_OK)
+        status = check_interval(context, out);
     if (status == SZG_OK)
         status = szgi_moments_of_values(context, &spectrum, &map, out->moments, out->moment);
     szg_spectrum_close(&spectrum);
@@ -94,6 +112,7 @@ static szg_status of_hollow(szg_context *context, const szg_toeplitz *t, double 
     out->lo = nextafter(lo + diagonal, -INFINITY);
     out->hi = nextafter(hi + diagonal, INFINITY);
     SZG_TRY(szgi_unit_map_open(context, lo, hi, &map));
+    SZG_TRY(check_interval(context, out));
     out->vectors = options->vectors;
     out->moment_error = sqrt(2 / ((double)out->n * (double)out->vectors));
     return szgi_moments_of_products(context, t, &map, options, out->moment);

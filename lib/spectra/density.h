@@ -9,7 +9,7 @@
 
 /* The map of an interval onto [-1, 1]: x = (lambda - centre) / half. */
 typedef struct szgi_unit_map {
-    double centre, half;
+    double lo, hi, centre, half;
 } szgi_unit_map;
 
 /* Of lo < hi. SZG_EDATA: their distance exceeds doubles. */

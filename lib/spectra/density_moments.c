@@ -19,8 +19,14 @@ szg_status szgi_unit_map_open(szg_context *context, double lo, double hi, szgi_u
         return szgi_fail(context, SZG_EDATA,
                          "spectral density: the eigenvalues lie in an interval longer than the "
                          "largest double: divide the matrix by a power of two");
-    *out = (szgi_unit_map){.centre = lo / 2 + hi / 2, .half = hi / 2 - lo / 2};
+    *out = (szgi_unit_map){lo, hi, .centre = lo / 2 + hi / 2, .half = hi / 2 - lo / 2};
     return SZG_OK;
+}
+
+/* From the distances of both ends, which lose nothing: the centre of an interval of a few units in
+ * the last place is rounded, and from outside of [-1, 1] polynomials explode. */
+static double place_of(const szgi_unit_map *map, double value) {
+    return ((value - map->lo) - (map->hi - value)) / (map->hi - map->lo);
 }
 
 /* ---- From values ---- */
@@ -61,7 +67,7 @@ static szg_status values_part(szg_context *context, void *argument, int64_t part
     for (int64_t first = part * chunk; first < end; first += BLOCK) {
         int64_t values = end - first < BLOCK ? end - first : BLOCK;
         for (int64_t i = 0; i < values; i++)
-            x[i] = (job->spectrum->re[first + i] - job->map.centre) / job->map.half;
+            x[i] = place_of(&job->map, job->spectrum->re[first + i]);
         add_chebyshev(values, x, 1, job->count, job->sum + part * job->count);
         SZG_TRY(szgi_context_check_cancel(context));
     }
@@ -73,7 +79,7 @@ szg_status szgi_moments_of_values(szg_context *context, const szg_spectrum *spec
     values_job job = {.spectrum = spectrum, .map = *map, .count = count};
     SZG_TRY(szgi_memory_alloc(context, (PARTS + 1) * count, &job.sum));
     szg_status status = szgi_pool_run(context, PARTS, values_part, &job);
-    double zero = (0 - map->centre) / map->half;
+    double zero = place_of(map, 0);
     if (spectrum->zeros > 0)
         add_chebyshev(1, &zero, (double)spectrum->zeros, count, job.sum + PARTS * count);
     for (int64_t m = 0; m < count; m++) {
@@ -221,7 +227,7 @@ static szg_status require_memory(szg_context *context, const products_job *job) 
     int64_t columns =
         vectors_at_once(context, job) * (3 * job->width + szgi_toeplitz_vectors(job->t));
     return szgi_memory_require(context, szg_toeplitz_size(job->t), columns, sizeof(double),
-                               "the vectors of the spectral density",
+                               "the work of the spectral density",
                                "take a smaller order, or fewer threads");
 }
 

@@ -56,6 +56,50 @@ START_TEST(interval_holds_every_eigenvalue) {
 }
 END_TEST
 
+/* 5 + 2^-e (S + S^T): where its eigenvalues are few units of rounding apart, or subnormal, all
+ * moments would be rounding. Just above, moments are those of S + S^T. */
+START_TEST(short_intervals_are_refused) {
+    static const struct {
+        double diagonal, beside;
+        const char *remedy; /* NULL: it has a density */
+    } cases[] = {{5, 0x1p-40, NULL},
+                 {5, 0x1p-48, "subtract a multiple"},
+                 {0, 0x1p-990, NULL},
+                 {0, 0x1p-1020, "power of two"},
+                 {0, 0x1p-1074, "power of two"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int64_t vectors = 0; vectors < 2; vectors++) {
+            const double lags[2] = {cases[i].diagonal, cases[i].beside}, same[2] = {0, 1};
+            szg_density_options options = {SZG_INIT(szg_density_options), .moments = M,
+                                           .vectors = vectors};
+            szg_toeplitz *t, *u;
+            ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, 2, lags, &t));
+            ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), N, 2, same, &u));
+            const szg_matrix matrix = szg_matrix_toeplitz(t);
+            szg_density density, plain;
+            if (cases[i].remedy) {
+                ck_szg_fails(SZG_EDOMAIN, cases[i].remedy,
+                             szg_density_compute(test_context(), &matrix, &options, &density));
+                ck_assert_ptr_null(density.moment);
+            } else {
+                /* T_m' <= m^2; an eigenvalue of 5 + x is off by n eps 6. */
+                double off = N * DBL_EPSILON * 6 / cases[i].beside;
+                density_of(matrix, options, &density);
+                density_of(szg_matrix_toeplitz(u), options, &plain);
+                for (int64_t m = 0; m < M; m++)
+                    ck_close(density.moment[m], plain.moment[m],
+                             (double)(m * m + 1) * (cases[i].diagonal > 0 ? off : N * DBL_EPSILON));
+                for (int64_t j = 1; j < density.points; j++)
+                    ck_assert(density.lambda[j] > density.lambda[j - 1]);
+                szg_density_close(&density);
+                szg_density_close(&plain);
+            }
+            szg_toeplitz_close(&t);
+            szg_toeplitz_close(&u);
+        }
+}
+END_TEST
+
 /* The largest circulant eigenvalue of a tridiagonal matrix is the symbol's maximum, Gershgorin's
  * end: no slack but rounding. Of lags 1 / (1 + k^2) the interval is much shorter than Gershgorin's.
  */
@@ -375,6 +419,29 @@ START_TEST(zeros_by_structure_count) {
 }
 END_TEST
 
+/* 1 and a neighbour at 2^-53: some units in the last place apart, so that the middle of the
+ * interval is no double. Moments of numbers on [-1, 1] are at most 1, and the density's integral
+ * rises. */
+START_TEST(intervals_of_a_few_units) {
+    for (int64_t n = 2; n <= 50; n += 3)
+        for (int size = 1; size <= 5; size++) {
+            const double lags[2] = {1, size * 0x1p-54};
+            szg_toeplitz *t;
+            szg_density density;
+            ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, 2, lags, &t));
+            const szg_matrix matrix = szg_matrix_toeplitz(t);
+            szg_status status = szg_density_compute(test_context(), &matrix, NULL, &density);
+            ck_assert(status == SZG_OK || status == SZG_EDOMAIN); /* every value is 1, as rounded */
+            for (int64_t m = 0; m < density.moments; m++)
+                ck_assert_double_le(fabs(density.moment[m]), 1 + 1e-12);
+            for (int64_t i = 1; i < density.points; i++)
+                ck_assert_double_ge(density.cumulative[i], density.cumulative[i - 1] - 1e-12);
+            szg_density_close(&density);
+            szg_toeplitz_close(&t);
+        }
+}
+END_TEST
+
 START_TEST(hermitian_part_of_others) {
     const double lags[3] = {1, 0, 3}; /* a_{-1}, a_0, a_1: the part has 2, 0, 2 */
     szg_density density, want;
@@ -544,6 +611,7 @@ END_TEST
 TEST_FILE("density") {
     test_add(suite, "interval_holds_every_eigenvalue", interval_holds_every_eigenvalue);
     test_add(suite, "interval_is_short", interval_is_short);
+    test_add(suite, "short_intervals_are_refused", short_intervals_are_refused);
     test_add(suite, "interval_of_a_closed_form", interval_of_a_closed_form);
     test_add(suite, "interval_of_a_long_matrix", interval_of_a_long_matrix);
     test_add(suite, "moments_of_all_eigenvalues", moments_of_all_eigenvalues);
@@ -560,6 +628,7 @@ TEST_FILE("density") {
     test_add(suite, "density_of_the_second_difference", density_of_the_second_difference);
     test_add(suite, "error_of_the_density", error_of_the_density);
     test_add(suite, "zeros_by_structure_count", zeros_by_structure_count);
+    test_add(suite, "intervals_of_a_few_units", intervals_of_a_few_units);
     test_add(suite, "hermitian_part_of_others", hermitian_part_of_others);
     test_add(suite, "same_numbers_at_any_number_of_threads", same_numbers_at_any_number_of_threads);
     test_add(suite, "refusals", refusals);
