@@ -11,6 +11,8 @@
  * context's threads. So no thread computes while the number changes. */
 typedef enum szgi_blas_call { SZGI_BLAS_SHARED, SZGI_BLAS_ALONE } szgi_blas_call;
 szgi_blas_call szgi_blas_begin(szg_context *context, bool large);
+/* The rule alone, for libraries that call BLAS themselves: from now on the number is 1. */
+void szgi_blas_single(void);
 void szgi_blas_end(szgi_blas_call call);
 extern pthread_rwlock_t szgi_blas_calls; /* that lock */
 

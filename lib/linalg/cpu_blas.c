@@ -13,14 +13,8 @@
  * threads, which spin while they wait, and give the same bits for any number of threads. */
 enum { SLICE = 256 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void start_single_threaded(void) {
-    openblas_set_num_threads(1);
-}
-
 szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
-    pthread_once(&once, start_single_threaded);
+    szgi_blas_single();
     int threads = large && context && !szgi_pool_is_inside() ? szg_context_threads(context) : 1;
     if (threads <= 1) {
         pthread_rwlock_rdlock(&szgi_blas_calls);

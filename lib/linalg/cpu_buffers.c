@@ -1,5 +1,6 @@
 /* OpenBLAS maps a buffer for each thread inside of it, keeps it, and where memory is limited asks
  * for it again and again without an end. So the buffers are made before they are needed. */
+#include <cblas.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -175,6 +176,16 @@ void szgi_blas_count(int own_threads) {
         atomic_store(&servers, own_threads - 1);
 }
 
+static void start_single_threaded(void) {
+    openblas_set_num_threads(1);
+}
+
+void szgi_blas_single(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start_single_threaded);
+}
+
 szg_status szgi_backend_prepare(szg_context *context) {
+    szgi_blas_single();
     return szgi_blas_reserve(context, false);
 }

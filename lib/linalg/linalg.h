@@ -31,8 +31,8 @@ const char *szgi_backend_core_remedy(void);
 const char *szgi_backend_threads_remedy(void);
 
 /* Tries the memory that the CPU's libraries take for each thread of the context, before their first
- * call: SZG_ENOMEM where a limit refuses it. Functions of this header do so themselves; it is for
- * who calls BLAS beside them. */
+ * call: SZG_ENOMEM where a limit refuses it. From then on BLAS works in the thread that calls it.
+ * Functions of this header do so themselves; it is for who calls BLAS beside them. */
 SZG_CHECK_RESULT szg_status szgi_backend_prepare(szg_context *context);
 
 /* ---- Products ---- */
@@ -92,7 +92,11 @@ SZG_CHECK_RESULT szg_status szgi_qr_r(szg_context *context, int64_t m, int64_t n
  * megabytes. */
 SZG_CHECK_RESULT szg_status szgi_tall_r(szg_context *context, int64_t n, int64_t d, const double *a,
                                         int64_t lda, double *r);
-/* R is the factor of a + e with ||e_t|| <= szgi_tall_r_error(n, d) ||a_t|| for each column t. */
+/* The same by one reflection after the other, on every backend, whose rounding is proved: R is the
+ * factor of a + e with ||e_t|| <= szgi_tall_r_error(n, d) ||a_t|| for each column t. szgi_tall_r of
+ * more than 128 columns is expected to be as near. */
+SZG_CHECK_RESULT szg_status szgi_tall_r_proved(szg_context *context, int64_t n, int64_t d,
+                                               const double *a, int64_t lda, double *r);
 double szgi_tall_r_error(int64_t n, int64_t d);
 
 /* L of [l b] = L Q, where l is n x n, lower triangular, and b n x count: L replaces l, whose upper

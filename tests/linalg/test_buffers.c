@@ -17,6 +17,8 @@
 
 extern void *blas_memory_alloc(int procedure);
 extern void blas_memory_free(void *buffer);
+extern void openblas_set_num_threads(int threads);
+extern int openblas_get_num_threads(void);
 void *alloc_beside_unmapping(int procedure);
 void free_beside_unmapping(void *buffer);
 
@@ -174,7 +176,16 @@ START_TEST(buffers_of_all_contexts_are_there) {
 }
 END_TEST
 
+/* ELPA and ARPACK call BLAS without begin. The library starts with a thread for each processor. */
+START_TEST(blas_beside_the_house_has_one_thread) {
+    openblas_set_num_threads(THREADS);
+    ck_szg_ok(szgi_backend_prepare(test_context()));
+    ck_assert_int_eq(openblas_get_num_threads(), 1);
+}
+END_TEST
+
 TEST_FILE("buffers") {
+    test_add(suite, "blas_beside_the_house_has_one_thread", blas_beside_the_house_has_one_thread);
     test_add(suite, "contexts_are_counted_together", contexts_are_counted_together);
     test_add(suite, "buffers_of_all_contexts_are_there", buffers_of_all_contexts_are_there);
 }

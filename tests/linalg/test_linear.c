@@ -214,6 +214,33 @@ START_TEST(tall_qr_factors) {
 }
 END_TEST
 
+/* A level, two, and a column of zeros: the factor of a + e, ||e_t|| <= eta ||a_t||, has a Gram
+ * matrix off by (2 eta + eta^2) ||a_s|| ||a_t||, and both products by (m + 1) u and (n + 1) u of
+ * that. */
+START_TEST(tall_factors_are_proved) {
+    szg_context *context = test_context();
+    const int64_t shapes[][2] = {{2048, 1}, {5, 5}, {1234, 70}, {900, 200}, {5000, 3}};
+    for (uint32_t trial = 0; trial < 5; trial++) {
+        int64_t m = shapes[trial][0], n = shapes[trial][1], lda = n + 1;
+        double *a = random_numbers(trial, m * lda), *r = new_numbers(n * n);
+        double *want = new_numbers(n * n), *got = new_numbers(n * n);
+        double eta = szgi_tall_r_error(m, n), off = 2.1 * eta + (double)(m + n + 2) * EPS;
+        for (int64_t i = 0; i < m && n > 1; i++)
+            a[i * lda + 1] = 0;
+        ck_szg_ok(szgi_tall_r_proved(context, m, n, a, lda, r));
+        ck_szg_ok(szgi_gemm(context, 't', 'n', n, n, m, 1, a, lda, a, lda, 0, want, n));
+        ck_szg_ok(szgi_gemm(context, 't', 'n', n, n, n, 1, r, n, r, n, 0, got, n));
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                double size = sqrt(want[i * n + i]) * sqrt(want[j * n + j]);
+                ck_close(got[i * n + j], want[i * n + j], off * size);
+                ck_assert(j >= i || r[i * n + j] == 0);
+            }
+        szgi_memory_free(a), szgi_memory_free(r), szgi_memory_free(want), szgi_memory_free(got);
+    }
+}
+END_TEST
+
 START_TEST(bad_arguments_are_named) {
     szg_context *context = test_context();
     double a[16] = {0}, w[4];
@@ -277,6 +304,7 @@ TEST_FILE("linear") {
     test_add(suite, "wide_triangles_keep_singular_values", wide_triangles_keep_singular_values);
     test_add(suite, "sliced_products", sliced_products);
     test_add(suite, "tall_qr_factors", tall_qr_factors);
+    test_add(suite, "tall_factors_are_proved", tall_factors_are_proved);
     test_add(suite, "bad_arguments_are_named", bad_arguments_are_named);
     test_add(suite, "bad_matrices_of_a_batch_are_named", bad_matrices_of_a_batch_are_named);
     test_add(suite, "sizes_beyond_the_library_are_refused", sizes_beyond_the_library_are_refused);
