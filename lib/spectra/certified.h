@@ -55,6 +55,10 @@ void szgi_block_vector(const szgi_block *block, const double *factor, double *x)
 SZG_CHECK_RESULT szg_status szgi_block_values(szg_context *context, const szgi_block *block,
                                               double *lo, double *hi);
 
+/* The distance of subnormal numbers over 2^exponent, which is what rounding may have cost a guess.
+ * Numbers of size 1 that are far below that distance need no more than 2^400. */
+double szgi_subnormal_margin(int exponent);
+
 /* SZG_EBACKEND unless doubles round to nearest. */
 SZG_CHECK_RESULT szg_status szgi_certify_rounding(szg_context *context);
 

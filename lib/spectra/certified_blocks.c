@@ -81,6 +81,10 @@ static void join_values(const szgi_block_set *set, szg_spectrum *spectrum) {
     }
 }
 
+double szgi_subnormal_margin(int exponent) {
+    return ldexp(1, exponent < -1474 ? 400 : -1074 - exponent);
+}
+
 /* The first guess is off by what LAPACK's values may be: some units in the last place of the norm,
  * which grow slowly with the order, and the distance of subnormal numbers. */
 szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set, szg_spectrum *spectrum) {
@@ -89,7 +93,7 @@ szg_status szgi_blocks_prove(szg_context *context, szgi_block_set *set, szg_spec
     set->least = ldexp(least, -set->exponent);
     set->largest = ldexp(largest, -set->exponent);
     set->margin = (order + 4) * U * fmax(fabs(set->least), fabs(set->largest)) +
-                  ldexp(1, -1074 - set->exponent);
+                  szgi_subnormal_margin(set->exponent);
     SZG_TRY(open_values(context, set, spectrum));
     /* One block: its factorisation takes all threads by itself. */
     szg_status status = set->count == 1 ? prove_block(context, set, 0, 0)

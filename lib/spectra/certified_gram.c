@@ -12,13 +12,17 @@ typedef struct gram_job {
     double *squares;       /* its diagonal's square roots, from above */
 } gram_job;
 
-/* 2^-exponent b is below 2^-half, 4^half >= length. */
-static int scale_of(const szg_factored *f, int64_t length) {
+static double largest_of(const szg_factored *f) {
     double largest = 0;
-    int exponent, half = 0;
     for (int64_t i = 0; i < f->n; i++)
         for (int64_t j = 0; j < f->d; j++)
             largest = fmax(largest, fabs(f->b[i * f->ldb + j]));
+    return largest;
+}
+
+/* 2^-exponent `largest` is below 2^-half, 4^half >= length. */
+static int scale_of(double largest, int64_t length) {
+    int exponent, half = 0;
     frexp(largest, &exponent);
     for (; length > 1; length = (length + 3) / 4)
         half++;
@@ -80,12 +84,13 @@ szg_status szgi_certify_gram(szg_context *context, const szg_factored *f, bool v
     bool gram = f->a == f->b && f->lda == f->ldb && !f->bias && !f->causal;
     if (!gram)
         return SZG_OK;
-    if (spectrum->frobenius == 0 || f->d == 0) {
+    double largest = largest_of(f); /* the product of small numbers may underflow */
+    if (largest == 0) {
         szgi_certify_point(0, spectrum);
         return SZG_OK;
     }
     SZG_TRY(open_job(context, f, &job));
-    int exponent = scale_of(f, job.length);
+    int exponent = scale_of(largest, job.length);
     take_rows(f, exponent, &job);
     szgi_block_set set = {.count = 1,
                           .values = values,

@@ -81,13 +81,19 @@ static double column_norm(int64_t n, int64_t ld, const double *a) {
 
 szg_status szgi_logits_core_error(szg_context *context, const szg_factored *f, const double *r_a,
                                   const double *r_b, double *out) {
-    double eta = szgi_tall_r_error(f->n, f->d), columns = 0, a, b;
-    for (int64_t t = 0; t < f->d; t++)
-        columns += column_norm(f->n, f->lda, f->a + t) * column_norm(f->n, f->ldb, f->b + t);
+    double eta = szgi_tall_r_error(f->n, f->d), columns = 0, norms = 0, a, b;
+    for (int64_t t = 0; t < f->d; t++) {
+        double left = column_norm(f->n, f->lda, f->a + t);
+        double right = column_norm(f->n, f->ldb, f->b + t);
+        columns += left * right;
+        norms += left + right;
+    }
     SZG_TRY(szgi_dense_frobenius(context, f->d, f->d, r_a, f->d, &a));
     SZG_TRY(szgi_dense_frobenius(context, f->d, f->d, r_b, f->d, &b));
     double product = (double)(f->d + 2) * U * a * b;
-    double lost = (double)(f->d * f->d) * DBL_MIN;
+    /* Underflow: of at most 16 operations on each entry at each of d reflections, which the other
+     * factor's column meets, and of the product's. */
+    double lost = (double)f->d * ((double)f->d + 16 * (double)f->n * norms) * DBL_MIN;
     *out = ((2 * eta + eta * eta) * columns + product + lost) * (1 + 0x1p-10);
     return SZG_OK;
 }

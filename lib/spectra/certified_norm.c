@@ -156,7 +156,7 @@ static szg_status prove(szg_context *context, const szgi_tall *tall, norm_work *
     error = product_error(a, work);
     /* What the guesses may be off: by units in the last place, by subnormal rounding, and by the
      * errors of the entries. */
-    double off = 4 * (n + 4) * U * largest + ldexp(1, -1074 - tall->exponent) + tall->error;
+    double off = 4 * (n + 4) * U * largest + szgi_subnormal_margin(tall->exponent) + tall->error;
     const end_job job = {.a = a,
                          .work = work,
                          .block = {.n = a->columns,

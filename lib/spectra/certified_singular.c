@@ -83,14 +83,19 @@ static szg_status take_dense_logits(szg_context *context, const szg_factored *f,
 
 static szg_status take_core(szg_context *context, const szg_factored *f, szgi_tall *tall) {
     int64_t d = f->d;
+    szgi_scaled_logits scaled;
     double *work, error;
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, &work));
     double *r_b = work + d * d, *core = r_b + d * d;
-    szg_status status = szgi_logits_core(context, f, work, r_b, core);
+    szg_status status = szgi_logits_scale(context, f, &scaled);
     if (status == SZG_OK)
-        status = szgi_logits_core_error(context, f, work, r_b, &error);
+        status = szgi_logits_core(context, &scaled.f, true, work, r_b, core);
+    if (status == SZG_OK)
+        status = szgi_logits_core_error(context, &scaled.f, work, r_b, &error);
     if (status == SZG_OK)
         status = take(context, d, d, 1, core, d, error, tall);
+    tall->exponent += scaled.exponent;
+    szgi_memory_free(scaled.memory);
     szgi_memory_free(work);
     return status;
 }

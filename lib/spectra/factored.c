@@ -1,4 +1,6 @@
 /* L = M o (A B^T + T) without n x n wherever the structure allows it. */
+#include <stdlib.h>
+
 #include "linalg/linalg.h"
 
 #include "dense.h"
@@ -209,14 +211,55 @@ szg_status szgi_factored_eigen(szg_context *context, const szg_matrix *matrix,
 
 /* ---- Singular values ---- */
 
-szg_status szgi_logits_core(szg_context *context, const szg_factored *f, double *r_a, double *r_b,
-                            double *product) {
+static double largest_of(int64_t n, int64_t d, const double *a, int64_t lda) {
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t t = 0; t < d; t++)
+            largest = fmax(largest, fabs(a[i * lda + t]));
+    return largest;
+}
+
+/* Two factors of the power: one may overflow. */
+static void scale_factor(int64_t n, int64_t d, const double *a, int64_t lda, int exponent,
+                         double *to) {
+    int half = exponent / 2;
+    double first = ldexp(1, -half), second = ldexp(1, half - exponent);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t t = 0; t < d; t++)
+            to[i * d + t] = a[i * lda + t] * first * second;
+}
+
+szg_status szgi_logits_scale(szg_context *context, const szg_factored *f, szgi_scaled_logits *out) {
+    enum { PLAIN = 400 };
+    int64_t n = f->n, d = f->d, size;
+    bool same = f->a == f->b && f->lda == f->ldb;
+    int a, b;
+    frexp(largest_of(n, d, f->a, f->lda), &a);
+    frexp(largest_of(n, d, f->b, f->ldb), &b);
+    *out = (szgi_scaled_logits){.f = *f};
+    if (abs(a) <= PLAIN && abs(b) <= PLAIN)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_product(context, n, 2 * d, &size));
+    SZG_TRY(szgi_memory_alloc(context, size, &out->memory));
+    double *left = out->memory, *right = same ? left : left + n * d;
+    scale_factor(n, d, f->a, f->lda, a, left);
+    scale_factor(n, d, f->b, f->ldb, b, right);
+    out->f.a = left, out->f.b = right;
+    out->f.lda = out->f.ldb = d;
+    out->exponent = a + b;
+    return SZG_OK;
+}
+
+szg_status szgi_logits_core(szg_context *context, const szg_factored *f, bool proved, double *r_a,
+                            double *r_b, double *product) {
     int64_t d = f->d;
-    SZG_TRY(szgi_tall_r(context, f->n, d, f->a, f->lda, r_a));
+    szg_status (*tall_r)(szg_context *, int64_t, int64_t, const double *, int64_t, double *) =
+        proved ? szgi_tall_r_proved : szgi_tall_r;
+    SZG_TRY(tall_r(context, f->n, d, f->a, f->lda, r_a));
     if (f->a == f->b && f->lda == f->ldb)
         memcpy(r_b, r_a, (size_t)(d * d) * sizeof *r_b);
     else
-        SZG_TRY(szgi_tall_r(context, f->n, d, f->b, f->ldb, r_b));
+        SZG_TRY(tall_r(context, f->n, d, f->b, f->ldb, r_b));
     return szgi_gemm(context, 'n', 't', d, d, d, 1, r_a, d, r_b, d, 0, product, d);
 }
 
@@ -234,12 +277,18 @@ static szg_status low_rank_singular(szg_context *context, const szg_factored *f,
     if (f->d == 0)
         return szgi_spectrum_zero(context, f->n, SZG_SPECTRUM_SINGULAR, out);
     int64_t d = f->d;
+    szgi_scaled_logits scaled;
     double *work;
     SZG_TRY(szgi_memory_alloc(context, 3 * d * d, &work));
     double *product = work + 2 * d * d;
-    szg_status status = szgi_logits_core(context, f, work, work + d * d, product);
+    szg_status status = szgi_logits_scale(context, f, &scaled);
+    if (status == SZG_OK)
+        status = szgi_logits_core(context, &scaled.f, false, work, work + d * d, product);
     if (status == SZG_OK)
         status = szgi_low_rank_singular(context, f->n, d, product, out);
+    if (status == SZG_OK && scaled.exponent != 0)
+        szgi_spectrum_scale(out, scaled.exponent);
+    szgi_memory_free(scaled.memory);
     szgi_memory_free(work);
     return status;
 }

@@ -10,9 +10,21 @@
 SZG_CHECK_RESULT szg_status szgi_logits_dense(szg_context *context, const szg_factored *f,
                                               double **out);
 
-/* A B^T = Q_A (R_A R_B^T) Q_B^T: both factors and their product, d x d each. */
+/* Factors by powers of two, so that no reflection meets subnormal numbers or overflow: L of `f`
+ * times 2^exponent is the matrix. Those of plain size stay where they are. */
+typedef struct szgi_scaled_logits {
+    szg_factored f;
+    int exponent;
+    double *memory;
+} szgi_scaled_logits;
+SZG_CHECK_RESULT szg_status szgi_logits_scale(szg_context *context, const szg_factored *f,
+                                              szgi_scaled_logits *out);
+
+/* A B^T = Q_A (R_A R_B^T) Q_B^T: both factors and their product, d x d each. `proved`: by
+ * szgi_tall_r_proved. */
 SZG_CHECK_RESULT szg_status szgi_logits_core(szg_context *context, const szg_factored *f,
-                                             double *r_a, double *r_b, double *product);
+                                             bool proved, double *r_a, double *r_b,
+                                             double *product);
 
 /* certified_logits.c: *out >= ||fl(L) - L||_2 of the array that szgi_logits_dense makes. */
 SZG_CHECK_RESULT szg_status szgi_logits_entry_error(szg_context *context, const szg_factored *f,

@@ -515,6 +515,25 @@ START_TEST(gram_matrices_against_arb) {
 }
 END_TEST
 
+/* All entries b: n d b^2 and zeros. Squares underflow, and the enclosure has the true value. */
+START_TEST(gram_matrices_that_underflow) {
+    enum { ORDER = 5, WIDTH = 2 };
+    const double sizes[] = {0x1p-530, 0x1p-700, DBL_TRUE_MIN};
+    for (int k = 0; k < 3; k++) {
+        double b[ORDER * WIDTH];
+        szg_spectrum s;
+        for (int i = 0; i < ORDER * WIDTH; i++)
+            b[i] = sizes[k];
+        szg_factored f = {.n = ORDER, .d = WIDTH, .a = b, .lda = WIDTH, .b = b, .ldb = WIDTH};
+        ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_factored(&f), &certified, &s));
+        ck_assert(s.certified && s.min.lo == 0 && s.min.hi == 0);
+        ck_assert(s.max.lo <= 10 * sizes[k] * sizes[k] && s.max.hi > 0);
+        ck_assert_double_ge(s.max.hi, 10 * sizes[k] * sizes[k]);
+        szg_spectrum_close(&s);
+    }
+}
+END_TEST
+
 /* ---- What is asked for ---- */
 
 static void check_cheap(szg_toeplitz *t, szg_want want, szg_method method, bool proved) {
@@ -665,6 +684,7 @@ TEST_FILE("certified") {
     test_add(suite, "cosines_with_a_constant", cosines_with_a_constant);
     test_add(suite, "cosines_of_long_sequences", cosines_of_long_sequences);
     test_add(suite, "gram_matrices_against_arb", gram_matrices_against_arb);
+    test_add(suite, "gram_matrices_that_underflow", gram_matrices_that_underflow);
     test_add(suite, "cheap_proofs_alone", cheap_proofs_alone);
     test_add(suite, "exact_ends_are_points", exact_ends_are_points);
     test_add(suite, "other_rounding_is_refused", other_rounding_is_refused);

@@ -296,6 +296,12 @@ static double entry_error(const szg_factored *f) {
            2 * n * (d + 3) * DBL_MIN;
 }
 
+static void check_factored(const szg_factored *f) {
+    oracle o = oracle_open(logit_balls(f), f->n, f->n);
+    check_matrix(szg_matrix_factored(f), &o, entry_error(f));
+    oracle_close_all(&o);
+}
+
 static void check_logits(family kind, int64_t n, int64_t d, bool bias, bool causal) {
     szgi_stream stream = {.seed = test_seed(), .purpose = 52, .step = (uint32_t)(n * 99 + d)};
     double *a = get(2 * n * d + 1, sizeof *a), *b = a + n * d;
@@ -305,9 +311,7 @@ static void check_logits(family kind, int64_t n, int64_t d, bool bias, bool caus
     szg_toeplitz *t = bias ? lags_of(kind, n, 1, false) : NULL;
     szg_factored f = {
         .n = n, .d = d, .a = a, .lda = d, .b = b, .ldb = d, .bias = t, .causal = causal};
-    oracle o = oracle_open(logit_balls(&f), n, n);
-    check_matrix(szg_matrix_factored(&f), &o, entry_error(&f));
-    oracle_close_all(&o);
+    check_factored(&f);
     szg_toeplitz_close(&t);
     szgi_memory_free(a);
 }
@@ -319,6 +323,42 @@ START_TEST(logits_against_arb) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (int bits = 0; bits < 4; bits++)
                 check_logits(kinds[k], sizes[i][0], sizes[i][1], bits & 1, bits & 2);
+}
+END_TEST
+
+/* Entries are off by 2 eta d of the norm, eta = 4 * 3 * 13 u, and the residuals take as much as in
+ * value_width: 1e-11 in all, and more than that would be lost digits. */
+static void check_scaled(const szg_factored *f) {
+    oracle o = oracle_open(logit_balls(f), f->n, f->n);
+    szg_matrix matrix = szg_matrix_factored(f);
+    szg_spectrum s;
+    ck_szg_ok(singular_of(test_context(), matrix, &certified, &s));
+    ck_assert(s.certified && s.lo && s.count == f->d);
+    ck_meets(s.max, o.sigma[0]);
+    for (int64_t i = 0; i < s.count; i++) {
+        ck_meets(((szg_interval){s.lo[i], s.hi[i]}), o.sigma[i]);
+        ck_close(s.hi[i], s.lo[i], 1e-11 * o.sigma[0].hi + 4 * DBL_TRUE_MIN);
+    }
+    szg_spectrum_close(&s);
+    oracle_close_all(&o);
+}
+
+/* Queries of subnormal or huge numbers and keys that make up for them, or do not: reflections of
+ * either lose digits unless they are scaled. */
+START_TEST(logits_of_any_size) {
+    const double sizes[][2] = {
+        {0x1p-1060, 0x1p1000}, {0x1p1010, 0x1p-1000}, {0x1p-1066, 0x1p-1066}};
+    enum { ORDER = 9, WIDTH = 3 };
+    double a[ORDER * WIDTH], b[ORDER * WIDTH];
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < ORDER * WIDTH; i++) {
+            const szgi_stream stream = {.seed = test_seed(), .purpose = 54};
+            a[i] = sizes[k][0] * szgi_random_normal(&stream, (uint64_t)i);
+            b[i] = sizes[k][1] * szgi_random_normal(&stream, (uint64_t)(i + ORDER * WIDTH));
+        }
+        const szg_factored f = {.n = ORDER, .d = WIDTH, .a = a, .lda = WIDTH, .b = b, .ldb = WIDTH};
+        check_scaled(&f);
+    }
 }
 END_TEST
 
@@ -669,6 +709,7 @@ TEST_FILE("certified_singular") {
     test_add(suite, "closed_forms_against_arb", closed_forms_against_arb);
     test_add(suite, "ends_of_two_signs", ends_of_two_signs);
     test_add(suite, "logits_against_arb", logits_against_arb);
+    test_add(suite, "logits_of_any_size", logits_of_any_size);
     test_add(suite, "symmetric_logits_against_arb", symmetric_logits_against_arb);
     test_add(suite, "queries_that_are_off", queries_that_are_off);
     test_add(suite, "errors_of_factors", errors_of_factors);
