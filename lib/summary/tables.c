@@ -178,7 +178,14 @@ static szg_c64 value_at(const szg_spectrum *spectrum, int64_t i) {
     return (szg_c64){spectrum->re[i], spectrum->im ? spectrum->im[i] : 0};
 }
 
-/* The listed values, and the zeros by structure as one row where they stand. */
+static void put_bounds(szgi_row *row, const szg_interval bounds) {
+    szgi_row_real(row, EIGENVALUES_LO, bounds.lo);
+    szgi_row_real(row, EIGENVALUES_HI, bounds.hi);
+}
+
+/* The listed values, and the zeros by structure as one row where they stand. Zeros have bounds
+ * where they are the lower end, of semidefinite matrices and of singular values: those of that end.
+ */
 static szg_status add_values(szg_context *context, szg_table *table,
                              const szg_report_labels *labels, const szg_matrix_report *report,
                              const szg_spectrum *spectrum) {
@@ -187,6 +194,9 @@ static szg_status add_values(szg_context *context, szg_table *table,
         if (i == place) {
             listed_value zeros = {i, spectrum->zeros, {0, 0}};
             szgi_row row = add_value(context, table, labels, report, spectrum, zeros);
+            bool lower = spectrum->kind == SZG_SPECTRUM_SINGULAR || i == 0;
+            if (spectrum->lo && lower)
+                put_bounds(&row, spectrum->min);
             szgi_row_note(&row, "0 by structure, %lld times", (long long)spectrum->zeros);
             SZG_TRY(row.status);
         }
@@ -195,10 +205,8 @@ static szg_status add_values(szg_context *context, szg_table *table,
         int64_t passed = place >= 0 && i >= place ? spectrum->zeros : 0;
         listed_value one = {i + passed, 1, value_at(spectrum, i)};
         szgi_row row = add_value(context, table, labels, report, spectrum, one);
-        if (spectrum->lo) {
-            szgi_row_real(&row, EIGENVALUES_LO, spectrum->lo[i]);
-            szgi_row_real(&row, EIGENVALUES_HI, spectrum->hi[i]);
-        }
+        if (spectrum->lo)
+            put_bounds(&row, (szg_interval){spectrum->lo[i], spectrum->hi[i]});
         SZG_TRY(row.status);
     }
     return SZG_OK;

@@ -581,6 +581,61 @@ static void check_multiplicities(const szg_table *eigenvalues, const char *kind,
     ck_close(sum, trace, slack);
 }
 
+/* Zeros by structure are proved: by the rank, and where A = 3 B up to the rounding of 3 b_ij, up to
+ * that rounding, which is below 2^-52 of 3 times the sum of |b|^2 in norm. */
+static void check_zero_bounds(szg_matrix matrix, szg_certify certify, const char *kind,
+                              double slack) {
+    const szg_report_options options = {SZG_INIT(szg_report_options), .all = true,
+                                        .certify = certify};
+    const szg_report_labels labels = {SZG_INIT(szg_report_labels), .layer = -1, .head = -1};
+    szg_report_tables tables;
+    szg_matrix_report report = summary_of(matrix, &options);
+    ck_szg_ok(szg_report_tables_open(test_context(), true, false, &tables));
+    ck_szg_ok(szg_report_add(test_context(), &tables, &labels, &report));
+    const szg_table *values = tables.eigenvalues;
+    int64_t lo = szg_table_find(values, "lo"), hi = szg_table_find(values, "hi"), found = 0;
+    for (int64_t row = 0; row < szg_table_rows(values); row++) {
+        if (strcmp(cell_text(values, row, "kind"), kind) != 0 ||
+            szg_table_get_real(values, row, szg_table_find(values, "re")) != 0)
+            continue;
+        found += cell_integer(values, row, "multiplicity");
+        ck_assert_int_eq(szg_table_is_empty(values, row, lo), certify != SZG_CERTIFY_VALUES);
+        ck_assert_int_eq(szg_table_is_empty(values, row, hi), certify != SZG_CERTIFY_VALUES);
+        if (certify != SZG_CERTIFY_VALUES)
+            continue;
+        double least = szg_table_get_real(values, row, lo);
+        double largest = szg_table_get_real(values, row, hi);
+        ck_assert_msg(-slack <= least && least <= 0 && 0 <= largest && largest <= slack,
+                      "[%g, %g], slack %g", least, largest, slack);
+    }
+    ck_assert_int_eq(found, report.eigenvalues.zeros);
+    ck_assert_int_gt(found, 0);
+    szg_report_tables_close(&tables);
+    szg_matrix_report_close(&report);
+}
+
+START_TEST(zeros_by_structure_have_bounds) {
+    enum { N = 7, D = 2 };
+    const double theta[2] = {0, 1}, weight[2] = {0.5, 0.5};
+    double b[N * D], a[N * D], squares = 0;
+    for (int64_t i = 0; i < N * D; i++) {
+        b[i] = 1 / (double)(3 * i + 7);
+        a[i] = 3 * b[i];
+        squares += b[i] * b[i];
+    }
+    const szg_factored gram = {.n = N, .d = D, .a = b, .lda = D, .b = b, .ldb = D};
+    const szg_factored scaled = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D};
+    const szg_certify certify[2] = {SZG_CERTIFY_ENDS, SZG_CERTIFY_VALUES};
+    for (int i = 0; i < 2; i++) {
+        check_zero_bounds(szg_matrix_zero(N), certify[i], "eigenvalue", 0);
+        check_zero_bounds(szg_matrix_cosines(N, 2, weight, theta), certify[i], "eigenvalue", 0);
+        check_zero_bounds(szg_matrix_factored(&gram), certify[i], "eigenvalue", 0);
+        check_zero_bounds(szg_matrix_factored(&scaled), certify[i], "eigenvalue",
+                          64 * 0x1p-52 * 3 * squares);
+    }
+}
+END_TEST
+
 /* What its range bounds follows from the symbol: real, complex, or inside another's range. */
 START_TEST(ranges_say_what_they_bound) {
     static const struct {
@@ -673,6 +728,7 @@ TEST_FILE("report") {
     test_add(suite, "toeplitz_of_ones_own", toeplitz_of_ones_own);
     test_add(suite, "closed_forms_of_ones_own", closed_forms_of_ones_own);
     test_add(suite, "complex_arrays", complex_arrays);
+    test_add(suite, "zeros_by_structure_have_bounds", zeros_by_structure_have_bounds);
     test_add(suite, "ranges_say_what_they_bound", ranges_say_what_they_bound);
     test_add(suite, "rows_say_whose_values_they_hold", rows_say_whose_values_they_hold);
 }
