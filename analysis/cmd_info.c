@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "linalg/distributed.h"
 #include "linalg/ops.h"
 #include "linalg/linalg.h"
 #include "ball/ball.h"
@@ -77,6 +78,12 @@ static szg_status fill(command_call *call, szg_table *table) {
     SZG_TRY(add(context, table, "simd", szg_backend_simd()));
     SZG_TRY(add(context, table, "fft", szg_backend_fft()));
     SZG_TRY(add(context, table, "balls", szgi_ball_library()));
+    const szgi_distributed_ops *ops = szgi_distributed_of(context);
+    if (ops) {
+        SZG_TRY(add(context, table, "mpi", ops->libraries));
+        snprintf(text, sizeof text, "%d", ops->processes);
+        SZG_TRY(add(context, table, "processes", text));
+    }
     snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     SZG_TRY(add(context, table, "processors", text));
     snprintf(text, sizeof text, "%d", szg_context_threads(context));
@@ -107,5 +114,6 @@ const command command_info = {
     .doc = "Prints the version, the backend, the libraries behind it, processors, memory, and the "
            "GPUs that --backend cuda could use.",
     .run = run,
+    .shared = true,
     .examples = examples,
 };

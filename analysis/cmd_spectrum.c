@@ -4,6 +4,7 @@
 #include "base/row.h"
 #include "contraction/contraction.h"
 #include "formats/result.h"
+#include "linalg/distributed.h"
 
 #include <szego/density.h>
 #include <szego/extremes.h>
@@ -265,6 +266,10 @@ static szg_status open_tables(spectrum_job *job, bool symbols) {
 static szg_status open_job(command_call *call, spectrum_job *job) {
     const spectrum_options *own = call->own;
     bool symbols = specs_output_folder(call);
+    if (own->density && szgi_distributed_of(call->context))
+        return szgi_fail(call->context, SZG_EINVAL,
+                         "--density is not shared among processes: start one process, without "
+                         "mpirun and --backend mpi");
     job->context = call->context;
     job->own = own;
     job->seed = call->shared.seed;
@@ -343,5 +348,6 @@ const command command_spectrum = {
     .release = release,
     .examples = examples,
     .words = words,
+    .shared = true,
     .topics = "specs",
 };

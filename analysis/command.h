@@ -26,7 +26,7 @@ enum {
 typedef struct shared_options {
     const char *output;  /* -o: DIR/, FILE.csv, FILE.json, FILE.npy; NULL: stdout */
     const char *format;  /* --format: table, csv, json; NULL: table on stdout */
-    const char *backend; /* --backend: auto, cpu, reference, cuda */
+    const char *backend; /* --backend: auto, cpu, reference, cuda, mpi */
     int threads;         /* --threads; 0: all */
     uint64_t seed;       /* --seed */
     const char *columns; /* --columns: "a,b"; NULL: those that fit */
@@ -77,7 +77,8 @@ typedef struct command {
     void (*release)(command_call *call); /* frees what parse allocated; NULL: nothing */
     const command_example *examples;     /* two or three, that --help begins with; {0} at the end */
     const option_words *words;           /* what options and operands take, {0} at the end; NULL */
-    const char *topics;                  /* of `szego help` that go with it: "specs"; NULL: none */
+    bool shared;        /* processes that are started together share the work, or do it alike */
+    const char *topics; /* of `szego help` that go with it: "specs"; NULL: none */
 } command;
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree

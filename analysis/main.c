@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "linalg/cpu_level.h"
+#include "linalg/distributed.h"
 #include "linalg/linalg.h"
 #include "ball/ball.h"
 #include "base/file.h"
@@ -17,6 +18,7 @@
 #include "command.h"
 #include "help.h"
 #include "interrupt.h"
+#include "launch.h"
 #include "terminal.h"
 
 enum {
@@ -44,7 +46,8 @@ const struct argp_option shared_argp_options[] = {
     {"notes", KEY_NOTES, NULL, 0, "print the notes below a table on the screen", 100},
     {"backend", KEY_BACKEND, "NAME", 0,
      "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; cuda:tf32 "
-     "(the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a decoder's products",
+     "(the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a decoder's products; "
+     "mpi (the default under mpirun): the processes share the work",
      100},
     {"threads", KEY_THREADS, "N", 0, "worker threads (default: one for each processor)", 100},
     {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
@@ -57,7 +60,7 @@ const struct argp_option shared_argp_options[] = {
 const option_words shared_words[] = {
     {KEY_FORMAT, "table|csv|json", NULL},
     {KEY_COLUMNS, NULL, &words_columns},
-    {KEY_BACKEND, "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16", NULL},
+    {KEY_BACKEND, "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16|mpi", NULL},
     {0}};
 
 /* Help is an exit of its own. */
@@ -182,20 +185,75 @@ static int exit_code(szg_status status) {
     }
 }
 
-static szg_status run_call(command_call *call) {
-    SZG_TRY(szgi_backend_check_simd(call->context));
-    if (call->shared.backend)
-        SZG_TRY(szg_backend_select(call->context, call->shared.backend));
+/* Each of several processes would compute the whole, and write the same files. */
+static szg_status refuse_processes(command_call *call, const char *what) {
+    const char *variable = launch_variable();
+    return szgi_fail(call->context, SZG_EINVAL,
+                     "%d processes were started together, and %s is not shared among them: start "
+                     "one process; for processes that know nothing of each other: env -u %s szego "
+                     "...",
+                     launch_processes(), what, variable);
+}
+
+/* A launcher of another MPI starts processes each of which believes to be the only one: all of them
+ * would compute the whole, and write the same files. */
+static szg_status check_joined(command_call *call, const szgi_distributed_ops *ops) {
+    const char *variable;
+    int started = launch_started(&variable);
+    if (ops->processes >= started)
+        return SZG_OK;
+    return szgi_fail(call->context, SZG_EBACKEND,
+                     "backend mpi: %d processes were started together (%s), and MPI knows of %d: "
+                     "start them with the launcher of this MPI (%s), or with srun --mpi=pmix",
+                     started, variable, ops->processes, ops->libraries);
+}
+
+/* Processes that were started together share the work. */
+static szg_status select_backend(command_call *call) {
+    char what[256];
+    int processes = launch_processes();
+    const char *name = call->shared.backend;
+    if (processes > 1 && !call->command->shared) {
+        snprintf(what, sizeof what, "the work of szego %s", call->command->name);
+        return refuse_processes(call, what);
+    }
+    if (processes > 1 && name && strcmp(name, "mpi") != 0) {
+        snprintf(what, sizeof what, "that of --backend %.80s", name);
+        return refuse_processes(call, what);
+    }
+    if (!name && processes == 1)
+        return SZG_OK;
+    SZG_TRY(szg_backend_select(call->context, name ? name : "mpi"));
+    launch_joined();
+    const szgi_distributed_ops *ops = szgi_distributed_of(call->context);
+    if (!ops)
+        return SZG_OK;
+    SZG_TRY(check_joined(call, ops));
+    szgi_say(call->context, SZG_NOTE, "backend mpi: %d process%s, %s", ops->processes,
+             ops->processes == 1 ? "" : "es", ops->libraries);
+    return SZG_OK;
+}
+
+static szg_status run_and_flush(command_call *call) {
     SZG_TRY(call->command->run(call));
     szg_status status = szgi_stream_flush(call->context, stdout);
     return status == SZG_OK ? SZG_OK : szgi_fail_prefix(call->context, status, "standard output");
+}
+
+static szg_status run_call(command_call *call) {
+    SZG_TRY(szgi_backend_check_simd(call->context));
+    SZG_TRY(select_backend(call));
+    return szgi_distributed_agree(call->context, SZGI_MEETING_END, run_and_flush(call));
 }
 
 static int run_command(command_call *call) {
     terminal screen;
     terminal_open(&screen, call->shared.quiet);
     call->screen = &screen;
-    szg_context_options options = {SZG_INIT(szg_context_options), .threads = call->shared.threads,
+    int threads = call->shared.threads;
+    if (threads == 0 && launch_processes() > 1)
+        threads = 1; /* they share the processors too */
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads,
                                    .message = terminal_message, .progress = terminal_progress,
                                    .user = &screen};
     if (szg_context_open(&options, &call->context) != SZG_OK) {
@@ -207,8 +265,11 @@ static int run_command(command_call *call) {
     szg_status status = run_call(call);
     terminal_clear(&screen);
     failure_told = status != SZG_OK;
-    if (failure_told)
+    if (failure_told) {
         terminal_line("", szg_context_message(call->context));
+        if (status == SZG_EBACKEND) /* a machine of its own may lack what this one has */
+            launch_fail_alone(szg_context_message(call->context));
+    }
     interrupt_end();
     szg_context_close(&call->context);
     return exit_code(status);
@@ -248,10 +309,12 @@ static bool set_unless_given(const char *name, const char *value) {
 }
 
 /* OpenBLAS chooses its kernels and starts its threads while it is loaded; where that went badly,
- * only a new start helps. */
+ * only a new start helps. Each of several processes would start a thread for every processor. */
 static void restart_with_better_settings(void) {
     const char *core = szgi_backend_core_remedy(), *threads = szgi_backend_threads_remedy();
     char **words, text[256];
+    if (launch_processes() > 1)
+        threads = "1";
     if (!set_unless_given("OPENBLAS_CORETYPE", core))
         core = NULL;
     if (!set_unless_given("OPENBLAS_NUM_THREADS", threads))
@@ -271,6 +334,7 @@ static void restart_with_better_settings(void) {
 int main(int argc, char **argv) {
     occupy_standard_streams();
     restart_with_better_settings();
+    launch_silence();
     argp_err_exit_status = EXIT_USAGE;
     atexit(close_output);
     if (argc < 2) {

@@ -2,6 +2,7 @@
 #include "display.h"
 #include "terminal.h"
 
+#include "linalg/distributed.h"
 #include "linalg/ops.h"
 #include "linalg/linalg.h"
 #include "formats/result.h"
@@ -15,6 +16,12 @@ static szg_status open_result(command_call *call, szg_result **out) {
                  szgi_json_add_text(context, provenance, "backend", szgi_backend_name(context)),
                  fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, provenance, "blas", szg_backend_blas()), fail);
+    const szgi_distributed_ops *ops = szgi_distributed_of(context);
+    if (ops) {
+        SZG_TRY_GOTO(status,
+                     szgi_json_add_integer(context, provenance, "processes", ops->processes), fail);
+        SZG_TRY_GOTO(status, szgi_json_add_text(context, provenance, "mpi", ops->libraries), fail);
+    }
     SZG_TRY_GOTO(
         status, szgi_json_add_integer(context, provenance, "threads", szg_context_threads(context)),
         fail);
@@ -70,6 +77,9 @@ static szg_status collect(command_call *call, size_t count, szg_table **const *t
 szg_status output_tables(command_call *call, size_t count, szg_table **const *tables,
                          const char *table) {
     szg_result *result;
+    SZG_TRY(szgi_distributed_agree(call->context, SZGI_MEETING_RESULTS, SZG_OK));
+    if (!szgi_distributed_speaks(call->context))
+        return SZG_OK;
     SZG_TRY(collect(call, count, tables, &result));
     szg_status status =
         call->shared.output ? write_file(call, result, table) : print(call, result, table);

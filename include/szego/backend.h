@@ -9,11 +9,14 @@ SZG_BEGIN_DECLS
 
 /* Selects the backend of a context: "cpu" (OpenBLAS, LAPACKE, FFTW), "reference" (plain C, the
  * oracle, for small sizes), "cuda" (a GPU, through the plugin libszego-cuda.so; network layers in
- * TF32), "cuda:tf32", "cuda:f32", "cuda:bf16" (the same with that precision of their products), or
- * "auto" (cuda where a device can be used, else cpu; a note says which, and why). Dense linear
- * algebra is double precision everywhere. SZG_EINVAL: another name; SZG_EBACKEND: no plugin, a
- * plugin of another version, no driver, no device or one that is too old, its memory refused. Not
- * while work runs in the context, nor while it holds memory of the former backend. */
+ * TF32), "cuda:tf32", "cuda:f32", "cuda:bf16" (the same with that precision of their products),
+ * "mpi" (cpu, and spectra shared by the processes that a launcher has started, through the plugin
+ * libszego-mpi.so: all of them make the same calls, one context at a time, from the thread that
+ * selected it, and close it before they end), or "auto" (cuda where a device can be used, else cpu;
+ * a note says which, and why). Dense linear algebra is double precision everywhere. SZG_EINVAL:
+ * another name; SZG_EBACKEND: no plugin, a plugin of another version, no driver, no device or one
+ * that is too old, its memory refused. Not while work runs in the context, nor while it holds
+ * memory of the former backend. */
 SZG_CHECK_RESULT szg_status szg_backend_select(szg_context *context, const char *name);
 
 /* ---- Devices ---- */

@@ -22,14 +22,15 @@ typedef struct szgi_linalg_ops {
 typedef struct szgi_ops {
     const char *name;
     const szgi_linalg_ops *linalg;
-    const struct szgi_network_ops *network; /* "network/ops.h" */
+    const struct szgi_network_ops *network;         /* "network/ops.h" */
+    const struct szgi_distributed_ops *distributed; /* "linalg/distributed.h"; NULL: alone */
 } szgi_ops;
 
 /* OpenBLAS, LAPACKE and FFTW; and plain C, the oracle of all others. Their batches are the pool's
  * ("linalg/batch.h"). */
 extern const szgi_linalg_ops szgi_linalg_cpu, szgi_linalg_reference;
 
-/* "cpu", "reference", "reference64", "cuda:tf32", "cuda:f32" or "cuda:bf16". */
+/* "cpu", "reference", "reference64", "cuda:tf32", "cuda:f32", "cuda:bf16" or "mpi". */
 const char *szgi_backend_name(szg_context *context);
 
 /* Of the context's table, the cpu's where none was selected. Never NULL. */

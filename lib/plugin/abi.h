@@ -11,10 +11,10 @@
 SZGI_BEGIN_DECLS
 
 /* Changes with every change of the structs of "linalg/ops.h", "network/ops.h",
- * "network/network.h" and this file: by itself with the number of entries of the tables, by way of
- * the generation with all else. */
+ * "network/network.h", "linalg/distributed.h" and this file: by itself with the number of entries
+ * of the tables, by way of the generation with all else. */
 enum {
-    SZGI_PLUGIN_GENERATION = 8,
+    SZGI_PLUGIN_GENERATION = 10,
     SZGI_PLUGIN_ENTRIES = (sizeof(szgi_linalg_ops) + sizeof(szgi_network_ops)) / sizeof(void *),
     SZGI_PLUGIN_ABI = 1000 * SZGI_PLUGIN_GENERATION + SZGI_PLUGIN_ENTRIES
 };
@@ -30,6 +30,9 @@ typedef struct szgi_host {
     szg_status (*check_cancel)(szg_context *context);
     /* What `open` returned for this context. */
     szgi_ops *(*ops_of)(szg_context *context);
+    /* The recorded message. */
+    const char *(*message)(const szg_context *context);
+    void (*progress)(szg_context *context, const char *what, int64_t done, int64_t total);
 } szgi_host;
 
 /* Precision of matrix products in network layers; sums are always single precision or better. */

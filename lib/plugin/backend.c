@@ -5,6 +5,7 @@
 #include "linalg/cpu_level.h"
 
 #include "backend.h"
+#include "mpi.h"
 #include "plugin.h"
 
 const szgi_ops *szgi_ops_of(szg_context *context) {
@@ -60,7 +61,9 @@ szg_status szg_backend_select(szg_context *context, const char *name) {
         return select_host(context, szgi_ops_cpu());
     if (strcmp(name, "reference") == 0)
         return select_host(context, szgi_ops_reference());
-    return refuse_name(context, name, "auto|cpu|reference|cuda|cuda:tf32|cuda:f32|cuda:bf16");
+    if (strcmp(name, "mpi") == 0)
+        return szgi_mpi_select(context);
+    return refuse_name(context, name, "auto|cpu|reference|cuda|cuda:tf32|cuda:f32|cuda:bf16|mpi");
 }
 
 szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,

@@ -109,7 +109,9 @@ static szg_status singular_batch(szg_context *context, int64_t count, int64_t m,
 
 szg_status szgi_plugin_dispatch_fill(szg_context *context, plugin_session *session) {
     SZG_TRY(szgi_plugin_crossover_scale(context, &session->crossover));
-    session->ops = (szgi_ops){session->device->name, &session->linalg, session->device->network};
+    session->ops = (szgi_ops){.name = session->device->name,
+                              .linalg = &session->linalg,
+                              .network = session->device->network};
     session->linalg = szgi_linalg_cpu;
     session->linalg.gemm = gemm;
     session->linalg.eigen_symmetric = eigen_symmetric;

@@ -29,4 +29,6 @@ const szgi_host szgi_plugin_host = {.abi = SZGI_PLUGIN_ABI,
                                     .fail_prefix = host_fail_prefix,
                                     .say = host_say,
                                     .check_cancel = host_check_cancel,
-                                    .ops_of = host_ops_of};
+                                    .ops_of = host_ops_of,
+                                    .message = szg_context_message,
+                                    .progress = szgi_progress};

@@ -3,10 +3,12 @@
 #include "network/cpu_network.h"
 #include "network/reference_network.h"
 
-static const szgi_ops cpu = {"cpu", &szgi_linalg_cpu, &szgi_cpu_network};
-static const szgi_ops reference = {"reference", &szgi_linalg_reference, &szgi_reference_network};
-static const szgi_ops reference64 = {"reference64", &szgi_linalg_reference,
-                                     &szgi_reference_network64};
+static const szgi_ops cpu = {
+    .name = "cpu", .linalg = &szgi_linalg_cpu, .network = &szgi_cpu_network};
+static const szgi_ops reference = {
+    .name = "reference", .linalg = &szgi_linalg_reference, .network = &szgi_reference_network};
+static const szgi_ops reference64 = {
+    .name = "reference64", .linalg = &szgi_linalg_reference, .network = &szgi_reference_network64};
 
 const szgi_ops *szgi_ops_cpu(void) {
     return &cpu;

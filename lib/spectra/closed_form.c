@@ -1,6 +1,7 @@
 #include "base/pool.h"
 
 #include "closed_form.h"
+#include "shared.h"
 #include "solvers.h"
 #include "spectra_private.h"
 
@@ -55,8 +56,9 @@ szg_status szgi_dense_kernel(szg_context *context, int64_t n,
                              double (*lag)(const void *data, int64_t k), const void *data,
                              const szg_spectra_options *options, szg_spectrum *out) {
     double *lags;
-    SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
-                                "leave out --dense: the closed form needs no matrix"));
+    if (!szgi_shared_takes(context, n))
+        SZG_TRY(szgi_memory_require(context, n, n, sizeof *lags, "the dense kernel",
+                                    "leave out --dense: the closed form needs no matrix"));
     SZG_TRY(szgi_memory_alloc(context, n, &lags));
     for (int64_t k = 0; k < n; k++)
         lags[k] = lag(data, k);

@@ -6,6 +6,7 @@
 
 #include "certified.h"
 #include "certified_singular.h"
+#include "shared.h"
 #include "factored.h"
 #include "solvers.h"
 #include "spectra_private.h"
@@ -100,6 +101,7 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
         return szgi_fail(context, SZG_EDOMAIN,
                          "%" PRId64 " singular values at each end: one is possible, or all",
                          own.ends);
+    SZG_TRY(szgi_shared_check(context, matrix, question, &own));
     szgi_solver *solve = solvers[matrix->kind][question];
     if (!solve)
         return refuse(context, matrix, question);

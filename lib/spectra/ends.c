@@ -79,8 +79,8 @@ static void judge_all(const szg_spectrum *spectrum, szg_extremes *out) {
 /* ---- Where the ends are ---- */
 
 static bool by_products(szg_method method) {
-    return method == SZG_METHOD_LANCZOS || method == SZG_METHOD_MATRIX_FREE ||
-           method == SZG_METHOD_MATRIX_FREE_PART;
+    return method == SZG_METHOD_LANCZOS || method == SZG_METHOD_SHARED_LANCZOS ||
+           method == SZG_METHOD_MATRIX_FREE || method == SZG_METHOD_MATRIX_FREE_PART;
 }
 
 /* Lags up to which the symbol's certified range takes a tenth of a second. */

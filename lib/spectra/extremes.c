@@ -311,9 +311,8 @@ static szg_status settle_end(szg_context *context, const end_search *search, boo
 
 /* Whether all of several values but the innermost, which is there to be their neighbour, are told
  * from each other: better than that no solver makes them. */
-static bool are_resolved(const end_search *search, bool largest, const szg_spectrum *s,
-                         double norm) {
-    int64_t k = search->k, first = largest ? s->count - k + 1 : 0;
+static bool are_resolved(int64_t k, bool largest, const szg_spectrum *s, double norm) {
+    int64_t first = largest ? s->count - k + 1 : 0;
     for (int64_t i = first; i < first + k - 1; i++) {
         double below = i > 0 ? s->re[i] - s->re[i - 1] : INFINITY;
         double above = i + 1 < s->count ? s->re[i + 1] - s->re[i] : INFINITY;
@@ -323,28 +322,34 @@ static bool are_resolved(const end_search *search, bool largest, const szg_spect
     return k > 1;
 }
 
-static szg_status search_ends(szg_context *context, const end_search *search, szg_spectrum *out,
-                              bool *complete) {
-    double worst = 0, norm = 0;
+void szgi_extremes_conclude(int64_t k, bool low, bool high, double worst, szg_spectrum *out,
+                            bool *complete) {
+    double norm = 0;
     int64_t established = 0;
-    bool low, high;
-    SZG_TRY(szgi_spectrum_errors(context, NAN, out));
-    SZG_TRY(settle_end(context, search, false, out, &low, &worst));
-    SZG_TRY(settle_end(context, search, true, out, &high, &worst));
     for (int64_t i = 0; i < out->count; i++) {
         norm = fmax(norm, fabs(out->re[i]));
         established += !isnan(out->re[i]);
     }
-    *complete = (low || are_resolved(search, false, out, norm)) &&
-                (high || are_resolved(search, true, out, norm));
+    *complete =
+        (low || are_resolved(k, false, out, norm)) && (high || are_resolved(k, true, out, norm));
     out->residual = norm > 0 ? worst / norm : worst;
     out->residual_meaning = residual_meaning;
     out->normal = true;
     out->note = established == out->count ? NULL : partial_note;
-    if (established > 0 && (search->k > 1 || out->residual <= RESIDUAL_MAX))
-        return SZG_OK;
+    if (established > 0 && (k > 1 || out->residual <= RESIDUAL_MAX))
+        return;
     *complete = false;
     szg_spectrum_close(out);
+}
+
+static szg_status search_ends(szg_context *context, const end_search *search, szg_spectrum *out,
+                              bool *complete) {
+    double worst = 0;
+    bool low, high;
+    SZG_TRY(szgi_spectrum_errors(context, NAN, out));
+    SZG_TRY(settle_end(context, search, false, out, &low, &worst));
+    SZG_TRY(settle_end(context, search, true, out, &high, &worst));
+    szgi_extremes_conclude(search->k, low, high, worst, out, complete);
     return SZG_OK;
 }
 

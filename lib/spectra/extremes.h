@@ -45,6 +45,12 @@ SZG_CHECK_RESULT szg_status szgi_toeplitz_open_shifted(szg_context *context, con
                                                        double sign, double sigma,
                                                        szg_toeplitz **out);
 
+/* What a search ends with that has filled *out with k values at each end and their errors: residual
+ * (`worst` is the largest, absolute), note, and whether both ends are complete; `low` and `high`
+ * tell which search has converged. Nothing established: *out is zeroed. */
+void szgi_extremes_conclude(int64_t k, bool low, bool high, double worst, szg_spectrum *out,
+                            bool *complete);
+
 /* Whether the ends of n values are better had one by one than from all of them. */
 bool szgi_extremes_apply(const szgi_selection *selection);
 

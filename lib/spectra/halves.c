@@ -14,17 +14,16 @@ typedef struct halves_job {
     double *values[2];
 } halves_job;
 
-void szgi_halves_row(const double *lags, int64_t n, int64_t odd, int64_t i, double *out) {
+double szgi_halves_entry(const double *lags, int64_t n, int64_t odd, int64_t i, int64_t j) {
     int64_t half = n / 2;
-    double sign = odd ? -1 : 1;
-    if (i == half) { /* of the even block where n is odd */
-        for (int64_t j = 0; j < half; j++)
-            out[j] = M_SQRT2 * lags[half - j];
-        out[half] = lags[0];
-        return;
-    }
+    if (i == half) /* of the even block where n is odd */
+        return j == half ? lags[0] : M_SQRT2 * lags[half - j];
+    return lags[i - j] + (odd ? -1 : 1) * lags[n - 1 - i - j];
+}
+
+void szgi_halves_row(const double *lags, int64_t n, int64_t odd, int64_t i, double *out) {
     for (int64_t j = 0; j <= i; j++)
-        out[j] = lags[i - j] + sign * lags[n - 1 - i - j];
+        out[j] = szgi_halves_entry(lags, n, odd, i, j);
 }
 
 static szg_status halves_block(szg_context *context, void *argument, int64_t odd, int worker) {
@@ -93,25 +92,20 @@ szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t, const 
 
 /* With c = t_{i-j} and d = t_{i-(n-1-j)} the four quarters of Q^* T Q are Re(c + d), -Im(c - d) /
  * Im(c + d) and Re(c - d); row `middle` couples by sqrt 2 (Re, Im) t. */
+double szgi_mapped_entry(const szg_c64 *lags, int64_t n, int64_t i, int64_t j) {
+    int64_t half = n / 2, k = i - half, l = j - half;
+    if (i == 2 * half) /* the middle place of an odd order */
+        return j == i ? lags[0].re : M_SQRT2 * (j < half ? lags[l].re : lags[l - half].im);
+    if (i < half)
+        return lags[i - j].re + lags[i + j - (n - 1)].re;
+    if (j < half)
+        return lags[k - j].im + lags[k + j - (n - 1)].im;
+    return lags[k - l].re - lags[k + l - (n - 1)].re;
+}
+
 void szgi_mapped_row(const szg_c64 *lags, int64_t n, int64_t i, double *out) {
-    int64_t half = n / 2, k = i - half;
-    if (i == 2 * half) { /* the middle place of an odd order */
-        for (int64_t j = 0; j < half; j++) {
-            szg_c64 c = lags[j - half];
-            out[j] = M_SQRT2 * c.re;
-            out[half + j] = M_SQRT2 * c.im;
-        }
-        out[i] = lags[0].re;
-        return;
-    }
-    for (int64_t j = 0; j <= i && i < half; j++)
-        out[j] = lags[i - j].re + lags[i + j - (n - 1)].re;
-    for (int64_t j = 0; j < half && i >= half; j++) {
-        szg_c64 c = lags[k - j], d = lags[k + j - (n - 1)];
-        out[j] = c.im + d.im;
-        if (j <= k)
-            out[half + j] = c.re - d.re;
-    }
+    for (int64_t j = 0; j <= i; j++)
+        out[j] = szgi_mapped_entry(lags, n, i, j);
 }
 
 szg_status szgi_mapped_eigenvalues(szg_context *context, const szg_toeplitz *t, double *w) {

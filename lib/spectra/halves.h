@@ -18,8 +18,12 @@ SZG_CHECK_RESULT szg_status szgi_mapped_eigenvalues(szg_context *context, const 
  * rounded too. */
 void szgi_halves_row(const double *lags, int64_t n, int64_t odd, int64_t i, double *out);
 
+/* One of them, j <= i. */
+double szgi_halves_entry(const double *lags, int64_t n, int64_t odd, int64_t i, int64_t j);
+
 /* The same of Q^* T Q, order n, from lags -(n-1) .. n-1 around lags[0], rounded likewise. */
 void szgi_mapped_row(const szg_c64 *lags, int64_t n, int64_t i, double *out);
+double szgi_mapped_entry(const szg_c64 *lags, int64_t n, int64_t i, int64_t j);
 
 /* The map itself: y = Q^* T Q x without forming anything; z and u are scratch of n complex. */
 SZG_CHECK_RESULT szg_status szgi_mapped_apply(szg_context *context, const szg_toeplitz *t,

@@ -4,6 +4,7 @@
 #include <szego/spectrum.h>
 
 #include "base/pool.h"
+#include "linalg/distributed.h"
 
 #include "many_small.h"
 
@@ -32,8 +33,11 @@ static szg_status question_block(szg_context *context, void *argument, int64_t i
     return szgi_fail_prefix(context, status, "matrix %" PRId64, i);
 }
 
-/* Fewer matrices than threads: large ones then get all threads, one matrix after the other. */
+/* Fewer matrices than threads: large ones then get all threads, one matrix after the other. So do
+ * matrices that several processes share, which meet in one order. */
 static bool in_turn(szg_context *context, int64_t count, const szg_matrix *matrices) {
+    if (szgi_distributed_of(context))
+        return true;
     if (count >= szg_context_threads(context))
         return false;
     for (int64_t i = 0; i < count; i++)

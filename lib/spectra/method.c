@@ -58,6 +58,12 @@ static const struct {
         BY_SZEGO("random block, Chebyshev-filtered, over rows that pass by", "randomised"),
     [SZG_METHOD_RANDOMISED_GRAM] =
         BY_SZEGO("random block, Chebyshev-filtered, of the Gram matrix", "randomised"),
+    [SZG_METHOD_SHARED_DENSE] = BY_SZEGO("dense (ELPA, MPI)", "dense"),
+    [SZG_METHOD_SHARED_HALVES] = BY_SZEGO("two halves (ELPA, MPI)", "halves"),
+    [SZG_METHOD_SHARED_MAPPED] =
+        BY_SZEGO("real symmetric matrix of a Hermitian Toeplitz one (ELPA, MPI)", "mapped"),
+    [SZG_METHOD_SHARED_LANCZOS] =
+        BY_SZEGO("Lanczos (PARPACK, MPI) with products by FFTW-MPI", "lanczos"),
 };
 
 static bool is_known(szg_method method) {

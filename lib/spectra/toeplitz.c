@@ -5,6 +5,7 @@
 #include "dense.h"
 #include "extremes.h"
 #include "halves.h"
+#include "shared.h"
 #include "solvers.h"
 #include "scaled.h"
 
@@ -100,13 +101,21 @@ static szg_status structured_values(szg_context *context, const szg_toeplitz *t,
     return status;
 }
 
+static szg_status all_selected(szg_context *context, const szg_toeplitz *t,
+                               const szgi_selection *selection, bool dense, szg_spectrum *out) {
+    if (szgi_shared_takes(context, selection->n))
+        return szgi_shared_values(context, t, selection, dense, out);
+    return dense ? dense_values(context, t, selection, out)
+                 : structured_values(context, t, selection, out);
+}
+
 static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
                             const szgi_selection *selection, bool dense, szg_spectrum *out) {
-    if (dense)
-        return dense_values(context, t, selection, out);
-    bool few = szgi_extremes_apply(selection), complete = false;
+    bool few = !dense && szgi_extremes_apply(selection), complete = false;
     if (few)
-        SZG_TRY(szgi_extremes_toeplitz(context, t, selection, out, &complete));
+        SZG_TRY(szgi_shared_takes(context, selection->n)
+                    ? szgi_shared_extremes(context, t, selection, out, &complete)
+                    : szgi_extremes_toeplitz(context, t, selection, out, &complete));
     if (few && szgi_extremes_suffice(selection, complete, out))
         return SZG_OK;
     if (few && selection->n > SZGI_FALLBACK_MAX)
@@ -115,7 +124,7 @@ static szg_status hermitian(szg_context *context, const szg_toeplitz *t,
                          "eigenvalues, or for the symbol's certified range",
                          (long long)selection->n);
     szg_spectrum_close(out);
-    return structured_values(context, t, selection, out);
+    return all_selected(context, t, selection, dense, out);
 }
 
 /* ---- No symmetry ---- */

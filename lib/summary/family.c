@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "encoding/encoding.h"
+#include "linalg/distributed.h"
 #include "toeplitz/matrix.h"
 #include "report_private.h"
 
@@ -107,7 +108,7 @@ static szg_status open_toeplitz(szg_context *context, family_job *job) {
         job->toeplitz = job->given->of.toeplitz;
     if (job->facts.form == SZG_FORM_NOT_TOEPLITZ)
         return SZG_OK;
-    if (job->options->dense)
+    if (job->options->dense && !szgi_distributed_of(context)) /* processes have a part each */
         SZG_TRY(szgi_memory_require(context, job->n, job->n, sizeof(double), "the dense matrix",
                                     "leave --dense out"));
     bool limited = job->options->no_symbol || job->n > SZG_SYMBOL_RANGE_LIMIT;

@@ -18,8 +18,14 @@ static szgi_ops *host_ops_of(szg_context *) {
     return opened;
 }
 
-static const szgi_host host = {SZGI_PLUGIN_ABI,           host_fail,  host_say, host_fail_prefix,
-                               szgi_context_check_cancel, host_ops_of};
+static const szgi_host host = {.abi = SZGI_PLUGIN_ABI,
+                               .fail = host_fail,
+                               .say = host_say,
+                               .fail_prefix = host_fail_prefix,
+                               .check_cancel = szgi_context_check_cancel,
+                               .ops_of = host_ops_of,
+                               .message = szg_context_message,
+                               .progress = szgi_progress};
 
 session *parts_open(szgi_precision precision) {
     szg_device device = {};

@@ -1,8 +1,10 @@
 #!/bin/sh
 # A plugin needs nothing of the library by name and offers one symbol. Weak symbols are the C++
 # library's own (emulated plugin).
-# usage: symbols.sh PLUGIN...
+# usage: symbols.sh [--entry SYMBOL] PLUGIN...
 status=0
+entry=szego_plugin
+if [ "$1" = --entry ]; then entry=$2; shift 2; fi
 for plugin; do
   [ -e "$plugin" ] || { echo "$plugin is not there"; status=1; continue; }
   missing=$(nm -D --undefined-only "$plugin" | grep 'szg_\|szego')
@@ -12,8 +14,8 @@ for plugin; do
     status=1
   fi
   offered=$(nm -D --defined-only "$plugin" | awk '$2 != "W" && $2 != "V" && $2 != "u" { print $3 }')
-  if [ "$offered" != szego_plugin ]; then
-    echo "$plugin offers, where szego_plugin alone is expected:"
+  if [ "$offered" != "$entry" ]; then
+    echo "$plugin offers, where $entry alone is expected:"
     echo "$offered"
     status=1
   fi

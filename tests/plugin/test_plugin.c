@@ -61,6 +61,24 @@ START_TEST(what_is_wrong_is_said) {
 }
 END_TEST
 
+/* The same loader, by another description. */
+START_TEST(what_is_wrong_with_the_mpi_plugin_is_said) {
+    static const struct {
+        const char *path, *words;
+    } cases[] = {
+        {"/nowhere/libszego-mpi.so",
+         "backend mpi: there is no plugin (/nowhere/libszego-mpi.so): the path in SZEGO_MPI_PLUGIN "
+         "is wrong: correct or unset it, or start one process"},
+        {SUITE_PLUGIN, "it has no symbol szego_mpi_plugin: remove it or set SZEGO_MPI_PLUGIN"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert(setenv("SZEGO_MPI_PLUGIN", cases[i].path, 1) == 0);
+        ck_szg_fails(SZG_EBACKEND, cases[i].words, szg_backend_select(test_context(), "mpi"));
+        ck_assert_str_eq(szgi_backend_name(test_context()), "cpu");
+    }
+}
+END_TEST
+
 /* A FIFO would wait for a writer for ever. */
 START_TEST(only_own_files_are_loaded) {
     static const char cannot[] = "users outside your group may write it or its folder";
@@ -196,6 +214,8 @@ END_TEST
 TEST_FILE("plugin") {
     test_before_each(use_fixture);
     test_add(suite, "what_is_wrong_is_said", what_is_wrong_is_said);
+    test_add(suite, "what_is_wrong_with_the_mpi_plugin_is_said",
+             what_is_wrong_with_the_mpi_plugin_is_said);
     test_add(suite, "only_own_files_are_loaded", only_own_files_are_loaded);
     test_add(suite, "auto_says_why_it_takes_the_cpu", auto_says_why_it_takes_the_cpu);
     test_add(suite, "names_are_checked", names_are_checked);
