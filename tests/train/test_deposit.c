@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/inference.h"
 #include "base/table.h"
 #include "train/ablation/ablation.h"
 

@@ -53,9 +53,6 @@ SZG_CHECK_RESULT szg_status szgi_ablation_deposit(szg_context *context,
  * (1 + 1/2 + .. + 1/n) / n on average (Fisher 1929). NaN for n < 1. */
 double szgi_deposit_null(int64_t heads);
 
-/* The 97.5% quantile of Student's t with so many degrees of freedom; NaN below 1. */
-double szgi_student_quantile(int64_t freedom);
-
 /* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not
  * positive. Sorts `x`. */
 double szgi_gini_coefficient(int64_t count, double *x);
