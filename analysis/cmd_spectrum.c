@@ -217,7 +217,8 @@ static szg_status add_ratio(spectrum_job *job, const szg_report_labels *labels,
                                   .step = -1,
                                   .layer = -1,
                                   .head = labels->head,
-                                  .grad_norm = __builtin_nan("")};
+                                  .grad_norm = __builtin_nan(""),
+                                  .grad_norm_qk = __builtin_nan("")};
     szg_status status = szg_contraction_add(job->context, job->contraction, &row, &contraction);
     if (status == SZG_OK) {
         szgi_row added = szgi_row_latest(job->context, job->contraction);

@@ -91,8 +91,9 @@ typedef struct szg_capture_config {
     int64_t every; /* 0: no capture */
     szg_index_list layers, heads;
     int64_t probes;
-    bool spectra; /* every eigenvalue, singular value and sample of a symbol too */
-    bool dump;    /* raw logits too */
+    bool spectra;  /* every eigenvalue, singular value and sample of a symbol too */
+    bool dump;     /* raw logits too */
+    int64_t until; /* only steps before this one; 0: all */
 } szg_capture_config;
 
 typedef struct szg_train_config {

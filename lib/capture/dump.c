@@ -21,6 +21,7 @@ static const struct {
              {"k_coupled", SZGI_DUMP_COUPLED_KEYS},
              {"lengths", DUMP_LENGTHS},
              {"grad_norm", DUMP_GRAD_NORM},
+             {"grad_norm_qk", DUMP_GRAD_NORM_QK},
              {"sink_logit", DUMP_SINK_LOGIT}};
 
 static int role_of(const char *word) {

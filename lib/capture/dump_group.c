@@ -286,6 +286,7 @@ szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
     SZG_TRY(check_pair(context, dump, group, SZGI_DUMP_COUPLED_QUERIES, SZGI_DUMP_COUPLED_KEYS));
     SZG_TRY(check_roles(context, dump, options, group));
     SZG_TRY(check_numbers(context, dump, group, DUMP_GRAD_NORM));
+    SZG_TRY(check_numbers(context, dump, group, DUMP_GRAD_NORM_QK));
     SZG_TRY(check_numbers(context, dump, group, DUMP_SINK_LOGIT));
     SZG_TRY(check_lengths(context, dump, options, group));
     group->matrices = 1;

@@ -271,7 +271,8 @@ static szg_status read_sink(const cut *c, int64_t index, dump_matrix *m) {
 
 static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
     const dump_place *place = &c->group->first->place;
-    const dump_array *gradient = c->group->array[DUMP_GRAD_NORM];
+    const dump_array *gradient = c->group->array[DUMP_GRAD_NORM],
+                     *gradient_qk = c->group->array[DUMP_GRAD_NORM_QK];
     const dump_file *file = &c->dump->file[c->group->first->file];
     szg_contraction_labels *labels = &m->pair.labels;
     int64_t layer = index_along(c, 'l'), head = index_along(c, 'h');
@@ -280,13 +281,17 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
                                        .step = file->step,
                                        .layer = layer >= 0 ? layer : place->layer,
                                        .head = head >= 0 ? head : place->head,
-                                       .grad_norm = NAN};
+                                       .grad_norm = NAN,
+                                       .grad_norm_qk = NAN};
     if (!labels->content_kind && c->group->array[SZGI_DUMP_QUERIES])
         labels->content_kind = "same_qk";
     set_probe(c, m);
     SZG_TRY(set_source(c, file, m));
     if (gradient)
         SZG_TRY(szgi_dump_array_read(c->context, c->dump, gradient, index, 1, &labels->grad_norm));
+    if (gradient_qk)
+        SZG_TRY(szgi_dump_array_read(c->context, c->dump, gradient_qk, index, 1,
+                                     &labels->grad_norm_qk));
     return read_sink(c, index, m);
 }
 

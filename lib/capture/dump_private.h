@@ -9,6 +9,7 @@
 enum {
     DUMP_LENGTHS = SZGI_DUMP_ROLES, /* lengths [batch]: real tokens, integers */
     DUMP_GRAD_NORM,                 /* grad_norm: for the column of that name, a number a matrix */
+    DUMP_GRAD_NORM_QK,              /* as grad_norm */
     DUMP_SINK_LOGIT, /* sink_logit: of a learned sink, a number a matrix; for the statistics */
     DUMP_ROLES,
     DUMP_AXES = 3 /* at most, before the last two */

@@ -66,15 +66,24 @@ static szg_status add_matrix(szg_context *context, szgi_dump_writer *dump,
     return SZG_OK;
 }
 
+static szg_status add_number(szg_context *context, szgi_dump_writer *dump,
+                             const szg_contraction_labels *labels, const char *word,
+                             double number) {
+    SZG_TRY(open_tensor(context, dump, labels, word, 1, 8));
+    *(double *)dump->data[dump->count - 1] = number;
+    return SZG_OK;
+}
+
 szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
                                 const szgi_contraction_pair *pair, int64_t real) {
     SZG_TRY(add_matrix(context, dump, &pair->labels, "content", &pair->content, real));
     SZG_TRY(add_matrix(context, dump, &pair->labels, "coupled", &pair->coupled, real));
     if (isnan(pair->labels.grad_norm))
         return SZG_OK;
-    SZG_TRY(open_tensor(context, dump, &pair->labels, "grad_norm", 1, 8));
-    *(double *)dump->data[dump->count - 1] = pair->labels.grad_norm;
-    return SZG_OK;
+    SZG_TRY(add_number(context, dump, &pair->labels, "grad_norm", pair->labels.grad_norm));
+    if (isnan(pair->labels.grad_norm_qk))
+        return SZG_OK;
+    return add_number(context, dump, &pair->labels, "grad_norm_qk", pair->labels.grad_norm_qk);
 }
 
 szg_status szgi_dump_writer_write(szg_context *context, const szgi_dump_writer *dump,

@@ -23,8 +23,8 @@ void szgi_dump_writer_close(szgi_dump_writer *dump);
 /* Forgets the tensors. */
 void szgi_dump_writer_clear(szgi_dump_writer *dump);
 
-/* Adds content, coupled and (where it is a number) grad_norm of a pair of dense matrices without
- * gaps; `real`: bytes of a number in the file, 4 or 8. */
+/* Adds content, coupled and (where they are numbers) grad_norm and grad_norm_qk of a pair of dense
+ * matrices without gaps; `real`: bytes of a number in the file, 4 or 8. */
 SZG_CHECK_RESULT szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
                                                  const szgi_contraction_pair *pair, int64_t real);
 

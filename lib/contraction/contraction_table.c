@@ -1,4 +1,5 @@
 /* The tables of contraction reports. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@
       "1: eigenvalues of coupled's Hermitian part are majorised by those of content's")            \
     X(LABEL_MARGIN, "margin", SZG_REAL, "least slack of the majorisation's partial sums")          \
     X(LABEL_GRAD_NORM, "grad_norm", SZG_REAL,                                                      \
-      "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O")
+      "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O")                  \
+    X(LABEL_GRAD_NORM_QK, "grad_norm_qk", SZG_REAL,                                                \
+      "gradient norm of the head's rows of W_Q and W_K alone")
 SZGI_SCHEMA(label_columns, LABELS);
 enum { NAME = 48, COLUMNS = label_columns_count + 2 * SZGI_SUMMARY_NUMBERS + 1 };
 static const char *const suffixes[] = {"_content", "_coupled"};
@@ -124,6 +127,8 @@ static szg_status add_row(szg_context *context, szg_table *table,
     szgi_logits_identify(&row, labels);
     szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
     szgi_row_number(&row, LABEL_GRAD_NORM, labels->grad_norm);
+    szgi_row_number(&row, LABEL_GRAD_NORM_QK,
+                    isnan(labels->grad_norm) ? labels->grad_norm : labels->grad_norm_qk);
     szgi_row_integer(&row, LABEL_N, contraction->n);
     if (contraction->content.matrix) {
         put_ratios(&row, &contraction->ratios);

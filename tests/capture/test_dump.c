@@ -7,22 +7,23 @@ START_TEST(layout_of_a_capture) {
     static const int64_t layers[LAYERS] = {0, 2, 10}, shape[2] = {N, N};
     static const char *const metadata[] = {"source", "rope:dim=4",   "step",
                                            "50",     "content_kind", "zeroed"};
-    double *numbers = new_test_reals(50, 0, 2 * LAYERS * N * N), norm[LAYERS] = {3, 0.5, 1e-9};
+    double *numbers = new_test_reals(50, 0, 2 * LAYERS * N * N),
+           norm[2 * LAYERS] = {3, 0.5, 1e-9, 2, 0.25, 0};
     float single[2 * LAYERS * N * N];
     for (int i = 0; i < 2 * LAYERS * N * N; i++)
         numbers[i] = (double)(single[i] = (float)numbers[i]);
-    char name[3 * LAYERS][64];
-    szgi_tensor tensors[3 * LAYERS];
+    char name[4 * LAYERS][64];
+    szgi_tensor tensors[4 * LAYERS];
     szgi_contraction_pair pairs[LAYERS];
     for (int i = 0; i < LAYERS; i++) {
-        static const char *const words[] = {"content", "coupled", "grad_norm"};
-        for (int w = 0; w < 3; w++) {
-            szgi_tensor *t = &tensors[3 * i + w];
-            snprintf(name[3 * i + w], 64, "layers.%d.heads.3.probes.1.%s", (int)layers[i],
+        static const char *const words[] = {"content", "coupled", "grad_norm", "grad_norm_qk"};
+        for (int w = 0; w < 4; w++) {
+            szgi_tensor *t = &tensors[4 * i + w];
+            snprintf(name[4 * i + w], 64, "layers.%d.heads.3.probes.1.%s", (int)layers[i],
                      words[w]);
-            *t = tensor(name[3 * i + w], w < 2 ? 2 : 0, shape, single + (2 * i + w) * N * N);
-            if (w == 2)
-                t->data = (const unsigned char *)&norm[i];
+            *t = tensor(name[4 * i + w], w < 2 ? 2 : 0, shape, single + (2 * i + w) * N * N);
+            if (w >= 2)
+                t->data = (const unsigned char *)&norm[(w - 2) * LAYERS + i];
             else
                 t->dtype = SZGI_DTYPE_F32;
         }
@@ -32,9 +33,9 @@ START_TEST(layout_of_a_capture) {
             .precision = 0x1p-24,
             .labels = {SZG_INIT(szg_contraction_labels), .source = "rope:dim=4", .probe = "1",
                        .content_kind = "zeroed", .step = 50, .layer = layers[i], .head = 3,
-                       .grad_norm = norm[i]}};
+                       .grad_norm = norm[i], .grad_norm_qk = norm[LAYERS + i]}};
     }
-    write_set(tensors, 3 * LAYERS, metadata, 3);
+    write_set(tensors, 4 * LAYERS, metadata, 3);
     szg_contraction_tables tables;
     ck_szg_ok(report_file(path_of(".safetensors"), NULL, &tables));
     unlink(path_of(".safetensors"));

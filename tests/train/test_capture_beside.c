@@ -217,7 +217,9 @@ START_TEST(as_from_the_matrices) {
         ck_rows(host.contraction, beside.contraction);
         ck_values(&host, &beside);
         ck_symbols(&host, &beside);
-        ck_assert(cell(beside.contraction, 0, "grad_norm") > 0);
+        double norm = cell(beside.contraction, 0, "grad_norm");
+        double norm_qk = cell(beside.contraction, 0, "grad_norm_qk");
+        ck_assert(norm_qk > 0 && norm > norm_qk);
         close_rows(&host);
         close_rows(&beside);
         close_captured(&c);

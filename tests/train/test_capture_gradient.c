@@ -6,7 +6,7 @@
 static const double EPS = 0x1p-52;
 
 /* A gradient that is 3 in one place and 4 in another: a head's norm is 5, 3, 4 or 0 as these places
- * belong to it. */
+ * belong to it. The 3 is in W_Q; the 4 in W_O, which is neither W_Q nor W_K. */
 START_TEST(gradient_norms_by_place) {
     static const struct {
         const char *encoding, *query, *out;
@@ -21,18 +21,19 @@ START_TEST(gradient_norms_by_place) {
         for (int64_t a = 0; a < 2; a++)
             for (int64_t b = 0; b < 2; b++) {
                 const double three = 3, four = 4, zero = 0;
-                double norms[2], other[2];
+                double norms[2], other[2], norms_qk[2], other_qk[2];
                 int64_t row = query->offset + (a * cases[e].each + 1) * query->shape[1] + 2;
                 int64_t column = out->offset + 5 * out->shape[1] + b * 4 + 3;
                 ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, row, 1, &three));
                 ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, column, 1, &four));
-                ck_szg_ok(
-                    szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 1, norms));
-                ck_szg_ok(
-                    szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, other));
+                ck_szg_ok(szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 1, norms,
+                                                      norms_qk));
+                ck_szg_ok(szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, other,
+                                                      other_qk));
                 for (int h = 0; h < 2; h++) {
                     ck_close(norms[h], hypot(a == h ? 3 : 0, b == h ? 4 : 0), 8 * EPS);
-                    ck_assert(other[h] == 0);
+                    ck_close(norms_qk[h], a == h ? 3 : 0, 4 * EPS);
+                    ck_assert(other[h] == 0 && other_qk[h] == 0);
                 }
                 ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, row, 1, &zero));
                 ck_szg_ok(szgi_model_write(test_context(), s.model, s.gradient, column, 1, &zero));
@@ -46,34 +47,44 @@ END_TEST
 START_TEST(gradient_norms_add_up) {
     static const struct {
         szg_profile profile;
-        const char *encoding, *weights[5];
+        const char *encoding;
+        int queries_keys; /* of the weights, those that stand first */
+        const char *weights[5];
     } cases[] = {
         {SZG_PROFILE_TEXT,
          "rope",
+         2,
          {"q_linear.weight", "k_linear.weight", "v_linear.weight", "out_linear.weight", NULL}},
         {SZG_PROFILE_TEXT,
          "mla",
-         {"attn.W_UQ.weight", "attn.W_UK.weight", "attn.W_UV.weight", "attn.W_QR.weight",
+         3,
+         {"attn.W_UQ.weight", "attn.W_UK.weight", "attn.W_QR.weight", "attn.W_UV.weight",
           "attn.out_proj.weight"}},
         {SZG_PROFILE_RELEASED,
          "mla",
+         2,
          {"attn.W_UQ.weight", "attn.W_UK.weight", "attn.W_UV.weight", "attn.out_proj.weight",
           NULL}}};
     for (int e = 0; e < 3; e++) {
         szg_train_config config = small_config(cases[e].profile, cases[e].encoding, NULL);
         subject s = open_subject(&config, true);
         drawn_batch b = draw_batch(SEQUENCES, POSITIONS);
-        double *g = gradients_of(&s, &b.batch), sum = 0, norms[2];
+        double *g = gradients_of(&s, &b.batch), sum = 0, norms[2], norms_qk[2], sum_qk = 0;
         for (int w = 0; w < 5 && cases[e].weights[w]; w++) {
             char name[64];
             snprintf(name, sizeof name, "layers.0.%s", cases[e].weights[w]);
             const szgi_parameter *p = szgi_model_find(s.model, name);
+            double own = 0;
             for (int64_t i = 0; i < p->count; i++)
-                sum += g[p->offset + i] * g[p->offset + i];
+                own += g[p->offset + i] * g[p->offset + i];
+            sum += own;
+            sum_qk += w < cases[e].queries_keys ? own : 0;
         }
-        ck_szg_ok(szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, norms));
+        ck_szg_ok(
+            szgi_capture_gradient_norms(test_context(), s.model, s.gradient, 0, norms, norms_qk));
         ck_close(hypot(norms[0], norms[1]), sqrt(sum), 1e-12 * sqrt(sum));
-        ck_assert(norms[0] > 0 && norms[1] > 0);
+        ck_close(hypot(norms_qk[0], norms_qk[1]), sqrt(sum_qk), 1e-12 * sqrt(sum_qk));
+        ck_assert(norms[0] > 0 && norms[1] > 0 && norms_qk[0] > 0 && norms_qk[1] > 0);
         szgi_memory_free(g);
         free_batch(&b);
         close_subject(&s);

@@ -151,9 +151,40 @@ START_TEST(what_is_chosen_comes) {
     config->capture.every = 4;
     config->capture.heads = (szg_index_list){.count = 1, .index = {1}};
     ck_szg_ok(run_watched(test_context(), config, folder, false, count, &calls));
-    ck_assert_int_eq(calls, 3);
+    ck_assert_int_eq(calls, 3); /* steps 0, 4 and 8 of 9 */
     remove_run_folder(folder);
     szgi_memory_free(config);
+}
+END_TEST
+
+/* The steps before the last one to capture are those of a run without it, byte for byte. */
+START_TEST(captures_end_where_they_are_told_to) {
+    static const int64_t until[] = {0, 9, 8, 5, 4, 1}, wanted[] = {3, 3, 2, 2, 1, 1};
+    char *whole = NULL, *found = NULL, *end = NULL;
+    size_t size;
+    for (int i = 0; i < 6; i++) {
+        szg_train_config *config = new_tiny("capture.layers=1");
+        char *folder = new_run_folder();
+        int64_t calls = 0;
+        config->capture.heads = (szg_index_list){.count = 1, .index = {1}};
+        config->capture.every = 4;
+        config->capture.until = until[i];
+        ck_szg_ok(run_watched(test_context(), config, folder, false, count, &calls));
+        ck_assert_int_eq(calls, wanted[i]);
+        found = file_bytes(folder, "contraction.csv", &size);
+        ck_assert_ptr_nonnull(found);
+        if (!whole) {
+            whole = found;
+        } else {
+            ck_assert(strncmp(whole, found, size) == 0);
+            end = strrchr(found, '\n');
+            ck_assert(end && end[1] == 0);
+            free(found);
+        }
+        remove_run_folder(folder);
+        szgi_memory_free(config);
+    }
+    free(whole);
 }
 END_TEST
 
@@ -206,6 +237,7 @@ START_TEST(kept_steps_survive_refused_memory) {
 END_TEST
 
 TEST_FILE("captured") {
+    test_add(suite, "captures end", captures_end_where_they_are_told_to);
     test_add(suite, "a_captured_step_is_what_is_written", a_captured_step_is_what_is_written);
     test_add(suite, "what_is_chosen_comes", what_is_chosen_comes);
     test_add(suite, "a_cancelled_step_is_saved", a_cancelled_step_is_saved);

@@ -87,7 +87,7 @@ static bool layers_fit(const szgi_capture *capture, int64_t bytes) {
 
 static szg_status open_parts(szg_context *context, const szgi_capture *capture,
                              capture_beside *self) {
-    int64_t sums = (capture->last + 1) * szgi_model_settings(capture->model)->model.heads;
+    int64_t sums = 2 * (capture->last + 1) * szgi_model_settings(capture->model)->model.heads;
     SZG_TRY(szgi_memory_alloc(context, capture->probes, &self->order));
     plan(capture, self);
     SZG_TRY(szgi_memory_alloc(context, self->capacity, &self->pair));
@@ -146,11 +146,14 @@ static szg_status add_rows(szg_context *context, szgi_capture *capture,
     capture_beside *self = capture->beside;
     int64_t heads = szgi_model_settings(capture->model)->model.heads;
     SZG_TRY(wait(context, self, capture->norms));
-    for (int64_t i = 0; i < (capture->last + 1) * heads; i++)
+    int64_t all = (capture->last + 1) * heads;
+    for (int64_t i = 0; i < 2 * all; i++)
         capture->norms[i] = sqrt(capture->norms[i]);
     for (int64_t i = 0; i < self->waiting && self->gradient; i++) {
         szg_contraction_labels *labels = &self->pair[i].labels;
-        labels->grad_norm = capture->norms[labels->layer * heads + labels->head];
+        const double *norm = capture->norms + labels->layer * heads + labels->head;
+        labels->grad_norm = norm[0];
+        labels->grad_norm_qk = norm[all];
     }
     return szgi_contraction_add_all(context, self->waiting, self->pair, &self->options, tables);
 }
@@ -175,22 +178,31 @@ void szgi_capture_beside_start(capture_beside *self) {
     clear(self);
 }
 
+/* Sums first .. first + heads - 1 of the job, of a layer. */
+static szg_status give_squares(const capture_job *job, int64_t layer, bool queries_keys,
+                               int64_t first) {
+    const szgi_capture *self = job->self;
+    int64_t heads = szgi_model_settings(self->model)->model.heads;
+    int64_t real = szgi_network_real_size(job->context);
+    szgi_head_share parts[SZGI_HEAD_SHARES];
+    szgi_head_part given[SZGI_HEAD_PARTS];
+    int64_t count = szgi_capture_parts(self->model, layer, queries_keys, parts);
+    for (int64_t i = 0; i < count; i++)
+        given[i] = (szgi_head_part){(const char *)job->gradient + parts[i].parameter->offset * real,
+                                    parts[i].parameter->shape[0], parts[i].parameter->shape[1],
+                                    parts[i].by_columns};
+    return szgi_network_spectra_squares(job->context, self->beside->order[0].job, first, heads,
+                                        count, given);
+}
+
 szg_status szgi_capture_beside_norms(const capture_job *job) {
     const szgi_capture *self = job->self;
-    int64_t heads = szgi_model_settings(self->model)->model.heads, count;
-    int64_t real = szgi_network_real_size(job->context);
-    capture_part parts[SZGI_HEAD_PARTS];
-    szgi_head_part given[SZGI_HEAD_PARTS];
-    for (int64_t layer = 0; layer <= self->last; layer++) {
+    int64_t heads = szgi_model_settings(self->model)->model.heads, layers = self->last + 1;
+    for (int64_t layer = 0; layer < layers; layer++) {
         if (!szgi_index_list_has(&self->what.layers, layer))
             continue;
-        SZG_TRY(szgi_capture_parts(job->context, self->model, layer, parts, &count));
-        for (int64_t i = 0; i < count; i++)
-            given[i] = (szgi_head_part){
-                (const char *)job->gradient + parts[i].parameter->offset * real,
-                parts[i].parameter->shape[0], parts[i].parameter->shape[1], parts[i].by_columns};
-        SZG_TRY(szgi_network_spectra_squares(job->context, self->beside->order[0].job,
-                                             layer * heads, heads, count, given));
+        SZG_TRY(give_squares(job, layer, false, layer * heads));
+        SZG_TRY(give_squares(job, layer, true, (layers + layer) * heads));
     }
     return SZG_OK;
 }

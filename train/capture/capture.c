@@ -112,7 +112,7 @@ static szg_status open_memory(szg_context *context, int64_t beside_bytes, szgi_c
     SZG_TRY(szgi_memory_product(context, size, heads, &size));
     size *= szgi_network_real_size(context);
     SZG_TRY(szgi_device_alloc(context, size, &self->device));
-    SZG_TRY(szgi_memory_alloc(context, layers * heads, &self->norms));
+    SZG_TRY(szgi_memory_alloc(context, 2 * layers * heads, &self->norms));
     SZG_TRY(szgi_capture_beside_open(context, self, beside_bytes));
     if (self->beside)
         return SZG_OK;
@@ -145,7 +145,7 @@ static szg_status open_dump(szg_context *context, const char *folder, szgi_captu
     if (!folder)
         return SZG_OK;
     SZG_TRY(szgi_memory_copy_text(context, folder, &self->folder));
-    SZG_TRY(szgi_memory_product(context, 3 * (self->last + 1) * self->heads, self->probes, &count));
+    SZG_TRY(szgi_memory_product(context, 4 * (self->last + 1) * self->heads, self->probes, &count));
     return szgi_dump_writer_open(context, count, &self->dump);
 }
 
@@ -334,7 +334,8 @@ static szg_status find_norms(const capture_job *job) {
     for (int64_t layer = 0; job->gradient && layer <= self->last; layer++)
         if (szgi_index_list_has(&self->what.layers, layer))
             SZG_TRY(szgi_capture_gradient_norms(job->context, self->model, job->gradient, layer,
-                                                self->norms + layer * heads));
+                                                self->norms + layer * heads,
+                                                self->norms + (self->last + 1 + layer) * heads));
     return SZG_OK;
 }
 

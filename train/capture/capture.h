@@ -58,8 +58,8 @@ SZG_CHECK_RESULT szg_status szgi_capture_collect(szg_context *context, szgi_capt
                                                  szg_contraction_tables *tables);
 
 /* Adds one row a probe, layer and head to tables->contraction, and the rows of the other tables
- * that are open. `gradient`: the arena of the step's gradients, for grad_norm; NULL leaves the
- * column empty, as a negative step leaves its own. */
+ * that are open. `gradient`: the arena of the step's gradients, for grad_norm and
+ * grad_norm_qk; NULL leaves the columns empty, as a negative step leaves its own. */
 SZG_CHECK_RESULT szg_status szgi_capture_report(szg_context *context, szgi_capture *capture,
                                                 int64_t step, const void *gradient,
                                                 const szg_report_options *options,
@@ -71,11 +71,12 @@ SZG_CHECK_RESULT szg_status szgi_capture_step_of(szg_context *context, const cha
 
 /* Euclidean norms [heads] of the gradient of each head of a layer: its rows of W_Q, W_K, W_V and
  * its columns of W_O; mla: its rows of W_UQ, W_UK, W_UV, of W_QR where heads have rotary queries of
- * their own, and its columns of W_O. Biases and what all heads share are left out. */
+ * their own, and its columns of W_O. Biases and what all heads share are left out. norms_qk [heads]
+ * are those of its rows of W_Q and W_K alone; mla: of W_UQ, W_UK and W_QR. */
 SZG_CHECK_RESULT szg_status szgi_capture_gradient_norms(szg_context *context,
                                                         const szg_model *model,
                                                         const void *gradient, int64_t layer,
-                                                        double *norms);
+                                                        double *norms, double *norms_qk);
 
 SZGI_END_DECLS
 

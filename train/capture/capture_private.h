@@ -21,8 +21,9 @@ struct szgi_capture {
     int32_t *tokens, *lengths;      /* [probes][length], [probes] */
     szgi_decoder *coupled, *zeroed; /* the second: NULL where one pass does */
     void *device;                   /* [all heads][length][length] */
-    double *norms;                  /* [0 .. last][all heads], of the gradient of the step */
-    char *folder;                   /* of the dump; NULL: none */
+    double *norms; /* [0 .. last][all heads], of the gradient of the step; then those of W_Q and W_K
+                      together, as many */
+    char *folder;  /* of the dump; NULL: none */
     szgi_dump_writer dump;
     capture_beside *beside; /* NULL: the matrices come to the host, as follows */
     void *host;             /* as `device` */
@@ -57,16 +58,9 @@ szg_status szgi_capture_named(szg_context *context, szg_status status, int64_t s
 
 /* ---- capture_gradient.c ---- */
 
-/* A parameter whose rows, or columns, are shared out evenly to the heads. */
-typedef struct capture_part {
-    const szgi_parameter *parameter;
-    bool by_columns;
-} capture_part;
-
-/* Those of a layer that count in grad_norm. */
-SZG_CHECK_RESULT szg_status szgi_capture_parts(szg_context *context, const szg_model *model,
-                                               int64_t layer, capture_part parts[SZGI_HEAD_PARTS],
-                                               int64_t *count);
+/* The parameters of a layer that count in grad_norm, or in grad_norm_qk. */
+int64_t szgi_capture_parts(const szg_model *model, int64_t layer, bool queries_keys,
+                           szgi_head_share parts[SZGI_HEAD_SHARES]);
 
 /* ---- capture_beside.c: spectra that the backend computes beside the steps ----
  *

@@ -88,6 +88,7 @@ static const config_row rows[] = {
     ROW(loop.time_products, BOOLEAN, SAME("false"), DOC("on a GPU: time the algorithms of each product and keep the fastest in products.csv, from which a resumed run takes them")),
 
     ROW(capture.every, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("steps between captures of the logits; 0: none")),
+    ROW(capture.until, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("capture only before this step; 0: to the end")),
     ROW(capture.layers, INDICES, RANGE(0, 1023), SAME("all"), DOC("layers to capture")),
     ROW(capture.heads, INDICES, RANGE(0, 1023), SAME("all"), DOC("heads to capture")),
     ROW(capture.probes, INTEGER, RANGE(1, 65536), SAME("1"), DOC("test sequences whose logits are captured")),

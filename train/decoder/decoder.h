@@ -62,6 +62,23 @@ typedef struct szgi_model_operations {
 } szgi_model_operations;
 szgi_model_operations szgi_model_operations_per_token(const szg_model *model);
 
+/* ---- What belongs to a head ---- */
+
+/* A parameter of a layer whose rows, or columns, are shared out evenly to the heads. */
+typedef struct szgi_head_share {
+    const szgi_parameter *parameter;
+    bool by_columns;
+    bool projects;     /* one of W_Q, W_K, W_V and W_O, without biases */
+    bool queries_keys; /* one of W_Q and W_K */
+} szgi_head_share;
+
+/* Those of a layer: the rows of W_Q, W_K and W_V, the columns of W_O, the rows' biases, and the
+ * columns of a trained lag bias; mla: the rows of W_UQ, W_UK and W_UV, of W_QR where heads have
+ * rotary queries of their own, the columns of W_O, the rows' biases. Returns how many. */
+enum { SZGI_HEAD_SHARES = 9 };
+int64_t szgi_model_head_shares(const szg_model *model, int64_t layer,
+                               szgi_head_share shares[SZGI_HEAD_SHARES]);
+
 /* ---- Passes ---- */
 
 /* A batch on the host: tokens [count][length], 0 beyond lengths[b]; labels may be NULL where there

@@ -200,7 +200,9 @@ static void show_progress(const run *self) {
 }
 
 static bool captures(const run *self, int64_t step) {
-    return self->trainer.capture && step % self->options->config->capture.every == 0;
+    const szg_capture_config *capture = &self->options->config->capture;
+    return self->trainer.capture && step % capture->every == 0 &&
+           (capture->until == 0 || step < capture->until);
 }
 
 /* The next multiple of `every` behind the present step; every = 0: the limit. */

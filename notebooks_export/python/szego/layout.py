@@ -355,7 +355,7 @@ class LoopConfig(Struct):
 class CaptureConfig(Struct):
     c_name = "szg_capture_config"
     _fields_ = [("every", _I64), ("layers", IndexList), ("heads", IndexList), ("probes", _I64),
-                ("spectra", _BOOL), ("dump", _BOOL)]
+                ("spectra", _BOOL), ("dump", _BOOL), ("until", _I64)]
 
 
 class TrainConfig(Struct):
