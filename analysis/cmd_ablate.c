@@ -33,7 +33,8 @@ static const struct argp_option options[] = {
      "output (default): the head's output is zero; values: its rows of W_V and the bias, which "
      "gives the same; latent_columns (mla): columns h d_head .. (h+1) d_head - 1 of W_UQ, W_UK and "
      "W_UV, as released: latent dimensions, not heads; cumulative: as output, but the last head of "
-     "every layer below stays off, as in the released code",
+     "every layer below stays off, as in the released code; rotation: its queries and keys are not "
+     "rotated, the weights as they are",
      0},
     {"batch", KEY_BATCH, "B", 0, "sequences a pass (default: loop.evaluate_batch)", 0},
     {0}};
@@ -199,9 +200,10 @@ static const command_example examples[] = {
     {"szego ablate runs/run-0/ --method cumulative --split all", "As the released code ablates."},
     {0}};
 
-static const option_words words[] = {{KEY_SPLIT, split_names, NULL},
-                                     {KEY_METHOD, "output|values|latent_columns|cumulative", NULL},
-                                     {0}};
+static const option_words words[] = {
+    {KEY_SPLIT, split_names, NULL},
+    {KEY_METHOD, "output|values|latent_columns|cumulative|rotation", NULL},
+    {0}};
 
 const command command_ablate = {
     .name = "ablate",

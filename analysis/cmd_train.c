@@ -363,7 +363,10 @@ const command command_train = {
     .doc = "Trains the paper's decoder with a positional encoding on trigger distance or trigger "
            "count (or on examples of a file). Each seed is a run in DIR/run-SEED/: metrics.csv, "
            "timing.csv, config.json, checkpoint.safetensors. Ctrl-C saves; --resume continues, "
-           "also after a kill, with the same numbers.",
+           "also after a kill, with the same numbers. An intervention trains one head differently: "
+           "--set intervention.kind=rotation leaves its queries and keys unrotated, =gradient "
+           "does not train its own parameters; intervention.layer and .head name it, .from is the "
+           "share of all steps after which it begins.",
     .options = options,
     .own_size = sizeof(train_options),
     .parse = parse,

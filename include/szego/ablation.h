@@ -17,10 +17,11 @@ typedef enum szg_ablation_method {
     SZG_ABLATE_VALUES,         /* its rows of W_V and the bias: the same numbers by another way */
     SZG_ABLATE_LATENT_COLUMNS, /* mla: columns h d_head .. (h + 1) d_head - 1 of the up-projections
                                   W_UQ, W_UK, W_UV, as released: latent dimensions, not heads */
-    SZG_ABLATE_CUMULATIVE /* output, and the last head of every layer below stays off, as released:
-                             the first layer alone has the numbers of OUTPUT */
+    SZG_ABLATE_CUMULATIVE, /* output, and the last head of every layer below stays off, as released:
+                              the first layer alone has the numbers of OUTPUT */
+    SZG_ABLATE_ROTATION    /* its queries and keys are not rotated, the weights as they are */
 } szg_ablation_method;
-enum { SZG_ABLATION_METHODS = SZG_ABLATE_CUMULATIVE + 1 };
+enum { SZG_ABLATION_METHODS = SZG_ABLATE_ROTATION + 1 };
 
 /* SZG_EINVAL lists them. */
 SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, const char *name,
@@ -38,6 +39,8 @@ typedef struct szg_ablation {
     int64_t layers, heads;
     int64_t reach; /* heads from this one on are left as they are: with LATENT_COLUMNS their columns
                       lie beyond the latent dimensions; else = heads */
+    bool *spared;  /* [layers * heads], or NULL: none; with ROTATION: the head does not rotate, so
+                      nothing is taken from it */
     int64_t counted; /* examples that count */
     double accuracy; /* of the whole model */
     double ceiling;  /* best accuracy that any classifier can have (szg_task_label_ceiling); for the
@@ -48,7 +51,8 @@ typedef struct szg_ablation {
 
 /* One pass over the examples: what lies below the ablated layer is computed once a batch. The
  * model's parameters are as before when it returns, on failure too, unless the backend fails.
- * SZG_EINVAL: no examples, LATENT_COLUMNS of a model without latent projections; SZG_EDATA: a token
+ * SZG_EINVAL: no examples, LATENT_COLUMNS of a model without latent projections, ROTATION
+ * of one that does not rotate; SZG_EDATA: a token
  * or label that the model does not have, no example that counts; SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szg_ablation_run(szg_context *context, szg_model *model,
                                              const szg_examples *examples,

@@ -28,6 +28,11 @@ typedef enum szg_latent_rotation {
     SZG_ROTATION_TRUE,
     SZG_ROTATION_TABLE_HALVES
 } szg_latent_rotation;
+typedef enum szg_intervention {
+    SZG_INTERVENTION_NONE,
+    SZG_INTERVENTION_ROTATION, /* the head's queries and keys are not rotated */
+    SZG_INTERVENTION_GRADIENT  /* the head's own parameters are not trained */
+} szg_intervention;
 
 /* A list of indices; all: every one; without any: "none". */
 typedef struct szg_index_list {
@@ -96,12 +101,19 @@ typedef struct szg_capture_config {
     int64_t until; /* only steps before this one; 0: all */
 } szg_capture_config;
 
+/* What is done to one head while the model trains. */
+typedef struct szg_intervention_config {
+    szg_intervention kind;
+    int64_t layer, head;
+    double from; /* share of all steps, rounded down, after which it begins */
+} szg_intervention_config;
 typedef struct szg_train_config {
     szg_profile profile;
     szg_model_config model;
     szg_data_config data;
     szg_loop_config loop;
     szg_capture_config capture;
+    szg_intervention_config intervention;
 } szg_train_config;
 
 /* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and

@@ -13,6 +13,7 @@
 #include "formats/examples.h"
 #include "formats/safetensors.h"
 #include "train/decoder/decoder.h"
+#include "train/run/run_private.h"
 #include "train/run/train.h"
 #include "train/config/train_config.h"
 
@@ -110,6 +111,17 @@ static void open_run(training *run, char **arguments) {
     szgi_decoder_set_block(run->decoder, run->block);
 }
 
+/* The intervention, if there is one, begins after its share of `steps`. */
+static void intervene(training *run, int64_t number, int64_t steps) {
+    const szg_intervention_config *own = &run->config.intervention;
+    bool begun = own->kind != SZG_INTERVENTION_NONE &&
+                 number >= szgi_intervention_first(own, steps);
+    if (begun == szgi_model_intervened(run->model))
+        return;
+    must(szgi_model_intervene(context, run->model, begun));
+    must(szgi_intervention_clear(context, run->model, run->moment1));
+}
+
 /* Forward, backward, and AdamW at the configuration's rate, without a schedule. */
 static void step(training *run, int64_t number, answer *out) {
     const szg_loop_config *loop = &run->config.loop;
@@ -131,6 +143,7 @@ static void step(training *run, int64_t number, answer *out) {
         *add(out, "", "loss", 1, &one) = tally.loss / (double)tally.counted;
         add_arena(out, "gradient.", run->model, run->gradient);
     }
+    must(szgi_intervention_clear(context, run->model, run->gradient));
     szgi_adamw adamw = {.count = szgi_model_count(run->model),
                         .beta1 = loop->beta1,
                         .beta2 = loop->beta2,
@@ -180,8 +193,11 @@ int main(int argc, char **argv) {
     answer out = {0};
     open_run(&self, argv + 2);
     must(szgi_memory_alloc(context, 2 + 2 * szgi_model_parameters(self.model), &out.tensor));
-    for (int64_t number = 0; number < strtol(argv[5], NULL, 10); number++)
+    int64_t steps = strtol(argv[5], NULL, 10);
+    for (int64_t number = 0; number < steps; number++) {
+        intervene(&self, number, steps);
         step(&self, number, &out);
+    }
     add_arena(&out, "stepped.", self.model, szgi_model_arena(self.model));
     write_answer(&out, argv[6]);
     close_run(&self);

@@ -12,7 +12,8 @@ trap 'rm -rf "$folder"' EXIT
 set -- train --quiet --threads 2 --seed 3 --set model.vocabulary=40 --set model.width=32 \
     --set model.hidden=32 --set model.layers=2 --set model.heads=4 --set model.max_length=24 \
     --set data.examples=1500 --set data.between_max=10 --set data.side_max=4 \
-    --set data.longest=20 --batch 32 --epochs 8 --set loop.checkpoint_every=5 \
+    --set data.longest=20 --set intervention.kind=gradient \
+    --set intervention.from=0.5 --batch 32 --epochs 8 --set loop.checkpoint_every=5 \
     --learning-rate 0.002 --capture every=40,layers=0,heads=0
 echo "# SZG_TEST_SEED=$seed"
 

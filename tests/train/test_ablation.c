@@ -310,6 +310,142 @@ START_TEST(the_last_heads_of_lower_layers_stay_off) {
 }
 END_TEST
 
+/* ---- Rotation ---- */
+
+/* The accuracy of the same numbers under a configuration that rotates less. */
+static double accuracy_under(const szg_train_config *config, szg_model *numbers,
+                             const szg_examples *examples) {
+    szg_model *model;
+    double *values = all_numbers(numbers);
+    ck_szg_ok(szgi_model_open(test_context(), config, CLASSES, &model));
+    ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), 0,
+                               szgi_model_count(model), values));
+    ck_szg_ok(szgi_model_intervene(test_context(), model, true));
+    double accuracy = accuracy_of(model, examples);
+    szgi_memory_free(values);
+    szg_model_close(test_context(), &model);
+    return accuracy;
+}
+
+/* Larger queries and keys, so that it matters whether they rotate. */
+static szg_model *turning_model(const szg_train_config *config) {
+    szg_model *model = model_with(config);
+    for (int64_t i = 0; i < szgi_model_parameters(model); i++) {
+        const szgi_parameter *part = szgi_model_parameter(model, i);
+        if (!strstr(part->name, "q_linear") && !strstr(part->name, "k_linear") &&
+            !strstr(part->name, "attn.W_"))
+            continue;
+        double *values = new_numbers(part->count);
+        ck_szg_ok(szgi_model_read(test_context(), model, szgi_model_arena(model), part->offset,
+                                  part->count, values));
+        for (int64_t j = 0; j < part->count; j++)
+            values[j] *= 3;
+        ck_szg_ok(szgi_model_write(test_context(), model, szgi_model_arena(model), part->offset,
+                                   part->count, values));
+        szgi_memory_free(values);
+    }
+    return model;
+}
+
+/* A layer without any rotation is one that model.rotated_layers leaves out; a head without it is
+ * one that the SPEC leaves out, in a model of one layer. Factors of 1 give the same bits. */
+static int64_t check_layers(const szg_train_config *config, szg_model *model,
+                            const szg_examples *examples, const szg_ablation *ablation) {
+    int64_t changed = 0;
+    for (int64_t layer = 0; layer < LAYERS; layer++) {
+        szg_train_config other = *config;
+        other.model.rotated_layers =
+            (szg_index_list){.count = 2, .index = {layer == 0, layer == 2 ? 1 : 2}};
+        double want = accuracy_under(&other, model, examples);
+        ck_assert_msg(ablation->layer[layer] == want, "layer %d: %g, not %g", (int)layer,
+                      ablation->layer[layer], want);
+        changed += want < 1;
+    }
+    return changed;
+}
+
+START_TEST(rotation_of_layers_is_the_naive_way) {
+    static const char *const wheres[] = {"rope", "mla", "rope+absolute", "rope:rotate=0-1"};
+    szg_train_config config = config_of(wheres[_i], "text");
+    szg_model *model = turning_model(&config);
+    szg_examples examples = examples_for(model);
+    szg_ablation ablation, again;
+    run_ablation(model, &examples, SZG_ABLATE_ROTATION, 0, &ablation);
+    ck_assert(ablation.accuracy == 1 && accuracy_of(model, &examples) == 1);
+    ck_assert_int_gt(check_layers(&config, model, &examples, &ablation), 0);
+    check_groups(model, &examples, SZG_ABLATE_ROTATION);
+    ck_assert(accuracy_of(model, &examples) == 1); /* every head rotates again */
+    for (int64_t at = 0; at < LAYERS * HEADS; at++) {
+        bool spared = _i == 3 && at % HEADS > 1;
+        ck_assert_int_eq(ablation.spared[at], spared);
+        ck_assert(!spared || ablation.head[at] == 1);
+        /* Each head by an intervention's own way. */
+        szg_train_config other = config;
+        other.intervention =
+            (szg_intervention_config){SZG_INTERVENTION_ROTATION, at / HEADS, at % HEADS, 0};
+        ck_assert(ablation.head[at] == accuracy_under(&other, model, &examples));
+    }
+    run_ablation(model, &examples, SZG_ABLATE_ROTATION, 13, &again);
+    same_ablation(&ablation, &again);
+    szg_ablation_close(&ablation);
+    szg_ablation_close(&again);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+static szg_train_config one_layer(const char *spec) {
+    szg_train_config config = config_of(spec, "text");
+    config.model.layers = 1;
+    return config;
+}
+
+START_TEST(rotation_of_a_head_is_the_specs) {
+    static const char *const without[] = {"rope:rotate=1-3", "rope:rotate=0+2-3",
+                                          "rope:rotate=0-1+3", "rope:rotate=0-2"};
+    szg_train_config config = one_layer("rope");
+    szg_model *model = turning_model(&config);
+    szg_examples examples = examples_for(model);
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_ROTATION};
+    szg_ablation ablation;
+    int64_t changed = 0;
+    ck_szg_ok(szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    for (int h = 0; h < HEADS; h++) {
+        szg_train_config other = one_layer(without[h]);
+        double want = accuracy_under(&other, model, &examples);
+        ck_assert_msg(ablation.head[h] == want, "head %d: %g, not %g", h, ablation.head[h], want);
+        changed += want < 1;
+    }
+    ck_assert_int_gt(changed, 1);
+    szg_ablation_close(&ablation);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
+/* A head whose rotation an intervention has taken has none to lose; beside it, a head's loss is
+ * that of the SPEC without both. */
+START_TEST(rotation_beside_an_intervention) {
+    szg_train_config config = one_layer("rope"), other = one_layer("rope:rotate=0+3");
+    config.intervention = (szg_intervention_config){SZG_INTERVENTION_ROTATION, 0, 1, 0};
+    szg_model *model = turning_model(&config);
+    ck_szg_ok(szgi_model_intervene(test_context(), model, true));
+    szg_examples examples = examples_for(model);
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_ROTATION};
+    szg_ablation ablation;
+    ck_szg_ok(szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    ck_assert(ablation.spared[1] && !ablation.spared[2]);
+    ck_assert(ablation.accuracy == 1 && ablation.head[1] == 1);
+    ck_assert(ablation.head[2] == accuracy_under(&other, model, &examples));
+    ck_assert(ablation.head[2] < 1);
+    ck_assert(accuracy_of(model, &examples) == 1);
+    ck_assert_int_eq(szgi_ablation_able(&ablation, 0), HEADS - 1);
+    szg_ablation_close(&ablation);
+    szg_examples_close(&examples);
+    szg_model_close(test_context(), &model);
+}
+END_TEST
+
 START_TEST(what_cannot_be_ablated_is_refused) {
     szg_model *model = model_of("rope", "text");
     szg_examples examples = examples_for(model), none = {0};
@@ -318,6 +454,11 @@ START_TEST(what_cannot_be_ablated_is_refused) {
     szg_ablation ablation;
     ck_szg_fails(SZG_EINVAL, "is for mla",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    szg_model *still = model_of("alibi", "text");
+    options.method = SZG_ABLATE_ROTATION;
+    ck_szg_fails(SZG_EINVAL, "model.encoding=alibi rotates nothing: rotation is for rope",
+                 szg_ablation_run(test_context(), still, &examples, &options, &ablation));
+    szg_model_close(test_context(), &still);
     options.method = SZG_ABLATE_OUTPUT;
     ck_szg_fails(SZG_EINVAL, "no examples",
                  szg_ablation_run(test_context(), model, &none, &options, &ablation));
@@ -325,7 +466,8 @@ START_TEST(what_cannot_be_ablated_is_refused) {
     ck_szg_fails(SZG_EDATA, "token",
                  szg_ablation_run(test_context(), model, &examples, &options, &ablation));
     ck_assert_ptr_null(ablation.head);
-    ck_szg_fails(SZG_EINVAL, "did you mean values? One of output|values|latent_columns|cumulative",
+    ck_szg_fails(SZG_EINVAL,
+                 "did you mean values? One of output|values|latent_columns|cumulative|rotation",
                  szg_ablation_method_parse(test_context(), "value", &options.method));
     ck_szg_ok(szg_ablation_method_parse(test_context(), "values", &options.method));
     ck_assert_int_eq(options.method, SZG_ABLATE_VALUES);
@@ -366,6 +508,11 @@ START_TEST(failures_leave_the_model_as_it_was) {
     double *before = all_numbers(model);
     ck_survives_failed_allocations(
         8, szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    szg_ablation_close(&ablation);
+    options.method = SZG_ABLATE_ROTATION;
+    ck_survives_failed_allocations(
+        8, szg_ablation_run(test_context(), model, &examples, &options, &ablation));
+    ck_assert(accuracy_of(model, &examples) == 1);
     double *after = all_numbers(model);
     ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
     szgi_memory_free(before);
@@ -376,7 +523,7 @@ START_TEST(failures_leave_the_model_as_it_was) {
 }
 END_TEST
 
-/* The cpu table, and a cancellation while a head's values are zero. */
+/* The cpu table, and a cancellation while a head's values are zero, or unrotated. */
 static szg_context *cancelled;
 static int64_t attentions_before_cancel; /* the first one is the whole layer's */
 
@@ -389,7 +536,8 @@ static szg_status cancelling_attention(szg_context *context, const szgi_attentio
 START_TEST(a_cancellation_leaves_the_model_as_it_was) {
     szg_model *model = model_of("rope", "text");
     szg_examples examples = examples_for(model);
-    szg_ablation_options options = {SZG_INIT(szg_ablation_options), .method = SZG_ABLATE_VALUES};
+    szg_ablation_options options = {SZG_INIT(szg_ablation_options),
+                                    .method = _i ? SZG_ABLATE_ROTATION : SZG_ABLATE_VALUES};
     szg_ablation ablation;
     szgi_network_ops network = *szgi_ops_cpu()->network;
     struct szgi_ops ops = *szgi_ops_cpu();
@@ -402,6 +550,7 @@ START_TEST(a_cancellation_leaves_the_model_as_it_was) {
     ck_assert_int_eq(szg_ablation_run(cancelled, model, &examples, &options, &ablation),
                      SZG_ECANCEL);
     szg_context_close(&cancelled);
+    ck_assert(accuracy_of(model, &examples) == 1);
     double *after = all_numbers(model);
     ck_assert(memcmp(before, after, (size_t)szgi_model_count(model) * sizeof *before) == 0);
     szgi_memory_free(before);
@@ -434,9 +583,12 @@ TEST_FILE("ablation") {
     test_add_loop(suite, "groups", groups_are_single_heads, 4);
     test_add_loop(suite, "cumulative", the_last_heads_of_lower_layers_stay_off, 3);
     test_add(suite, "latent columns", latent_columns_reach_as_far_as_they_go);
+    test_add_loop(suite, "rotation of layers", rotation_of_layers_is_the_naive_way, 4);
+    test_add(suite, "rotation of a head", rotation_of_a_head_is_the_specs);
+    test_add(suite, "rotation beside an intervention", rotation_beside_an_intervention);
     test_add(suite, "refusals", what_cannot_be_ablated_is_refused);
     test_add(suite, "ignored labels", ignored_labels_do_not_count);
     test_add(suite, "failures", failures_leave_the_model_as_it_was);
-    test_add(suite, "cancellation", a_cancellation_leaves_the_model_as_it_was);
+    test_add_loop(suite, "cancellation", a_cancellation_leaves_the_model_as_it_was, 2);
     test_add(suite, "columns", columns_are_cleared_and_nothing_else);
 }

@@ -396,6 +396,22 @@ static const struct {
     {"{\"loop\": {\"beta1\": 1}}", "must be below 1"},
     {"{\"capture\": {\"heads\": \"16\"}}", "capture.heads names 16, but model.heads=16"},
     {"{\"capture\": {\"every\": 5, \"layers\": \"none\"}}", "no layer or no head to capture"},
+    {"{\"intervention\": {\"kind\": \"rotations\"}}",
+     "intervention.kind: is unknown: did you mean rotation? One of none|rotation|gradient"},
+    {"{\"intervention\": {\"from\": 1.5}}", "intervention.from: is outside the range 0 .. 1"},
+    {"{\"intervention\": {\"head\": -1}}", "intervention.head: is outside the range 0 .. 1023"},
+    {"{\"intervention\": {\"kind\": \"gradient\", \"layer\": 6}}",
+     "intervention.layer names 6, but model.layers=6"},
+    {"{\"intervention\": {\"kind\": \"rotation\", \"head\": 16}}",
+     "intervention.head names 16, but model.heads=16"},
+    {"{\"model\": {\"encoding\": \"alibi\"}, \"intervention\": {\"kind\": \"rotation\"}}",
+     "intervention.kind=rotation: model.encoding=alibi does not rotate head 0 of layer 0"},
+    {"{\"model\": {\"encoding\": \"rope:rotate=0-3\"}, \"intervention\": {\"kind\": \"rotation\", "
+     "\"head\": 4}}",
+     "model.encoding=rope:rotate=0-3 does not rotate head 4 of layer 0: name a head that rotates"},
+    {"{\"model\": {\"rotated_layers\": \"0+2\"}, \"intervention\": {\"kind\": \"rotation\", "
+     "\"layer\": 1}}",
+     "model.encoding=rope does not rotate head 0 of layer 1"},
 };
 
 START_TEST(bad_documents_are_refused) {

@@ -363,6 +363,33 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     ck_assert(empty(table, 5, "null_index"));
     ck_assert_ptr_nonnull(strstr(note(table, 5), "the seeds differ in how many heads"));
     szg_table_close(&table);
+    /* Heads that do not rotate: one of layer 1, and all of layer 0. */
+    a.reach = b.reach = 4;
+    a.method = b.method = SZG_ABLATE_ROTATION;
+    a.spared[4 + 2] = b.spared[4 + 3] = true;
+    for (int h = 0; h < 4; h++)
+        a.spared[h] = b.spared[h] = true;
+    ck_szg_ok(szg_deposit_table_open(test_context(), &table));
+    ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
+    for (int64_t row = 0; row < 6; row++) {
+        if (row % 2)
+            ck_close(cell(table, row, "null_index"), 11. / 18, 0x1p-52);
+        else
+            ck_assert_ptr_nonnull(strstr(note(table, row), "no head of this layer can be ablated"));
+        ck_assert(empty(table, row, "null_index") == (row % 2 == 0));
+    }
+    szg_table_close(&table);
+    ck_szg_ok(szg_ablation_table_open(test_context(), &table));
+    ck_szg_ok(szg_ablation_rows(test_context(), table, &keys[0], &a));
+    for (int64_t row = 0; row < 10; row++) { /* four heads and all of them, twice */
+        bool spared = row < 4 || row == 5 + 2;
+        const char *said = note(table, row);
+        ck_assert((said && strstr(said, "this head does not rotate")) == spared);
+        ck_assert_str_eq(text(table, row, "method"), "rotation");
+    }
+    szg_table_close(&table);
+    memset(a.spared, 0, 8 * sizeof *a.spared);
+    memset(b.spared, 0, 8 * sizeof *b.spared);
     a.reach = b.reach = 4;
     a.method = b.method = SZG_ABLATE_CUMULATIVE;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));

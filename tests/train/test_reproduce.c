@@ -504,6 +504,33 @@ static void refuse(const char *folder, const char *text, const char *words) {
 #define HEAD "{\"name\": \"x\", \"about\": \"y\", \"seeds\": [1], "
 #define TASKS "\"tasks\": {\"distance\": {}}, "
 
+/* A method that takes nothing from an encoding is left out for it; an intervention is a key of the
+ * configuration like others. */
+START_TEST(methods_are_those_of_the_encoding) {
+    static const char preset[] =
+        HEAD TASKS "\"experiments\": [{\"name\": \"a\", \"profile\": \"text\", \"config\": "
+                   "{\"intervention\": {\"kind\": \"gradient\", \"head\": 3, \"from\": 0.25}}, "
+                   "\"encodings\": [\"rope\", \"mla\", \"alibi\", \"rope+absolute\"], "
+                   "\"ablation\": [\"output\", \"latent_columns\", \"rotation\"]}]}";
+    enum { OUTPUT = 1u << SZG_ABLATE_OUTPUT, ROTATION = 1u << SZG_ABLATE_ROTATION };
+    const unsigned wanted[] = {OUTPUT | ROTATION,
+                               OUTPUT | ROTATION | 1u << SZG_ABLATE_LATENT_COLUMNS, OUTPUT,
+                               OUTPUT | ROTATION};
+    char *folder = new_folder();
+    szg_reproduction *runs;
+    ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, &runs));
+    ck_assert_int_eq(szg_reproduction_count(runs), 4);
+    for (int64_t i = 0; i < 4; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(runs, i);
+        ck_assert_uint_eq(run.methods, wanted[i]);
+        ck_assert_int_eq(run.config->intervention.kind, SZG_INTERVENTION_GRADIENT);
+        ck_assert_int_eq(run.config->intervention.head, 3);
+    }
+    szg_reproduction_close(&runs);
+    remove_tree(folder);
+}
+END_TEST
+
 START_TEST(hostile_presets_are_refused) {
     static const char *const presets[][2] = {
         {"", "preset.json"},
@@ -545,7 +572,7 @@ START_TEST(hostile_presets_are_refused) {
          "did you mean model.width"},
         {HEAD TASKS "\"config\": {\"modle\": {}}, \"experiments\": [{\"name\": \"a\", "
                     "\"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
-         "modle: is unknown: did you mean model? One of model|data|loop|capture"},
+         "modle: is unknown: did you mean model? One of model|data|loop|capture|intervention"},
         {HEAD TASKS "\"config\": {\"model\": {\"width\": [1]}}, \"experiments\": [{\"name\": "
                     "\"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "config.model.width"},
@@ -597,6 +624,7 @@ TEST_FILE("reproduce") {
     test_add(suite, "too many runs", too_many_runs_are_refused_first);
     test_add(suite, "captured", captured_logits_are_joined);
     test_add(suite, "runs", runs_follow_from_the_preset);
+    test_add(suite, "methods", methods_are_those_of_the_encoding);
     test_add(suite, "full preset", the_full_preset_has_the_loops_of_the_scripts);
     test_add(suite, "needs", needs_are_operations_times_tokens);
     test_add(suite, "longer tests", needs_know_of_longer_test_sequences);

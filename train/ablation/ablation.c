@@ -27,7 +27,7 @@ typedef struct ablation_pass {
     void *heads, *stream; /* kept before a layer is finished; device */
     szgi_tally *tally;    /* [1 + layers * (reach + 1)]; device */
     int64_t positions;    /* rows of the present batch */
-    weight_cut *cut;      /* NULL: the heads' output is zeroed */
+    weight_cut *cut;      /* NULL: no parameters are cut */
 } ablation_pass;
 
 static szgi_tally *tally_of(const ablation_pass *pass, szgi_tally *tally, int64_t layer,
@@ -110,15 +110,40 @@ static szg_status clear_output(szg_context *context, const ablation_pass *pass, 
                                      pass->positions, pass->heads_width * real, columns * real);
 }
 
-/* The layer's attention with parameters cut: from the batch alone to the copy's heads. */
+/* Whether heads are taken away before the layer's attention; else their outputs are zeroed. */
+static bool cuts_before(const ablation_pass *pass) {
+    return pass->cut || pass->method == SZG_ABLATE_ROTATION;
+}
+
+/* A cancellation waits: the model comes back first. */
+static szg_status restore_head(szg_context *context, const ablation_pass *pass, int64_t layer) {
+    szgi_context_defer_cancel(context, true);
+    szg_status status = pass->cut ? szgi_weight_cut_restore(context, pass->cut)
+                                  : szgi_model_unrotate(context, pass->model, layer, -1);
+    szgi_context_defer_cancel(context, false);
+    return status;
+}
+
+/* A failure leaves the model whole. */
+static szg_status cut_head(szg_context *context, const ablation_pass *pass, int64_t layer,
+                           int64_t place) {
+    if (pass->cut)
+        return szgi_weight_cut_apply(context, pass->cut, layer, place);
+    szg_status status = szgi_model_unrotate(context, pass->model, layer, place);
+    if (status != SZG_OK && restore_head(context, pass, layer) != SZG_OK)
+        return szgi_fail_prefix(context, status, "ablation: the model's rotation is lost");
+    return status;
+}
+
+/* The layer's attention with a head cut: from the batch alone to the copy's heads. */
 static szg_status attend_cut(szg_context *context, ablation_pass *pass, int64_t layer,
                              int64_t place, int64_t copy) {
     layer_state own = state_of(context, pass, 0), target = state_of(context, pass, copy);
     if (copy > 0)
         SZG_TRY(szgi_device_copy(context, own.stream, pass->stream, own.stream_bytes));
-    SZG_TRY(szgi_weight_cut_apply(context, pass->cut, layer, place));
+    SZG_TRY(cut_head(context, pass, layer, place));
     szg_status status = szgi_decoder_attend(context, pass->decoder, layer);
-    SZG_TRY(szgi_weight_cut_restore(context, pass->cut));
+    SZG_TRY(restore_head(context, pass, layer));
     SZG_TRY(status);
     if (copy == 0)
         return SZG_OK;
@@ -134,8 +159,8 @@ static szg_status vary(szg_context *context, ablation_pass *pass, int64_t layer,
         int64_t place = place_of(pass, first + copy);
         SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(restore(context, pass, copy));
-        SZG_TRY(pass->cut ? attend_cut(context, pass, layer, place, copy)
-                          : clear_output(context, pass, place, copy));
+        SZG_TRY(cuts_before(pass) ? attend_cut(context, pass, layer, place, copy)
+                                  : clear_output(context, pass, place, copy));
     }
     return szgi_decoder_repeat(context, pass->decoder, count);
 }
@@ -227,6 +252,8 @@ static szg_status run_pass(szg_context *context, ablation_pass *pass, const szg_
     if (pass->method == SZG_ABLATE_VALUES || pass->method == SZG_ABLATE_LATENT_COLUMNS)
         SZG_TRY(szgi_weight_cut_open(context, pass->model, pass->method, &pass->cut));
     out->method = pass->method;
+    SZG_TRY(szgi_ablation_spare(context, szgi_model_settings(pass->model),
+                                szgi_model_intervened(pass->model), out));
     pass->reach = out->reach = szgi_ablation_reach(pass->settings, pass->method);
     SZG_TRY(open_pass(context, pass, examples));
     for (int64_t first = 0; first < examples->count; first += pass->batch) {

@@ -8,8 +8,14 @@
 
 SZGI_BEGIN_DECLS
 
-/* "output", "values", "latent_columns", "cumulative". */
+/* "output", "values", "latent_columns", "cumulative", "rotation". */
 const char *szgi_ablation_method_name(szg_ablation_method method);
+
+/* Whether `spared` has the head, and how many heads of a layer something is taken from. */
+static inline bool szgi_ablation_spares(const szg_ablation *ablation, int64_t layer, int64_t head) {
+    return ablation->spared && ablation->spared[layer * ablation->heads + head];
+}
+int64_t szgi_ablation_able(const szg_ablation *ablation, int64_t layer);
 
 /* Arrays of zeros for so many layers and heads. */
 SZG_CHECK_RESULT szg_status szgi_ablation_open(szg_context *context, int64_t layers, int64_t heads,

@@ -20,6 +20,12 @@ SZG_CHECK_RESULT szg_status szgi_weight_cut_open(szg_context *context, szg_model
                                                  szg_ablation_method method, weight_cut **out);
 void szgi_weight_cut_close(szg_context *context, weight_cut **cut);
 
+/* ROTATION: fills `spared` of a model that `config` describes; `begun`: its intervention, if it has
+ * one, has. SZG_EINVAL: the encoding rotates nothing. Nothing for other methods. */
+SZG_CHECK_RESULT szg_status szgi_ablation_spare(szg_context *context,
+                                                const szg_train_config *config, bool begun,
+                                                szg_ablation *out);
+
 /* Heads 0 .. reach - 1 have something to cut; LATENT_COLUMNS is of mla's up-projections. */
 int64_t szgi_ablation_reach(const szg_model_config *model, szg_ablation_method method);
 

@@ -75,14 +75,22 @@ static szgi_seed_spread spread_of(int64_t count, const double *x) {
     return spread;
 }
 
+int64_t szgi_ablation_able(const szg_ablation *ablation, int64_t layer) {
+    int64_t able = 0;
+    for (int64_t h = 0; h < ablation->reach; h++)
+        able += !szgi_ablation_spares(ablation, layer, h);
+    return able;
+}
+
 /* Heads that nothing is cut of cannot drop. Where the last heads below are off, every drop has what
  * these cost in common: the drops are not independent. NaN where the runs differ in that. */
 static double null_of(const szg_ablation *const *runs, int64_t count, int64_t layer) {
+    int64_t able = szgi_ablation_able(runs[0], layer);
     for (int64_t r = 0; r < count; r++)
-        if (runs[r]->reach != runs[0]->reach ||
+        if (szgi_ablation_able(runs[r], layer) != able ||
             (runs[r]->method == SZG_ABLATE_CUMULATIVE && layer > 0))
             return NAN;
-    return szgi_deposit_null(runs[0]->reach);
+    return szgi_deposit_null(able);
 }
 
 static szg_status check_runs(szg_context *context, const szg_ablation *const *runs, int64_t count,

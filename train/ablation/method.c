@@ -8,7 +8,8 @@ const char *szgi_ablation_method_name(szg_ablation_method method) {
     static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "output",
                                         [SZG_ABLATE_VALUES] = "values",
                                         [SZG_ABLATE_LATENT_COLUMNS] = "latent_columns",
-                                        [SZG_ABLATE_CUMULATIVE] = "cumulative"};
+                                        [SZG_ABLATE_CUMULATIVE] = "cumulative",
+                                        [SZG_ABLATE_ROTATION] = "rotation"};
     return names[method];
 }
 
@@ -19,7 +20,7 @@ szg_status szg_ablation_method_parse(szg_context *context, const char *name,
             *out = (szg_ablation_method)i;
             return SZG_OK;
         }
-    static const char choices[] = "output|values|latent_columns|cumulative";
+    static const char choices[] = "output|values|latent_columns|cumulative|rotation";
     return szgi_fail(context, SZG_EINVAL, "ablation method '%.40s' is unknown: %s %s", name,
                      SZGI_DID_YOU_CHOOSE(name, choices, "one of"), choices);
 }

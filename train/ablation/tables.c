@@ -15,10 +15,14 @@ szg_status szgi_ablation_open(szg_context *context, int64_t layers, int64_t head
     SZG_TRY(szgi_memory_product(context, layers, heads + 1, &count));
     SZG_TRY(szgi_memory_alloc(context, count, &out->head));
     out->layer = out->head + layers * heads;
-    return SZG_OK;
+    szg_status status = szgi_memory_alloc(context, count, &out->spared);
+    if (status != SZG_OK)
+        szg_ablation_close(out);
+    return status;
 }
 
 void szg_ablation_close(szg_ablation *ablation) {
+    szgi_memory_free(ablation->spared);
     szgi_memory_free(ablation->head);
     *ablation = (szg_ablation){0};
 }
@@ -26,7 +30,7 @@ void szg_ablation_close(szg_ablation *ablation) {
 /* The last columns of both tables. */
 #define METHOD_COLUMNS(X, TABLE)                                                                   \
     X(TABLE##_METHOD, "method", SZG_TEXT,                                                          \
-      "how a head is taken away: output, values, latent_columns or cumulative")                    \
+      "how a head is taken away: output, values, latent_columns, cumulative or rotation")          \
     X(TABLE##_NOTE, "note", SZG_TEXT, "")
 
 /* ---- Ablation ---- */
@@ -62,6 +66,8 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
     if (head >= ablation->reach)
         szgi_row_note(&row, "nothing is ablated: the columns of this head lie beyond the latent "
                             "dimensions");
+    else if (head >= 0 && szgi_ablation_spares(ablation, layer, head))
+        szgi_row_note(&row, "nothing is ablated: this head does not rotate");
     if (ablation->method == SZG_ABLATE_CUMULATIVE && layer > 0)
         szgi_row_note(&row, "the last head of every layer below is off too");
     return row.status;
@@ -143,12 +149,12 @@ static void note_deposit(szgi_row *row, const szgi_deposit *deposit, int64_t cou
                       deposit->runs, 100 * deposit->coverage);
 }
 
-static void note_null(szgi_row *row, const szgi_deposit *deposit, szg_ablation_method method) {
-    if (isnan(deposit->null_index))
-        szgi_row_note(row, "no null_index: %s",
-                      method == SZG_ABLATE_CUMULATIVE
-                          ? "the last heads of the layers below are off in every drop"
-                          : "the seeds differ in how many heads can be ablated");
+static const char *why_no_null(const szg_ablation *const *runs, int64_t layer) {
+    if (runs[0]->method == SZG_ABLATE_CUMULATIVE)
+        return "the last heads of the layers below are off in every drop";
+    return szgi_ablation_able(runs[0], layer) > 0
+               ? "the seeds differ in how many heads can be ablated"
+               : "no head of this layer can be ablated";
 }
 
 static szg_status deposit_row(szg_context *context, szg_table *table, const szg_run_key *key,
@@ -162,7 +168,8 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     szgi_row_place(&row, DEPOSIT_WORST_HEAD, deposit.worst_head);
     put_reals(&row, &deposit);
     szgi_row_text(&row, DEPOSIT_METHOD, szgi_ablation_method_name(runs[0]->method));
-    note_null(&row, &deposit, runs[0]->method);
+    if (isnan(deposit.null_index))
+        szgi_row_note(&row, "no null_index: %s", why_no_null(runs, layer));
     note_deposit(&row, &deposit, count);
     return row.status;
 }

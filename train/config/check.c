@@ -196,11 +196,63 @@ static szg_status check_capture(szg_context *context, const szg_train_config *co
     return SZG_OK;
 }
 
+/* ---- Intervention ---- */
+
+szg_status szgi_config_head_rotates(szg_context *context, const szg_model_config *model,
+                                    const szg_encoding *encoding, int64_t layer, int64_t head,
+                                    bool *out) {
+    szgi_rotary rotary = {0};
+    bool one = szg_encoding_heads(encoding) == 1;
+    if (szgi_encoding_attaches(encoding) & SZGI_ATTACH_ROTARY)
+        SZG_TRY(szgi_encoding_rotary(context, encoding, one ? 0 : head, &rotary));
+    *out = rotary.pairs > 0 && szgi_index_list_has(&model->rotated_layers, layer);
+    return SZG_OK;
+}
+
+static szg_status check_rotation(szg_context *context, const szg_train_config *config) {
+    const szg_model_config *model = &config->model;
+    const szg_intervention_config *intervention = &config->intervention;
+    szg_encoding *encoding;
+    bool rotates;
+    SZG_TRY(szgi_config_parse_encoding(context, model, 0, &encoding));
+    szg_status status = szgi_config_head_rotates(context, model, encoding, intervention->layer,
+                                                 intervention->head, &rotates);
+    szg_encoding_close(&encoding);
+    SZG_TRY(status);
+    if (rotates)
+        return SZG_OK;
+    return REFUSE(context,
+                  "intervention.kind=rotation: model.encoding=%.80s does not rotate head %" PRId64
+                  " of layer %" PRId64
+                  ": name a head that rotates (intervention.layer, intervention.head), or take "
+                  "gradient or none",
+                  model->encoding, intervention->head, intervention->layer);
+}
+
+static szg_status check_place(szg_context *context, const char *key, int64_t value,
+                              const char *limit_key, int64_t limit) {
+    const szg_index_list one = {.count = 1, .index = {value}};
+    return check_list(context, key, &one, limit_key, limit);
+}
+
+static szg_status check_intervention(szg_context *context, const szg_train_config *config) {
+    const szg_intervention_config *intervention = &config->intervention;
+    if (intervention->kind == SZG_INTERVENTION_NONE)
+        return SZG_OK;
+    SZG_TRY(check_place(context, "intervention.layer", intervention->layer, "model.layers",
+                        config->model.layers));
+    SZG_TRY(check_place(context, "intervention.head", intervention->head, "model.heads",
+                        config->model.heads));
+    return intervention->kind == SZG_INTERVENTION_ROTATION ? check_rotation(context, config)
+                                                           : SZG_OK;
+}
+
 szg_status szg_train_config_check(szg_context *context, const szg_train_config *config) {
     SZG_TRY(check_ranges(context, config));
     SZG_TRY(check_sizes(context, &config->model));
     SZG_TRY(check_encoding(context, &config->model));
     SZG_TRY(check_data(context, config));
     SZG_TRY(check_loop(context, &config->loop));
-    return check_capture(context, config);
+    SZG_TRY(check_capture(context, config));
+    return check_intervention(context, config);
 }

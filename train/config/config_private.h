@@ -28,6 +28,12 @@ SZG_CHECK_RESULT szg_status szgi_config_parse_encoding(szg_context *context,
                                                        const szg_model_config *model, uint64_t seed,
                                                        szg_encoding **out);
 
+/* Whether the encoding, completed for this model, rotates queries and keys of a head of a layer. */
+SZG_CHECK_RESULT szg_status szgi_config_head_rotates(szg_context *context,
+                                                     const szg_model_config *model,
+                                                     const szg_encoding *encoding, int64_t layer,
+                                                     int64_t head, bool *out);
+
 /* szgi_train_config_profile, for a task. */
 SZG_CHECK_RESULT szg_status szgi_config_profile(szg_context *context, szg_profile profile,
                                                 const char *encoding, szg_task task,

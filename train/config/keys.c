@@ -94,6 +94,11 @@ static const config_row rows[] = {
     ROW(capture.probes, INTEGER, RANGE(1, 65536), SAME("1"), DOC("test sequences whose logits are captured")),
     ROW(capture.spectra, BOOLEAN, SAME("false"), DOC("also write every eigenvalue and singular value, and samples of the symbols")),
     ROW(capture.dump, BOOLEAN, SAME("false"), DOC("also write the raw logits")),
+
+    ROW(intervention.kind, CHOICE, WORDS("none|rotation|gradient"), SAME("none"), DOC("what is done to one head: rotation leaves its queries and keys unrotated, gradient stops training the parameters that are its own")),
+    ROW(intervention.layer, INTEGER, RANGE(0, 1023), SAME("0"), DOC("layer of that head")),
+    ROW(intervention.head, INTEGER, RANGE(0, 1023), SAME("0"), DOC("that head")),
+    ROW(intervention.from, REAL, RANGE(0, 1), SAME("0"), DOC("share of all steps, rounded down, after which the intervention begins; 0: from the start; 1: when training is done")),
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };

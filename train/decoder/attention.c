@@ -98,6 +98,7 @@ szg_status szgi_decoder_arguments(szg_context *context, szgi_decoder *d, int64_t
     const szg_model *model = d->model;
     const szg_model_config *c = decoder_config(d);
     const model_positions *p = &model->positions;
+    const model_factors rotation = szgi_model_factors_of(model, l);
     d->attention = (szgi_attention){.batch = d->count,
                                     .heads = c->heads,
                                     .length = d->n,
@@ -106,10 +107,10 @@ szg_status szgi_decoder_arguments(szg_context *context, szgi_decoder *d, int64_t
                                     .scale = 1 / __builtin_sqrt((double)model->d_qk),
                                     .pairs = rotates(d, l) ? p->pairs : 0,
                                     .rotary_offset = p->offset,
-                                    .factor_stride = p->factor_stride,
+                                    .factor_stride = rotation.stride,
                                     .half = p->half,
-                                    .q_factors = p->factors,
-                                    .k_factors = p->factors,
+                                    .q_factors = rotation.factors,
+                                    .k_factors = rotation.factors,
                                     .causal = c->mask == SZG_MASK_CAUSAL,
                                     .lengths = c->mask_padding ? d->lengths : NULL,
                                     .dropout = szgi_decoder_dropout(d, SZGI_PLACE_ATTENTION, l),

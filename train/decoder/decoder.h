@@ -79,6 +79,19 @@ enum { SZGI_HEAD_SHARES = 9 };
 int64_t szgi_model_head_shares(const szg_model *model, int64_t layer,
                                szgi_head_share shares[SZGI_HEAD_SHARES]);
 
+/* ---- Heads that are left unrotated ---- */
+
+/* Whether the intervention of the configuration has begun. A model is opened without it. Where it
+ * has, intervention.kind=rotation leaves its head unrotated: the factors of its pairs are 1. */
+SZG_CHECK_RESULT szg_status szgi_model_intervene(szg_context *context, szg_model *model,
+                                                 bool begun);
+bool szgi_model_intervened(const szg_model *model);
+
+/* Leaves one more head of a layer unrotated (head = heads: all of them), in place of the one that
+ * an earlier call has left in it; -1: none. */
+SZG_CHECK_RESULT szg_status szgi_model_unrotate(szg_context *context, szg_model *model,
+                                                int64_t layer, int64_t head);
+
 /* ---- Passes ---- */
 
 /* A batch on the host: tokens [count][length], 0 beyond lengths[b]; labels may be NULL where there

@@ -125,6 +125,7 @@ void szg_model_close(szg_context *context, szg_model **model) {
         return;
     szg_model *m = *model;
     szgi_device_free(context, m->arena);
+    szgi_model_close_rotation(context, m);
     szgi_model_close_positions(context, m);
     szg_encoding_close(&m->encoding);
     szgi_memory_free(m->parameter);

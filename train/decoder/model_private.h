@@ -50,6 +50,19 @@ typedef struct model_positions {
     void *factors;         /* [1 or heads][max_length][pairs] of (re, im) */
 } model_positions;
 
+/* Factors of a layer some of whose heads are left unrotated; see model_rotation.c. */
+typedef struct model_unrotated {
+    int64_t count; /* heads that are; 0: the layer takes the model's factors */
+    bool *head;    /* [heads]; NULL: none yet */
+    void *factors; /* [heads][max_length][pairs] of (re, im) */
+} model_unrotated;
+
+/* A layer's factors for its attention. */
+typedef struct model_factors {
+    const void *factors;
+    int64_t stride; /* numbers between heads; 0: all heads share */
+} model_factors;
+
 struct szg_model {
     szg_train_config config;
     szg_encoding *encoding;
@@ -70,6 +83,10 @@ struct szg_model {
     szgi_encoding_table table;
     bool table_trained;
     model_positions positions;
+    bool intervened;
+    model_unrotated *unrotated; /* [layers] */
+    void *ones;                 /* factors [max_length][pairs] of a head that does not rotate; NULL:
+                                   none yet */
     void *arena;
 };
 
@@ -84,6 +101,10 @@ bool szgi_model_table_given(const szg_model *model);
 
 SZG_CHECK_RESULT szg_status szgi_model_open_positions(szg_context *context, szg_model *model);
 void szgi_model_close_positions(szg_context *context, szg_model *model);
+
+/* The factors that a layer's attention takes now, if it rotates. */
+model_factors szgi_model_factors_of(const szg_model *model, int64_t layer);
+void szgi_model_close_rotation(szg_context *context, szg_model *model);
 
 /* `count` doubles of the host as the backend's real numbers, and back. */
 SZG_CHECK_RESULT szg_status szgi_model_upload(szg_context *context, void *to, const double *from,

@@ -131,6 +131,8 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
         status = take_accuracies(context, run, path, own, out);
     out->reach = szgi_ablation_reach(&run->config->model, method);
     out->method = method;
+    if (status == SZG_OK) /* an intervention has begun when its run is finished */
+        status = szgi_ablation_spare(context, run->config, true, out);
     if (status == SZG_OK)
         status = append_rows(context, table, own, run->experiment, method);
     szg_table_close(&own);

@@ -86,7 +86,7 @@ static szg_status add_sections(szg_context *context, override_list *list, szgi_j
     char key[256];
     if (szgi_json_kind_of(object) == SZGI_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture"));
+    SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture|intervention"));
     for (szgi_json_value section = {0}; szgi_json_next(object, &section);) {
         SZG_TRY(szgi_json_as_object(context, section));
         for (szgi_json_value member = {0}; szgi_json_next(section, &member);) {
@@ -159,11 +159,17 @@ static szg_status check_name(szg_context *context, const szg_reproduction *all,
     return SZG_OK;
 }
 
-/* The latent dimensions that latent_columns cuts are those of decoupled rotary parts (mla). */
+/* The latent dimensions that latent_columns cuts are those of decoupled rotary parts (mla), and
+ * rotation is of encodings that rotate. */
 static unsigned methods_of(const run_place *place, const szg_train_config *config) {
     const szgi_encoding_traits *traits = szgi_encoding_traits_of(config->model.encoding);
-    bool latent = traits && traits->attaches & SZGI_ATTACH_DECOUPLED;
-    return latent ? place->methods : place->methods & ~(1u << SZG_ABLATE_LATENT_COLUMNS);
+    int attaches = traits ? traits->attaches : 0;
+    unsigned without = 0;
+    if (!(attaches & SZGI_ATTACH_DECOUPLED))
+        without |= 1u << SZG_ABLATE_LATENT_COLUMNS;
+    if (!(attaches & SZGI_ATTACH_ROTARY))
+        without |= 1u << SZG_ABLATE_ROTATION;
+    return place->methods & ~without;
 }
 
 /* A run more, the latest of its experiment. */

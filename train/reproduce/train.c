@@ -20,7 +20,8 @@ const char *szgi_reproduction_ablation_name(szg_ablation_method method) {
     static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "ablation.csv",
                                         [SZG_ABLATE_VALUES] = "ablation_values.csv",
                                         [SZG_ABLATE_LATENT_COLUMNS] = "ablation_latent_columns.csv",
-                                        [SZG_ABLATE_CUMULATIVE] = "ablation_cumulative.csv"};
+                                        [SZG_ABLATE_CUMULATIVE] = "ablation_cumulative.csv",
+                                        [SZG_ABLATE_ROTATION] = "ablation_rotation.csv"};
     return names[method];
 }
 

@@ -2,6 +2,7 @@
  * metadata. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
@@ -11,6 +12,9 @@
 #include "run_private.h"
 
 enum { NUMBER_TEXT = 24 };
+
+/* Metadata of a model whose configuration has an intervention: whether it has begun. */
+static const char INTERVENED[] = "intervened";
 
 szg_status szgi_train_config_text(szg_context *context, const szg_train_config *config, int indent,
                                   char **out) {
@@ -28,11 +32,15 @@ szg_status szgi_model_save(szg_context *context, const szg_model *model, const c
     snprintf(classes, sizeof classes, "%" PRId64, szgi_model_classes(model));
     snprintf(seeds, sizeof seeds, "%" PRIu64, seed);
     snprintf(steps, sizeof steps, "%" PRId64, step);
-    const char *metadata[] = {"format", "pt",   "config", config, "classes",
-                              classes,  "seed", seeds,    "step", steps};
+    const char *metadata[] = {
+        "format",  "pt",    "config",   config,
+        "classes", classes, "seed",     seeds,
+        "step",    steps,   INTERVENED, szgi_model_intervened(model) ? "true" : "false"};
+    int64_t count = (int64_t)(sizeof metadata / sizeof *metadata / 2);
+    bool none = szgi_model_settings(model)->intervention.kind == SZG_INTERVENTION_NONE;
     arena_part part = {.prefix = "", .arena = szgi_model_arena(model)};
-    szg_status status = szgi_arena_write(context, model, path, &part, 1, metadata,
-                                         (int64_t)(sizeof metadata / sizeof *metadata / 2), false);
+    szg_status status =
+        szgi_arena_write(context, model, path, &part, 1, metadata, none ? count - 1 : count, false);
     szgi_memory_free(config);
     return status;
 }
@@ -63,6 +71,13 @@ static szg_status classes_of(szg_context *context, const szgi_safetensors *file,
     return SZG_OK;
 }
 
+/* A file that does not say is taken for one at the end of its run. */
+static bool has_begun(const szgi_safetensors *file, const szg_train_config *config) {
+    const char *text = szgi_safetensors_metadata(file, INTERVENED);
+    return config->intervention.kind != SZG_INTERVENTION_NONE &&
+           !(text && strcmp(text, "false") == 0);
+}
+
 static szg_status load(szg_context *context, const szgi_safetensors *file,
                        const szg_train_config *config, szg_model **out) {
     int64_t classes = 0;
@@ -70,6 +85,8 @@ static szg_status load(szg_context *context, const szgi_safetensors *file,
     SZG_TRY(szgi_model_open(context, config, classes, out));
     arena_part part = {.prefix = "", .arena = szgi_model_arena(*out)};
     szg_status status = szgi_arena_read(context, *out, file, &part, 1);
+    if (status == SZG_OK)
+        status = szgi_model_intervene(context, *out, has_begun(file, config));
     if (status != SZG_OK)
         szg_model_close(context, out);
     return status;

@@ -211,12 +211,14 @@ static int64_t next_multiple(const run *self, int64_t every) {
 }
 
 /* Steps until something is to be done between two: the epoch's end, a checkpoint, a capture, the
- * last step; and no more than a window holds. */
+ * intervention's beginning, the last step; and no more than a window holds. */
 static int64_t window_of(const run *self) {
     const szg_train_config *config = self->options->config;
     int64_t ends[] = {self->limit, (self->progress.epochs + 1) * self->trainer.epoch_steps,
                       next_multiple(self, config->loop.checkpoint_every),
-                      next_multiple(self, self->trainer.capture ? config->capture.every : 0)};
+                      next_multiple(self, self->trainer.capture ? config->capture.every : 0),
+                      self->trainer.begins > self->progress.step ? self->trainer.begins
+                                                                 : self->limit};
     int64_t count = szgi_trainer_room(self->context, &self->trainer);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends[i] - self->progress.step < count)
@@ -335,13 +337,15 @@ static szg_status train(run *self) {
 static szg_status begin(run *self) {
     trainer *parts = &self->trainer;
     self->trainer.saved = -1;
-    if (!self->folder.resumes)
-        return szgi_model_initialise(self->context, parts->model, self->options->seed);
+    if (!self->folder.resumes) {
+        SZG_TRY(szgi_model_initialise(self->context, parts->model, self->options->seed));
+        return szgi_trainer_reach(self->context, parts, 0);
+    }
     SZG_TRY(szgi_state_load(self->context, self->folder.state, parts->model, parts->moment1,
                             parts->moment2, &self->identity, &self->progress));
     SZG_TRY(szgi_trainer_set_tally(self->context, parts, &self->progress.tally));
     self->trainer.saved = self->progress.step;
-    return SZG_OK;
+    return szgi_trainer_reach(self->context, parts, self->progress.step);
 }
 
 static szg_status open_capture(run *self) {

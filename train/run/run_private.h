@@ -19,6 +19,16 @@ void szgi_train_order(uint64_t seed, int64_t epoch, int64_t count, int64_t *orde
 szgi_step_block szgi_train_block(const szg_loop_config *loop, uint64_t seed, int64_t step,
                                  int64_t total);
 
+/* ---- intervene.c: what intervention.* does to a run ---- */
+
+/* Steps of all `total` after which the intervention begins. */
+int64_t szgi_intervention_first(const szg_intervention_config *intervention, int64_t total);
+
+/* Zeroes the head's share of an array like the gradient, the moments too: intervention.kind=
+ * gradient, once it has begun; else nothing. */
+SZG_CHECK_RESULT szg_status szgi_intervention_clear(szg_context *context, const szg_model *model,
+                                                    void *arena);
+
 /* ---- checkpoint.c ---- */
 
 /* The configuration as JSON; free with szgi_memory_free. */

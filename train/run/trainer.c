@@ -38,6 +38,7 @@ static szg_status open_parts(szg_context *context, trainer *self) {
     self->length = szgi_padded_length(self->config, train);
     self->order_epoch = -1;
     SZG_TRY(count_steps(context, self));
+    self->begins = szgi_intervention_first(&self->config->intervention, self->total);
     SZG_TRY(szgi_model_open(context, self->config, self->data->classes, &self->model));
     SZG_TRY(szgi_decoder_open(context, self->model, batch, self->length, true, &self->decoder));
     SZG_TRY(open_arenas(context, self));
@@ -60,10 +61,16 @@ szg_status szgi_trainer_open(szg_context *context, const szg_train_options *opti
     return status;
 }
 
+static void forget_recordings(szg_context *context, trainer *self) {
+    for (int i = 0; i < 2; i++) {
+        szgi_device_recording_close(context, self->shape[i].recording);
+        self->shape[i] = (step_shape){0};
+    }
+}
+
 void szgi_trainer_close(szg_context *context, trainer *self) {
     szgi_capture_close(context, &self->capture);
-    for (int i = 0; i < 2; i++)
-        szgi_device_recording_close(context, self->shape[i].recording);
+    forget_recordings(context, self);
     szgi_resident_close(context, &self->set);
     szgi_memory_free(self->order);
     szgi_device_free(context, self->window);
@@ -79,6 +86,19 @@ void szgi_trainer_close(szg_context *context, trainer *self) {
 szg_status szgi_trainer_set_tally(szg_context *context, trainer *self, const szgi_tally *tally) {
     step_record record = {.block.finite = 1, .tally = *tally};
     return szgi_device_upload(context, self->record, &record, (int64_t)sizeof record);
+}
+
+/* ---- The intervention ---- */
+
+/* What was recorded are the steps of before. Without a gradient, AdamW would go on moving a
+ * parameter by the moment that is left. */
+szg_status szgi_trainer_reach(szg_context *context, trainer *self, int64_t step) {
+    bool begun = self->config->intervention.kind != SZG_INTERVENTION_NONE && step >= self->begins;
+    if (begun == szgi_model_intervened(self->model))
+        return SZG_OK;
+    forget_recordings(context, self);
+    SZG_TRY(szgi_model_intervene(context, self->model, begun));
+    return szgi_intervention_clear(context, self->model, self->moment1);
 }
 
 /* ---- A window ---- */
@@ -163,6 +183,7 @@ static szg_status gradients(szg_context *context, trainer *self, int64_t batch) 
 
 static szg_status update(szg_context *context, trainer *self) {
     const szg_loop_config *loop = &self->config->loop;
+    SZG_TRY(szgi_intervention_clear(context, self->model, self->gradient));
     szgi_adamw adamw = {.count = szgi_model_count(self->model),
                         .beta1 = loop->beta1,
                         .beta2 = loop->beta2,
@@ -210,10 +231,11 @@ szg_status szgi_trainer_steps(szg_context *context, trainer *self, int64_t first
         SZG_TRY(next_step(context, self, batch_of(self, first + i)));
     SZG_TRY(end_window(context, self, tally));
     self->pace = (szgi_context_seconds(context) - begin) / (double)count;
-    return SZG_OK;
+    return szgi_trainer_reach(context, self, first + count);
 }
 
-/* The report is between gradients and update: a step that is not replayed. */
+/* The report is between gradients and update: a step that is not replayed. Its gradient is whole:
+ * an intervention takes its part away in the update. */
 static szg_status capture_step(szg_context *context, trainer *self, int64_t step,
                                szg_contraction_tables *captured, double *capture_seconds,
                                szgi_tally *tally) {
@@ -223,7 +245,8 @@ static szg_status capture_step(szg_context *context, trainer *self, int64_t step
     double begin = szgi_context_seconds(context);
     SZG_TRY(szgi_capture_step(context, self->capture, step, self->gradient, captured));
     *capture_seconds += szgi_context_seconds(context) - begin;
-    return update(context, self);
+    SZG_TRY(update(context, self));
+    return szgi_trainer_reach(context, self, step + 1);
 }
 
 szg_status szgi_trainer_step(szg_context *context, trainer *self, int64_t step,

@@ -32,6 +32,7 @@ typedef struct trainer {
     const szg_dataset *data;
     uint64_t seed;
     int64_t epoch_steps, total; /* steps of an epoch, of all epochs */
+    int64_t begins;             /* steps after which the intervention begins */
     int64_t length;             /* positions of a sequence, padding included */
     szg_model *model;
     szgi_decoder *decoder;
@@ -55,13 +56,17 @@ void szgi_trainer_close(szg_context *context, trainer *self);
 SZG_CHECK_RESULT szg_status szgi_trainer_set_tally(szg_context *context, trainer *self,
                                                    const szgi_tally *tally);
 
+/* So many steps are done: the intervention begins, or has begun, where it is due. The run says so
+ * at its start; afterwards the steps themselves do. */
+SZG_CHECK_RESULT szg_status szgi_trainer_reach(szg_context *context, trainer *self, int64_t step);
+
 /* Steps that a window may have now: 1 where the backend does not record, else what it does in some
  * half a second, so that a cancellation is seen soon. */
 int64_t szgi_trainer_room(szg_context *context, const trainer *self);
 
-/* Steps first .. first + count - 1 of one epoch, count <= TRAINER_WINDOW: forward, backward,
- * update. *tally: the epoch's so far. SZG_EDATA: loss or gradients not finite; parameters are then
- * those before that step. */
+/* Steps first .. first + count - 1 of one epoch, count <= TRAINER_WINDOW, all before or all after
+ * the intervention begins: forward, backward, update. *tally: the epoch's so far. SZG_EDATA: loss
+ * or gradients not finite; parameters are then those before that step. */
 SZG_CHECK_RESULT szg_status szgi_trainer_steps(szg_context *context, trainer *self, int64_t first,
                                                int64_t count, szgi_tally *tally);
 

@@ -358,10 +358,15 @@ class CaptureConfig(Struct):
                 ("spectra", _BOOL), ("dump", _BOOL), ("until", _I64)]
 
 
+class InterventionConfig(Struct):
+    c_name = "szg_intervention_config"
+    _fields_ = [("kind", _INT), ("layer", _I64), ("head", _I64), ("from", _F64)]
+
+
 class TrainConfig(Struct):
     c_name = "szg_train_config"
     _fields_ = [("profile", _INT), ("model", ModelConfig), ("data", DataConfig), ("loop", LoopConfig),
-                ("capture", CaptureConfig)]
+                ("capture", CaptureConfig), ("intervention", InterventionConfig)]
 
 
 class Examples(Struct):
@@ -409,8 +414,8 @@ class CapturedStep(Struct):
 #: szg_captured_fn
 CAPTURED = ctypes.CFUNCTYPE(None, _PTR, ctypes.POINTER(CapturedStep), _PTR)
 
-STRUCTS += (IndexList, ModelConfig, DataConfig, LoopConfig, CaptureConfig, TrainConfig, Examples, Dataset,
-            TrainOptions, TrainResult, TrainTables, CapturedLogits, CapturedStep)
+STRUCTS += (IndexList, ModelConfig, DataConfig, LoopConfig, CaptureConfig, InterventionConfig,
+            TrainConfig, Examples, Dataset, TrainOptions, TrainResult, TrainTables, CapturedLogits, CapturedStep)
 
 FUNCTIONS += """
 szg_status szg_train_config_read(szg_context *context, const char *path, const char *const *overrides, int64_t

@@ -23,7 +23,7 @@ from .tabled import Tabled
 from .tables import Results
 
 _PROFILES = ("text", "released")
-_SECTIONS = ("model", "data", "loop", "capture")
+_SECTIONS = ("model", "data", "loop", "capture", "intervention")
 Config = Union[None, str, os.PathLike, Mapping]
 
 
