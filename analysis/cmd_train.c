@@ -232,8 +232,8 @@ static void say_result(command_call *call, const szg_train_options *run,
 static szg_status write_manifest(command_call *call, const char *folder) {
     szg_train_tables tables;
     SZG_TRY(szg_train_tables_read(call->context, folder, &tables));
-    szg_table **const list[] = {&tables.metrics, &tables.timing, &tables.contraction,
-                                &tables.values, &tables.symbols};
+    szg_table **const list[] = {&tables.metrics, &tables.timing,  &tables.contraction,
+                                &tables.values,  &tables.symbols, &tables.curvature};
     szg_status status = output_tables_to(call, folder, sizeof list / sizeof *list, list);
     szg_train_tables_close(&tables);
     return status;

@@ -54,7 +54,7 @@ typedef struct szg_train_options {
     uint64_t seed; /* initial values, order, dropout */
     const char
         *folder; /* receives config.json, checkpoint.safetensors, checkpoint.state.safetensors,
-                    metrics.csv, timing.csv, contraction.csv where captured */
+                    metrics.csv, timing.csv, contraction.csv where captured, curvature.csv */
     bool resume; /* go on from the folder's checkpoint; nothing there: begin */
     szg_captured_fn *captured; /* NULL, or called at each captured step (capture.every); the
                                   matrices of a step are then all in memory */
@@ -89,7 +89,7 @@ SZG_CHECK_RESULT szg_status szg_train_runs_spread(szg_context *context, szg_tabl
 
 /* The logs of a run's folder; NULL where there is none. */
 typedef struct szg_train_tables {
-    szg_table *metrics, *timing, *contraction, *values, *symbols;
+    szg_table *metrics, *timing, *contraction, *values, *symbols, *curvature;
 } szg_train_tables;
 SZG_CHECK_RESULT szg_status szg_train_tables_read(szg_context *context, const char *folder,
                                                   szg_train_tables *out);

@@ -101,12 +101,19 @@ typedef struct szg_capture_config {
     int64_t until; /* only steps before this one; 0: all */
 } szg_capture_config;
 
+/* The largest eigenvalue of the loss's Hessian. */
+typedef struct szg_curvature_config {
+    int64_t every, until; /* as of a capture */
+    int64_t examples;     /* the first ones of the training split */
+} szg_curvature_config;
+
 /* What is done to one head while the model trains. */
 typedef struct szg_intervention_config {
     szg_intervention kind;
     int64_t layer, head;
     double from; /* share of all steps, rounded down, after which it begins */
 } szg_intervention_config;
+
 typedef struct szg_train_config {
     szg_profile profile;
     szg_model_config model;
@@ -114,15 +121,16 @@ typedef struct szg_train_config {
     szg_loop_config loop;
     szg_capture_config capture;
     szg_intervention_config intervention;
+    szg_curvature_config curvature;
 } szg_train_config;
 
-/* Reads a configuration: a JSON object with a section each for model, data, loop, capture, and
- * `profile` (default text), then `overrides` ("model.width=64", the last of a key wins). Whatever
- * their order, `profile`, `model.encoding` and `data.task` are settled first, then the profile's
- * values are set, then the file's, then the overrides. path NULL: overrides alone. SZG_EDATA (file
- * and path inside it), SZG_EINVAL (an override): an unknown key (the nearest known one is named), a
- * wrong type, a value out of its range; errors of szg_train_config_check, SZG_EINVAL where it takes
- * the overrides to make them. */
+/* Reads a configuration: a JSON object with a section each for model, data, loop, capture,
+ * intervention, curvature, and `profile` (default text), then `overrides` ("model.width=64", the
+ * last of a key wins). Whatever their order, `profile`, `model.encoding` and `data.task` are
+ * settled first, then the profile's values are set, then the file's, then the overrides. path NULL:
+ * overrides alone. SZG_EDATA (file and path inside it), SZG_EINVAL (an override): an unknown key
+ * (the nearest known one is named), a wrong type, a value out of its range; errors of
+ * szg_train_config_check, SZG_EINVAL where it takes the overrides to make them. */
 SZG_CHECK_RESULT szg_status szg_train_config_read(szg_context *context, const char *path,
                                                   const char *const *overrides, int64_t count,
                                                   szg_train_config *out);

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 """The decoder against an independent one in PyTorch, in double precision: logits, loss, every
-parameter's gradient, the weights after three steps of AdamW; checkpoints both ways.
-usage: test_train.py TRAIN_STEP SZEGO"""
+parameter's gradient, the weights after three steps of AdamW; the largest eigenvalue of the Hessian;
+checkpoints both ways.
+usage: test_train.py TRAIN_STEP CURVATURE SZEGO"""
+import csv
 import json
+import math
 import os
 import struct
 import subprocess
@@ -13,11 +16,12 @@ from peer import Tap, scratch, skip
 try:
     import numpy as np
     import torch
+    from scipy.sparse.linalg import LinearOperator, eigsh
     from torch_decoder import Decoder, switches
 except ImportError as error:
-    skip(f"{error}: Debian's python3-numpy and python3-torch are needed")
+    skip(f"{error}: Debian's python3-numpy, python3-scipy and python3-torch are needed")
 
-TRAIN_STEP, SZEGO = sys.argv[1:3]
+TRAIN_STEP, CURVATURE, SZEGO = sys.argv[1:4]
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 # max |a - b| / max |b| of a tensor; in double precision the two differ by rounding alone.
 BOUNDS = {"cpu": 1e-5, "reference64": 1e-9}
@@ -98,8 +102,9 @@ def draw_weights(shapes):
 
 
 class Case:
-    def __init__(self, label, folder, profile, encoding, options=None, sizes=None, examples=7):
-        self.label, self.folder = label, folder
+    def __init__(self, label, folder, profile, encoding, options=None, sizes=None, examples=7,
+                 intervention=None):
+        self.label, self.folder, self.intervention = label, folder, intervention or {}
         self.sizes = {**SIZES, **(sizes or {})}
         name, keys = encoding
         table = None
@@ -113,7 +118,7 @@ class Case:
         self.model = Decoder(self.sizes, (name, keys), chosen, 6, table)
         self.batch = draw_batch(self.sizes, examples, 6)
         self.weights = draw_weights(self.model.shapes())
-        self.config = {"profile": profile, "loop": LOOP, "data": DATA, "model": {
+        self.config = {"profile": profile, "loop": LOOP, "data": DATA, "intervention": self.intervention, "model": {
             "encoding": spec_of((name, keys)), "dropout": 0.0, **self.sizes, **(options or {})}}
         self.write()
 
@@ -144,8 +149,11 @@ class Case:
                                       betas=(LOOP["beta1"], LOOP["beta2"]), eps=LOOP["eps"],
                                       weight_decay=LOOP["decay"])
         found, self.least, self.most = {}, {}, {}
+        begins = math.floor(self.intervention.get("from", 0) * STEPS) if self.intervention else STEPS
         for step in range(STEPS):
             optimizer.zero_grad()
+            if step >= begins and self.intervention["kind"] == "rotation":
+                self.model.unrotated = self.intervention["layer"], self.intervention["head"]
             logits = self.model.logits(tokens, lengths)
             loss = self.model.loss(logits, labels)
             loss.backward()
@@ -158,10 +166,20 @@ class Case:
                 size = torch.zeros_like(value) if value.grad is None else value.grad.abs()
                 self.least[name] = np.minimum(self.least.get(name, np.inf), size.numpy())
                 self.most[name] = np.maximum(self.most.get(name, 0.0), size.numpy())
+            if step >= begins and self.intervention["kind"] == "gradient":
+                self.freeze(optimizer)
             optimizer.step()
         for name, value in parameters.items():
             found["stepped." + name] = value.detach().numpy().copy()
         return found
+
+    def freeze(self, optimizer):
+        """No gradient for the head's own parameters, and no first moment that would go on moving them."""
+        for name, index in self.model.own(self.intervention["layer"], self.intervention["head"]):
+            parameter = self.model.p[name]
+            parameter.grad[index] = 0
+            if parameter in optimizer.state:
+                optimizer.state[parameter]["exp_avg"][index] = 0
 
     def compare(self, backends):
         want = self.theirs()
@@ -266,6 +284,26 @@ SWITCHES = [
     ("text", "mla", {"keys_values": "embedding"}), ("text", "t5", {"keys_values": "embedding"}),
 ]
 LARGER_ENCODINGS = {"mla widest": ("mla", {"rope": 144})}  # a head has 16
+# One head trained differently, from the first step or from the second of three.
+INTERVENTIONS = [
+    ("rope", {}, {"kind": "rotation", "layer": 1, "head": 2}),
+    ("rope half", {}, {"kind": "rotation", "layer": 0, "head": 3, "from": 0.5}),
+    ("rope heads", {}, {"kind": "rotation", "layer": 1, "head": 1}),
+    ("rope bands", {}, {"kind": "rotation", "layer": 1, "head": 1, "from": 0.5}),
+    ("mla", {}, {"kind": "rotation", "layer": 1, "head": 2, "from": 0.4}),
+    ("mla", {"rotary_queries": "shared", "latent_rotation": "table_halves"},
+     {"kind": "rotation", "layer": 0, "head": 1}),
+    ("rope", {}, {"kind": "gradient", "layer": 1, "head": 2}),
+    ("relative", {}, {"kind": "gradient", "layer": 0, "head": 1, "from": 0.5}),
+    ("mla", {"biases": "all"}, {"kind": "gradient", "layer": 1, "head": 3, "from": 0.34}),
+    ("mla", {"rotary_queries": "shared"}, {"kind": "gradient", "layer": 0, "head": 0}),
+    ("mla wide", {}, {"kind": "gradient", "layer": 1, "head": 1}),
+    ("mla wide", {}, {"kind": "rotation", "layer": 1, "head": 3}),
+]
+# The rotation of a model of 12 positions, rescaled for sequences of twice the length.
+LONGER = {"max_length": 24}
+SCALINGS = {"linear": {"factor": 2}, "ntk": {"factor": 2}, "dynamic": {"factor": 2, "original": 12, "length": 24},
+            "yarn": {"factor": 2, "original": 12}, "llama3": {"factor": 2, "original": 12}}
 LARGER = {"vocabulary": 60, "width": 64, "hidden": 96, "layers": 2, "heads": 4, "max_length": 40,
           "latent_query": 32, "latent_kv": 24}
 
@@ -278,10 +316,69 @@ def compare_all(folder):
     for profile, name, options in SWITCHES:
         label = " ".join(f"{key}={value}" for key, value in options.items())
         Case(f"{profile} {name} {label}", folder, profile, ENCODINGS[name], options).compare(both)
+    for name, options, intervention in INTERVENTIONS:
+        label = " ".join(f"{key}={value}" for key, value in {**options, **intervention}.items())
+        Case(f"text {name} {label}", folder, "text", ENCODINGS[name], options,
+             intervention=intervention).compare(both)
+    for scaling, keys in SCALINGS.items():
+        for name, own in (("rope", {"base": 50}), ("rope", {"rotate": "0+2", "pairing": "half"}),
+                          ("mla", {"rope": 10, "base": 50})):
+            encoding = name, {**own, "scaling": scaling, **keys}
+            Case(f"text {spec_of(encoding)} longer", folder, "text", encoding, sizes=LONGER).compare(both)
     for profile in ("text", "released"):
         for name in ("rope", "mla", "relative", "rope shifted bands", "mla widest"):
             Case(f"{profile} {name} larger", folder, profile, {**ENCODINGS, **LARGER_ENCODINGS}[name],
                  sizes=LARGER, examples=9).compare(("cpu",))
+
+
+# ---- Curvature ----
+
+CURVED = 7  # steps that AdamW has done, for its correction
+# Smooth activations: differences take in ReLUs that switch within their step, differentiation does not.
+CURVATURES = [("text", "rope", {"activation": "gelu"}), ("text", "relative", {"activation": "gelu", "ignored_label": 2}),
+              ("released", "mla", {}), ("text", "mla", {"activation": "gelu", "final_norm": True})]
+
+
+def largest(case, scale):
+    """Of S H S, S = diag(scale): SciPy's ARPACK on products by automatic differentiation."""
+    parameters = [torch.tensor(value.astype(np.float64), requires_grad=True) for value in case.weights.values()]
+    case.model.p = dict(zip(case.weights, parameters))
+    tokens, lengths, labels = tensors_of(case.batch, case.sizes)
+    loss = case.model.loss(case.model.logits(tokens, lengths), labels)
+
+    def joined(parts):
+        return torch.cat([(torch.zeros_like(p) if part is None else part).flatten()
+                          for p, part in zip(parameters, parts)])
+
+    gradient = joined(torch.autograd.grad(loss, parameters, create_graph=True, allow_unused=True))
+
+    def times(x):
+        along = gradient @ torch.tensor(scale * np.ravel(x))
+        parts = torch.autograd.grad(along, parameters, retain_graph=True, allow_unused=True)
+        return scale * joined(parts).numpy()
+
+    size = len(scale)
+    return eigsh(LinearOperator((size, size), matvec=times, dtype=np.float64), k=1, which="LA", tol=1e-6,
+                 return_eigenvectors=False)[0]
+
+
+def compare_curvature(folder):
+    """Lanczos ends at a residual of 0.001, within which an eigenvalue lies. Differences are as far from the derivative
+    as those of the two steps are from each other, or nearer; both are below 1% in single precision."""
+    for profile, name, options in CURVATURES:
+        case = Case("", folder, profile, ENCODINGS[name], options)
+        weights = np.concatenate([value.ravel() for value in case.weights.values()]).astype(np.float64)
+        root = np.abs(weights) / math.sqrt(1 - LOOP["beta2"] ** CURVED)
+        want = {"hessian": largest(case, np.ones_like(root)), "adamw": largest(case, (root + LOOP["eps"]) ** -0.5)}
+        for backend in ("reference64", "cpu"):
+            done = subprocess.run([CURVATURE, backend, case.path("config.json"), case.path("weights.safetensors"),
+                                   case.path("batch.jsonl"), str(CURVED)], capture_output=True, text=True, check=True)
+            (row,) = csv.DictReader(done.stdout.splitlines())
+            for kind, value in want.items():
+                got, apart = (float(row[f"{kind}_{column}"] or "nan") for column in ("max", "agreement"))
+                bound = 0.001 + apart if backend == "reference64" else 0.01
+                tap.ok(f"{profile} {name}, {backend}: {kind}_max", abs(got - value) <= bound * abs(value),
+                       f"# {got:.6g}, {value:.6g}, steps agree to {apart:.1e}")
 
 
 # ---- Checkpoints of one program in the other ----
@@ -339,5 +436,6 @@ def compare_checkpoints(folder):
 
 with scratch() as place:
     compare_all(place)
+    compare_curvature(place)
     compare_checkpoints(place)
 tap.finish()

@@ -39,6 +39,36 @@ def frequencies(dim, base):
     return base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
 
 
+def yarn_ramp(dim, base, original, fast=32, slow=1):
+    """Peng et al. 2023: 0 for pairs that turn more than `fast` times in the original context, 1 for those that
+    turn fewer than `slow` times, linear between."""
+    def pair(turns):
+        return dim * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
+    low, high = max(math.floor(pair(fast)), 0), min(math.ceil(pair(slow)), dim - 1)
+    high += 0.001 if low == high else 0
+    return ((torch.arange(dim // 2, dtype=torch.float64) - low) / (high - low)).clamp(0, 1)
+
+
+def scaled_frequencies(dim, keys):
+    """Angles a position, and what rotated queries and keys are multiplied by."""
+    base, factor, kind = float(keys.get("base", 10000)), keys.get("factor"), keys.get("scaling")
+    if kind == "linear":
+        return frequencies(dim, base) / factor, 1.0
+    if kind == "ntk":
+        return frequencies(dim, base * factor ** (dim / (dim - 2))), 1.0
+    if kind == "dynamic":
+        stretch = factor * max(keys["length"], keys["original"]) / keys["original"] - (factor - 1)
+        return frequencies(dim, base * stretch ** (dim / (dim - 2))), 1.0
+    if kind == "yarn":
+        ramp, theta = yarn_ramp(dim, base, keys["original"]), frequencies(dim, base)
+        return theta * (1 - ramp) + theta / factor * ramp, 0.1 * math.log(factor) + 1
+    if kind == "llama3":
+        theta = frequencies(dim, base)
+        smooth = ((keys["original"] * theta / (2 * math.pi) - 1) / 3).clamp(0, 1)  # low 1, high 4
+        return (1 - smooth) * theta / factor + smooth * theta, 1.0
+    return frequencies(dim, base), 1.0
+
+
 def sinusoid(length, width, interleaved, base=10000.0):
     angle = torch.arange(length, dtype=torch.float64)[:, None] * frequencies(width, base)
     if interleaved:
@@ -56,9 +86,9 @@ def parse_list(text, count):
     return found
 
 
-def rotate(x, theta, half):
+def rotate(x, theta, half, amplitude=1.0):
     """Su et al. 2021 on the first dimensions, a pair for each of theta [pairs] or [heads, 1, pairs]:
-    x [..., heads, length, dim]."""
+    x [..., heads, length, dim]. What turns is multiplied by YaRN's amplitude."""
     rotary, positions = 2 * theta.shape[-1], torch.arange(x.shape[-2], dtype=torch.float64)
     cos, sin = torch.cos(positions[:, None] * theta), torch.sin(positions[:, None] * theta)
     turned, rest = x[..., :rotary], x[..., rotary:]
@@ -68,7 +98,7 @@ def rotate(x, theta, half):
     else:
         first, second = turned[..., 0::2], turned[..., 1::2]
         turned = torch.stack([first * cos - second * sin, first * sin + second * cos], -1).flatten(-2)
-    return torch.cat([turned, rest], -1)
+    return torch.cat([amplitude * turned, rest], -1)
 
 
 def rotate_table_halves(x, length, base):
@@ -112,6 +142,7 @@ class Decoder:
         self.rotary = self.keys.get("rope", self.head)  # mla: of the rotary part
         self.table = None if table is None else torch.tensor(table, dtype=torch.float64)
         self.p = {}
+        self.unrotated = None  # (layer, head)
 
     # ---- Parameters: names as PyTorch would have them, shapes [out, in] ----
 
@@ -170,6 +201,23 @@ class Decoder:
         return functional.layer_norm(x, (self.s["width"],), self.p[name + ".weight"],
                                      self.p[name + ".bias"], 1e-5)
 
+    def own(self, layer, head):
+        """The parameters of one head: (name, index of its rows or columns)."""
+        at, rows = f"layers.{layer}.", slice(head * self.head, (head + 1) * self.head)
+        found = [(at + "relative_bias_table", (slice(None), head))]
+        if self.name == "mla":
+            sizes = {"W_UQ": self.head, "W_UK": self.head, "W_UV": self.head, "W_QR": self.rotary}
+            for name, size in sizes.items():
+                if name != "W_QR" or self.o["rotary_queries"] == "per_head":
+                    own = slice(head * size, (head + 1) * size)
+                    found += [(f"{at}attn.{name}.weight", own), (f"{at}attn.{name}.bias", own)]
+            found.append((at + "attn.out_proj.weight", (slice(None), rows)))
+        else:
+            for part in "qkv":
+                found += [(f"{at}{part}_linear.weight", rows), (f"{at}{part}_linear.bias", rows)]
+            found.append((at + "out_linear.weight", (slice(None), rows)))
+        return [(name, index) for name, index in found if name in self.p]
+
     # ---- Positions ----
 
     def embed(self, tokens):
@@ -219,18 +267,21 @@ class Decoder:
         if "theta" in self.keys:
             return torch.full((rotary // 2,), self.keys["theta"], dtype=torch.float64)
         if self.keys.get("bands") != "heads":
-            return frequencies(rotary, base)
+            return scaled_frequencies(rotary, self.keys)[0]
         bands = frequencies(rotary * heads, base).chunk(heads)
         return torch.stack([bands[(h + self.keys.get("band_shift", 0)) % heads] for h in range(heads)])[:, None]
+
+    def amplitude(self):
+        return scaled_frequencies(self.rotary, self.keys)[1]
 
     def turn(self, layer, x):
         """Queries or keys [batch, heads, length, head] of one layer."""
         if self.name not in ("rope", "rope+absolute") or layer not in parse_list(
                 self.o["rotated_layers"], self.s["layers"]):
             return x
-        turned = rotate(x, self.angles(), self.keys.get("pairing") == "half")
+        turned = rotate(x, self.angles(), self.keys.get("pairing") == "half", self.amplitude())
         heads = parse_list(self.keys.get("rotate"), self.s["heads"])
-        which = torch.tensor([h in heads for h in range(self.s["heads"])])
+        which = torch.tensor([h in heads and (layer, h) != self.unrotated for h in range(self.s["heads"])])
         return torch.where(which[None, :, None, None], turned, x)
 
     # ---- Layers ----
@@ -265,19 +316,20 @@ class Decoder:
         base = float(self.keys.get("base", 10000))
         if self.o["latent_rotation"] == "table_halves":
             return rotate_table_halves(x, x.shape[-2], base)
-        return rotate(x, frequencies(self.rotary, base), self.keys.get("pairing") == "half")
+        return rotate(x, scaled_frequencies(self.rotary, self.keys)[0], self.keys.get("pairing") == "half",
+                      self.amplitude())
 
     def attend_latent(self, layer, x, source, lengths):
         at, heads = f"layers.{layer}.attn.", self.s["heads"]
         queries, both = self.linear(at + "W_DQ", x), self.linear(at + "W_DKV", source)
         rotary_q = self.split(self.linear(at + "W_QR", queries), self.rotary)
         rotary_k = self.split(self.linear(at + "W_KR", source), self.rotary)
+        rotary_q, rotary_k = (x.expand(-1, heads, -1, -1) for x in (rotary_q, rotary_k))
         if self.o["rotated_layers"] == "all":
-            rotary_q, rotary_k = self.turn_latent(rotary_q), self.turn_latent(rotary_k)
-        q = torch.cat([self.split(self.linear(at + "W_UQ", queries)),
-                       rotary_q.expand(-1, heads, -1, -1)], -1)
-        k = torch.cat([self.split(self.linear(at + "W_UK", both)),
-                       rotary_k.expand(-1, heads, -1, -1)], -1)
+            which = torch.tensor([(layer, h) != self.unrotated for h in range(heads)])[:, None, None]
+            rotary_q, rotary_k = (torch.where(which, self.turn_latent(x), x) for x in (rotary_q, rotary_k))
+        q = torch.cat([self.split(self.linear(at + "W_UQ", queries)), rotary_q], -1)
+        k = torch.cat([self.split(self.linear(at + "W_UK", both)), rotary_k], -1)
         v = self.split(self.linear(at + "W_UV", both))
         out = self.mix(q, k, v, (self.head + self.rotary) ** -0.5, 0.0, lengths)
         return self.linear(at + "out_proj", out)

@@ -204,9 +204,14 @@ START_TEST(a_refusal_at_any_file_operation_changes_nothing) {
 }
 END_TEST
 
-/* A run that is killed again and again, each time a little later. */
+/* A run that is killed again and again, each time a little later. Plain, or with an intervention
+ * that begins after the fourth of its nine steps: the run goes on from either side. Its curvature
+ * is measured three times, and again where a kill comes before the checkpoint. */
 START_TEST(many_kills_in_a_row_change_nothing) {
     szg_train_config *config = new_tiny("loop.checkpoint_every=1");
+    config->intervention.kind = (szg_intervention)_i;
+    config->intervention.from = 0.5;
+    config->curvature = (szg_curvature_config){.every = 3, .examples = 4};
     folders at = open_folders(config);
     int ended = -1;
     int64_t kills = 0;
@@ -228,5 +233,6 @@ TEST_FILE("kill") {
              a_kill_at_any_file_operation_changes_nothing);
     test_add(suite, "a_refusal_at_any_file_operation_changes_nothing",
              a_refusal_at_any_file_operation_changes_nothing);
-    test_add(suite, "many_kills_in_a_row_change_nothing", many_kills_in_a_row_change_nothing);
+    test_add_loop(suite, "many_kills_in_a_row_change_nothing", many_kills_in_a_row_change_nothing,
+                  SZG_INTERVENTION_GRADIENT + 1);
 }

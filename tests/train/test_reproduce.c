@@ -572,7 +572,8 @@ START_TEST(hostile_presets_are_refused) {
          "did you mean model.width"},
         {HEAD TASKS "\"config\": {\"modle\": {}}, \"experiments\": [{\"name\": \"a\", "
                     "\"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
-         "modle: is unknown: did you mean model? One of model|data|loop|capture|intervention"},
+         "modle: is unknown: did you mean model? One of "
+         "model|data|loop|capture|curvature|intervention"},
         {HEAD TASKS "\"config\": {\"model\": {\"width\": [1]}}, \"experiments\": [{\"name\": "
                     "\"a\", \"profile\": \"text\", \"encodings\": [\"rope\"]}]}",
          "config.model.width"},

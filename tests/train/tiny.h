@@ -129,9 +129,9 @@ static inline void ck_same_run(const char *folder, const char *other) {
     ck_same_state(folder, other);
     ck_assert_int_eq(files_in(folder), files_in(other));
     static const char *const captured[] = {"contraction.csv", "contraction_values.csv",
-                                           "contraction_symbols.csv"};
+                                           "contraction_symbols.csv", "curvature.csv"};
     char path[256];
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof captured / sizeof *captured; i++)
         if (access(path_in(folder, captured[i], path), F_OK) == 0)
             ck_same_file(folder, other, captured[i]);
 }

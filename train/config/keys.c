@@ -99,6 +99,10 @@ static const config_row rows[] = {
     ROW(intervention.layer, INTEGER, RANGE(0, 1023), SAME("0"), DOC("layer of that head")),
     ROW(intervention.head, INTEGER, RANGE(0, 1023), SAME("0"), DOC("that head")),
     ROW(intervention.from, REAL, RANGE(0, 1), SAME("0"), DOC("share of all steps, rounded down, after which the intervention begins; 0: from the start; 1: when training is done")),
+
+    ROW(curvature.every, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("steps between measurements of the largest eigenvalue of the Hessian; 0: none")),
+    ROW(curvature.until, INTEGER, RANGE(0, 4294967295), SAME("0"), DOC("measure only before this step; 0: to the end")),
+    ROW(curvature.examples, INTEGER, RANGE(1, 1048576), SAME("256"), DOC("size of the batch whose loss it is: the first examples of the training split")),
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };

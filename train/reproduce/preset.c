@@ -86,7 +86,7 @@ static szg_status add_sections(szg_context *context, override_list *list, szgi_j
     char key[256];
     if (szgi_json_kind_of(object) == SZGI_JSON_ABSENT)
         return SZG_OK;
-    SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture|intervention"));
+    SZG_TRY(szgi_preset_members(context, object, "model|data|loop|capture|curvature|intervention"));
     for (szgi_json_value section = {0}; szgi_json_next(object, &section);) {
         SZG_TRY(szgi_json_as_object(context, section));
         for (szgi_json_value member = {0}; szgi_json_next(section, &member);) {

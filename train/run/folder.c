@@ -6,8 +6,26 @@
 #include "base/memory.h"
 #include "run_folder.h"
 
-static const char *const log_names[LOGS] = {"metrics.csv", "timing.csv", "contraction.csv",
-                                            "contraction_values.csv", "contraction_symbols.csv"};
+static const char *const log_names[LOGS] = {"metrics.csv",
+                                            "timing.csv",
+                                            "contraction.csv",
+                                            "contraction_values.csv",
+                                            "contraction_symbols.csv",
+                                            "curvature.csv"};
+
+static bool is_wanted(const szg_train_config *config, int which) {
+    switch (which) {
+    case LOG_CONTRACTION:
+        return config->capture.every > 0;
+    case LOG_VALUES:
+    case LOG_SYMBOLS:
+        return config->capture.every > 0 && config->capture.spectra;
+    case LOG_CURVATURE:
+        return config->curvature.every > 0;
+    default:
+        return true;
+    }
+}
 
 static szg_status name_files(szg_context *context, const char *folder, run_folder *out) {
     SZG_TRY(szgi_path_join(context, folder, "config.json", &out->config));
@@ -107,15 +125,16 @@ static szg_status cut_log(szg_context *context, run_folder *folder, int which, l
 
 szg_status szgi_run_folder_start(szg_context *context, run_folder *folder, const char *path,
                                  const szg_train_config *config, log_mark *marks) {
-    const szg_capture_config *capture = &config->capture;
-    int logs = capture->every == 0 ? LOG_CONTRACTION : capture->spectra ? LOGS : LOG_VALUES;
-    for (int i = 0; i < logs; i++)
-        SZG_TRY(szgi_log_open(context, path, log_names[i], &folder->log[i]));
+    for (int i = 0; i < LOGS; i++)
+        if (is_wanted(config, i))
+            SZG_TRY(szgi_log_open(context, path, log_names[i], &folder->log[i]));
     SZG_TRY(check_unchanged(context, folder, path));
-    for (int i = 0; i < logs; i++)
-        SZG_TRY(cut_log(context, folder, i, &marks[i]));
-    for (int i = 0; i < logs && !folder->ended; i++)
-        SZG_TRY(szgi_log_check_header(context, &folder->log[i], i));
+    for (int i = 0; i < LOGS; i++)
+        if (is_wanted(config, i))
+            SZG_TRY(cut_log(context, folder, i, &marks[i]));
+    for (int i = 0; i < LOGS && !folder->ended; i++)
+        if (is_wanted(config, i))
+            SZG_TRY(szgi_log_check_header(context, &folder->log[i], i));
     szgi_folder_sweep(path);
     szgi_folder_sweep(folder->dump);
     if (unlink(folder->manifest) != 0 && access(folder->manifest, F_OK) == 0)

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "train/curvature/curvature.h"
 #include "run_private.h"
 
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
@@ -222,9 +223,12 @@ static szg_status read_table(szg_context *context, const char *folder, open_tabl
     return status;
 }
 
-static open_table *const opens[LOGS] = {szgi_metrics_table, szgi_timing_table,
-                                        szg_contraction_table, szgi_contraction_values_table,
-                                        szgi_contraction_symbols_table};
+static open_table *const opens[LOGS] = {szgi_metrics_table,
+                                        szgi_timing_table,
+                                        szg_contraction_table,
+                                        szgi_contraction_values_table,
+                                        szgi_contraction_symbols_table,
+                                        szgi_curvature_table};
 
 szg_status szgi_log_parse(szg_context *context, int which, const char *name, const void *data,
                           int64_t size, szg_table **out) {
@@ -265,8 +269,8 @@ szg_status szgi_log_check_header(szg_context *context, const run_log *log, int w
 }
 
 szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
-    szg_table **const tables[] = {&out->metrics, &out->timing, &out->contraction, &out->values,
-                                  &out->symbols};
+    szg_table **const tables[] = {&out->metrics, &out->timing,  &out->contraction,
+                                  &out->values,  &out->symbols, &out->curvature};
     *out = (szg_train_tables){0};
     szg_status status = SZG_OK;
     for (int i = 0; i < LOGS && status == SZG_OK; i++)
@@ -282,6 +286,7 @@ void szg_train_tables_close(szg_train_tables *tables) {
     szg_table_close(&tables->contraction);
     szg_table_close(&tables->values);
     szg_table_close(&tables->symbols);
+    szg_table_close(&tables->curvature);
 }
 
 szg_status szgi_metrics_summarise(szg_context *context, const char *folder, szg_train_result *out) {

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "train/curvature/curvature.h"
 #include "run_folder.h"
 #include "trainer.h"
 
@@ -23,7 +24,9 @@ typedef struct run {
     szg_context *context;
     const szg_train_options *options;
     trainer trainer;
-    evaluation *test; /* NULL: there are no test examples */
+    evaluation *test;          /* NULL: there are no test examples */
+    szgi_curvature *curvature; /* NULL: it is not measured */
+    szg_table *measured;       /* the present step's row, until the step is done; NULL: none */
     run_folder folder;
     run_identity identity;
     run_labels labels;
@@ -49,7 +52,7 @@ static szg_status append(run *self, int which, const szg_table *rows) {
 /* The rows of each table that is open. */
 static szg_status log_captured(run *self, const szg_contraction_tables *captured) {
     const szg_table *const tables[] = {captured->contraction, captured->values, captured->symbols};
-    for (int i = 0; i < LOGS - LOG_CONTRACTION; i++)
+    for (int i = 0; i < (int)(sizeof tables / sizeof *tables); i++)
         if (tables[i])
             SZG_TRY(append(self, LOG_CONTRACTION + i, tables[i]));
     return SZG_OK;
@@ -280,11 +283,37 @@ static szg_status capture_step(run *self) {
     return status;
 }
 
+/* The curvature before the present step, where it is due: windows are of one step, as a backend
+ * that records is refused. It may take minutes and be cancelled: it changes nothing, and a run that
+ * goes on measures again. */
+static szg_status measure(run *self) {
+    const trainer *parts = &self->trainer;
+    if (!szgi_curvature_measures(&self->options->config->curvature, self->progress.step))
+        return SZG_OK;
+    SZG_TRY(szgi_curvature_table(self->context, &self->measured));
+    return szgi_curvature_add(self->context, self->curvature, parts->model, parts->moment2,
+                              self->progress.step, self->measured);
+}
+
+/* The row comes with its step: a checkpoint knows both or neither. */
+static szg_status log_measured(run *self) {
+    szg_status status = SZG_OK;
+    if (self->measured)
+        status = append(self, LOG_CURVATURE, self->measured);
+    szg_table_close(&self->measured);
+    return status;
+}
+
+static szg_status log_and_step(run *self) {
+    SZG_TRY(log_measured(self));
+    return captures(self, self->progress.step) ? capture_step(self)
+                                               : take_steps(self, window_of(self));
+}
+
 /* A window, whole, whatever is cancelled meanwhile. */
 static szg_status step(run *self) {
     szgi_context_defer_cancel(self->context, true);
-    szg_status status = captures(self, self->progress.step) ? capture_step(self)
-                                                            : take_steps(self, window_of(self));
+    szg_status status = log_and_step(self);
     szgi_context_defer_cancel(self->context, false);
     if (status == SZG_OK)
         show_progress(self);
@@ -303,6 +332,7 @@ static szg_status advance(run *self) {
         return end_epoch(self);
     if (checkpoint_is_due(self))
         SZG_TRY(save(self));
+    SZG_TRY(measure(self));
     return step(self);
 }
 
@@ -359,6 +389,14 @@ static szg_status open_capture(run *self) {
                              self->options->captured != NULL, &self->trainer.capture);
 }
 
+static szg_status open_curvature(run *self) {
+    const trainer *parts = &self->trainer;
+    if (self->options->config->curvature.every == 0)
+        return SZG_OK;
+    return szgi_curvature_open(self->context, parts->model, &self->options->data->train,
+                               parts->length, self->options->seed, &self->curvature);
+}
+
 static int64_t count_parameters(const szg_model *model) {
     int64_t sum = 0;
     for (int64_t i = 0; i < szgi_model_parameters(model); i++)
@@ -370,6 +408,7 @@ static szg_status perform(run *self, szg_train_result *out) {
     const szg_train_options *options = self->options;
     SZG_TRY(szgi_run_folder_open(self->context, options, &self->folder));
     SZG_TRY(szgi_trainer_open(self->context, options, &self->trainer));
+    SZG_TRY(open_curvature(self));
     int64_t limit = options->config->loop.limit_steps;
     self->limit = limit > 0 && limit < self->trainer.total ? limit : self->trainer.total;
     SZG_TRY(begin(self));
@@ -415,6 +454,8 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                     .data = szgi_dataset_digest(own.data),
                                     .classes = own.data->classes};
     szg_status status = perform(self, out);
+    szg_table_close(&self->measured);
+    szgi_curvature_close(context, &self->curvature);
     szgi_evaluation_close(context, &self->test);
     szgi_trainer_close(context, &self->trainer);
     szgi_run_folder_close(&self->folder);

@@ -88,7 +88,7 @@ SZG_CHECK_RESULT szg_status szgi_path_join(szg_context *context, const char *fol
 
 /* ---- state.c ---- */
 
-enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOG_VALUES, LOG_SYMBOLS, LOGS };
+enum { LOG_METRICS, LOG_TIMING, LOG_CONTRACTION, LOG_VALUES, LOG_SYMBOLS, LOG_CURVATURE, LOGS };
 
 /* Where a run stands. What is logged is in the bytes of the logs that `log` knows. */
 typedef struct run_progress {

@@ -19,7 +19,8 @@ static const struct {
                     {"timing_bytes", "timing_crc32"},
                     {"contraction_bytes", "contraction_crc32"},
                     {"contraction_values_bytes", "contraction_values_crc32"},
-                    {"contraction_symbols_bytes", "contraction_symbols_crc32"}};
+                    {"contraction_symbols_bytes", "contraction_symbols_crc32"},
+                    {"curvature_bytes", "curvature_crc32"}};
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits, over the bytes of integers. */
 static uint64_t add_bytes(uint64_t digest, const void *data, int64_t bytes) {
@@ -199,6 +200,11 @@ static szg_status as_count(szg_context *context, szgi_json_value object, const c
     return *out >= 0 ? SZG_OK : szgi_json_fail(context, value, "is negative");
 }
 
+/* A log that the earlier version of szego which wrote the state did not have: it is empty. */
+static bool is_later(szgi_json_value stored, int which) {
+    return which == LOG_CURVATURE && !szgi_json_has(stored, log_keys[which].bytes);
+}
+
 static szg_status read_progress(szg_context *context, szgi_json_value stored, run_progress *out) {
     SZG_TRY(as_count(context, stored, "step", &out->step));
     SZG_TRY(as_count(context, stored, "epochs", &out->epochs));
@@ -207,6 +213,9 @@ static szg_status read_progress(szg_context *context, szgi_json_value stored, ru
     SZG_TRY(as_count(context, stored, "correct", &out->tally.correct));
     for (int i = 0; i < LOGS; i++) {
         int64_t check;
+        out->log[i] = (log_mark){0};
+        if (is_later(stored, i))
+            continue;
         SZG_TRY(as_count(context, stored, log_keys[i].bytes, &out->log[i].bytes));
         SZG_TRY(as_count(context, stored, log_keys[i].check, &check));
         if (check > UINT32_MAX)

@@ -363,10 +363,15 @@ class InterventionConfig(Struct):
     _fields_ = [("kind", _INT), ("layer", _I64), ("head", _I64), ("from", _F64)]
 
 
+class CurvatureConfig(Struct):
+    c_name = "szg_curvature_config"
+    _fields_ = [("every", _I64), ("until", _I64), ("examples", _I64)]
+
+
 class TrainConfig(Struct):
     c_name = "szg_train_config"
     _fields_ = [("profile", _INT), ("model", ModelConfig), ("data", DataConfig), ("loop", LoopConfig),
-                ("capture", CaptureConfig), ("intervention", InterventionConfig)]
+                ("capture", CaptureConfig), ("intervention", InterventionConfig), ("curvature", CurvatureConfig)]
 
 
 class Examples(Struct):
@@ -395,7 +400,7 @@ class TrainResult(Struct):
 
 class TrainTables(Struct):
     c_name = "szg_train_tables"
-    _fields_ = [(name, _PTR) for name in ("metrics", "timing", "contraction", "values", "symbols")]
+    _fields_ = [(name, _PTR) for name in ("metrics", "timing", "contraction", "values", "symbols", "curvature")]
 
 
 class CapturedLogits(Struct):
@@ -414,7 +419,7 @@ class CapturedStep(Struct):
 #: szg_captured_fn
 CAPTURED = ctypes.CFUNCTYPE(None, _PTR, ctypes.POINTER(CapturedStep), _PTR)
 
-STRUCTS += (IndexList, ModelConfig, DataConfig, LoopConfig, CaptureConfig, InterventionConfig,
+STRUCTS += (IndexList, ModelConfig, DataConfig, LoopConfig, CaptureConfig, InterventionConfig, CurvatureConfig,
             TrainConfig, Examples, Dataset, TrainOptions, TrainResult, TrainTables, CapturedLogits, CapturedStep)
 
 FUNCTIONS += """

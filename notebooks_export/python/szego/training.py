@@ -23,7 +23,7 @@ from .tabled import Tabled
 from .tables import Results
 
 _PROFILES = ("text", "released")
-_SECTIONS = ("model", "data", "loop", "capture", "intervention")
+_SECTIONS = ("model", "data", "loop", "capture", "intervention", "curvature")
 Config = Union[None, str, os.PathLike, Mapping]
 
 
@@ -40,9 +40,9 @@ class Trained(Tabled, Shown):
         the best one of the test split (NaN without test examples).
     seconds, tokens_per_second: of this call, evaluation and capture left out; capture_seconds: of the captures, the
         callback included.
-    tables: train_metrics, train_timing, and of captured steps train_contraction, train_contraction_values and
-        train_contraction_symbols, as szego.load(folder) gives them; trained["train_metrics"] is
-        tables["train_metrics"]. Columns: docs/reference/tables.md.
+    tables: train_metrics, train_timing, of captured steps train_contraction, train_contraction_values and
+        train_contraction_symbols, of measured ones train_curvature, as szego.load(folder) gives them;
+        trained["train_metrics"] is tables["train_metrics"]. Columns: docs/reference/tables.md.
     """
     folder: Optional[str]
     checkpoint: Optional[str]
@@ -380,7 +380,8 @@ class _Run:
         with native.filled(context, "szg_train_tables_read", "szg_train_tables_close", layout.TrainTables(),
                            folder) as logs:
             names = {"metrics": logs.metrics, "timing": logs.timing, "contraction": logs.contraction,
-                     "contraction_values": logs.values, "contraction_symbols": logs.symbols}
+                     "contraction_values": logs.values, "contraction_symbols": logs.symbols,
+                     "curvature": logs.curvature}
             tables = results("train", names)
             if kept and result:
                 _write_manifest(context, logs, folder)
