@@ -133,30 +133,25 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
 
 /* The tables into the folder, and those that a person wants to see on standard output. */
 static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table **const table[] = {&tables->table1,  &tables->sweep,    &tables->switches,
-                                 &tables->deposit, &tables->items,    &tables->settings,
-                                 &tables->needs,   &tables->missing,  &tables->runs,
-                                 &tables->curves,  &tables->ablation, &tables->contraction};
+    szg_table **const table[] = {&tables->table1,  &tables->sweep,      &tables->switches,
+                                 &tables->deposit, &tables->items,      &tables->settings,
+                                 &tables->needs,   &tables->missing,    &tables->runs,
+                                 &tables->curves,  &tables->ablation,   &tables->contraction,
+                                 &tables->arms,    &tables->hypotheses, &tables->pairs};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
 static szg_status print_tables(command_call *call, szg_reproduction_tables *tables) {
-    enum { SHORT = 5 };
+    enum { SHORT = 6 };
     const reproduce_options *own = call->own;
     szg_table *none = NULL;
     bool missing = szg_table_rows(tables->missing) > 0;
-    szg_table **const table[] = {&tables->table1,
-                                 &tables->sweep,
-                                 &tables->switches,
-                                 &tables->needs,
-                                 missing || own->all ? &tables->missing : &none,
-                                 &tables->items,
-                                 &tables->settings,
-                                 &tables->runs,
-                                 &tables->curves,
-                                 &tables->ablation,
-                                 &tables->deposit,
-                                 &tables->contraction};
+    szg_table **const table[] = {
+        &tables->table1,      &tables->sweep,    &tables->switches,
+        &tables->hypotheses,  &tables->needs,    missing || own->all ? &tables->missing : &none,
+        &tables->items,       &tables->settings, &tables->runs,
+        &tables->curves,      &tables->ablation, &tables->deposit,
+        &tables->contraction, &tables->arms,     &tables->pairs};
     const char *folder = call->shared.output;
     call->shared.output = NULL;
     szg_status status =
@@ -183,6 +178,47 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
     return status;
 }
 
+/* What every result says of the preset and of its runs' configurations, but those that are not
+ * known yet; free `runs`. */
+static szg_status list_runs(command_call *call, const szg_reproduction *reproduction,
+                            configured_run **runs) {
+    int64_t count = szg_reproduction_count(reproduction);
+    SZG_TRY(szgi_memory_alloc(call->context, count, runs));
+    call->run_count = 0;
+    for (int64_t i = 0; i < count; i++) {
+        szg_reproduction_run run = szg_reproduction_run_at(reproduction, i);
+        if (run.settled)
+            (*runs)[call->run_count++] = (configured_run){run.name, run.config};
+    }
+    call->preset = szg_reproduction_preset(reproduction);
+    call->runs = *runs;
+    return SZG_OK;
+}
+
+static szg_status report_runs(command_call *call, const szg_reproduction *reproduction,
+                              const szg_reproduction *full, double rate) {
+    configured_run *runs;
+    SZG_TRY(list_runs(call, reproduction, &runs));
+    szg_status status = report(call, reproduction, full, rate);
+    call->preset = NULL; /* they end here */
+    call->run_count = 0;
+    szgi_memory_free(runs);
+    return status;
+}
+
+/* Their tables are written, and the hypotheses count them: they decide the exit code. */
+static szg_status tell_failed(command_call *call, const szg_reproduction *reproduction) {
+    int64_t count = szg_reproduction_count(reproduction), failed = 0;
+    for (int64_t i = 0; i < count; i++)
+        failed += szg_reproduction_run_at(reproduction, i).failed;
+    if (failed == 0)
+        return SZG_OK;
+    return szgi_fail(call->context, SZG_EDATA,
+                     "%" PRId64 " of %" PRId64
+                     " runs failed: the table missing says when their numbers stopped being finite",
+                     failed, count);
+}
+
 static szg_status run_beside(command_call *call, szg_reproduction *reproduction,
                              const szg_reproduction *full) {
     const reproduce_options *own = call->own;
@@ -191,7 +227,8 @@ static szg_status run_beside(command_call *call, szg_reproduction *reproduction,
         SZG_TRY(szg_reproduction_train(call->context, reproduction, 60 * own->minutes));
     if (full && !own->list && own->minutes == 0)
         SZG_TRY(szg_reproduction_rate(call->context, full, &rate));
-    return report(call, reproduction, full, rate);
+    SZG_TRY(report_runs(call, reproduction, full, rate));
+    return own->list ? SZG_OK : tell_failed(call, reproduction);
 }
 
 /* The full preset, which `needs` tells of too, is looked for before anything is trained. */
@@ -206,32 +243,11 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
     return status;
 }
 
-/* What every result says of the preset and of its runs' configurations; free `runs`. */
-static szg_status list_runs(command_call *call, const szg_reproduction *reproduction,
-                            configured_run **runs) {
-    int64_t count = szg_reproduction_count(reproduction);
-    SZG_TRY(szgi_memory_alloc(call->context, count, runs));
-    for (int64_t i = 0; i < count; i++) {
-        szg_reproduction_run run = szg_reproduction_run_at(reproduction, i);
-        (*runs)[i] = (configured_run){run.name, run.config};
-    }
-    call->preset = szg_reproduction_preset(reproduction);
-    call->runs = *runs;
-    call->run_count = count;
-    return SZG_OK;
-}
-
 static szg_status run(command_call *call) {
     const reproduce_options *own = call->own;
     szg_reproduction *reproduction;
-    configured_run *runs;
     SZG_TRY(open_preset(call, own->preset ? own->preset : "quick", true, &reproduction));
-    szg_status status = list_runs(call, reproduction, &runs);
-    if (status == SZG_OK)
-        status = run_preset(call, reproduction);
-    call->preset = NULL; /* they end here */
-    call->run_count = 0;
-    szgi_memory_free(runs);
+    szg_status status = run_preset(call, reproduction);
     szg_reproduction_close(&reproduction);
     return status;
 }

@@ -35,6 +35,10 @@ typedef struct szg_reproduction_run {
     int64_t rotated_heads; /* of a sweep over partial RoPE; -1: none */
     unsigned methods;      /* heads are ablated after training: a bit 1 << SZG_ABLATE_x a method */
     bool finished;
+    bool failed; /* its numbers stopped being finite, or those of the run that `needs` names */
+    int64_t failed_step; /* the steps that were done when its own did; -1: they did not */
+    const char *needs;   /* the run that says on which head this one intervenes; NULL: none */
+    bool settled;        /* `config` is final: where `needs` is, that run is finished */
     const szg_train_config *config;
 } szg_reproduction_run;
 
@@ -47,7 +51,11 @@ int64_t szg_reproduction_count(const szg_reproduction *reproduction);
 /* In the order in which they are trained. */
 szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproduction, int64_t index);
 
-/* Trains (and ablates) what is not finished, in order; goes on where a killed process stopped.
+/* Trains (and ablates) what is not finished, in order, but a run that another one needs before it;
+ * goes on where a killed process stopped. A run that intervenes on a head is left out, and a note
+ * says so, if no head of the other run's layer costs accuracy. A run whose loss or gradient is not
+ * finite has failed, as have those that need it: failed.json in its folder says so, it is not begun
+ * again, and the others go on. SZG_OK then too: a note names it.
  * seconds: 0, or the time that this may take: a run that would not be finished in what is left of
  * it, at the rate of those before it, is not begun (unless it takes longer than the whole time),
  * and the run that the end of the time finds at work is saved. SZG_OK then too: a note says what is
@@ -71,6 +79,10 @@ typedef struct szg_reproduction_tables {
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;
     szg_table *contraction; /* captured logits by run; NULL: no run has capture.every */
+    szg_table *arms;        /* a row a finished run, layer and way of ablating; NULL, as the next
+                               two are: the preset has no hypotheses */
+    szg_table *hypotheses;  /* what the runs say of each */
+    szg_table *pairs;       /* and seed by seed */
 } szg_reproduction_tables;
 
 /* Floating-point operations a second of a few training steps at the sizes of the preset's first

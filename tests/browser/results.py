@@ -21,7 +21,13 @@ PRESET = {
          "ablation": True},
         {"name": "released", "profile": "released", "encodings": ["rope"], "tasks": ["distance"]},
         {"name": "no-sinusoid", "like": "released", "encodings": ["rope"], "tasks": ["distance"],
-         "config": {"model": {"added_sinusoid": "none"}}}]}
+         "config": {"model": {"added_sinusoid": "none"}}}],
+    "hypotheses": [
+        {"name": "first", "text": "The one learns more than the other.", "task": "count", "measure": "accuracy",
+         "arm": {"experiment": "text", "encoding": "rope"}, "primary": True,
+         "minus": [{"experiment": "text", "encoding": "nope"}]},
+        {"name": "second", "text": "Its heads share.", "task": "count", "measure": "index", "layer": 0,
+         "arm": {"experiment": "text", "encoding": "rope"}, "primary": True}]}
 
 TRAINING = {"model": {"vocabulary": 20, "width": 8, "hidden": 8, "layers": 2, "heads": 2, "max_length": 16},
             "data": {"examples": 58, "between_max": 4, "side_max": 2, "longest": 10},

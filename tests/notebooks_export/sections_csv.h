@@ -130,5 +130,14 @@ static inline const char *shown(double value, char out[32]) {
     "experiment:t,like:t,encoding:t,task:t,with:t,without:t,accuracy:r,spread:r,seeds:i,"          \
     "accuracy_without:r,spread_without:r,seeds_without:i,difference:r,difference_spread:r,"        \
     "pairs:i,note:t"
+#define HYPOTHESES                                                                                 \
+    "hypothesis:t,primary:t,measure:t,layer:i,arm:t,minus:t,seeds:i,pairs:i,failed:i,missing:i,"   \
+    "difference:r,t_low:r,t_high:r,p:r,p_holm:r,decision:t,statement:t,note:t"
+#define PAIRS                                                                                      \
+    "hypothesis:t,primary:t,measure:t,layer:i,arm:t,minus:t,seed:i,arm_value:r,minus_value:r,"     \
+    "difference:r,note:t"
+#define ARMS                                                                                       \
+    "run:t,encoding:t,task:t,seed:i,experiment:t,arm:t,layer:i,total_drop:r,index:r,"              \
+    "dirichlet_mean:r,dirichlet_95:r,equal_95:r,method:t,note:t"
 
 #endif

@@ -63,6 +63,9 @@ static const struct {
     {"train", "contraction", CONTRACTION, "width_ratio:t,step:r,layer:r,head:r,note:t"},
     {"capture", "contraction", CONTRACTION, "note:t"},
     {"reproduce", "switches", SWITCHES, "experiment:t,accuracy:t,note:t"},
+    {"reproduce", "hypotheses", HYPOTHESES, "hypothesis:i,primary:t,difference:t,note:t"},
+    {"reproduce", "pairs", PAIRS, "hypothesis:t,primary:t,difference:r,seed:t,note:t"},
+    {"reproduce", "arms", ARMS, "index:r,layer:i,note:t"},
     {"spectrum", "eigenvalues", EIGENVALUES, "re:r,im:r,note:t"},
     {"spectrum", "summary", SUMMARY, "lambda_min:i,lambda_max:i,head:t,note:t"},
     {"symbol", "samples", SYMBOL, "theta:r,re:i,im:r,note:t"},
@@ -98,11 +101,12 @@ END_TEST
 
 START_TEST(tables_without_rows_make_no_section) {
     static const char *const ids[] = {"<section id=\"curves\"", "<section id=\"ablation\"",
-                                      "<section id=\"contraction\"", "<section id=\"switches\""};
+                                      "<section id=\"contraction\"", "<section id=\"switches\"",
+                                      "<section id=\"mechanism\""};
     begin_folder();
     write_hostile(0, "", 0, false);
     char *page = page_of(folder);
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         ck_lacks(page, ids[i]);
     free(page);
     end_folder();

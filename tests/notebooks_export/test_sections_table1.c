@@ -158,6 +158,25 @@ START_TEST(what_is_missing_is_counted_and_bounded) {
     ck_lacks(section, "text/run-20");
     ck_has(section, "1 of 3 rows have all their runs.");
     ck_has(section, "20203.6");
+    ck_lacks(section, "of them failed"); /* an earlier version's table has no states */
+    free(section);
+}
+END_TEST
+
+START_TEST(runs_that_failed_are_counted) {
+    char *section = section_with(
+        "table1",
+        (const char *const[]){"table1", TABLE1 "text\trope\t90\t\t\t\t1", "missing",
+                              "t:run\tt:encoding\tt:task\ti:seed\tt:state\ti:failed_step\tt:note\n"
+                              "a/run-1\trope\tcount\t1\tfailed\t1234\tstep 1234: not finite\n"
+                              "b/run-1\trope\tcount\t1\tfailed\t\tleft out: a/run-1 failed\n"
+                              "c/run-1\trope\tcount\t1\tleft out\t\tleft out\n"
+                              "d/run-1\trope\tcount\t1\tbegun\t\tbegun, not finished",
+                              NULL});
+    ck_has(section, "4 runs of the preset are not finished.");
+    ck_has(section, "2 of them failed: their numbers stopped being finite");
+    ck_has(section, "<td class=\"number\">1234</td>");
+    ck_has(section, "failed_step");
     free(section);
 }
 END_TEST
@@ -245,6 +264,7 @@ TEST_FILE("sections_table1") {
     test_add(suite, "smaller_experiments_are_called_that", smaller_experiments_are_called_that);
     test_add(suite, "what_is_missing_is_counted_and_bounded",
              what_is_missing_is_counted_and_bounded);
+    test_add(suite, "runs_that_failed_are_counted", runs_that_failed_are_counted);
     test_add(suite, "sweep_is_drawn_by_task", sweep_is_drawn_by_task);
     test_add(suite, "hostile_and_foreign_tables_are_survived",
              hostile_and_foreign_tables_are_survived);

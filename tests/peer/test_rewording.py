@@ -38,13 +38,14 @@ tap = Tap()
 PROSE = {"note", "statement", "true_statement", "about", "setting"}
 PROSE_OF = {("summary", "method"), ("range", "method"), ("claims", "source"), ("evidence", "quantity")}
 # Names, numbers and formulas, which programs read. A new column of texts belongs in one of the lists.
-FACTS = {"backend", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "device", "dtype",
-         "encoding", "equality", "experiment", "file", "folded", "here", "id", "item", "key", "kind", "layers",
-         "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix", "model_type", "paper", "phases",
-         "positions", "preset", "probe", "profile", "property", "relation", "result", "right", "right_hi", "right_lo",
-         "rotary", "run", "same", "shape", "sinks", "solver", "source", "split", "table", "task", "tensor", "theorem",
-         "used", "value", "values_of", "verdict", "version", "weights", "with", "without"}
-IDENTIFIED = {"ablation", "deposit"}  # tables whose `method` is a name
+FACTS = {"arm", "backend", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision",
+         "device", "dtype", "encoding", "equality", "experiment", "file", "folded", "here", "hypothesis", "id",
+         "item", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
+         "measure", "minus", "model_type", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
+         "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "shape",
+         "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
+         "values_of", "verdict", "version", "weights", "with", "without"}
+IDENTIFIED = {"ablation", "arms", "deposit"}  # tables whose `method` is a name
 
 
 def is_prose(table, column):

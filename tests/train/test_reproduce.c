@@ -475,6 +475,9 @@ START_TEST(missing_runs_are_listed) {
         if (run.finished)
             continue;
         ck_assert_str_eq(szg_table_get_text(tables.missing, row, 0), run.name);
+        const char *state =
+            szg_table_get_text(tables.missing, row, column(tables.missing, "state"));
+        ck_assert(strcmp(state, "begun") == 0 || strcmp(state, "not begun") == 0);
         begun += strstr(szg_table_get_text(tables.missing, row, column(tables.missing, "note")),
                         "begun, not finished") != NULL;
         row++;

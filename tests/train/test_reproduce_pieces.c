@@ -174,10 +174,6 @@ END_TEST
 
 /* ---- Tables ---- */
 
-static const char *text_at(const szg_table *table, int64_t row, const char *name) {
-    return szg_table_get_text(table, row, column(table, name));
-}
-
 START_TEST(switches_compare_seed_by_seed) {
     char *folder = new_folder();
     szg_reproduction_tables tables;

@@ -81,6 +81,17 @@ static inline void train_whole(const char *folder, const char *preset) {
     szg_reproduction_close(&toys);
 }
 
+static inline void open_tables(const char *folder, const char *preset, szg_reproduction **runs,
+                               szg_reproduction_tables *tables) {
+    ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, runs));
+    ck_szg_ok(szg_reproduction_report(test_context(), *runs, NULL, 0, tables));
+}
+
+static inline void close_tables(szg_reproduction **runs, szg_reproduction_tables *tables) {
+    szg_reproduction_tables_close(tables);
+    szg_reproduction_close(runs);
+}
+
 static inline int64_t column(const szg_table *table, const char *name) {
     int64_t index = szg_table_find(table, name);
     ck_assert_int_ge(index, 0);
@@ -90,6 +101,43 @@ static inline int64_t column(const szg_table *table, const char *name) {
 static inline double real_at(const szg_table *table, int64_t row, const char *name) {
     return szg_table_get_real(table, row, column(table, name));
 }
+
+static inline const char *text_at(const szg_table *table, int64_t row, const char *name) {
+    return szg_table_get_text(table, row, column(table, name));
+}
+
+/* ---- What a run left, in other words ---- */
+
+static inline void write_run_text(const char *folder, const char *run, const char *name,
+                                  const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/runs/%s/%s", folder, run, name);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Another number in finished.json. */
+static inline void write_number(const char *folder, const char *run, const char *name,
+                                double value) {
+    char key[64], path[160], *out;
+    size_t size;
+    snprintf(path, sizeof path, "runs/%s/finished.json", run);
+    snprintf(key, sizeof key, "\"%s\":", name);
+    char *text = file_bytes(folder, path, &size);
+    ck_assert_ptr_nonnull(text);
+    const char *at = strstr(text, key);
+    ck_assert_ptr_nonnull(at);
+    ck_assert_int_ge(
+        asprintf(&out, "%.*s%s %.17g%s", (int)(at - text), text, key, value, at + strcspn(at, ",")),
+        0);
+    write_run_text(folder, run, "finished.json", out);
+    free(out);
+    free(text);
+}
+
+/* ---- Processes ---- */
 
 /* A process of its own that trains the preset for `seconds` of its context's clock; 0: whole. */
 static inline pid_t train_apart(const char *folder, const char *preset,

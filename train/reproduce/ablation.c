@@ -12,6 +12,16 @@
 
 enum { LAST_COLUMNS = 2 }; /* method and note: the experiment stands before them */
 
+typedef szg_status open_table(szg_context *context, szg_table **out);
+
+static szg_status open_like(szg_context *context, open_table *open, szg_table **out) {
+    szg_table *like;
+    SZG_TRY(open(context, &like));
+    szg_status status = szgi_experiment_table(context, like, LAST_COLUMNS, out);
+    szg_table_close(&like);
+    return status;
+}
+
 static szg_status append_rows(szg_context *context, szg_table *to, const szg_table *from,
                               const char *experiment, szg_ablation_method method) {
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
@@ -25,6 +35,20 @@ static szg_status append_rows(szg_context *context, szg_table *to, const szg_tab
 }
 
 /* ---- Files ---- */
+
+const char *szgi_reproduction_ablation_name(szg_ablation_method method) {
+    static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "ablation.csv",
+                                        [SZG_ABLATE_VALUES] = "ablation_values.csv",
+                                        [SZG_ABLATE_LATENT_COLUMNS] = "ablation_latent_columns.csv",
+                                        [SZG_ABLATE_CUMULATIVE] = "ablation_cumulative.csv",
+                                        [SZG_ABLATE_ROTATION] = "ablation_rotation.csv"};
+    return names[method];
+}
+
+szg_status szgi_reproduction_ablation_path(szg_context *context, const reproduction_run *run,
+                                           szg_ablation_method method, char **out) {
+    return szgi_path_join(context, run->folder, szgi_reproduction_ablation_name(method), out);
+}
 
 static double real_of(const szg_table *table, int64_t row, const char *column) {
     return szg_table_get_real(table, row, szg_table_find(table, column));
@@ -48,6 +72,7 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
                                   const char *name, const szg_table *table, szg_ablation *out) {
     const szg_model_config *model = &run->config->model;
     int64_t rows = szg_table_rows(table), places = model->layers * (model->heads + 1);
+    bool untested = run->facts.data.test_examples == 0; /* then no accuracy is known */
     SZG_TRY(szgi_ablation_open(context, model->layers, model->heads, out));
     out->accuracy = run->facts.whole;
     for (int64_t i = 0; i < places; i++)
@@ -57,7 +82,11 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
         if (!place || *place != -1)
             return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": layer and head are %s", name,
                              row + 1, place ? "there twice" : "none of the model");
-        if (!(accuracy >= 0 && accuracy <= 1) && !isnan(accuracy))
+        if (szg_table_get_integer(table, row, szg_table_find(table, "seed")) !=
+            (int64_t)run->shown.seed)
+            return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": seed is not %" PRIu64, name,
+                             row + 1, run->shown.seed);
+        if (!(accuracy >= 0 && accuracy <= 1) && !(isnan(accuracy) && untested))
             return szgi_fail(context, SZG_EDATA,
                              "%s: row %" PRId64 ": accuracy %g is not in 0 .. 1", name, row + 1,
                              accuracy);
@@ -140,6 +169,15 @@ static szg_status read_ablation(szg_context *context, const reproduction_run *ru
     return status;
 }
 
+szg_status szgi_reproduction_ablation_read(szg_context *context, const reproduction_run *run,
+                                           szg_ablation_method method, szg_ablation *out) {
+    szg_table *table;
+    SZG_TRY(open_like(context, szg_ablation_table_open, &table));
+    szg_status status = read_ablation(context, run, method, table, out);
+    szg_table_close(&table);
+    return status;
+}
+
 /* ---- The runs of one experiment that were ablated by one method ---- */
 
 typedef struct ablated {
@@ -200,16 +238,6 @@ static szg_status add_experiment(szg_context *context, const szg_reproduction *s
     if (status == SZG_OK)
         status = append_rows(context, deposit, runs.deposit, self->run[first].experiment, method);
     close_ablated(&runs);
-    return status;
-}
-
-typedef szg_status open_table(szg_context *context, szg_table **out);
-
-static szg_status open_like(szg_context *context, open_table *open, szg_table **out) {
-    szg_table *like;
-    SZG_TRY(open(context, &like));
-    szg_status status = szgi_experiment_table(context, like, LAST_COLUMNS, out);
-    szg_table_close(&like);
     return status;
 }
 

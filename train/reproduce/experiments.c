@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include "hypotheses.h"
 #include "reproduce_preset.h"
 
 enum { MOST_RUNS = 10000 };
@@ -150,28 +151,32 @@ static szg_status find_base(szg_context *context, run_place *place, szgi_json_va
     return SZG_OK;
 }
 
-/* Name, profile, configuration and ablation: of the experiment, or of the one that it goes on with.
- */
+/* The experiment's own member, or that of the experiment that it is like. */
+static szgi_json_value inherited(const run_place *place, szgi_json_value first, const char *name) {
+    szgi_json_value own = szgi_json_member(place->origin, name);
+    return szgi_json_kind_of(own) != SZGI_JSON_ABSENT ? own : szgi_json_member(first, name);
+}
+
+/* Name, profile, configuration and ablation: of the experiment, or of the one that it goes
+ * on with. */
 static szg_status describe(szg_context *context, run_place *place, szgi_json_value experiments) {
     SZG_TRY(szgi_json_as_object(context, place->part));
     SZG_TRY(read_name(context, szgi_json_member(place->part, "name"), &place->name));
     SZG_TRY(find_experiment(context, place, experiments, place->name, &place->origin));
     bool again = place->origin.index != place->part.index;
     bool like = szgi_json_has(place->origin, "like");
-    SZG_TRY(
-        szgi_preset_members(context, place->part,
-                            again  ? "name|seeds|tasks|encodings|rotated_heads"
-                            : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config"
-                                   : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
-                                     "config"));
+    SZG_TRY(szgi_preset_members(
+        context, place->part,
+        again  ? "name|seeds|tasks|encodings|rotated_heads"
+        : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config|"
+                 "head"
+               : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
+                 "config|head"));
     SZG_TRY(find_base(context, place, experiments));
     szgi_json_value first = place->like ? place->base : place->origin;
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(first, "profile"), &place->profile));
-    szgi_json_value own = szgi_json_member(place->origin, "ablation");
-    return read_methods(
-        context,
-        szgi_json_kind_of(own) != SZGI_JSON_ABSENT ? own : szgi_json_member(first, "ablation"),
-        &place->methods);
+    SZG_TRY(szgi_head_read(context, szgi_json_member(place->origin, "head"), &place->head));
+    return read_methods(context, inherited(place, first, "ablation"), &place->methods);
 }
 
 /* ---- The order ---- */
@@ -243,7 +248,8 @@ static szg_status add_rounds(szg_context *context, const szg_reproduction_option
 static szg_status read_root(szg_context *context, const szg_reproduction_options *options,
                             szgi_json_value root, szg_reproduction *out) {
     const char *text;
-    SZG_TRY(szgi_preset_members(context, root, "name|about|seeds|config|tasks|experiments"));
+    SZG_TRY(szgi_preset_members(
+        context, root, "name|about|seeds|config|tasks|experiments|hypotheses|early_steps"));
     SZG_TRY(read_name(context, szgi_json_member(root, "name"), &text));
     SZG_TRY(szgi_memory_copy_text(context, text, &out->name));
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(root, "about"), &text));
@@ -258,16 +264,14 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
     if (out->count == 0)
         return szgi_json_fail(context, experiments,
                               "names no run: seeds, tasks and encodings are needed");
-    return SZG_OK;
+    SZG_TRY(szgi_heads_link(context, options->preset, out));
+    return szgi_hypotheses_read(context, root, out);
 }
 
 szg_status szgi_preset_read(szg_context *context, const szg_reproduction_options *options,
                             szg_reproduction *out) {
-    szgi_json *json;
-    SZG_TRY(szgi_json_read(context, options->preset, &json));
-    szg_status status = read_root(context, options, szgi_json_root(json), out);
-    if (status == SZG_OK)
-        status = szgi_json_text(context, szgi_json_root(json), 0, &out->preset);
-    szgi_json_close(&json);
-    return status;
+    SZG_TRY(szgi_json_read(context, options->preset, &out->document));
+    szgi_json_value root = szgi_json_root(out->document);
+    SZG_TRY(read_root(context, options, root, out));
+    return szgi_json_text(context, root, 0, &out->preset);
 }

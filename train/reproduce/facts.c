@@ -1,4 +1,4 @@
-/* What stands in a finished run's folder, and what is known of its data. */
+/* What stands in the folder of a run that finished or failed, and what is known of its data. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -137,15 +137,25 @@ static const struct {
 };
 enum { ORIGINS = sizeof origins / sizeof *origins };
 
-static szg_status add_facts(szg_context *context, const reproduction_run *run, szgi_json *json) {
-    szgi_json *config;
-    SZG_TRY(szgi_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
+/* What its file says of a run. */
+typedef szg_status add_facts_fn(szg_context *context, const reproduction_run *run, szgi_json *json);
+
+static szg_status add_finished(szg_context *context, const reproduction_run *run, szgi_json *json) {
     for (int i = 0; i < FACTS; i++) {
         const void *field = (const char *)&run->facts + facts[i].offset;
         SZG_TRY(facts[i].real
                     ? szgi_json_add_real(context, json, facts[i].name, *(const double *)field)
                     : szgi_json_add_integer(context, json, facts[i].name, *(const int64_t *)field));
     }
+    return SZG_OK;
+}
+
+/* Which run it is, what its file says, and which program with which configuration says so. */
+static szg_status add_facts(szg_context *context, const reproduction_run *run, add_facts_fn *add,
+                            szgi_json *json) {
+    szgi_json *config;
+    SZG_TRY(szgi_json_add_integer(context, json, "seed", (int64_t)run->shown.seed));
+    SZG_TRY(add(context, run, json));
     for (int i = 0; i < ORIGINS; i++)
         SZG_TRY(szgi_json_add_text(context, json, origins[i].name,
                                    (const char *)&run->facts + origins[i].offset));
@@ -153,18 +163,33 @@ static szg_status add_facts(szg_context *context, const reproduction_run *run, s
     return szgi_json_add(context, json, "config", &config);
 }
 
-szg_status szgi_facts_write(szg_context *context, const reproduction_run *run) {
+static szg_status write_facts(szg_context *context, const reproduction_run *run, const char *name,
+                              add_facts_fn *add) {
     szgi_json *json = NULL;
     char *path;
-    SZG_TRY(szgi_path_join(context, run->folder, "finished.json", &path));
+    SZG_TRY(szgi_path_join(context, run->folder, name, &path));
     szg_status status = szgi_json_open_object(context, &json);
     if (status == SZG_OK)
-        status = add_facts(context, run, json);
+        status = add_facts(context, run, add, json);
     if (status == SZG_OK)
         status = szgi_json_write(context, json, path);
     szgi_json_close(&json);
     szgi_memory_free(path);
     return status;
+}
+
+szg_status szgi_facts_write(szg_context *context, const reproduction_run *run) {
+    return write_facts(context, run, "finished.json", add_finished);
+}
+
+/* A recorded configuration as this program writes it: keys that are younger have their defaults. */
+static szg_status complete_config(szg_context *context, szgi_json_value config, char **out) {
+    szg_train_config complete;
+    char *text;
+    SZG_TRY(szgi_json_text(context, config, 0, &text));
+    szg_status status = szgi_train_config_parse(context, "config", text, &complete);
+    szgi_memory_free(text);
+    return status == SZG_OK ? szgi_train_config_text(context, &complete, 0, out) : status;
 }
 
 szg_status szgi_facts_compare_config(szg_context *context, const reproduction_run *run,
@@ -173,7 +198,7 @@ szg_status szgi_facts_compare_config(szg_context *context, const reproduction_ru
     SZG_TRY(szgi_json_as_object(context, config));
     szg_status status = szgi_train_config_text(context, run->config, 0, &wanted);
     if (status == SZG_OK)
-        status = szgi_json_text(context, config, 0, &found);
+        status = complete_config(context, config, &found);
     if (status == SZG_OK && strcmp(wanted, found) != 0)
         status = szgi_json_fail(context, config,
                                 "the run was finished with another configuration: choose another "
@@ -214,13 +239,19 @@ static szg_status take_fact(szg_context *context, szgi_json_value root, const fa
     return szgi_json_fail(context, value, "is %.17g, not %s", number, known->range);
 }
 
-szg_status szgi_facts_take(szg_context *context, szgi_json_value root, reproduction_run *run) {
+static szg_status check_run(szg_context *context, szgi_json_value root,
+                            const reproduction_run *run) {
     int64_t seed;
     SZG_TRY(szgi_facts_compare_config(context, run, szgi_json_member(root, "config")));
     SZG_TRY(szgi_json_as_integer(context, szgi_json_member(root, "seed"), &seed));
     if (seed != (int64_t)run->shown.seed)
         return szgi_json_fail(context, szgi_json_member(root, "seed"),
                               "is not %" PRIu64 ", the seed of %s", run->shown.seed, run->name);
+    return SZG_OK;
+}
+
+szg_status szgi_facts_take(szg_context *context, szgi_json_value root, reproduction_run *run) {
+    SZG_TRY(check_run(context, root, run));
     for (int i = 0; i < FACTS; i++)
         SZG_TRY(take_fact(context, root, &facts[i], &run->facts));
     if (run->facts.epochs > run->config->loop.epochs)
@@ -232,19 +263,71 @@ szg_status szgi_facts_take(szg_context *context, szgi_json_value root, reproduct
     return SZG_OK;
 }
 
-szg_status szgi_facts_read(szg_context *context, reproduction_run *run) {
+typedef szg_status take_facts_fn(szg_context *context, szgi_json_value root, reproduction_run *run);
+
+/* Nothing where the file is not there. */
+static szg_status read_facts(szg_context *context, reproduction_run *run, const char *name,
+                             take_facts_fn *take) {
     szgi_json *json;
     char *path;
-    run->shown.finished = false;
-    SZG_TRY(szgi_path_join(context, run->folder, "finished.json", &path));
+    SZG_TRY(szgi_path_join(context, run->folder, name, &path));
     szg_status status = SZG_OK;
     if (access(path, F_OK) == 0) {
         status = szgi_json_read(context, path, &json);
         if (status == SZG_OK) {
-            status = szgi_facts_take(context, szgi_json_root(json), run);
+            status = take(context, szgi_json_root(json), run);
             szgi_json_close(&json);
         }
     }
     szgi_memory_free(path);
     return status;
+}
+
+szg_status szgi_facts_read(szg_context *context, reproduction_run *run) {
+    run->shown.finished = false;
+    return read_facts(context, run, "finished.json", szgi_facts_take);
+}
+
+/* ---- failed.json ---- */
+
+static szg_status add_failure(szg_context *context, const reproduction_run *run, szgi_json *json) {
+    SZG_TRY(szgi_json_add_integer(context, json, "failed_step", run->shown.failed_step));
+    return szgi_json_add_text(context, json, "reason", run->reason);
+}
+
+static void set_failure(reproduction_run *run, int64_t step, char *reason) {
+    szgi_memory_free(run->reason);
+    run->reason = reason;
+    run->shown.failed = true;
+    run->shown.failed_step = step;
+}
+
+szg_status szgi_failure_write(szg_context *context, reproduction_run *run, int64_t step) {
+    char *reason;
+    SZG_TRY(szgi_memory_copy_text(context, szg_context_message(context), &reason));
+    set_failure(run, step, reason);
+    return write_facts(context, run, "failed.json", add_failure);
+}
+
+static szg_status take_failure(szg_context *context, szgi_json_value root, reproduction_run *run) {
+    szgi_json_value step = szgi_json_member(root, "failed_step");
+    const char *reason;
+    char *copy;
+    int64_t steps;
+    SZG_TRY(check_run(context, root, run));
+    if (run->shown.finished)
+        return szgi_json_fail(context, root,
+                              "says that the run failed, and finished.json that it is finished: "
+                              "remove the one that is not of this run");
+    SZG_TRY(szgi_json_as_integer(context, step, &steps));
+    if (steps < 0)
+        return szgi_json_fail(context, step, "is %" PRId64 ", not an integer from 0", steps);
+    SZG_TRY(szgi_json_as_text(context, szgi_json_member(root, "reason"), &reason));
+    SZG_TRY(szgi_memory_copy_text(context, reason, &copy));
+    set_failure(run, steps, copy);
+    return take_origin(context, root, run);
+}
+
+szg_status szgi_failure_read(szg_context *context, reproduction_run *run) {
+    return read_facts(context, run, "failed.json", take_failure);
 }

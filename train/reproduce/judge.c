@@ -31,9 +31,12 @@ static double real_of(const szg_table *table, int64_t row, const char *column) {
 }
 
 /* Every number is there (an accuracy of no examples is not), and a share is one. */
-static szg_status judge_metrics_row(szg_context *context, const char *name, const szg_table *table,
-                                    int64_t row) {
+static szg_status judge_metrics_row(szg_context *context, const reproduction_run *run,
+                                    const char *name, const szg_table *table, int64_t row) {
     double loss = real_of(table, row, "loss"), accuracy = real_of(table, row, "accuracy");
+    if (szg_table_get_integer(table, row, szg_table_find(table, "seed")) !=
+        (int64_t)run->shown.seed)
+        return fail_row(context, name, row, "seed is not the run's");
     if (!(real_of(table, row, "step") >= 0))
         return fail_row(context, name, row, "step is not 0 or more");
     if (!is_empty(table, row, "loss") && !(loss >= 0 && isfinite(loss)))
@@ -55,7 +58,7 @@ static szg_status judge_metrics_rows(szg_context *context, const reproduction_ru
             return fail_row(context, name, row, "split is neither train nor test");
         if (szg_table_get_integer(table, row, szg_table_find(table, "epoch")) != ++epochs[which])
             return fail_row(context, name, row, "epoch is not the next one of its split");
-        SZG_TRY(judge_metrics_row(context, name, table, row));
+        SZG_TRY(judge_metrics_row(context, run, name, table, row));
     }
     for (int which = 0; which < 1 + (run->facts.data.test_examples > 0); which++)
         if (epochs[which] < wanted)

@@ -99,6 +99,33 @@ static szg_status add_sections(szg_context *context, override_list *list, szgi_j
 
 /* ---- One run ---- */
 
+/* A run that waits for its head has the first one until then. */
+static szg_status add_head(szg_context *context, override_list *list, const head_rule *head) {
+    char layer[24];
+    if (!head->of)
+        return SZG_OK;
+    snprintf(layer, sizeof layer, "%" PRId64, head->layer);
+    SZG_TRY(add_override(context, list, "intervention.layer", layer));
+    return add_override(context, list, "intervention.head", "0");
+}
+
+/* The rule's are the only ones: the head would be that of another layer, or not the one that is
+ * asked for. */
+static szg_status check_head(szg_context *context, const override_list *list,
+                             const head_rule *head) {
+    static const char *const keys[] = {"intervention.layer=", "intervention.head="};
+    for (size_t k = 0; head->of && k < sizeof keys / sizeof *keys; k++) {
+        int64_t found = 0;
+        for (int64_t i = 0; i < list->count; i++)
+            found += strncmp(list->text[i], keys[k], strlen(keys[k])) == 0;
+        if (found > 1)
+            return szgi_fail(context, SZG_EINVAL,
+                             "%.*s follows from the member `head` of the experiment: leave it out",
+                             (int)strlen(keys[k]) - 1, keys[k]);
+    }
+    return SZG_OK;
+}
+
 static szg_status read_config(szg_context *context, const run_place *place, szg_train_config *out) {
     override_list list = {0};
     szg_status status;
@@ -113,7 +140,11 @@ static szg_status read_config(szg_context *context, const run_place *place, szg_
                  done);
     SZG_TRY_GOTO(status, add_sections(context, &list, szgi_json_member(place->origin, "config")),
                  done);
-    status = szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
+    SZG_TRY_GOTO(status, add_head(context, &list, &place->head), done);
+    status = check_head(context, &list, &place->head);
+    if (status == SZG_OK)
+        status =
+            szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
     if (status == SZG_EINVAL)
         status = SZG_EDATA; /* of the file, not of the command line */
     for (int64_t i = 0; i < place->options->override_count && status == SZG_OK; i++) {
@@ -126,6 +157,8 @@ static szg_status read_config(szg_context *context, const run_place *place, szg_
                        : szgi_fail(context, SZG_EINVAL,
                                    "\"%.80s\" is not key=value, such as loop.epochs=2", text);
     }
+    if (status == SZG_OK)
+        status = check_head(context, &list, &place->head);
     if (status == SZG_OK && place->options->override_count > 0)
         status =
             szg_train_config_read(context, NULL, (const char *const *)list.text, list.count, out);
@@ -178,6 +211,7 @@ static szg_status open_run(szg_context *context, const run_place *place, szg_rep
     SZG_TRY(szgi_memory_reserve(context, &out->run, &out->room, out->count, 1));
     out->run[own].first = *latest < 0 ? own : out->run[*latest].first;
     out->run[own].next = -1;
+    out->run[own].needs = -1;
     if (*latest >= 0)
         out->run[*latest].next = own;
     *latest = own;
@@ -198,6 +232,8 @@ szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
     SZG_TRY(szgi_memory_copy_text(context, run->config->model.encoding, &run->encoding));
     if (place->like)
         SZG_TRY(szgi_memory_copy_text(context, place->like, &run->like));
+    run->head = place->head;
+    run->head_state = run->head.of ? HEAD_OPEN : HEAD_KNOWN;
     run->shown = (szg_reproduction_run){.name = run->name,
                                         .experiment = run->experiment,
                                         .like = run->like,
@@ -205,7 +241,9 @@ szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
                                         .task = szgi_task_name(run->config->data.task),
                                         .seed = (uint64_t)place->seed,
                                         .rotated_heads = place->rotated,
+                                        .failed_step = -1,
                                         .methods = methods_of(place, run->config),
+                                        .settled = !run->head.of,
                                         .config = run->config};
     return SZG_OK;
 }

@@ -1,14 +1,53 @@
 /* A reproduction: opening, and its tables. */
+#include <unistd.h>
+
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/options.h"
 
+#include "hypotheses.h"
 #include "reproduce_private.h"
+
+/* A run whose head is not known cannot be judged. */
+static szg_status refuse_finished(szg_context *context, const szg_reproduction *self,
+                                  const reproduction_run *run) {
+    const char *of = self->run[run->needs].name;
+    char *path, words[HEAD_WORDS];
+    SZG_TRY(szgi_path_join(context, run->folder, "finished.json", &path));
+    szg_status status = SZG_OK;
+    if (access(path, F_OK) == 0)
+        status = run->head_state == HEAD_OPEN
+                     ? szgi_fail(context, SZG_EDATA,
+                                 "%s: the run is finished, and %s, whose ablation says on which "
+                                 "head it intervenes, is not: copy that run too, or remove "
+                                 "finished.json to train this one again",
+                                 path, of)
+                     : szgi_fail(context, SZG_EDATA,
+                                 "%s: the run is finished, and %s: there is no head to intervene "
+                                 "on: remove this run's folder",
+                                 path, szgi_head_absence(self, run, words));
+    szgi_memory_free(path);
+    return status;
+}
 
 /* A folder of an earlier run, or a copy of one: weights are not needed, as nothing reads those of a
  * finished run. */
-static szg_status find_run(szg_context *context, reproduction_run *run) {
+static szg_status find_run(szg_context *context, const szg_reproduction *self,
+                           reproduction_run *run) {
+    SZG_TRY(szgi_head_settle(context, self, run));
+    if (run->head_state != HEAD_KNOWN)
+        return refuse_finished(context, self, run);
     SZG_TRY(szgi_facts_read(context, run));
+    SZG_TRY(szgi_failure_read(context, run));
     return run->shown.finished ? szgi_reproduction_judge(context, run) : SZG_OK;
+}
+
+/* Those that wait for another run come after the others. */
+static szg_status find_runs(szg_context *context, szg_reproduction *self, bool waiting) {
+    for (int64_t i = 0; i < self->count; i++)
+        if (waiting == (self->run[i].needs >= 0))
+            SZG_TRY(find_run(context, self, &self->run[i]));
+    return SZG_OK;
 }
 
 static szg_status find_folders(szg_context *context, szg_reproduction *self, const char *folder) {
@@ -16,13 +55,12 @@ static szg_status find_folders(szg_context *context, szg_reproduction *self, con
     SZG_TRY(szgi_memory_copy_text(context, folder, &self->folder));
     SZG_TRY(szgi_path_join(context, folder, "runs", &runs));
     szg_status status = SZG_OK;
-    for (int64_t i = 0; i < self->count && status == SZG_OK; i++) {
+    for (int64_t i = 0; i < self->count && status == SZG_OK; i++)
         status = szgi_path_join(context, runs, self->run[i].name, &self->run[i].folder);
-        if (status == SZG_OK)
-            status = find_run(context, &self->run[i]);
-    }
     szgi_memory_free(runs);
-    return status;
+    if (status == SZG_OK)
+        status = find_runs(context, self, false);
+    return status == SZG_OK ? find_runs(context, self, true) : status;
 }
 
 szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options,
@@ -49,9 +87,12 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
         szgi_memory_free(self->run[i].like);
         szgi_memory_free(self->run[i].encoding);
         szgi_memory_free(self->run[i].folder);
+        szgi_memory_free(self->run[i].reason);
         szgi_memory_free(self->run[i].config);
     }
     szgi_memory_free(self->run);
+    szgi_memory_free(self->hypothesis);
+    szgi_json_close(&self->document);
     szgi_memory_free(self->folder);
     szgi_memory_free(self->preset);
     szgi_memory_free(self->about);
@@ -94,6 +135,8 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_reproduction_runs(context, self, &out->runs));
     SZG_TRY(szgi_reproduction_curves(context, self, &out->curves));
     SZG_TRY(szgi_reproduction_contraction(context, self, &out->contraction));
+    SZG_TRY(szgi_reproduction_arms(context, self, &out->arms));
+    SZG_TRY(szgi_reproduction_hypotheses(context, self, &out->hypotheses, &out->pairs));
     return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
@@ -108,10 +151,11 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {&tables->table1,   &tables->switches, &tables->items,
-                               &tables->settings, &tables->sweep,    &tables->needs,
-                               &tables->missing,  &tables->runs,     &tables->curves,
-                               &tables->ablation, &tables->deposit,  &tables->contraction};
+    szg_table **const all[] = {&tables->table1,   &tables->switches,   &tables->items,
+                               &tables->settings, &tables->sweep,      &tables->needs,
+                               &tables->missing,  &tables->runs,       &tables->curves,
+                               &tables->ablation, &tables->deposit,    &tables->contraction,
+                               &tables->arms,     &tables->hypotheses, &tables->pairs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

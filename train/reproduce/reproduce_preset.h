@@ -16,6 +16,7 @@ typedef struct run_place {
     const char *name, *like, *profile, *task, *encoding;
     int64_t seed, rotated;
     unsigned methods;
+    head_rule head;
     /* [experiments of the file]: their names, NULL until they are read, and, by `origin`, the
      * latest run; -1: none yet. */
     const char **names;
@@ -25,6 +26,10 @@ typedef struct run_place {
 /* Refuses members of an object that are none of `known` ("a|b|c"). */
 SZG_CHECK_RESULT szg_status szgi_preset_members(szg_context *context, szgi_json_value object,
                                                 const char *known);
+
+/* Reads the member `head` of an experiment; absent: no rule. */
+SZG_CHECK_RESULT szg_status szgi_head_read(szg_context *context, szgi_json_value value,
+                                           head_rule *out);
 
 /* Appends the run at `place`. */
 SZG_CHECK_RESULT szg_status szgi_preset_add_run(szg_context *context, const run_place *place,

@@ -26,9 +26,30 @@ typedef struct run_facts {
     char version[32], commit[64], backend[32], device[256];
 } run_facts;
 
+/* Which head a run intervenes on: that of another run of its seed and task. The texts are the
+ * preset's. */
+typedef struct head_rule {
+    const char *of, *encoding; /* the other run's experiment and encoding; NULL: no rule */
+    int64_t layer;
+    bool other; /* not the head with the largest drop: one of the others, drawn */
+} head_rule;
+
+/* What is known of that head. */
+typedef enum head_state {
+    HEAD_KNOWN,  /* without a rule too: the configuration is final */
+    HEAD_OPEN,   /* the other run is not finished */
+    HEAD_ABSENT, /* no head of the other run has a drop: the run is left out */
+    HEAD_FAILED  /* the other run failed, and this one with it */
+} head_state;
+
 typedef struct reproduction_run {
     szg_reproduction_run shown; /* its texts are owned by the members below */
     char *name, *experiment, *like, *encoding, *folder;
+    char *reason; /* what failed.json says of the failure; NULL: none */
+    head_rule head;
+    head_state head_state;
+    int64_t needs;      /* the run that the rule speaks of; -1: none */
+    int64_t intervened; /* where there is a rule and the head is known */
     szg_train_config *config;
     run_facts facts; /* where it is finished */
     /* Runs of the same experiment in their order: the first of them, and the one after this; -1:
@@ -50,8 +71,12 @@ void szgi_experiment_row(szgi_row *row, const szg_table *from, int64_t at, int64
 
 struct szg_reproduction {
     char *name, *about, *preset, *folder; /* folder NULL: none */
+    szgi_json *document;                  /* the preset; rules and hypotheses point into it */
     reproduction_run *run;
     int64_t count, room;
+    struct szgi_hypothesis *hypothesis; /* hypotheses.h */
+    int64_t hypotheses;
+    int64_t early_steps; /* of a run that count as early; 0: those before accuracy leaves chance */
 };
 
 /* Whether no earlier run belongs to the experiment of run `index`. */
@@ -64,13 +89,6 @@ static inline bool reproduction_begins_experiment(const szg_reproduction *self, 
 /* Whether the run's folder holds a checkpoint to go on from. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_is_begun(szg_context *context,
                                                        const reproduction_run *run, bool *out);
-
-/* FOLDER/ablation.csv, or ablation_METHOD.csv for another method than `output`; free with
- * szgi_memory_free. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_path(szg_context *context,
-                                                            const reproduction_run *run,
-                                                            szg_ablation_method method, char **out);
-const char *szgi_reproduction_ablation_name(szg_ablation_method method);
 
 /* ---- reproduce_needs.c ---- */
 
@@ -91,6 +109,30 @@ SZG_CHECK_RESULT szg_status szgi_preset_read(szg_context *context,
                                              const szg_reproduction_options *options,
                                              szg_reproduction *out);
 
+/* ---- heads.c ---- */
+
+/* The first run of an experiment with this encoding, task and seed (-1: any seed); -1: none. */
+int64_t szgi_run_find(const szg_reproduction *self, const char *experiment, const char *encoding,
+                      const char *task, int64_t seed);
+
+/* Finds the run that each rule speaks of; `path`: of the preset. SZG_EDATA: there is none, or it
+ * cannot say which head. */
+SZG_CHECK_RESULT szg_status szgi_heads_link(szg_context *context, const char *path,
+                                            szg_reproduction *self);
+/* Completes the configuration of a run with a rule if the other run is finished or failed; else
+ * does nothing. */
+SZG_CHECK_RESULT szg_status szgi_head_settle(szg_context *context, const szg_reproduction *self,
+                                             reproduction_run *run);
+/* Whether the run will never be trained, as there is no head to intervene on; and why. */
+static inline bool reproduction_lacks_head(const reproduction_run *run) {
+    return run->head_state == HEAD_ABSENT || run->head_state == HEAD_FAILED;
+}
+enum { HEAD_WORDS = SZG_CONFIG_TEXT + 320 };
+const char *szgi_head_absence(const szg_reproduction *self, const reproduction_run *run,
+                              char out[HEAD_WORDS]);
+/* The head that a rule for the `other` one takes: drawn from seed and layer, never `worst`. */
+int64_t szgi_head_other(uint64_t seed, int64_t layer, int64_t heads, int64_t worst);
+
 /* ---- reproduce_facts.c ---- */
 
 SZG_CHECK_RESULT szg_status szgi_facts_of_data(szg_context *context, const szg_train_config *config,
@@ -103,6 +145,13 @@ SZG_CHECK_RESULT szg_status szgi_facts_read(szg_context *context, reproduction_r
 /* As szgi_facts_read, from a document. */
 SZG_CHECK_RESULT szg_status szgi_facts_take(szg_context *context, szgi_json_value root,
                                             reproduction_run *run);
+
+/* failed.json in the run's folder: after how many steps loss or gradient were not finite, and what
+ * training said. Writing takes the context's message; both set run->shown and run->reason. Reading,
+ * SZG_EDATA: malformed, of another configuration, or beside finished.json. */
+SZG_CHECK_RESULT szg_status szgi_failure_write(szg_context *context, reproduction_run *run,
+                                               int64_t step);
+SZG_CHECK_RESULT szg_status szgi_failure_read(szg_context *context, reproduction_run *run);
 
 /* SZG_EDATA: it is not the run's configuration. */
 SZG_CHECK_RESULT szg_status szgi_facts_compare_config(szg_context *context,
@@ -118,6 +167,19 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_judge(szg_context *context,
                                                     const reproduction_run *run);
 
 /* ---- reproduce_ablation.c ---- */
+
+/* FOLDER/ablation.csv, or ablation_METHOD.csv for another method than `output`; free with
+ * szgi_memory_free. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_path(szg_context *context,
+                                                            const reproduction_run *run,
+                                                            szg_ablation_method method, char **out);
+const char *szgi_reproduction_ablation_name(szg_ablation_method method);
+
+/* Accuracies of a finished run without each head; free with szg_ablation_close. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_read(szg_context *context,
+                                                            const reproduction_run *run,
+                                                            szg_ablation_method method,
+                                                            szg_ablation *out);
 
 /* SZG_EDATA: the bytes are no ablation of every head of the run's model by the method. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_judge(szg_context *context,
@@ -156,6 +218,12 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_contraction(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_reproduction_ablation(szg_context *context,
                                                        const szg_reproduction *self,
                                                        szg_table **ablation, szg_table **deposit);
+/* Both leave their tables NULL where the preset has no hypotheses. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_arms(szg_context *context,
+                                                   const szg_reproduction *self, szg_table **out);
+SZG_CHECK_RESULT szg_status szgi_reproduction_hypotheses(szg_context *context,
+                                                         const szg_reproduction *self,
+                                                         szg_table **hypotheses, szg_table **pairs);
 SZG_CHECK_RESULT szg_status szgi_reproduction_needs(szg_context *context,
                                                     const szg_reproduction *self,
                                                     const szg_reproduction *other,

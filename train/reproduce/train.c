@@ -13,22 +13,9 @@
 #include <szego/version.h>
 
 #include "reproduce_private.h"
+#include "train/run/train.h"
 
 /* ---- Files ---- */
-
-const char *szgi_reproduction_ablation_name(szg_ablation_method method) {
-    static const char *const names[] = {[SZG_ABLATE_OUTPUT] = "ablation.csv",
-                                        [SZG_ABLATE_VALUES] = "ablation_values.csv",
-                                        [SZG_ABLATE_LATENT_COLUMNS] = "ablation_latent_columns.csv",
-                                        [SZG_ABLATE_CUMULATIVE] = "ablation_cumulative.csv",
-                                        [SZG_ABLATE_ROTATION] = "ablation_rotation.csv"};
-    return names[method];
-}
-
-szg_status szgi_reproduction_ablation_path(szg_context *context, const reproduction_run *run,
-                                           szg_ablation_method method, char **out) {
-    return szgi_path_join(context, run->folder, szgi_reproduction_ablation_name(method), out);
-}
 
 szg_status szgi_reproduction_is_begun(szg_context *context, const reproduction_run *run,
                                       bool *out) {
@@ -105,12 +92,18 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
     return status;
 }
 
+/* A run whose numbers stop being finite has failed, which is no failure of the call. */
 static szg_status train(szg_context *context, reproduction_run *run, const szg_dataset *data) {
     szg_train_options options = {
         SZG_INIT(szg_train_options), .config = run->config, .data = data,
         .seed = run->shown.seed,     .folder = run->folder, .resume = true};
     szg_train_result result;
-    SZG_TRY(szg_train_run(context, &options, &result));
+    int64_t lost_at;
+    name_origin(context, &run->facts);
+    szg_status status = szgi_train_run(context, &options, &result, &lost_at);
+    if (lost_at >= 0)
+        return szgi_failure_write(context, run, lost_at);
+    SZG_TRY(status);
     run->facts.steps = result.steps;
     run->facts.epochs = result.epochs;
     run->facts.train_loss = result.train_loss;
@@ -165,10 +158,10 @@ static szg_status finish_run(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_folder_create(context, run->folder));
     SZG_TRY(szg_dataset_open(context, run->config, &data));
     szg_status status = train(context, run, &data);
-    if (status == SZG_OK)
+    if (status == SZG_OK && !run->shown.failed)
         status = conclude(context, self, &data, run);
     szg_dataset_close(&data);
-    run->shown.finished = status == SZG_OK;
+    run->shown.finished = status == SZG_OK && !run->shown.failed;
     return status;
 }
 
@@ -217,7 +210,7 @@ static szg_status finish_and_measure(szg_context *context, const szg_reproductio
     bool begun;
     SZG_TRY(szgi_reproduction_is_begun(context, run, &begun));
     SZG_TRY(finish_run(context, self, run));
-    if (begun)
+    if (begun || run->shown.failed)
         return SZG_OK;
     SZG_TRY(szgi_reproduction_operations(context, run, &training, &ablation));
     now->operations += training + ablation;
@@ -225,9 +218,24 @@ static szg_status finish_and_measure(szg_context *context, const szg_reproductio
     return SZG_OK;
 }
 
-/* What a person needs to know of a failure. */
+/* How many runs are finished, and how many will never be. */
+static int64_t count_finished(const szg_reproduction *self) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < self->count; i++)
+        count += self->run[i].shown.finished;
+    return count;
+}
+
+static int64_t count_given_up(const szg_reproduction *self) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < self->count; i++)
+        count += self->run[i].shown.failed || reproduction_lacks_head(&self->run[i]);
+    return count;
+}
+
+/* What a person needs to know of an error. */
 static szg_status explain(szg_context *context, szg_status status, const szg_reproduction *self,
-                          int64_t done, const reproduction_run *run) {
+                          const reproduction_run *run) {
     if (status != SZG_ECANCEL)
         return szgi_fail_prefix(context, status, "%s", run->name);
     if (!szg_context_is_cancelled(context))
@@ -235,51 +243,71 @@ static szg_status explain(szg_context *context, szg_status status, const szg_rep
     return szgi_fail(context, SZG_ECANCEL,
                      "interrupted in %s, %" PRId64 " of %" PRId64
                      " runs are finished: the same command continues where it stopped",
-                     run->name, done, self->count);
+                     run->name, count_finished(self), self->count);
 }
 
 static szg_status train_run(szg_context *context, szg_reproduction *self, piece *now,
-                            reproduction_run *run, int64_t *done) {
-    szgi_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s", *done + 1, self->count,
-             run->name);
+                            reproduction_run *run) {
+    szgi_say(context, SZG_NOTE, "run %" PRId64 " of %" PRId64 ": %s",
+             count_finished(self) + count_given_up(self) + 1, self->count, run->name);
     szg_status status = finish_and_measure(context, self, now, run);
     if (status != SZG_OK)
-        return explain(context, status, self, *done, run);
-    ++*done;
-    szgi_say(context, SZG_NOTE, "%s: test accuracy %.4f", run->name, run->facts.test_accuracy);
+        return explain(context, status, self, run);
+    if (run->shown.failed)
+        szgi_say(context, SZG_WARNING, "%s: failed: %s", run->name, run->reason);
+    else
+        szgi_say(context, SZG_NOTE, "%s: test accuracy %.4f", run->name, run->facts.test_accuracy);
     return SZG_OK;
 }
 
-static szg_status train_all(szg_context *context, szg_reproduction *self, piece *now,
-                            int64_t *done) {
-    for (int64_t i = 0; i < self->count; i++) {
-        reproduction_run *run = &self->run[i];
-        bool enough = true;
-        if (run->shown.finished)
-            continue;
-        if (now->seconds > 0)
-            SZG_TRY(fits(context, self, now, run, &enough));
-        if (!enough)
-            return SZG_OK;
-        SZG_TRY(train_run(context, self, now, run, done));
+/* Whether there is nothing to train: a run whose head does not exist is left out. */
+static szg_status is_left_out(szg_context *context, const szg_reproduction *self,
+                              reproduction_run *run, bool *out) {
+    char words[HEAD_WORDS];
+    SZG_TRY(szgi_head_settle(context, self, run));
+    *out = reproduction_lacks_head(run);
+    if (*out)
+        szgi_say(context, SZG_NOTE, "%s: left out: %s", run->name,
+                 szgi_head_absence(self, run, words));
+    return SZG_OK;
+}
+
+/* A run, and before it the one that says on which head it intervenes, which waits for none. */
+static szg_status train_at(szg_context *context, szg_reproduction *self, piece *now, int64_t at,
+                           bool *enough) {
+    reproduction_run *run = &self->run[at];
+    bool left_out = false;
+    if (run->shown.finished || run->shown.failed)
+        return SZG_OK;
+    if (run->needs >= 0) {
+        SZG_TRY(train_at(context, self, now, run->needs, enough));
+        if (*enough)
+            SZG_TRY(is_left_out(context, self, run, &left_out));
     }
+    if (*enough && !left_out && now->seconds > 0)
+        SZG_TRY(fits(context, self, now, run, enough));
+    return *enough && !left_out ? train_run(context, self, now, run) : SZG_OK;
+}
+
+static szg_status train_all(szg_context *context, szg_reproduction *self, piece *now) {
+    bool enough = true;
+    for (int64_t i = 0; i < self->count && enough; i++)
+        SZG_TRY(train_at(context, self, now, i, &enough));
     return SZG_OK;
 }
 
 szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reproduction,
                                   double seconds) {
     piece now = {.seconds = seconds, .end = szgi_context_seconds(context) + seconds};
-    int64_t done = 0;
     if (!reproduction->folder)
         return szgi_fail(context, SZG_EINVAL, "reproduction: no folder to train in");
-    for (int64_t i = 0; i < reproduction->count; i++)
-        done += reproduction->run[i].shown.finished;
     szg_context_set_deadline(context, seconds);
-    szg_status status = train_all(context, reproduction, &now, &done);
+    szg_status status = train_all(context, reproduction, &now);
     szg_context_set_deadline(context, 0);
     if (status == SZG_ECANCEL && !szg_context_is_cancelled(context))
         status = SZG_OK; /* the time is up */
-    if (status == SZG_OK && done < reproduction->count)
+    int64_t done = count_finished(reproduction);
+    if (status == SZG_OK && done + count_given_up(reproduction) < reproduction->count)
         szgi_say(context, SZG_NOTE,
                  "%" PRId64 " of %" PRId64
                  " runs are finished: the same command continues where it stopped",

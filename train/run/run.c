@@ -142,11 +142,14 @@ static szg_status report(run *self) {
     double begin = szgi_context_seconds(self->context);
     if (self->test)
         SZG_TRY(szgi_evaluation_run(self->context, self->test, &test, NULL));
-    if (!isfinite(test.loss))
+    if (!isfinite(test.loss)) {
+        self->trainer.lost = true;
+        self->trainer.lost_at = self->progress.step;
         return szgi_fail(self->context, SZG_EDATA,
                          "step %" PRId64 ": the loss on the test examples is not finite: lower "
                          "loop.learning_rate or lengthen loop.warmup",
                          self->progress.step);
+    }
     self->time.evaluate = szgi_context_seconds(self->context) - begin;
     return log_both(self, &test);
 }
@@ -438,9 +441,10 @@ static szg_status perform(run *self, szg_train_result *out) {
     return szgi_metrics_summarise(self->context, options->folder, out);
 }
 
-szg_status szg_train_run(szg_context *context, const szg_train_options *options,
-                         szg_train_result *out) {
+szg_status szgi_train_run(szg_context *context, const szg_train_options *options,
+                          szg_train_result *out, int64_t *lost_at) {
     *out = (szg_train_result){0};
+    *lost_at = -1;
     szg_train_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_train_options, options, &own));
     run *self;
@@ -454,6 +458,8 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                     .data = szgi_dataset_digest(own.data),
                                     .classes = own.data->classes};
     szg_status status = perform(self, out);
+    if (status == SZG_EDATA && self->trainer.lost)
+        *lost_at = self->trainer.lost_at;
     szg_table_close(&self->measured);
     szgi_curvature_close(context, &self->curvature);
     szgi_evaluation_close(context, &self->test);
@@ -461,4 +467,10 @@ szg_status szg_train_run(szg_context *context, const szg_train_options *options,
     szgi_run_folder_close(&self->folder);
     szgi_memory_free(self);
     return status;
+}
+
+szg_status szg_train_run(szg_context *context, const szg_train_options *options,
+                         szg_train_result *out) {
+    int64_t lost_at;
+    return szgi_train_run(context, options, out, &lost_at);
 }

@@ -12,6 +12,11 @@ SZGI_BEGIN_DECLS
 SZG_CHECK_RESULT szg_status szgi_model_save(szg_context *context, const szg_model *model,
                                             const char *path, uint64_t seed, int64_t step);
 
+/* As szg_train_run. *lost_at: the steps that were done when loss or gradient were not finite, which
+ * SZG_EDATA is about; -1: it is about something else, or there is no failure. */
+SZG_CHECK_RESULT szg_status szgi_train_run(szg_context *context, const szg_train_options *options,
+                                           szg_train_result *out, int64_t *lost_at);
+
 /* Steps of an epoch, and the learning rate of step 0 .. total - 1: rate step / warmup below warmup
  * = floor(loop->warmup * total), rate (1 + cos(pi (step - warmup) / (total - warmup))) / 2 from
  * there.

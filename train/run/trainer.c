@@ -157,6 +157,8 @@ static szg_status end_window(szg_context *context, trainer *self, szgi_tally *ou
     *out = record.tally;
     if (record.block.finite)
         return SZG_OK;
+    self->lost = true;
+    self->lost_at = record.block.step;
     const train_failure failure = {.model = self->model,
                                    .examples = &self->data->train,
                                    .order = self->order + record.block.first,

@@ -42,9 +42,11 @@ typedef struct trainer {
     resident_set set;
     step_shape shape[2]; /* whole batches; the rest at an epoch's end */
     int64_t *order, order_epoch;
-    int64_t first, count;  /* steps of the latest window */
-    double pace;           /* seconds a step, of the latest window; 0: none yet */
-    int64_t saved;         /* the step of the latest checkpoint; -1: none; kept by the run */
+    int64_t first, count; /* steps of the latest window */
+    double pace;          /* seconds a step, of the latest window; 0: none yet */
+    int64_t saved;        /* the step of the latest checkpoint; -1: none; kept by the run */
+    bool lost;            /* numbers were not finite when lost_at steps were done */
+    int64_t lost_at;
     szgi_capture *capture; /* NULL: none; opened by the run */
 } trainer;
 

@@ -157,17 +157,35 @@ static szg_status show_items(page *page, rows of) {
         (const char *const[]){"item", "about", "experiment", "runs", "finished", "note", NULL});
 }
 
+/* Folders of earlier versions do not say the state. */
+static int64_t count_failed(rows of) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < of.count; i++) {
+        const char *state = szgi_rows_text(of, i, "state");
+        count += state && strcmp(state, "failed") == 0;
+    }
+    return count;
+}
+
 static szg_status show_missing(page *page, rows of) {
     rows first = of;
+    int64_t failed = count_failed(of);
     szgi_page_heading(page, "Runs that are missing");
     szgi_page_paragraph(page, "%" PRId64 " runs of the preset are not finished.", of.count);
+    if (failed > 0)
+        szgi_page_paragraph(page,
+                            "%" PRId64
+                            " of them failed: their numbers stopped being finite, or those of the "
+                            "run that they need did. Hypotheses count them as failed.",
+                            failed);
     if (of.count > MISSING) {
         first.count = MISSING;
         szgi_page_paragraph(page, "The first %d of them; all are in the table reproduce_missing.",
                             (int)MISSING);
     }
     return szgi_page_rows(page, first,
-                          (const char *const[]){"run", "encoding", "task", "seed", "note", NULL});
+                          (const char *const[]){"run", "encoding", "task", "seed", "state",
+                                                "failed_step", "note", NULL});
 }
 
 static szg_status show_needs(page *page, rows of) {
