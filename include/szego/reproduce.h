@@ -78,11 +78,15 @@ typedef struct szg_reproduction_tables {
     szg_table *curves;   /* Figures 2 and 3: accuracy by epoch */
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;
-    szg_table *contraction; /* captured logits by run; NULL: no run has capture.every */
-    szg_table *arms;        /* a row a finished run, layer and way of ablating; NULL, as the next
-                               two are: the preset has no hypotheses */
-    szg_table *hypotheses;  /* what the runs say of each */
-    szg_table *pairs;       /* and seed by seed */
+    szg_table *contraction;   /* captured logits by run; NULL: no run has capture.every */
+    szg_table *arms;          /* a row a finished run, layer and way of ablating; NULL, as the next
+                                 two are: the preset has no hypotheses */
+    szg_table *hypotheses;    /* what the runs say of each */
+    szg_table *pairs;         /* and seed by seed */
+    szg_table *relations;     /* correlations of two numbers, between arms and within them; NULL, as
+                                 the next two are: the preset has no relations */
+    szg_table *relation_arms; /* the means of each arm */
+    szg_table *relation_runs; /* the numbers of each run */
 } szg_reproduction_tables;
 
 /* Floating-point operations a second of a few training steps at the sizes of the preset's first

@@ -27,7 +27,11 @@ PRESET = {
          "arm": {"experiment": "text", "encoding": "rope"}, "primary": True,
          "minus": [{"experiment": "text", "encoding": "nope"}]},
         {"name": "second", "text": "Its heads share.", "task": "count", "measure": "index", "layer": 0,
-         "arm": {"experiment": "text", "encoding": "rope"}, "primary": True}]}
+         "arm": {"experiment": "text", "encoding": "rope"}, "primary": True}],
+    "relations": [
+        {"name": "both", "text": "Do they go together?", "task": "count", "x": {"measure": "total_drop", "layer": 0},
+         "y": {"measure": "accuracy"}, "arms": [{"experiment": "text", "encoding": "rope"},
+                                                {"experiment": "text", "encoding": "nope"}]}]}
 
 TRAINING = {"model": {"vocabulary": 20, "width": 8, "hidden": 8, "layers": 2, "heads": 2, "max_length": 16},
             "data": {"examples": 58, "between_max": 4, "side_max": 2, "longest": 10},

@@ -136,6 +136,13 @@ static inline const char *shown(double value, char out[32]) {
 #define PAIRS                                                                                      \
     "hypothesis:t,primary:t,measure:t,layer:i,arm:t,minus:t,seed:i,arm_value:r,minus_value:r,"     \
     "difference:r,note:t"
+#define RELATION "relation:t,x:t,x_layer:i,x_step:i,y:t,y_layer:i,y_step:i,"
+#define RELATIONS                                                                                  \
+    RELATION "kind:t,n:i,arms:i,seeds:i,runs:i,failed:i,missing:i,correlation:r,lo:r,hi:r,"        \
+             "method:t,statement:t,note:t"
+#define RELATION_ARMS                                                                              \
+    RELATION "arm:t,runs:i,x_mean:r,x_lo:r,x_hi:r,y_mean:r,y_lo:r,y_hi:r,note:t"
+#define RELATION_RUNS RELATION "arm:t,seed:i,x_value:r,y_value:r,note:t"
 #define ARMS                                                                                       \
     "run:t,encoding:t,task:t,seed:i,experiment:t,arm:t,layer:i,total_drop:r,index:r,"              \
     "dirichlet_mean:r,dirichlet_95:r,equal_95:r,method:t,note:t"

@@ -44,8 +44,8 @@ FACTS = {"arm", "backend", "basis", "bound_kind", "bound_of", "commit", "content
          "measure", "minus", "model_type", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
          "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "shape",
          "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
-         "values_of", "verdict", "version", "weights", "with", "without"}
-IDENTIFIED = {"ablation", "arms", "deposit"}  # tables whose `method` is a name
+         "values_of", "verdict", "version", "weights", "with", "without", "x", "y"}
+IDENTIFIED = {"ablation", "arms", "deposit", "relations"}  # tables whose `method` is a name
 
 
 def is_prose(table, column):

@@ -1,4 +1,4 @@
-/* What a preset says of its arms: hypotheses, paired over seeds. */
+/* What a preset says of its arms: hypotheses, paired over seeds, and relations of two numbers. */
 #ifndef SZG_TRAIN_REPRODUCE_HYPOTHESES_H
 #define SZG_TRAIN_REPRODUCE_HYPOTHESES_H
 
@@ -43,6 +43,13 @@ struct szgi_hypothesis {
     arm_kind arm, minus[MOST_MINUS];
     int64_t minus_count;
     bool primary;
+};
+
+struct szgi_relation {
+    const char *name, *statement, *task;
+    arm_quantity x, y;
+    arm_kind *arm; /* [arms] */
+    int64_t arms;
 };
 
 /* ---- arms.c: the numbers of one run ---- */
@@ -131,5 +138,11 @@ SZG_CHECK_RESULT szg_status szgi_arm_check(szg_context *context, const szg_repro
 /* Reads "hypotheses" and "early_steps" of a preset whose runs are known. */
 SZG_CHECK_RESULT szg_status szgi_hypotheses_read(szg_context *context, szgi_json_value root,
                                                  szg_reproduction *out);
+
+/* ---- relations.c ---- */
+
+/* Reads "relations" of a preset whose runs are known. */
+SZG_CHECK_RESULT szg_status szgi_relations_read(szg_context *context, szgi_json_value root,
+                                                szg_reproduction *out);
 
 #endif

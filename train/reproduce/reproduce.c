@@ -92,6 +92,9 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
     }
     szgi_memory_free(self->run);
     szgi_memory_free(self->hypothesis);
+    for (int64_t i = 0; i < self->relations; i++)
+        szgi_memory_free(self->relation[i].arm);
+    szgi_memory_free(self->relation);
     szgi_json_close(&self->document);
     szgi_memory_free(self->folder);
     szgi_memory_free(self->preset);
@@ -137,6 +140,8 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_reproduction_contraction(context, self, &out->contraction));
     SZG_TRY(szgi_reproduction_arms(context, self, &out->arms));
     SZG_TRY(szgi_reproduction_hypotheses(context, self, &out->hypotheses, &out->pairs));
+    SZG_TRY(szgi_reproduction_relations(context, self, &out->relations, &out->relation_arms,
+                                        &out->relation_runs));
     return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
@@ -151,11 +156,12 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {&tables->table1,   &tables->switches,   &tables->items,
-                               &tables->settings, &tables->sweep,      &tables->needs,
-                               &tables->missing,  &tables->runs,       &tables->curves,
-                               &tables->ablation, &tables->deposit,    &tables->contraction,
-                               &tables->arms,     &tables->hypotheses, &tables->pairs};
+    szg_table **const all[] = {&tables->table1,    &tables->switches,      &tables->items,
+                               &tables->settings,  &tables->sweep,         &tables->needs,
+                               &tables->missing,   &tables->runs,          &tables->curves,
+                               &tables->ablation,  &tables->deposit,       &tables->contraction,
+                               &tables->arms,      &tables->hypotheses,    &tables->pairs,
+                               &tables->relations, &tables->relation_arms, &tables->relation_runs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

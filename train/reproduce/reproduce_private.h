@@ -76,6 +76,8 @@ struct szg_reproduction {
     int64_t count, room;
     struct szgi_hypothesis *hypothesis; /* hypotheses.h */
     int64_t hypotheses;
+    struct szgi_relation *relation; /* hypotheses.h */
+    int64_t relations;
     int64_t early_steps; /* of a run that count as early; 0: those before accuracy leaves chance */
 };
 
@@ -224,6 +226,11 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_arms(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_reproduction_hypotheses(szg_context *context,
                                                          const szg_reproduction *self,
                                                          szg_table **hypotheses, szg_table **pairs);
+/* Leaves the tables NULL where the preset has no relations. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_relations(szg_context *context,
+                                                        const szg_reproduction *self,
+                                                        szg_table **relations, szg_table **arms,
+                                                        szg_table **runs);
 SZG_CHECK_RESULT szg_status szgi_reproduction_needs(szg_context *context,
                                                     const szg_reproduction *self,
                                                     const szg_reproduction *other,
