@@ -134,37 +134,30 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
 /* The tables into the folder, and those that a person wants to see on standard output. */
 static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
     szg_table **const table[] = {
-        &tables->table1,        &tables->sweep,        &tables->switches, &tables->deposit,
-        &tables->items,         &tables->settings,     &tables->needs,    &tables->missing,
-        &tables->runs,          &tables->curves,       &tables->ablation, &tables->contraction,
-        &tables->arms,          &tables->hypotheses,   &tables->pairs,    &tables->relations,
-        &tables->relation_arms, &tables->relation_runs};
+        &tables->table1,      &tables->sweep,      &tables->switches,      &tables->deposit,
+        &tables->items,       &tables->settings,   &tables->needs,         &tables->missing,
+        &tables->runs,        &tables->curves,     &tables->ablation,      &tables->contraction,
+        &tables->arms,        &tables->hypotheses, &tables->pairs,         &tables->length,
+        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
 static szg_status print_tables(command_call *call, szg_reproduction_tables *tables) {
-    enum { SHORT = 7 };
+    enum { SHORT = 8 };
     const reproduce_options *own = call->own;
     szg_table *none = NULL;
     bool missing = szg_table_rows(tables->missing) > 0;
-    szg_table **const table[] = {&tables->table1,
-                                 &tables->sweep,
-                                 &tables->switches,
-                                 &tables->hypotheses,
-                                 &tables->relations,
-                                 &tables->needs,
-                                 missing || own->all ? &tables->missing : &none,
-                                 &tables->items,
-                                 &tables->settings,
-                                 &tables->runs,
-                                 &tables->curves,
-                                 &tables->ablation,
-                                 &tables->deposit,
-                                 &tables->contraction,
-                                 &tables->arms,
-                                 &tables->pairs,
-                                 &tables->relation_arms,
-                                 &tables->relation_runs};
+    szg_table **const table[] = {
+        &tables->table1,        &tables->sweep,
+        &tables->switches,      &tables->hypotheses,
+        &tables->length_arms,   &tables->relations,
+        &tables->needs,         missing || own->all ? &tables->missing : &none,
+        &tables->items,         &tables->settings,
+        &tables->runs,          &tables->curves,
+        &tables->ablation,      &tables->deposit,
+        &tables->contraction,   &tables->arms,
+        &tables->pairs,         &tables->length,
+        &tables->relation_arms, &tables->relation_runs};
     const char *folder = call->shared.output;
     call->shared.output = NULL;
     szg_status status =

@@ -78,11 +78,14 @@ typedef struct szg_reproduction_tables {
     szg_table *curves;   /* Figures 2 and 3: accuracy by epoch */
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;
-    szg_table *contraction;   /* captured logits by run; NULL: no run has capture.every */
-    szg_table *arms;          /* a row a finished run, layer and way of ablating; NULL, as the next
-                                 two are: the preset has no hypotheses */
-    szg_table *hypotheses;    /* what the runs say of each */
-    szg_table *pairs;         /* and seed by seed */
+    szg_table *contraction; /* captured logits by run; NULL: no run has capture.every */
+    szg_table *arms;        /* a row a finished run, layer and way of ablating; NULL, as the next
+                               two are: the preset has no hypotheses */
+    szg_table *hypotheses;  /* what the runs say of each */
+    szg_table *pairs;       /* and seed by seed */
+    szg_table *length; /* accuracy on longer sequences, run by run; NULL, as the next one is: the
+                          preset asks for none */
+    szg_table *length_arms;   /* its mean over seeds by encoding, length and scaling */
     szg_table *relations;     /* correlations of two numbers, between arms and within them; NULL, as
                                  the next two are: the preset has no relations */
     szg_table *relation_arms; /* the means of each arm */

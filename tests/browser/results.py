@@ -19,6 +19,8 @@ PRESET = {
     "experiments": [
         {"name": "text", "profile": "text", "encodings": ["rope", "nope"], "rotated_heads": [1],
          "ablation": True},
+        {"name": "longer", "profile": "text", "encodings": ["rope"], "tasks": ["distance"],
+         "length": {"words": [10, 20], "scaling": ["yarn"], "examples": 20}},
         {"name": "released", "profile": "released", "encodings": ["rope"], "tasks": ["distance"]},
         {"name": "no-sinusoid", "like": "released", "encodings": ["rope"], "tasks": ["distance"],
          "config": {"model": {"added_sinusoid": "none"}}}],

@@ -43,7 +43,7 @@ FACTS = {"arm", "backend", "basis", "bound_kind", "bound_of", "commit", "content
          "item", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
          "measure", "minus", "model_type", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
          "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "shape",
-         "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
+         "scaling", "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
          "values_of", "verdict", "version", "weights", "with", "without", "x", "y"}
 IDENTIFIED = {"ablation", "arms", "deposit", "relations"}  # tables whose `method` is a name
 

@@ -147,7 +147,8 @@ START_TEST(estimate_agrees_with_every_text) {
                          .trigger = {generator.trigger[0], generator.trigger[1]}};
         szgi_task_close(&generator);
         ceiling_scratch scratch;
-        ck_szg_ok(szgi_ceiling_open(test_context(), &c.data, tiny[i].words, &scratch));
+        ck_szg_ok(szgi_ceiling_open(test_context(), &c.data, szgi_task_test_range(&c.data),
+                                    tiny[i].words, &scratch));
         enumerate(&e);
         double squares, want = exact(&e, &scratch, &squares), whole = 0;
         for (int64_t j = 0; j < e.count; j++)
@@ -158,6 +159,50 @@ START_TEST(estimate_agrees_with_every_text) {
         ck_close(got.accuracy, want, 6 * got.error + 21. / 65536);
         double variance = fmax(0, squares - (1 - want) * (1 - want));
         ck_close(65536 * got.error * got.error, variance, 6 * sqrt(variance / 65536) + 21. / 65536);
+        szgi_ceiling_close(&scratch);
+        free(e.list);
+    }
+}
+END_TEST
+
+/* Texts of one length, the triggers anywhere in them. */
+static void enumerate_anywhere(enumeration *e, task_range range) {
+    const szg_data_config *data = e->data;
+    int32_t tokens[2 * LONGEST];
+    for (int64_t b = range.least; b <= range.most; b++) {
+        int64_t both = range.length - 2 - b, places = both - 2 * data->side_min + 1;
+        for (int64_t a = data->side_min; a <= both - data->side_min; a++)
+            extend(e, (const int64_t[]){a, b, both - a}, 0, tokens,
+                   1 / ((double)(range.most - range.least + 1) * (double)places));
+    }
+    qsort(e->list, (size_t)e->count, sizeof *e->list, compare);
+}
+
+START_TEST(posteriors_of_longer_texts_are_those_of_every_text) {
+    static const struct {
+        int64_t words, between_min, between_max, side_min, length;
+    } cases[] = {{4, 0, 2, 0, 6}, {4, 1, 2, 1, 7}, {5, 0, 3, 1, 7}, {6, 2, 2, 0, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        szg_train_config c;
+        configure(&c, cases[i].words,
+                  (const int64_t[]){cases[i].between_min, cases[i].between_max, cases[i].side_min,
+                                    cases[i].side_min + 1, LONGEST, 0, 0, 0});
+        const task_range range = {c.data.between_min, c.data.between_max, 0, cases[i].length};
+        task_generator generator;
+        ceiling_scratch scratch;
+        ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &generator));
+        enumeration e = {.data = &c.data,
+                         .words = cases[i].words,
+                         .trigger = {generator.trigger[0], generator.trigger[1]}};
+        szgi_task_close(&generator);
+        c.data.longest = 2 * LONGEST; /* nothing is cut in the enumeration */
+        ck_szg_ok(szgi_ceiling_open(test_context(), &c.data, range, cases[i].words, &scratch));
+        enumerate_anywhere(&e, range);
+        double squares, want = exact(&e, &scratch, &squares), whole = 0;
+        for (int64_t j = 0; j < e.count; j++)
+            whole += e.list[j].probability;
+        ck_close(whole, 1, 1e-10);
+        ck_assert(want < 1); /* some text has two explanations, or the case tests nothing */
         szgi_ceiling_close(&scratch);
         free(e.list);
     }
@@ -269,6 +314,8 @@ END_TEST
 
 TEST_FILE("ceiling") {
     test_add(suite, "estimate_agrees_with_every_text", estimate_agrees_with_every_text);
+    test_add(suite, "posteriors_of_longer_texts_are_those_of_every_text",
+             posteriors_of_longer_texts_are_those_of_every_text);
     test_add(suite, "counting_classifier_reaches_it", counting_classifier_reaches_it);
     test_add(suite, "some_tasks_show_their_labels", some_tasks_show_their_labels);
     test_add(suite, "nearly_equal_numbers_keep_their_spread",

@@ -9,6 +9,7 @@
 #include "scratch.h"
 #include "suite.h"
 
+#include "../../train/data/longer.h"
 #include "../../train/data/tasks_private.h"
 
 static szg_train_config config_of(int64_t vocabulary) {
@@ -584,6 +585,195 @@ START_TEST(every_job_says_that_it_ends) {
 }
 END_TEST
 
+/* ---- Longer sequences ---- */
+
+static szg_examples longer_of(const szg_train_config *c, int64_t words, int64_t count,
+                              double *ceiling) {
+    szg_examples set;
+    ck_szg_ok(szgi_longer_examples(test_context(), c, words, count, &set, ceiling));
+    ck_assert_int_eq(set.count, count);
+    return set;
+}
+
+/* Some place of the triggers of training explains the text: a distance of training, no segment with
+ * a word twice, a word on either side at least. */
+static bool explained_anywhere(const szg_data_config *data, const int32_t trigger[2],
+                               const int32_t *tokens, int64_t count, int32_t label) {
+    for (int64_t p = data->side_min; p + label < count - data->side_min; p++) {
+        int64_t q = p + label;
+        if (label - 1 >= data->between_min && label - 1 <= data->between_max &&
+            tokens[p] == trigger[0] && tokens[q] == trigger[1] && distinct(tokens, p) &&
+            distinct(tokens + p + 1, label - 1) && distinct(tokens + q + 1, count - 1 - q))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(longer_sequences_have_distances_of_training) {
+    static const int64_t lengths[] = {26, 34, 68, 136};
+    for (int clean = 0; clean < 2; clean++) {
+        szg_train_config c = config_of(200);
+        c.data.between_max = 20;
+        c.data.between_min = 3;
+        c.data.side_max = 6;
+        c.data.longest = 34;
+        c.data.clean_labels = clean;
+        c.data.test_between_min = 22; /* another range of the test split is none of theirs */
+        c.data.test_between_max = 26;
+        task_generator generator;
+        ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &generator));
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            szg_examples set = longer_of(&c, lengths[i], 500, NULL);
+            for (int64_t e = 0; e < set.count; e++) {
+                const int32_t *tokens = set.tokens + set.start[e];
+                int64_t found = 0;
+                ck_assert_int_eq(set.start[e + 1] - set.start[e], lengths[i]);
+                for (int64_t at = 0; at < lengths[i]; at++) {
+                    ck_assert(tokens[at] >= 1 && tokens[at] < c.model.vocabulary);
+                    found +=
+                        tokens[at] == generator.trigger[0] || tokens[at] == generator.trigger[1];
+                }
+                ck_assert(!clean || found == 2);
+                ck_assert_msg(explained_anywhere(&c.data, generator.trigger, tokens, lengths[i],
+                                                 set.label[e]),
+                              "length %lld, example %lld", (long long)lengths[i], (long long)e);
+            }
+            szg_examples_close(&set);
+        }
+        szgi_task_close(&generator);
+    }
+}
+END_TEST
+
+/* Distances are uniform, and of each distance the place of the first trigger: read off clean texts.
+ */
+START_TEST(longer_sequences_place_the_triggers_anywhere) {
+    enum { WORDS = 24, DISTANCES = 4, PLACES = WORDS - 2 - DISTANCES - 2 + 1 };
+    szg_train_config c = config_of(100);
+    c.data.clean_labels = true;
+    c.data.between_min = 1;
+    c.data.between_max = DISTANCES;
+    c.data.side_min = 1;
+    c.data.side_max = 2;
+    c.data.longest = 10;
+    int64_t between[DISTANCES] = {0}, place[DISTANCES][PLACES + DISTANCES] = {{0}};
+    task_generator g;
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    szg_examples set = longer_of(&c, WORDS, draws(20000, DISTANCES * (PLACES + DISTANCES)), NULL);
+    for (int64_t e = 0; e < set.count; e++) {
+        const int32_t *tokens = set.tokens + set.start[e];
+        int64_t p = 0, middle = set.label[e] - 1;
+        while (tokens[p] != g.trigger[0])
+            p++;
+        ck_assert_int_eq(tokens[p + set.label[e]], g.trigger[1]);
+        between[middle - 1]++;
+        place[middle - 1][p - 1]++;
+    }
+    check_uniform("words between", DISTANCES, between);
+    for (int64_t d = 0; d < DISTANCES; d++) /* a longer distance leaves fewer places */
+        check_uniform("place", WORDS - 2 - (d + 1) - 2 + 1, place[d]);
+    szg_examples_close(&set);
+    szgi_task_close(&g);
+}
+END_TEST
+
+static int64_t count_equal(int64_t count, const int32_t *a, const int32_t *b) {
+    int64_t equal = 0;
+    for (int64_t i = 0; i < count; i++)
+        equal += a[i] == b[i];
+    return equal;
+}
+
+/* An example depends on seed, number and length alone; its distance on seed and number; and none of
+ * them on the numbers that made the examples of training. */
+START_TEST(longer_sequences_have_random_numbers_of_their_own) {
+    enum { COUNT = 4000 };
+    szg_train_config c = config_of(574), other = c;
+    szg_examples set = longer_of(&c, 200, COUNT, NULL), again = longer_of(&c, 200, COUNT / 2, NULL),
+                 longer = longer_of(&c, 300, COUNT, NULL);
+    ck_assert(memcmp(set.tokens, again.tokens, sizeof *set.tokens * 200 * (COUNT / 2)) == 0);
+    ck_assert(memcmp(set.label, again.label, sizeof *set.label * (COUNT / 2)) == 0);
+    ck_assert_int_eq(count_equal(COUNT, set.label, longer.label), COUNT);
+    other.data.seed++;
+    szg_examples elsewhere = longer_of(&other, 200, COUNT, NULL);
+    int32_t *training;
+    task_generator g;
+    ck_szg_ok(szgi_memory_alloc(test_context(), COUNT, &training));
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    for (int64_t e = 0; e < COUNT; e++) {
+        szgi_task_make(&g, e, szgi_task_train_range(&c.data));
+        training[e] = g.label;
+    }
+    /* Independent labels agree in one of 70 draws: binomial, six standard deviations, 10^-9. */
+    double mean = COUNT / 70., reach = 6 * sqrt(mean * 69 / 70);
+    ck_close((double)count_equal(COUNT, set.label, training), mean, reach);
+    ck_close((double)count_equal(COUNT, set.label, elsewhere.label), mean, reach);
+    szgi_task_close(&g);
+    szgi_memory_free(training);
+    szg_examples_close(&elsewhere);
+    szg_examples_close(&longer);
+    szg_examples_close(&again);
+    szg_examples_close(&set);
+}
+END_TEST
+
+/* The mean of the posteriors, which test_ceiling holds to every text; clean texts show the label.
+ */
+START_TEST(longer_sequences_have_a_ceiling) {
+    szg_train_config c = config_of(40);
+    c.data.between_max = 5;
+    c.data.side_max = 3;
+    c.data.longest = 13;
+    double ceiling, sum = 0;
+    task_generator g;
+    ceiling_scratch scratch;
+    szg_examples set = longer_of(&c, 26, 300, &ceiling);
+    ck_szg_ok(szgi_task_open(test_context(), &c, TASK_EXAMPLES, &g));
+    ck_szg_ok(
+        szgi_ceiling_open(test_context(), &c.data, (task_range){1, 5, 0, 26}, g.words, &scratch));
+    for (int64_t e = 0; e < set.count; e++)
+        sum += szgi_ceiling_largest(&scratch, &c.data, g.trigger, 26, set.tokens + set.start[e]);
+    ck_close(ceiling, sum / 300, 300 * 0x1p-52); /* 600 roundings of sums below 300 */
+    ck_assert(ceiling < 1);
+    szgi_ceiling_close(&scratch);
+    szgi_task_close(&g);
+    szg_examples_close(&set);
+    c.data.clean_labels = true;
+    set = longer_of(&c, 26, 300, &ceiling);
+    ck_assert_double_eq(ceiling, 1);
+    szg_examples_close(&set);
+}
+END_TEST
+
+START_TEST(longer_sequences_that_cannot_be_are_refused) {
+    szg_train_config c = config_of(100), other = c;
+    szg_examples set;
+    c.data.between_max = 20;
+    c.data.side_max = 6;
+    c.data.longest = 34;
+    ck_szg_ok(szgi_longer_check(test_context(), &c, 24));
+    ck_szg_fails(SZG_EINVAL, "allow 24 .. 65536", szgi_longer_check(test_context(), &c, 23));
+    ck_szg_fails(SZG_EINVAL, "allow 24 .. 65536", szgi_longer_check(test_context(), &c, 65537));
+    ck_szg_ok(szgi_longer_check(test_context(), &c, 103)); /* 99 on a side, of 99 fillers */
+    ck_szg_fails(SZG_EINVAL, "model.vocabulary=100 has 99 fillers",
+                 szgi_longer_check(test_context(), &c, 104));
+    set = longer_of(&c, 103, 50, NULL);
+    szg_examples_close(&set);
+    other = c;
+    other.data.task = SZG_TASK_COUNT;
+    ck_szg_fails(SZG_EINVAL, "data.task=distance", szgi_longer_check(test_context(), &other, 68));
+    other = c;
+    strcpy(other.data.train_file, "examples.jsonl");
+    ck_szg_fails(SZG_EINVAL, "data.train_file", szgi_longer_check(test_context(), &other, 68));
+    ck_szg_fails(SZG_EINVAL, "data.train_file",
+                 szgi_longer_examples(test_context(), &other, 68, 5, &set, NULL));
+    double ceiling;
+    ck_survives_failed_allocations(8,
+                                   szgi_longer_examples(test_context(), &c, 68, 5, &set, &ceiling));
+    szg_examples_close(&set);
+}
+END_TEST
+
 TEST_FILE("tasks") {
     test_add(suite, "every_job_says_that_it_ends", every_job_says_that_it_ends);
     test_add(suite, "distance_examples_follow_the_rules", distance_examples_follow_the_rules);
@@ -600,4 +790,13 @@ TEST_FILE("tasks") {
     test_add(suite, "files_stand_in_for_a_task", files_stand_in_for_a_task);
     test_add(suite, "small_and_refused_sets", small_and_refused_sets);
     test_add(suite, "long_work_can_be_cancelled", long_work_can_be_cancelled);
+    test_add(suite, "longer_sequences_have_distances_of_training",
+             longer_sequences_have_distances_of_training);
+    test_add(suite, "longer_sequences_place_the_triggers_anywhere",
+             longer_sequences_place_the_triggers_anywhere);
+    test_add(suite, "longer_sequences_have_random_numbers_of_their_own",
+             longer_sequences_have_random_numbers_of_their_own);
+    test_add(suite, "longer_sequences_have_a_ceiling", longer_sequences_have_a_ceiling);
+    test_add(suite, "longer_sequences_that_cannot_be_are_refused",
+             longer_sequences_that_cannot_be_are_refused);
 }

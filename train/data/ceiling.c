@@ -7,7 +7,10 @@
  * whose three segments have allowed lengths and no word twice; such a pair has the likelihood
  * 1 / [(W)_p (W)_{q-p-1} (W)_{n-1-q}], (W)_k = W (W-1) .. (W-k+1), as each segment is drawn without
  * replacement from all W words, and lengths are uniform. A text that was cut had a last segment of
- * any allowed length from what is seen on: as many lengths, as many times the likelihood. */
+ * any allowed length from what is seen on: as many lengths, as many times the likelihood.
+ *
+ * Where a range gives the length of every text, the first segment has any length that leaves both
+ * sides data.side_min words, each as likely: fewer of them where the middle one is longer. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -17,11 +20,11 @@
 
 enum { SAMPLES = 1 << 16, A_REPORT = 1024 };
 
-szg_status szgi_ceiling_open(szg_context *context, const szg_data_config *data, int64_t words,
-                             ceiling_scratch *out) {
-    int64_t most = szgi_task_test_range(data).most,
-            segment = most > data->side_max ? most : data->side_max;
-    *out = (ceiling_scratch){0};
+szg_status szgi_ceiling_open(szg_context *context, const szg_data_config *data, task_range range,
+                             int64_t words, ceiling_scratch *out) {
+    int64_t most = range.most, side = range.length > 0 ? range.length : data->side_max,
+            segment = most > side ? most : side;
+    *out = (ceiling_scratch){.range = range};
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, segment + 1, &out->log_falling), fail);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, words + 1, &out->seen), fail);
@@ -58,27 +61,39 @@ static int64_t last_lengths(const szg_data_config *data, bool cut, int64_t seen)
     return most < least || most > data->side_max ? 0 : most - least + 1;
 }
 
+/* The chance of these lengths of the three segments, up to what all pairs share; 0: they cannot be.
+ */
+static double chance_of(const szg_data_config *data, task_range range, int64_t count, int64_t p,
+                        int64_t q) {
+    int64_t middle = q - p - 1, last = count - 1 - q;
+    if (p < data->side_min || middle < range.least || middle > range.most)
+        return 0;
+    if (range.length > 0)
+        return last < data->side_min
+                   ? 0
+                   : 1 / (double)(range.length - 2 - middle - 2 * data->side_min + 1);
+    return p > data->side_max ? 0 : (double)last_lengths(data, count == data->longest, last);
+}
+
 /* The logarithm of the likelihood of triggers at p and q, up to what all pairs share; -infinity
  * where they cannot be. */
 static double log_weight(ceiling_scratch *scratch, const szg_data_config *data, int64_t count,
                          const int32_t *tokens, int64_t p, int64_t q) {
-    task_range range = szgi_task_test_range(data);
     int64_t middle = q - p - 1, last = count - 1 - q;
-    int64_t lengths = last_lengths(data, count == data->longest, last);
-    if (p < data->side_min || p > data->side_max || middle < range.least || middle > range.most ||
-        lengths == 0)
+    double chance = chance_of(data, scratch->range, count, p, q);
+    if (chance == 0)
         return -INFINITY;
     if (!distinct(scratch, tokens, p) || !distinct(scratch, tokens + p + 1, middle) ||
         !distinct(scratch, tokens + q + 1, last))
         return -INFINITY;
-    return log((double)lengths) - scratch->log_falling[p] - scratch->log_falling[middle] -
+    return log(chance) - scratch->log_falling[p] - scratch->log_falling[middle] -
            scratch->log_falling[last];
 }
 
 double szgi_ceiling_largest(ceiling_scratch *scratch, const szg_data_config *data,
                             const int32_t trigger[2], int64_t count, const int32_t *tokens) {
     double *weight = scratch->label_weight, base = -INFINITY, sum = 0, largest = 0;
-    int64_t most = szgi_task_test_range(data).most;
+    int64_t most = scratch->range.most;
     for (int64_t label = 0; label <= most + 1; label++)
         weight[label] = 0;
     for (int64_t p = 0; p < count; p++)
@@ -104,7 +119,8 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
                            task_generator *generator, szg_label_ceiling *out) {
     const szg_data_config *data = &config->data;
     ceiling_scratch scratch;
-    SZG_TRY(szgi_ceiling_open(context, data, generator->words, &scratch));
+    SZG_TRY(
+        szgi_ceiling_open(context, data, szgi_task_test_range(data), generator->words, &scratch));
     running_mean lost = {0};
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < SAMPLES && status == SZG_OK; i++) {

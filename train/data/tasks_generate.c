@@ -37,16 +37,29 @@ static int32_t *draw_segment(task_generator *g, draw *from, int64_t count, int32
     return out + count;
 }
 
+/* Words before the first trigger and after the second. */
+static void draw_sides(const szg_data_config *data, draw *from, task_range range, int64_t middle,
+                       int64_t *before, int64_t *after) {
+    if (range.length > 0) {
+        int64_t both = range.length - 2 - middle;
+        *before = between(from, data->side_min, both - data->side_min);
+        *after = both - *before;
+        return;
+    }
+    *before = between(from, data->side_min, data->side_max);
+    *after = between(from, data->side_min, data->side_max);
+}
+
 static void make_distance(task_generator *g, draw *from, task_range range) {
     const szg_data_config *data = g->data;
-    int64_t middle = between(from, range.least, range.most);
-    int64_t before = between(from, data->side_min, data->side_max);
-    int64_t after = between(from, data->side_min, data->side_max);
+    int64_t middle = between(from, range.least, range.most), before, after;
+    draw_sides(data, from, range, middle, &before, &after);
     int32_t *at = draw_segment(g, from, before, g->tokens);
     *at++ = g->trigger[0];
     at = draw_segment(g, from, middle, at);
     *at++ = g->trigger[1];
-    int64_t left = g->tokens + data->longest - at; /* the cut: the first words are drawn alike */
+    int64_t most = range.length > 0 ? range.length : data->longest;
+    int64_t left = g->tokens + most - at; /* the cut: the first words are drawn alike */
     at = draw_segment(g, from, after < left ? after : left, at);
     g->count = at - g->tokens;
     g->label = (int32_t)(middle + 1);
@@ -73,7 +86,7 @@ void szgi_task_make(task_generator *g, int64_t index, task_range range) {
 }
 
 task_range szgi_task_train_range(const szg_data_config *data) {
-    return (task_range){data->between_min, data->between_max, data->words};
+    return (task_range){data->between_min, data->between_max, data->words, 0};
 }
 
 task_range szgi_task_test_range(const szg_data_config *data) {
@@ -135,6 +148,15 @@ szg_status szgi_task_open(szg_context *context, const szg_train_config *config, 
 fail:
     szgi_task_close(out);
     return status;
+}
+
+szg_status szgi_task_enlarge(szg_context *context, task_generator *generator, int64_t words) {
+    szgi_memory_free(generator->swap);
+    szgi_memory_free(generator->tokens);
+    generator->swap = NULL;
+    generator->tokens = NULL;
+    SZG_TRY(szgi_memory_alloc(context, words, &generator->swap));
+    return szgi_memory_alloc(context, words, &generator->tokens);
 }
 
 void szgi_task_close(task_generator *generator) {

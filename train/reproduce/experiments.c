@@ -157,7 +157,7 @@ static szgi_json_value inherited(const run_place *place, szgi_json_value first, 
     return szgi_json_kind_of(own) != SZGI_JSON_ABSENT ? own : szgi_json_member(first, name);
 }
 
-/* Name, profile, configuration and ablation: of the experiment, or of the one that it goes
+/* Name, profile, configuration, ablation and length: of the experiment, or of the one that it goes
  * on with. */
 static szg_status describe(szg_context *context, run_place *place, szgi_json_value experiments) {
     SZG_TRY(szgi_json_as_object(context, place->part));
@@ -168,14 +168,15 @@ static szg_status describe(szg_context *context, run_place *place, szgi_json_val
     SZG_TRY(szgi_preset_members(
         context, place->part,
         again  ? "name|seeds|tasks|encodings|rotated_heads"
-        : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|config|"
+        : like ? "name|like|seeds|tasks|encodings|rotated_heads|ablation|length|config|"
                  "head"
-               : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|"
+               : "name|profile|seeds|tasks|encodings|rotated_heads|ablation|length|"
                  "config|head"));
     SZG_TRY(find_base(context, place, experiments));
     szgi_json_value first = place->like ? place->base : place->origin;
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(first, "profile"), &place->profile));
     SZG_TRY(szgi_head_read(context, szgi_json_member(place->origin, "head"), &place->head));
+    SZG_TRY(szgi_length_read(context, inherited(place, first, "length"), &place->length));
     return read_methods(context, inherited(place, first, "ablation"), &place->methods);
 }
 

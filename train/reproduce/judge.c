@@ -108,12 +108,18 @@ static szg_status judge_log(szg_context *context, const reproduction_run *run, i
     return status;
 }
 
-/* ---- Ablations ---- */
+/* ---- Ablations and lengths ---- */
 
 static szg_status judge_ablation(szg_context *context, const reproduction_run *run, int which,
                                  const char *name, const szgi_contents *file) {
     return szgi_reproduction_ablation_judge(context, run, (szg_ablation_method)which, name,
                                             file->data, file->size);
+}
+
+static szg_status judge_length(szg_context *context, const reproduction_run *run, int which,
+                               const char *name, const szgi_contents *file) {
+    (void)which;
+    return szgi_reproduction_length_judge(context, run, name, file->data, file->size);
 }
 
 /* ---- The folder ---- */
@@ -153,5 +159,6 @@ szg_status szgi_reproduction_judge(szg_context *context, const reproduction_run 
         if (run->shown.methods >> method & 1)
             SZG_TRY(judge_member(context, run, judge_ablation, method,
                                  szgi_reproduction_ablation_name((szg_ablation_method)method)));
-    return SZG_OK;
+    return run->length.count > 0 ? judge_member(context, run, judge_length, 0, SZGI_LENGTH_FILE)
+                                 : SZG_OK;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "train/decoder/model_private.h"
 #include "reproduce_private.h"
 
@@ -34,8 +35,31 @@ static int64_t classes_of(const szg_train_config *config) {
     return data->task == SZG_TASK_DISTANCE ? between + 2 : data->count_max + 1;
 }
 
+/* Every length with each of its scalings: as many tokens a time as it has words. */
+static szg_status length_operations(szg_context *context, const reproduction_run *run,
+                                    double *out) {
+    szg_train_config *config;
+    szg_status status = SZG_OK;
+    *out = 0;
+    SZG_TRY(szgi_memory_alloc(context, 1, &config));
+    *config = *run->config;
+    for (int64_t i = 0; i < run->length.count && status == SZG_OK; i++) {
+        szgi_model_operations each;
+        int64_t words = run->length.words[i], times = 0;
+        for (unsigned bits = szgi_length_scalings(run->config, &run->length, words); bits;
+             bits &= bits - 1)
+            times++;
+        config->model.max_length = words;
+        status = szgi_model_count_operations(context, config, classes_of(config), &each);
+        if (status == SZG_OK)
+            *out += each.forward * (double)words * (double)(times * run->length.examples);
+    }
+    szgi_memory_free(config);
+    return status;
+}
+
 szg_status szgi_reproduction_operations(szg_context *context, const reproduction_run *run,
-                                        double *training, double *ablation) {
+                                        double *training, double *after) {
     const run_facts *facts = &run->facts;
     const szg_model_config *shape = &run->config->model;
     double train = (double)facts->data.train_tokens, test = (double)facts->data.test_tokens;
@@ -48,10 +72,10 @@ szg_status szgi_reproduction_operations(szg_context *context, const reproduction
     *training = (double)run->config->loop.epochs *
                 (train * operations.training + test * operations.forward);
     /* Each head of a layer, and all of them: what lies above, half of the layers on average. */
-    *ablation = 0;
+    SZG_TRY(length_operations(context, run, after));
     for (unsigned bits = run->shown.methods; bits; bits &= bits - 1)
-        *ablation += test * operations.forward * (double)(shape->heads + 1) *
-                     (double)(shape->layers + 1) / 2;
+        *after += test * operations.forward * (double)(shape->heads + 1) *
+                  (double)(shape->layers + 1) / 2;
     return SZG_OK;
 }
 

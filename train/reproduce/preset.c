@@ -219,6 +219,17 @@ static szg_status open_run(szg_context *context, const run_place *place, szg_rep
     return SZG_OK;
 }
 
+static szg_status check_length(szg_context *context, const run_place *place,
+                               const reproduction_run *run) {
+    szg_status status = szgi_length_check(context, run->config, &run->length);
+    if (status == SZG_EINVAL)
+        status = SZG_EDATA; /* of the file, not of the command line */
+    return status == SZG_OK ? SZG_OK
+                            : szgi_fail_prefix(context, status, "%s: experiment %s, %s, %s: length",
+                                               place->options->preset, place->name, place->task,
+                                               place->encoding);
+}
+
 szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
                                szg_reproduction *out) {
     SZG_TRY(szgi_context_check_cancel(context));
@@ -232,6 +243,8 @@ szg_status szgi_preset_add_run(szg_context *context, const run_place *place,
     SZG_TRY(szgi_memory_copy_text(context, run->config->model.encoding, &run->encoding));
     if (place->like)
         SZG_TRY(szgi_memory_copy_text(context, place->like, &run->like));
+    run->length = place->length;
+    SZG_TRY(check_length(context, place, run));
     run->head = place->head;
     run->head_state = run->head.of ? HEAD_OPEN : HEAD_KNOWN;
     run->shown = (szg_reproduction_run){.name = run->name,

@@ -140,6 +140,7 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_reproduction_contraction(context, self, &out->contraction));
     SZG_TRY(szgi_reproduction_arms(context, self, &out->arms));
     SZG_TRY(szgi_reproduction_hypotheses(context, self, &out->hypotheses, &out->pairs));
+    SZG_TRY(szgi_reproduction_length(context, self, &out->length, &out->length_arms));
     SZG_TRY(szgi_reproduction_relations(context, self, &out->relations, &out->relation_arms,
                                         &out->relation_runs));
     return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
@@ -156,12 +157,12 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {&tables->table1,    &tables->switches,      &tables->items,
-                               &tables->settings,  &tables->sweep,         &tables->needs,
-                               &tables->missing,   &tables->runs,          &tables->curves,
-                               &tables->ablation,  &tables->deposit,       &tables->contraction,
-                               &tables->arms,      &tables->hypotheses,    &tables->pairs,
-                               &tables->relations, &tables->relation_arms, &tables->relation_runs};
+    szg_table **const all[] = {
+        &tables->table1,      &tables->switches,   &tables->items,         &tables->settings,
+        &tables->sweep,       &tables->needs,      &tables->missing,       &tables->runs,
+        &tables->curves,      &tables->ablation,   &tables->deposit,       &tables->contraction,
+        &tables->arms,        &tables->hypotheses, &tables->pairs,         &tables->length,
+        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

@@ -17,6 +17,7 @@ typedef struct run_place {
     int64_t seed, rotated;
     unsigned methods;
     head_rule head;
+    szgi_length_options length;
     /* [experiments of the file]: their names, NULL until they are read, and, by `origin`, the
      * latest run; -1: none yet. */
     const char **names;
@@ -30,6 +31,10 @@ SZG_CHECK_RESULT szg_status szgi_preset_members(szg_context *context, szgi_json_
 /* Reads the member `head` of an experiment; absent: no rule. */
 SZG_CHECK_RESULT szg_status szgi_head_read(szg_context *context, szgi_json_value value,
                                            head_rule *out);
+
+/* Reads the member `length` of an experiment; absent: no longer sequences. */
+SZG_CHECK_RESULT szg_status szgi_length_read(szg_context *context, szgi_json_value value,
+                                             szgi_length_options *out);
 
 /* Appends the run at `place`. */
 SZG_CHECK_RESULT szg_status szgi_preset_add_run(szg_context *context, const run_place *place,

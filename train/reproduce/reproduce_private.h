@@ -5,6 +5,7 @@
 #include "formats/json.h"
 #include <szego/reproduce.h>
 
+#include "train/length/length.h"
 #include "train/run/run_private.h"
 
 /* What is known of a run's examples; NaN where it does not apply. */
@@ -48,8 +49,9 @@ typedef struct reproduction_run {
     char *reason; /* what failed.json says of the failure; NULL: none */
     head_rule head;
     head_state head_state;
-    int64_t needs;      /* the run that the rule speaks of; -1: none */
-    int64_t intervened; /* where there is a rule and the head is known */
+    int64_t needs;              /* the run that the rule speaks of; -1: none */
+    int64_t intervened;         /* where there is a rule and the head is known */
+    szgi_length_options length; /* count 0: it is not tested on longer sequences */
     szg_train_config *config;
     run_facts facts; /* where it is finished */
     /* Runs of the same experiment in their order: the first of them, and the one after this; -1:
@@ -94,11 +96,12 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_is_begun(szg_context *context,
 
 /* ---- reproduce_needs.c ---- */
 
-/* Operations of a run: training of every epoch and the evaluation after it; and of its ablations.
+/* Operations of a run: training of every epoch and the evaluation after it; and what follows on it,
+ * ablations and longer sequences.
  * NaN: the examples of a file are not counted in advance. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_operations(szg_context *context,
                                                          const reproduction_run *run,
-                                                         double *training, double *ablation);
+                                                         double *training, double *after);
 /* Operations and seconds of training that the logs of finished runs know. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_measured(szg_context *context,
                                                        const szg_reproduction *self,
@@ -190,6 +193,21 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_ablation_judge(szg_context *contex
                                                              const char *name, const void *data,
                                                              int64_t size);
 
+/* ---- length.c: a run on longer sequences than those of training ---- */
+
+#define SZGI_LENGTH_FILE "length.csv"
+
+/* Tests the checkpoint in the run's folder and writes the table there, if the preset asks for it.
+ */
+SZG_CHECK_RESULT szg_status szgi_reproduction_length_write(szg_context *context,
+                                                           const reproduction_run *run);
+
+/* SZG_EDATA: the bytes are not the table of the lengths and scalings that the preset asks for. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_length_judge(szg_context *context,
+                                                           const reproduction_run *run,
+                                                           const char *name, const void *data,
+                                                           int64_t size);
+
 /* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
 
 SZG_CHECK_RESULT szg_status szgi_reproduction_table1(szg_context *context,
@@ -220,6 +238,10 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_contraction(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_reproduction_ablation(szg_context *context,
                                                        const szg_reproduction *self,
                                                        szg_table **ablation, szg_table **deposit);
+/* Leaves both NULL where no run is tested on longer sequences. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_length(szg_context *context,
+                                                     const szg_reproduction *self,
+                                                     szg_table **length, szg_table **arms);
 /* Both leave their tables NULL where the preset has no hypotheses. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_arms(szg_context *context,
                                                    const szg_reproduction *self, szg_table **out);

@@ -70,7 +70,7 @@ static void name_origin(szg_context *context, run_facts *facts) {
         snprintf(facts->device, sizeof facts->device, "%s", device.name);
 }
 
-/* What the trained model says: operations, and accuracy without each head. */
+/* What the trained model says: operations, accuracy without each head, and on longer sequences. */
 static szg_status examine(szg_context *context, reproduction_run *run, const szg_dataset *data) {
     szg_model *model;
     char *path;
@@ -89,7 +89,7 @@ static szg_status examine(szg_context *context, reproduction_run *run, const szg
         if (run->shown.methods >> method & 1)
             status = ablate(context, run, data, model, (szg_ablation_method)method);
     szg_model_close(context, &model);
-    return status;
+    return status == SZG_OK ? szgi_reproduction_length_write(context, run) : status;
 }
 
 /* A run whose numbers stop being finite has failed, which is no failure of the call. */
