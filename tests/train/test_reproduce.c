@@ -91,6 +91,65 @@ START_TEST(the_full_preset_has_the_loops_of_the_scripts) {
 }
 END_TEST
 
+/* Every preset that is installed is read: encodings, keys, heads and hypotheses hold together. */
+START_TEST(every_preset_is_read) {
+    static const struct {
+        const char *name;
+        int64_t runs, waiting;
+    } presets[] = {{"quick", 16, 0},
+                   {"small", 120, 0},
+                   {"full", 426, 0},
+                   {"mechanism", 120, 40},
+                   {"mechanism-full", 110, 20}};
+    char *folder = new_folder(), path[4096];
+    for (size_t p = 0; p < sizeof presets / sizeof *presets; p++) {
+        szg_reproduction *runs;
+        int64_t waiting = 0;
+        snprintf(path, sizeof path, "%s/../presets/%s.json", getenv("SZG_DOCS"), presets[p].name);
+        szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path,
+                                            .folder = folder};
+        ck_szg_ok(szg_reproduction_open(test_context(), &options, &runs));
+        ck_assert_str_eq(szg_reproduction_name(runs), presets[p].name);
+        ck_assert_int_eq(szg_reproduction_count(runs), presets[p].runs);
+        for (int64_t i = 0; i < szg_reproduction_count(runs); i++)
+            waiting += !szg_reproduction_run_at(runs, i).settled;
+        ck_assert_int_eq(waiting, presets[p].waiting);
+        szg_reproduction_close(&runs);
+    }
+    remove_tree(folder);
+}
+END_TEST
+
+/* The runs `rope` of the two presets of one experiment have one folder, and so one configuration.
+ */
+START_TEST(the_two_mechanism_presets_share_their_runs) {
+    char *folder = new_folder(), path[2][4096];
+    szg_reproduction *runs[2];
+    int64_t shared = 0;
+    for (int p = 0; p < 2; p++) {
+        snprintf(path[p], sizeof path[p], "%s/../presets/mechanism%s.json", getenv("SZG_DOCS"),
+                 p ? "-full" : "");
+        szg_reproduction_options options = {SZG_INIT(szg_reproduction_options), .preset = path[p],
+                                            .folder = folder};
+        ck_szg_ok(szg_reproduction_open(test_context(), &options, &runs[p]));
+    }
+    for (int64_t i = 0; i < szg_reproduction_count(runs[0]); i++)
+        for (int64_t j = 0; j < szg_reproduction_count(runs[1]); j++) {
+            szg_reproduction_run one = szg_reproduction_run_at(runs[0], i),
+                                 other = szg_reproduction_run_at(runs[1], j);
+            if (strcmp(one.name, other.name) != 0)
+                continue;
+            ck_assert(memcmp(one.config, other.config, sizeof *one.config) == 0);
+            ck_assert(one.methods == other.methods);
+            shared++;
+        }
+    ck_assert_int_eq(shared, 10);
+    szg_reproduction_close(&runs[0]);
+    szg_reproduction_close(&runs[1]);
+    remove_tree(folder);
+}
+END_TEST
+
 /* ---- Tables ---- */
 
 /* Of two plain loops: the commonest label of the training examples of a test example's length. */
@@ -630,6 +689,8 @@ TEST_FILE("reproduce") {
     test_add(suite, "runs", runs_follow_from_the_preset);
     test_add(suite, "methods", methods_are_those_of_the_encoding);
     test_add(suite, "full preset", the_full_preset_has_the_loops_of_the_scripts);
+    test_add(suite, "every preset", every_preset_is_read);
+    test_add(suite, "shared runs", the_two_mechanism_presets_share_their_runs);
     test_add(suite, "needs", needs_are_operations_times_tokens);
     test_add(suite, "longer tests", needs_know_of_longer_test_sequences);
     test_add(suite, "hostile presets", hostile_presets_are_refused);
