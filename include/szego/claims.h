@@ -28,7 +28,7 @@ typedef struct szg_claim {
     szg_verdict expected;
     const char *statement;
     const char *true_statement;
-    const char *source; /* number in the paper, first version */
+    const char *source; /* number in the paper's first version; what of the later one */
 } szg_claim;
 
 /* The ledger in the order of the paper; static storage. */
