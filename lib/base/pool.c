@@ -22,6 +22,7 @@ struct szg_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     int workers; /* started threads, the caller not counted */
+    int entered; /* of them, those that have entered the library; guarded by lock */
     pool_worker *worker;
     bool stop;
     /* The job in progress; guarded by lock. */
@@ -102,6 +103,8 @@ static void *worker_main(void *argument) {
     uint64_t seen = 0;
     szgi_thread_enter();
     pthread_mutex_lock(&pool->lock);
+    if (++pool->entered == pool->workers)
+        pthread_cond_signal(&pool->done);
     for (;;) {
         while (!pool->stop && pool->generation == seen)
             pthread_cond_wait(&pool->work, &pool->lock);
@@ -118,6 +121,15 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
+/* A thread's first allocation maps 128 MiB of addresses for a moment and keeps half of them. Where
+ * those are limited, whoever asks meanwhile how much is left must not be told either. */
+static void await_entry(szg_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    while (pool->entered < pool->workers)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 szg_status szgi_pool_open(int threads, szg_pool **out) {
     *out = NULL;
     szg_pool *pool = calloc(1, sizeof *pool);
@@ -132,8 +144,11 @@ szg_status szgi_pool_open(int threads, szg_pool **out) {
         pool->worker[i].index = i;
         if (pthread_create(&pool->worker[i].thread, NULL, worker_main, &pool->worker[i]) != 0)
             break;
+        pthread_mutex_lock(&pool->lock);
         pool->workers++;
+        pthread_mutex_unlock(&pool->lock);
     }
+    await_entry(pool);
     if (!pool->worker || pool->workers != threads - 1) {
         szgi_pool_close(&pool);
         return SZG_ENOMEM;

@@ -58,9 +58,21 @@ const char *szgi_backend_threads_remedy(void) {
     return memory_is_limited() ? "1" : NULL;
 }
 
+/* A block with a margin around it; MAP_FAILED where the limit refuses that. The library maps pages
+ * beside a buffer, and the heap may grow between this question and its call, which asks without an
+ * end if a single page is missing. */
+static size_t with_margin(size_t bytes) {
+    return bytes + ((size_t)1 << 20);
+}
+
+static void *map(size_t bytes) {
+    return mmap(NULL, with_margin(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0);
+}
+
 static bool can_be_mapped(size_t bytes) {
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block != MAP_FAILED && munmap(block, bytes) == 0;
+    void *block = map(bytes);
+    return block != MAP_FAILED && munmap(block, with_margin(bytes)) == 0;
 }
 
 static size_t buffer_bytes(void) {
@@ -110,14 +122,13 @@ static int try_buffers(int want) {
     void *held[BUFFERS_MOST];
     int there = atomic_load(&made), count = 0;
     for (int i = there; i < want; i++) {
-        void *block =
-            mmap(NULL, buffer_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *block = map(buffer_bytes());
         if (block == MAP_FAILED)
             break;
         held[count++] = block;
     }
     for (int i = count; i-- > 0;)
-        munmap(held[i], buffer_bytes());
+        munmap(held[i], with_margin(buffer_bytes()));
     return there + count;
 }
 

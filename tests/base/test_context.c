@@ -2,9 +2,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/pool.h"
 
@@ -40,6 +42,32 @@ START_TEST(pool_runs_each_block_once) {
 }
 END_TEST
 
+static szg_context *open_threads(int threads) {
+    szg_context *context;
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    return context;
+}
+
+static long address_space(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%ld", &pages), 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* What a thread's first allocation maps would be missing where somebody has just looked. */
+START_TEST(workers_have_their_heaps_once_the_pool_is_open) {
+    szg_context *context = open_threads(8);
+    long before = address_space();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    ck_assert_int_lt(labs(address_space() - before), 32L << 20);
+    szg_context_close(&context);
+}
+END_TEST
+
 START_TEST(pool_reports_the_failure) {
     pool_job *job = calloc(1, sizeof *job);
     job->fail_at = 10;
@@ -69,13 +97,6 @@ END_TEST
 
 static double read_clock(void *user) {
     return *(const double *)user;
-}
-
-static szg_context *open_threads(int threads) {
-    szg_context *context;
-    szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads};
-    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
-    return context;
 }
 
 /* ---- One context's blocks use another context ---- */
@@ -425,6 +446,8 @@ TEST_FILE("context") {
     test_add(suite, "large_blocks_look_for_cancellation", large_blocks_look_for_cancellation);
     test_add(suite, "threads_of_open_contexts_are_counted", threads_of_open_contexts_are_counted);
     test_add(suite, "pool_runs_each_block_once", pool_runs_each_block_once);
+    test_add(suite, "workers_have_their_heaps_once_the_pool_is_open",
+             workers_have_their_heaps_once_the_pool_is_open);
     test_add(suite, "pool_reports_the_failure", pool_reports_the_failure);
     test_add(suite, "pool_nests_serially", pool_nests_serially);
     test_add(suite, "nested_contexts_count_their_own_workers",
