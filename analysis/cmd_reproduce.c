@@ -26,7 +26,7 @@ typedef struct reproduce_options {
 static const struct argp_option options[] = {
     {"preset", KEY_PRESET, "NAME", 0,
      "quick (default), small, full, mechanism, mechanism-full, mechanism-length, "
-     "mechanism-curvature, or the path of a preset file (FILE.json)",
+     "mechanism-curvature, mechanism-replication, or the path of a preset file (FILE.json)",
      0},
     {"set", KEY_SET, "KEY=VALUE", 0,
      "set one key of every run's configuration, such as loop.epochs=2; may be given several times",

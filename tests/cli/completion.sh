@@ -37,7 +37,7 @@ szego spectrum rope --backend cuda:b|cuda:bf16
 szego spectrum -n |
 szego spectrum nothing|
 szego verify L3|L3 L3c
-szego reproduce --preset |full mechanism mechanism-curvature mechanism-full mechanism-length quick small
+szego reproduce --preset |full mechanism mechanism-curvature mechanism-full mechanism-length mechanism-replication quick small
 szego train --task |count distance
 szego train --set model.mask=|model.mask=causal model.mask=none
 szego train --set model.wid|model.width=

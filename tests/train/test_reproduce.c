@@ -102,7 +102,8 @@ START_TEST(every_preset_is_read) {
                    {"mechanism", 120, 40},
                    {"mechanism-full", 110, 20},
                    {"mechanism-length", 60, 0},
-                   {"mechanism-curvature", 80, 0}};
+                   {"mechanism-curvature", 80, 0},
+                   {"mechanism-replication", 50, 0}};
     char *folder = new_folder(), path[4096];
     for (size_t p = 0; p < sizeof presets / sizeof *presets; p++) {
         szg_reproduction *runs;
