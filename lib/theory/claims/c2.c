@@ -13,8 +13,8 @@ const szgi_claim szgi_claim_c2 = {
          .statement = "RoPE puts nearly all positional work into a single head of a shallow "
                       "layer",
          .true_statement =
-             "in small decoders no difference from additive encodings is decided; the largest "
-             "share is that of ALiBi, which is additive",
+             "in small decoders no difference from additive encodings is decided: sinusoids have a "
+             "smaller share, ALiBi has a larger one",
          .source = "later version, single-head deposit"},
     .check = check,
 };

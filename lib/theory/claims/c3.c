@@ -13,8 +13,9 @@ const szgi_claim szgi_claim_c3 = {
          .statement = "the multiplicative structure itself causes the deposit: ablations and "
                       "gradients show it",
          .true_statement =
-             "in small decoders no intervention on the winning head has a decided effect; one "
-             "frequency, multiplicative too, has a smaller share",
+             "in small decoders, leaving out the winning head's rotation in training changes which "
+             "head wins, not decidedly its share; one frequency, multiplicative too, has a "
+             "smaller share",
          .source = "later version, cause"},
     .check = check,
 };
