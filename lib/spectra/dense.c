@@ -255,7 +255,14 @@ static szg_status check_general(szg_context *context, int64_t n, const szg_c64 *
     }
     double defect = hypot(re - trace.re / unit, im - trace.im / unit) / sqrt((double)n);
     double excess = sqrt(squares) - 1; /* below 0 up to rounding; for the zero matrix -1 */
-    if (!(defect <= szgi_defect_limit(n)) || !(excess <= szgi_defect_limit(n)))
+    bool missed = !(defect <= szgi_defect_limit(n)) || !(excess <= szgi_defect_limit(n));
+    if (missed && frobenius < DBL_MIN) /* n 2^-1075, of n products, is beyond the limit there */
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "eigenvalues of a matrix whose Frobenius norm is %.3g: numbers below %.3g "
+                         "lose their digits; multiply the matrix by a power of two, or the queries "
+                         "or keys that it comes from",
+                         frobenius, DBL_MIN);
+    if (missed)
         return szgi_fail(context, SZG_ENOCONV,
                          "the computed eigenvalues miss the trace by %.3g or exceed the Frobenius "
                          "norm by %.3g (relative, n = %" PRId64 "): they are not returned",

@@ -90,15 +90,32 @@ static szg_status dense(szg_context *context, const szg_factored *f,
     return status;
 }
 
+/* A B^T is exactly 0 where a factor is: the other one's numbers are finite. */
+static bool is_zero_factor(const szg_factored *f, const double *a, int64_t lda) {
+    for (int64_t i = 0; i < f->n; i++)
+        for (int64_t t = 0; t < f->d; t++)
+            if (a[i * lda + t] != 0)
+                return false;
+    return true;
+}
+
+static szg_status is_zero(szg_context *context, const szg_factored *f, bool *out) {
+    *out = !f->bias && (is_zero_factor(f, f->a, f->lda) || is_zero_factor(f, f->b, f->ldb));
+    return *out ? szgi_factored_check_finite(context, f) : SZG_OK;
+}
+
 szg_status szgi_factored_part(szg_context *context, const szg_matrix *matrix,
                               const szg_spectra_options *options, szg_spectrum *out) {
     const szg_factored *f = &matrix->of.factored;
     szgi_selection selection;
-    bool complete = false;
+    bool complete = false, zero;
     SZG_TRY(szgi_factored_check(context, f));
     SZG_TRY(szgi_selection_of(context, f->n, options, &selection));
     if (is_low_rank(f, options))
         return low_rank(context, f, out);
+    SZG_TRY(is_zero(context, f, &zero));
+    if (zero && !szgi_options_dense(options))
+        return szgi_spectrum_zero(context, f->n, SZG_SPECTRUM_EIGENVALUE, out);
     if (!szgi_options_dense(options) && szgi_extremes_apply(&selection))
         SZG_TRY(ends(context, f, &selection, out, &complete));
     if (complete || (selection.high > 1 && szgi_extremes_suffice(&selection, complete, out)))

@@ -114,6 +114,12 @@ static szg_status lanczos_extract(szg_context *context, const szgi_lanczos_optio
                                   lanczos_run *run, double *values, double **vectors,
                                   bool *converged) {
     *converged = run->info == 0 && run->iparam[4] >= run->nev;
+    if (run->info == -9) /* the first vector, which was multiplied, is 0 */
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: the products of the matrix and vectors are 0: it is 0, or so small "
+                         "that they underflow; multiply it by a power of two, or the queries or "
+                         "keys that it comes from",
+                         options->what);
     if (run->info < 0 && run->info != -9999)
         return szgi_fail(context, SZG_EINTERNAL, "ARPACK's dsaupd answered info = %d",
                          (int)run->info);

@@ -155,6 +155,13 @@ START_TEST(dense_refuses) {
     ck_szg_fails(SZG_EDATA, "entry (1, 0) is inf",
                  singular_of(ctx, szg_matrix_complex(2, 2, d, 2), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "apart", eigenvalues_of(ctx, szg_matrix_symmetric(2, a, 1), NULL, &s));
+    /* In units of the least number: -1.72, 1.33, 4.39 become integers, whose sum is not the trace.
+     */
+    double least[] = {1, 1, 0, 3, 1, 2, 0, 3, 2};
+    for (int i = 0; i < 9; i++)
+        least[i] *= DBL_TRUE_MIN;
+    ck_szg_fails(SZG_EDOMAIN, "multiply the matrix by a power of two",
+                 eigenvalues_of(ctx, szg_matrix_dense(3, 3, least, 3), NULL, &s));
     ck_szg_fails(SZG_EINVAL, "0 x", singular_of(ctx, szg_matrix_dense(0, 2, a, 2), NULL, &s));
 }
 END_TEST

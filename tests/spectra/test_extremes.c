@@ -38,6 +38,11 @@ static double listed(const truth *self, int64_t index) {
     return self->all->re[index];
 }
 
+static double of_zero(const truth *self, int64_t index) {
+    (void)self, (void)index;
+    return 0;
+}
+
 static double nearest(const truth *self, double value) {
     int64_t lo = 0, hi = self->n - 1; /* the last one that is at most `value`, or the first */
     while (lo < hi) {
@@ -669,6 +674,40 @@ START_TEST(logits_of_any_size) {
 }
 END_TEST
 
+/* Of a factor that is 0 all values are known, masked or not; what underflows is told. */
+START_TEST(masked_logits_of_nothing) {
+    enum { LONGEST = 3000 };
+    static double zeros[LONGEST], ones[LONGEST], tiny[LONGEST];
+    for (int64_t i = 0; i < LONGEST; i++) {
+        ones[i] = 1 + 0.25 * (double)(i % 5);
+        tiny[i] = 1e-170 * ones[i];
+    }
+    for (int64_t n = 40; n <= LONGEST; n += LONGEST - 40)
+        for (int side = 0; side < 2; side++) {
+            const truth known = {.n = n, .at = of_zero};
+            const szg_factored f = {.n = n,
+                                    .d = 1,
+                                    .a = side ? zeros : ones,
+                                    .lda = 1,
+                                    .b = side ? ones : zeros,
+                                    .ldb = 1,
+                                    .causal = true};
+            ck_assert_int_eq(check_matrix(&known, szg_matrix_factored(&f), 2, SZG_METHOD_ZERO), 4);
+        }
+    const szg_factored f = {
+        .n = LONGEST, .d = 1, .a = tiny, .lda = 1, .b = tiny, .ldb = 1, .causal = true};
+    const szg_matrix matrix = szg_matrix_factored(&f);
+    szg_extremes s;
+    ck_szg_fails(SZG_EDOMAIN, "multiply it by a power of two",
+                 szg_extremes_compute(test_context(), &matrix, 2, &s));
+    ones[1] = NAN;
+    const szg_factored bad = {
+        .n = 40, .d = 1, .a = ones, .lda = 1, .b = zeros, .ldb = 1, .causal = true};
+    const szg_matrix with_nan = szg_matrix_factored(&bad);
+    ck_szg_fails(SZG_EDATA, "nan", szg_extremes_compute(test_context(), &with_nan, 2, &s));
+}
+END_TEST
+
 START_TEST(hermitian_part_of_others) {
     const double lags[3] = {1, 0, 3}; /* the part has 2, 0, 2: 4 cos(j pi / (n + 1)) */
     szg_extremes s;
@@ -845,6 +884,7 @@ TEST_FILE("extremes") {
     test_add(suite, "logits_by_products", logits_by_products);
     test_add(suite, "logits_that_cancel", logits_that_cancel);
     test_add(suite, "logits_of_any_size", logits_of_any_size);
+    test_add(suite, "masked_logits_of_nothing", masked_logits_of_nothing);
     test_add(suite, "hermitian_part_of_others", hermitian_part_of_others);
     test_add(suite, "same_numbers_at_any_number_of_threads", same_numbers_at_any_number_of_threads);
     test_add(suite, "refusals", refusals);
