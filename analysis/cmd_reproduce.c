@@ -140,7 +140,8 @@ static szg_status write_tables(command_call *call, szg_reproduction_tables *tabl
         &tables->items,       &tables->settings,   &tables->needs,         &tables->missing,
         &tables->runs,        &tables->curves,     &tables->ablation,      &tables->contraction,
         &tables->arms,        &tables->hypotheses, &tables->pairs,         &tables->length,
-        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs};
+        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs,
+        &tables->by_step};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
@@ -159,7 +160,8 @@ static szg_status print_tables(command_call *call, szg_reproduction_tables *tabl
         &tables->ablation,      &tables->deposit,
         &tables->contraction,   &tables->arms,
         &tables->pairs,         &tables->length,
-        &tables->relation_arms, &tables->relation_runs};
+        &tables->relation_arms, &tables->relation_runs,
+        &tables->by_step};
     const char *folder = call->shared.output;
     call->shared.output = NULL;
     szg_status status =

@@ -90,6 +90,8 @@ typedef struct szg_reproduction_tables {
                                  the next two are: the preset has no relations */
     szg_table *relation_arms; /* the means of each arm */
     szg_table *relation_runs; /* the numbers of each run */
+    szg_table *by_step; /* means over seeds by step: index, the winner's share of gradients, ratio
+                           of widths; NULL: the preset asks for none */
 } szg_reproduction_tables;
 
 /* Floating-point operations a second of a few training steps at the sizes of the preset's first

@@ -105,25 +105,28 @@ START_TEST(early_shares_are_means_over_steps) {
                              layer   ? (double)(HEADS - head)
                              : probe ? 9
                                      : (double)(step + 1 + head));
-    ck_szg_ok(szgi_early_shares(test_context(), norms, 0, HEADS, 8, share, &steps));
+    ck_szg_ok(
+        szgi_gradient_shares(test_context(), norms, 0, HEADS, (step_range){0, 7}, share, &steps));
     ck_assert_int_eq(steps, 2);
     for (int64_t head = 0; head < HEADS; head++)
         ck_close(share[head], ((double)(1 + head) / 6 + (double)(5 + head) / 18) / 2, 1e-15);
-    ck_szg_ok(szgi_early_shares(test_context(), norms, 1, HEADS, 9, share, &steps));
+    ck_szg_ok(
+        szgi_gradient_shares(test_context(), norms, 1, HEADS, (step_range){0, 8}, share, &steps));
     ck_assert_int_eq(steps, 3);
     ck_close(share[0], .5, 1e-15);
-    ck_szg_ok(szgi_early_shares(test_context(), norms, 0, HEADS, 0, share, &steps));
+    ck_szg_ok(
+        szgi_gradient_shares(test_context(), norms, 0, HEADS, (step_range){0, -1}, share, &steps));
     ck_assert_int_eq(steps, 0);
     /* A head was not captured: no share is known. */
-    ck_szg_ok(
-        szgi_early_shares(test_context(), norms, 0, HEADS + 1, 8, (double[HEADS + 1]){0}, &steps));
+    ck_szg_ok(szgi_gradient_shares(test_context(), norms, 0, HEADS + 1, (step_range){0, 7},
+                                   (double[HEADS + 1]){0}, &steps));
     ck_assert_int_eq(steps, 0);
     szg_table_close(&norms);
     norms = new_norms("grad_norm"); /* an earlier version's */
     add_norm(norms, "0", 0, 0, 0, 1);
-    ck_szg_ok(szgi_early_shares(test_context(), norms, 0, 1, 8, share, &steps));
+    ck_szg_ok(szgi_gradient_shares(test_context(), norms, 0, 1, (step_range){0, 7}, share, &steps));
     ck_assert_int_eq(steps, 0);
-    ck_szg_ok(szgi_early_shares(test_context(), NULL, 0, 1, 8, share, &steps));
+    ck_szg_ok(szgi_gradient_shares(test_context(), NULL, 0, 1, (step_range){0, 7}, share, &steps));
     ck_assert_int_eq(steps, 0);
     szg_table_close(&norms);
 }

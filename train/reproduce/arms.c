@@ -75,16 +75,16 @@ int64_t szgi_steps_at_chance(const szg_table *metrics, double majority, int64_t 
     return end;
 }
 
-/* ---- Early gradients ---- */
+/* ---- Gradients ---- */
 
 /* The norms of one captured step, and the sums of shares so far. */
-typedef struct early_sums {
+typedef struct share_sums {
     int64_t heads, found, steps;
     double *norm, *share;
-} early_sums;
+} share_sums;
 
 /* A step of which some head is missing says nothing of shares. */
-static void end_step(early_sums *sums) {
+static void end_step(share_sums *sums) {
     double total = 0;
     for (int64_t h = 0; h < sums->heads; h++)
         total += sums->norm[h];
@@ -97,15 +97,16 @@ static void end_step(early_sums *sums) {
 }
 
 /* Rows of a step stand together; the first probe of each has the step's norms, as others do. */
-static void add_steps(const szg_table *from, int64_t layer, int64_t end, early_sums *sums) {
-    int64_t step = -1, probe = szg_table_find(from, "probe");
+static void add_steps(const szg_table *from, int64_t layer, step_range range, share_sums *sums) {
+    int64_t step = -1, probe = szg_table_find(from, "probe"), steps = szg_table_find(from, "step"),
+            heads = szg_table_find(from, "head"), layers = szg_table_find(from, "layer");
     for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        int64_t own = szg_table_get_integer(from, row, szg_table_find(from, "step"));
-        int64_t head = szg_table_get_integer(from, row, szg_table_find(from, "head"));
+        int64_t own = szg_table_get_integer(from, row, steps);
+        int64_t head = szg_table_get_integer(from, row, heads);
         const char *text = szg_table_get_text(from, row, probe),
                    *first = szg_table_get_text(from, 0, probe);
-        if (own >= end || head < 0 || head >= sums->heads || !text || strcmp(text, first) != 0 ||
-            szg_table_get_integer(from, row, szg_table_find(from, "layer")) != layer)
+        if (own < range.first || own > range.last || head < 0 || head >= sums->heads || !text ||
+            strcmp(text, first) != 0 || szg_table_get_integer(from, row, layers) != layer)
             continue;
         if (own != step)
             end_step(sums);
@@ -116,15 +117,15 @@ static void add_steps(const szg_table *from, int64_t layer, int64_t end, early_s
     end_step(sums);
 }
 
-szg_status szgi_early_shares(szg_context *context, const szg_table *contraction, int64_t layer,
-                             int64_t heads, int64_t end, double *share, int64_t *steps) {
-    early_sums sums = {.heads = heads, .share = share};
+szg_status szgi_gradient_shares(szg_context *context, const szg_table *contraction, int64_t layer,
+                                int64_t heads, step_range range, double *share, int64_t *steps) {
+    share_sums sums = {.heads = heads, .share = share};
     *steps = 0;
     if (!contraction || szg_table_find(contraction, "grad_norm_qk") < 0)
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, heads, &sums.norm));
     memset(share, 0, (size_t)heads * sizeof *share);
-    add_steps(contraction, layer, end, &sums);
+    add_steps(contraction, layer, range, &sums);
     szgi_memory_free(sums.norm);
     for (int64_t h = 0; h < heads; h++)
         share[h] /= (double)sums.steps;
@@ -151,11 +152,12 @@ int64_t szgi_early_end(const szg_reproduction *self, const reproduction_run *run
 static szg_status correlate_early(szg_context *context, const szg_reproduction *self,
                                   const reproduction_run *run, const szg_train_tables *logs,
                                   int64_t layer, arm_numbers *out) {
-    int64_t heads = run->config->model.heads, end = szgi_early_end(self, run, logs->metrics);
+    int64_t heads = run->config->model.heads;
+    step_range early = {0, szgi_early_end(self, run, logs->metrics) - 1};
     double *share;
     SZG_TRY(szgi_memory_alloc(context, heads, &share));
-    szg_status status =
-        szgi_early_shares(context, logs->contraction, layer, heads, end, share, &out->early_steps);
+    szg_status status = szgi_gradient_shares(context, logs->contraction, layer, heads, early, share,
+                                             &out->early_steps);
     if (status == SZG_OK && out->early_steps > 0)
         status = szgi_spearman(context, heads, share, out->drop, &out->rank_correlation);
     szgi_memory_free(share);

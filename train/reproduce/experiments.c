@@ -251,7 +251,7 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
     const char *text;
     SZG_TRY(szgi_preset_members(
         context, root,
-        "name|about|seeds|config|tasks|experiments|hypotheses|relations|early_steps"));
+        "name|about|seeds|config|tasks|experiments|hypotheses|relations|by_step|early_steps"));
     SZG_TRY(read_name(context, szgi_json_member(root, "name"), &text));
     SZG_TRY(szgi_memory_copy_text(context, text, &out->name));
     SZG_TRY(szgi_json_as_text(context, szgi_json_member(root, "about"), &text));
@@ -268,7 +268,8 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
                               "names no run: seeds, tasks and encodings are needed");
     SZG_TRY(szgi_heads_link(context, options->preset, out));
     SZG_TRY(szgi_hypotheses_read(context, root, out));
-    return szgi_relations_read(context, root, out);
+    SZG_TRY(szgi_relations_read(context, root, out));
+    return szgi_by_step_read(context, root, out);
 }
 
 szg_status szgi_preset_read(szg_context *context, const szg_reproduction_options *options,

@@ -1,4 +1,5 @@
-/* What a preset says of its arms: hypotheses, paired over seeds, and relations of two numbers. */
+/* What a preset says of its arms: hypotheses, paired over seeds, relations of two numbers, and
+ * numbers by step. */
 #ifndef SZG_TRAIN_REPRODUCE_HYPOTHESES_H
 #define SZG_TRAIN_REPRODUCE_HYPOTHESES_H
 
@@ -52,6 +53,13 @@ struct szgi_relation {
     int64_t arms;
 };
 
+/* An arm, and others that are the same runs stopped early. */
+struct szgi_course {
+    const char *task;
+    arm_kind *arm; /* [arms]; the first is the whole one */
+    int64_t arms;
+};
+
 /* ---- arms.c: the numbers of one run ---- */
 
 /* "EXPERIMENT/ENCODING". */
@@ -82,12 +90,17 @@ double szgi_steps_to_half(const szg_table *metrics, double majority);
  * `examples` test examples: the end of the epoch before it, 0 where it is the first. */
 int64_t szgi_steps_at_chance(const szg_table *metrics, double majority, int64_t examples);
 
+/* Both steps belong to it. */
+typedef struct step_range {
+    int64_t first, last;
+} step_range;
+
 /* The heads' shares of the gradient norm of W_Q and W_K in a layer, means over the captured steps
- * before `end`; how many these are. 0 steps: `contraction` has no such norms, or not of every head.
+ * of the range; how many these are. 0 steps: `contraction` has no such norms, or not of every head.
  */
-SZG_CHECK_RESULT szg_status szgi_early_shares(szg_context *context, const szg_table *contraction,
-                                              int64_t layer, int64_t heads, int64_t end,
-                                              double *share, int64_t *steps);
+SZG_CHECK_RESULT szg_status szgi_gradient_shares(szg_context *context, const szg_table *contraction,
+                                                 int64_t layer, int64_t heads, step_range range,
+                                                 double *share, int64_t *steps);
 
 /* One number of a finished run, by ablation of outputs. NaN: the run has none. */
 SZG_CHECK_RESULT szg_status szgi_arm_number(szg_context *context, const szg_reproduction *self,
@@ -144,5 +157,11 @@ SZG_CHECK_RESULT szg_status szgi_hypotheses_read(szg_context *context, szgi_json
 /* Reads "relations" of a preset whose runs are known. */
 SZG_CHECK_RESULT szg_status szgi_relations_read(szg_context *context, szgi_json_value root,
                                                 szg_reproduction *out);
+
+/* ---- by_step.c ---- */
+
+/* Reads "by_step" of a preset whose runs are known. */
+SZG_CHECK_RESULT szg_status szgi_by_step_read(szg_context *context, szgi_json_value root,
+                                              szg_reproduction *out);
 
 #endif

@@ -95,6 +95,9 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
     for (int64_t i = 0; i < self->relations; i++)
         szgi_memory_free(self->relation[i].arm);
     szgi_memory_free(self->relation);
+    for (int64_t i = 0; i < self->courses; i++)
+        szgi_memory_free(self->course[i].arm);
+    szgi_memory_free(self->course);
     szgi_json_close(&self->document);
     szgi_memory_free(self->folder);
     szgi_memory_free(self->preset);
@@ -143,6 +146,7 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_reproduction_length(context, self, &out->length, &out->length_arms));
     SZG_TRY(szgi_reproduction_relations(context, self, &out->relations, &out->relation_arms,
                                         &out->relation_runs));
+    SZG_TRY(szgi_reproduction_by_step(context, self, &out->by_step));
     return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
@@ -157,12 +161,13 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {
-        &tables->table1,      &tables->switches,   &tables->items,         &tables->settings,
-        &tables->sweep,       &tables->needs,      &tables->missing,       &tables->runs,
-        &tables->curves,      &tables->ablation,   &tables->deposit,       &tables->contraction,
-        &tables->arms,        &tables->hypotheses, &tables->pairs,         &tables->length,
-        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs};
+    szg_table **const all[] = {&tables->table1,        &tables->switches,      &tables->items,
+                               &tables->settings,      &tables->sweep,         &tables->needs,
+                               &tables->missing,       &tables->runs,          &tables->curves,
+                               &tables->ablation,      &tables->deposit,       &tables->contraction,
+                               &tables->arms,          &tables->hypotheses,    &tables->pairs,
+                               &tables->length,        &tables->length_arms,   &tables->relations,
+                               &tables->relation_arms, &tables->relation_runs, &tables->by_step};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

@@ -80,6 +80,8 @@ struct szg_reproduction {
     int64_t hypotheses;
     struct szgi_relation *relation; /* hypotheses.h */
     int64_t relations;
+    struct szgi_course *course; /* hypotheses.h */
+    int64_t courses;
     int64_t early_steps; /* of a run that count as early; 0: those before accuracy leaves chance */
 };
 
@@ -135,6 +137,10 @@ static inline bool reproduction_lacks_head(const reproduction_run *run) {
 enum { HEAD_WORDS = SZG_CONFIG_TEXT + 320 };
 const char *szgi_head_absence(const szg_reproduction *self, const reproduction_run *run,
                               char out[HEAD_WORDS]);
+/* The head of a layer with the largest drop in a finished run that is ablated by output; -1: none
+ * of the layer has a drop. */
+SZG_CHECK_RESULT szg_status szgi_head_winner(szg_context *context, const reproduction_run *of,
+                                             int64_t layer, int64_t *out);
 /* The head that a rule for the `other` one takes: drawn from seed and layer, never `worst`. */
 int64_t szgi_head_other(uint64_t seed, int64_t layer, int64_t heads, int64_t worst);
 
@@ -253,6 +259,10 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_relations(szg_context *context,
                                                         const szg_reproduction *self,
                                                         szg_table **relations, szg_table **arms,
                                                         szg_table **runs);
+/* Leaves *out NULL where the preset has no `by_step`. */
+SZG_CHECK_RESULT szg_status szgi_reproduction_by_step(szg_context *context,
+                                                      const szg_reproduction *self,
+                                                      szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_reproduction_needs(szg_context *context,
                                                     const szg_reproduction *self,
                                                     const szg_reproduction *other,
