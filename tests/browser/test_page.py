@@ -30,7 +30,7 @@ SUBJECT = "Positional encodings and the spectra of attention logits"
 SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_metrics": "curves",
             "reproduce_ablation": "ablation", "ablate_ablation": "ablation", "reproduce_sweep": "sweep",
             "reproduce_switches": "switches", "reproduce_hypotheses": "mechanism",
-            "reproduce_arms": "mechanism", "reproduce_relations": "relations", "reproduce_relation_arms": "relations",
+            "reproduce_arms": "mechanism", "reproduce_by_step": "by-step", "reproduce_relations": "relations", "reproduce_relation_arms": "relations",
             "reproduce_length_arms": "lengths", "verify_claims": "claims", "spectrum_eigenvalues": "spectrum",
             "spectrum_summary": "ranges", "spectrum_extremes": "extremes",
             "spectrum_density": "density", "spectrum_moments": "density",
@@ -42,7 +42,7 @@ SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_m
 LISTS = {"findings", "others", "data", "provenance"}
 ORDER = ["findings", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary", "kernel", "contraction",
          "softmax",
-         "table1", "curves", "ablation", "sweep", "switches", "mechanism", "relations", "lengths", "others", "data", "provenance"]
+         "table1", "curves", "ablation", "sweep", "switches", "mechanism", "by-step", "relations", "lengths", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}
 
 MARKS = """Array.from(document.querySelectorAll('figure'), figure =>
