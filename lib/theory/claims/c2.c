@@ -2,7 +2,7 @@
 #include "mechanism.h"
 
 static szg_status check(claims_run *run, finding *out) {
-    return szgi_mechanism_quote(run, (const char *const[]){"H1", "H2", "H3", "H4", "E11", NULL},
+    return szgi_mechanism_quote(run, (const char *const[]){"H1", "H2", "H3", "H4", "E11", "E12", "E13", NULL},
                                 out);
 }
 
