@@ -1,4 +1,4 @@
-/* The hypotheses that a preset names before its runs: differences seed by seed, their mean and its
+/* The hypotheses that a preset names: differences seed by seed, their mean and its
  * interval, and what is decided; and the deposit index of every arm beside what chance gives. */
 #include <inttypes.h>
 #include <math.h>
@@ -271,9 +271,9 @@ static void say_decisions(plot_run *run) {
     int64_t primary = count_decisions(all, NULL);
     if (run->status == SZG_OK && primary > 0)
         szgi_page_finding(run->page, NULL,
-                          "Hypotheses named before the runs: of %" PRId64 " primary ones %" PRId64
-                          " supported, %" PRId64 " opposed, %" PRId64 " not decided, %" PRId64
-                          " not testable, %" PRId64 " not complete.",
+                          "Hypotheses: of %" PRId64 " primary ones %" PRId64 " supported, %" PRId64
+                          " opposed, %" PRId64 " not decided, %" PRId64 " not testable, %" PRId64
+                          " not complete.",
                           primary, count_decisions(all, "supported"),
                           count_decisions(all, "opposed"), count_decisions(all, "not decided"),
                           count_decisions(all, "not testable"),
@@ -298,7 +298,7 @@ const section szgi_section_mechanism = {
     .title = "Hypotheses",
     .tables = {"reproduce_hypotheses", "reproduce_arms"},
     .intro =
-        "The preset named these hypotheses before its runs. A point is a seed: the number of one "
+        "The preset names these hypotheses. A point is a seed: the number of one "
         "arm less that of the other, or the mean of others, trained from the same initial values. "
         "The test flips the signs of the differences, all ways. Holm's rule adjusts it over the "
         "primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is "
