@@ -45,8 +45,9 @@ static void print_row(const char *config_path, const char *checkpoint, const cha
     szg_table *table;
     szgi_curvature *curvature;
     must(szg_train_config_read(context, config_path, NULL, 0, &config));
-    must(szg_model_load(context, checkpoint, &config, &model));
     must(szg_examples_read(context, batch, &examples));
+    config.curvature.examples = examples.count;
+    must(szg_model_load(context, checkpoint, &config, &model));
     void *squares = open_squares(model);
     must(szgi_curvature_table(context, &table));
     must(szgi_curvature_open(context, model, &examples, config.model.max_length, 1, &curvature));

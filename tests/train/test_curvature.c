@@ -297,6 +297,7 @@ static void check_dense(const szg_train_config *config) {
 START_TEST(a_dense_hessian_has_the_same) {
     const variant *v = &small_variants[_i];
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
+    config.curvature.examples = SEQUENCES;
     ck_assert(config.model.dropout > 0);
     check_dense(&config);
 }
@@ -306,6 +307,7 @@ END_TEST
 START_TEST(frozen_parameters_are_no_variables) {
     const variant *v = &small_variants[0];
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
+    config.curvature.examples = SEQUENCES;
     config.intervention = (szg_intervention_config){.kind = SZG_INTERVENTION_GRADIENT, .head = 1};
     check_dense(&config);
 }
@@ -319,6 +321,7 @@ END_TEST
 START_TEST(a_linear_softmax_has_its_closed_form) {
     static const char *const overrides[] = {"layers=1", "activation=gelu", NULL};
     szg_train_config config = small_config(SZG_PROFILE_TEXT, "nope", overrides);
+    config.curvature.examples = 2 * CLASSES;
     measured m;
     szgi_context_set_ops(test_context(), szgi_ops_reference64());
     open_measured(&config, &m);
@@ -347,6 +350,7 @@ END_TEST
 START_TEST(failed_allocations_are_survived) {
     const variant *v = &small_variants[0];
     szg_train_config config = small_config(v->profile, v->encoding, v->overrides);
+    config.curvature.examples = SEQUENCES;
     measured m;
     open_measured(&config, &m);
     ck_survives_failed_allocations(50, measure(&m));
@@ -589,7 +593,21 @@ START_TEST(a_backend_that_records_is_refused) {
 }
 END_TEST
 
+START_TEST(a_batch_has_as_many_examples_as_asked_for) {
+    szg_train_config *config = measuring(2);
+    szg_train_result result;
+    char *folder = new_run_folder();
+    config->curvature.examples = 1 << 20;
+    ck_szg_fails(SZG_EINVAL, "curvature.examples=1048576: the training split has ",
+                 run_in(test_context(), config, 5, folder, false, &result));
+    remove_run_folder(folder);
+    szgi_memory_free(config);
+}
+END_TEST
+
 TEST_FILE("curvature") {
+    test_add(suite, "a_batch_has_as_many_examples_as_asked_for",
+             a_batch_has_as_many_examples_as_asked_for);
     test_add(suite, "a_laplacian_has_its_closed_form", a_laplacian_has_its_closed_form);
     test_add(suite, "the_largest_is_not_the_largest_in_modulus",
              the_largest_is_not_the_largest_in_modulus);

@@ -33,16 +33,20 @@ static szg_status take_batch(szg_context *context, differences *self, const szg_
 
 static szg_status open_batch(szg_context *context, differences *self, const szg_examples *examples,
                              int64_t length) {
-    int64_t wanted = szgi_model_settings(self->model)->curvature.examples, numbers;
-    int64_t count = wanted < examples->count ? wanted : examples->count;
+    int64_t count = szgi_model_settings(self->model)->curvature.examples, numbers;
     int32_t *tokens;
+    if (count > examples->count)
+        return szgi_fail(context, SZG_EINVAL,
+                         "curvature.examples=%" PRId64 ": the training split has %" PRId64
+                         " examples: lower it, or set curvature.every=0",
+                         count, examples->count);
     SZG_TRY(szgi_memory_product(context, count, length + 2, &numbers));
     SZG_TRY(szgi_memory_alloc(context, numbers, &tokens));
     szg_status status = take_batch(context, self, examples, count, length, tokens);
     szgi_memory_free(tokens);
     if (status != SZG_ENOMEM)
         return status;
-    return szgi_fail_prefix(context, status, "curvature.examples=%" PRId64, wanted);
+    return szgi_fail_prefix(context, status, "curvature.examples=%" PRId64, count);
 }
 
 static szg_status open_arrays(szg_context *context, differences *self) {

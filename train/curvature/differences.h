@@ -16,8 +16,8 @@ typedef struct differences {
     double norm;                             /* of weight */
 } differences;
 
-/* For models like `model`; the batch has the first examples, config->curvature.examples of them or
- * all there are, padded to `length`. Errors of szgi_batch_fill and szgi_decoder_open. */
+/* For models like `model`; the batch has the first config->curvature.examples examples, padded to
+ * `length`. SZG_EINVAL: there are fewer; errors of szgi_batch_fill and szgi_decoder_open. */
 SZG_CHECK_RESULT szg_status szgi_differences_open(szg_context *context, const szg_model *model,
                                                   const szg_examples *examples, int64_t length,
                                                   differences *out);
