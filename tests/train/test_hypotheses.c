@@ -136,7 +136,8 @@ END_TEST
 
 #define SETTINGS                                                                                   \
     "\"config\": {\"model\": {\"vocabulary\": 20, \"width\": 8, \"hidden\": 8, \"layers\": 2,"     \
-    " \"heads\": 4, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 1}},\n"             \
+    " \"heads\": 4, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 1},"                \
+    " \"capture\": {\"every\": 2}},\n"                                                             \
     " \"tasks\": {\"distance\": {\"data\": {\"examples\": 40, \"between_max\": 4,"                 \
     " \"side_max\": 2, \"longest\": 10}}},\n"
 #define ARM(encoding) "{\"experiment\": \"e\", \"encoding\": \"" encoding "\"}"
@@ -175,7 +176,8 @@ static int drop_of(int encoding, int seed, int layer, int head) {
     return head == 0 ? 30 : 10 + (seed + head) % 3;
 }
 
-static void write_drops(const char *folder, const char *run, int encoding, int seed) {
+static void write_drops(const char *folder, const char *run, int encoding, int seed,
+                        const char *file, const char *method) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -186,10 +188,10 @@ static void write_drops(const char *folder, const char *run, int encoding, int s
             fprintf(stream, "r,e,distance,%d,%d,", seed, layer);
             if (head < 4)
                 fprintf(stream, "%d", head);
-            fprintf(stream, ",%.2f,0,,output,\n", percent / 100.0);
+            fprintf(stream, ",%.2f,0,,%s,\n", percent / 100.0, method);
         }
     fclose(stream);
-    write_run_text(folder, run, "ablation.csv", text);
+    write_run_text(folder, run, file, text);
     free(text);
 }
 
@@ -211,7 +213,7 @@ static void write_metrics(const char *folder, const char *run, int encoding, int
 static void write_run(const char *folder, int encoding, int seed) {
     char run[128];
     snprintf(run, sizeof run, "e/distance/%s/run-%d", encodings[encoding], seed);
-    write_drops(folder, run, encoding, seed);
+    write_drops(folder, run, encoding, seed, "ablation.csv", "output");
     write_metrics(folder, run, encoding, seed);
     write_number(folder, run, "whole", WHOLE_AT / 100.0);
     write_number(folder, run, "test_accuracy", accuracy_of(encoding, seed));
@@ -244,8 +246,8 @@ static double total_of(int encoding, int seed, int layer, double *index) {
 #define ROUNDED (64 * 0x1p-53)
 
 /* The share of the trials with such an index, the row itself among them. */
-static double chance_of(int64_t row, const szg_table *arms) {
-    szgi_equal_heads of = {4, 1000, WHOLE_AT / 100.0, real_at(arms, row, "total_drop")};
+static double chance_of(int64_t row, const szg_table *arms, int64_t heads) {
+    szgi_equal_heads of = {heads, 1000, WHOLE_AT / 100.0, real_at(arms, row, "total_drop")};
     double shares[SZGI_EQUAL_TRIALS], beyond = 1;
     ck_szg_ok(szgi_equal_heads_shares(test_context(), &of, (uint64_t)real_at(arms, row, "seed"),
                                       (int64_t)real_at(arms, row, "layer"), shares));
@@ -299,7 +301,7 @@ START_TEST(arms_say_what_the_ablations_hold) {
         double equal = real_at(arms, row, "equal_95"), p = real_at(arms, row, "equal_p");
         ck_assert(equal > .25 && equal < .6 && p > 0 && p <= 1);
         ck_assert_int_eq(index > equal, p <= .05);
-        ck_close(p, chance_of(row, arms), 1e-15);
+        ck_close(p, chance_of(row, arms, 4), 1e-15);
     }
     close_tables(&runs, &tables);
     remove_tree(folder);
@@ -543,7 +545,48 @@ START_TEST(impossible_splits_have_no_reference) {
 }
 END_TEST
 
+/* Layer 0 does not rotate, and head 0 of layer 1 is kept from it: three heads are left. */
+static const char rotated[] =
+    "{\"name\": \"rotated\", \"about\": \"\", \"seeds\": [1], " SETTINGS
+    " \"experiments\": [{\"name\": \"e\", \"profile\": \"text\", \"encodings\": [\"rope\"], "
+    "\"ablation\": [\"output\", \"rotation\"], \"config\": {\"model\": {\"rotated_layers\": "
+    "\"1\"}, "
+    "\"intervention\": {\"kind\": \"rotation\", \"layer\": 1, \"head\": 0}}}], "
+    "\"hypotheses\": [" SAY("a", "accuracy", "", "rope", "true") "]}";
+
+/* Even if a copied folder says that the other heads lose accuracy. */
+START_TEST(heads_that_are_spared_have_no_share) {
+    static const char *const references[] = {"dirichlet_mean", "dirichlet_95", "dirichlet_p",
+                                             "equal_95", "equal_p"};
+    char *folder = new_folder();
+    szg_reproduction *runs;
+    szg_reproduction_tables tables;
+    train_whole(folder, rotated);
+    write_run(folder, 0, 1);
+    write_drops(folder, "e/distance/rope/run-1", 0, 1, "ablation_rotation.csv", "rotation");
+    open_tables(folder, rotated, &runs, &tables);
+    const szg_table *arms = tables.arms, *deposit = tables.deposit;
+    ck_assert(szg_table_rows(arms) == 4 && szg_table_rows(deposit) == 4);
+    for (int i = 0; i < 5; i++)
+        ck_assert(szg_table_is_empty(arms, 2, column(arms, references[i])));
+    ck_assert(szg_table_is_empty(deposit, 2, column(deposit, "null_index")));
+    for (int64_t row = 0; row < 4; row += row ? 2 : 1) {
+        int64_t heads = row < 2 ? 4 : 3;
+        double index = real_at(arms, row, "index");
+        ck_assert(real_at(arms, row, "layer") == (double)(row % 2));
+        ck_close(real_at(arms, row, "dirichlet_mean"), szgi_deposit_null(heads), 0);
+        ck_close(real_at(deposit, row, "null_index"), szgi_deposit_null(heads), 0);
+        ck_close(szgi_largest_share_tail(heads, real_at(arms, row, "dirichlet_95")), .05, 1e-9);
+        ck_close(real_at(arms, row, "dirichlet_p"), szgi_largest_share_tail(heads, index), 0);
+        ck_close(real_at(arms, row, "equal_p"), chance_of(row, arms, heads), 1e-15);
+    }
+    close_tables(&runs, &tables);
+    remove_tree(folder);
+}
+END_TEST
+
 TEST_FILE("hypotheses") {
+    test_add(suite, "heads that are spared", heads_that_are_spared_have_no_share);
     test_add(suite, "impossible splits", impossible_splits_have_no_reference);
     test_add(suite, "half is on the line", half_is_on_the_line_between_epochs);
     test_add(suite, "chance ends", chance_ends_three_standard_errors_up);
