@@ -456,6 +456,20 @@ END_TEST
 
 /* ---- Presets ---- */
 
+/* The arms have a seed with one of the others each, and none with both. */
+#define SEEDLESS                                                                                   \
+    "{\"name\": \"x\", \"about\": \"\", \"seeds\": [1, 2], " SETTINGS                              \
+    "\"experiments\": [{\"name\": \"e\", \"profile\": \"text\", \"encodings\": [\"rope\"]}, "      \
+    "{\"name\": \"e\", \"seeds\": [1], \"encodings\": [\"nope\"]}, "                               \
+    "{\"name\": \"e\", \"seeds\": [2], \"encodings\": [\"alibi\"]}], \"hypotheses\": [" SAY(       \
+        "a", "accuracy", MINUS(ARM("nope") ", " ARM("alibi")), "rope", "true") "]}"
+#define CAPTURED(config)                                                                           \
+    "{\"name\": \"x\", \"about\": \"\", \"seeds\": [1], \"config\": {\"model\": {\"heads\": 4, "   \
+    "\"layers\": 2}" config                                                                        \
+    "}, \"tasks\": {\"distance\": {}}, \"experiments\": [{\"name\": \"e\", "                       \
+    "\"profile\": \"text\", \"encodings\": [\"rope\"], \"ablation\": true}], \"hypotheses\": "     \
+    "[" SAY("a", "rank_correlation", "\"layer\": 1, ", "rope", "true") "]}"
+
 START_TEST(bad_hypotheses_are_refused) {
     static const char *const bad[][2] = {
         {TRIALS(""), "hypotheses: has 0 elements"},
@@ -472,6 +486,14 @@ START_TEST(bad_hypotheses_are_refused) {
         {TRIALS(SAY("a", "accuracy", MINUS(ARM("t5")), "rope", "true")),
          "minus[0]: the preset has no run"},
         {TRIALS(SAY("a", "accuracy", MINUS(""), "rope", "true")), "minus: has 0 arms"},
+        {TRIALS(SAY("a", "accuracy", MINUS(ARM("nope") ", " ARM("rope")), "rope", "true")),
+         "minus[1]: experiment e, encoding rope is \"arm\" itself"},
+        {SEEDLESS, "minus: no seed of experiment e is one of all these too"},
+        {CAPTURED(""), "runs of experiment e have no rank_correlation: give it capture.every"},
+        {CAPTURED(", \"capture\": {\"every\": 2, \"heads\": \"0+2\"}"),
+         "runs of experiment e do not capture every head, and have no rank_correlation"},
+        {CAPTURED(", \"capture\": {\"every\": 2, \"layers\": \"0\"}"),
+         "do not capture layer 1: add it to capture.layers"},
         {TRIALS(SAY("a", "accuracy", "", "rope", "1")), "hypotheses[0].primary"},
         {TRIALS(SAY("a", "accuracy", "\"task\": \"count\", ", "rope", "true")),
          "encoding rope, task count"},

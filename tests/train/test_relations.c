@@ -10,7 +10,7 @@
 #define SETTINGS                                                                                   \
     "\"config\": {\"model\": {\"vocabulary\": 20, \"width\": 8, \"hidden\": 8, \"layers\": 2,"     \
     " \"heads\": 2, \"max_length\": 16}, \"loop\": {\"batch\": 16, \"epochs\": 1},"                \
-    " \"capture\": {\"every\": 1}},\n"                                                             \
+    " \"capture\": {\"every\": 1}, \"curvature\": {\"every\": 1, \"examples\": 4}},\n"             \
     " \"tasks\": {\"distance\": {\"data\": {\"examples\": 40, \"between_max\": 4,"                 \
     " \"side_max\": 2, \"longest\": 10}}},\n"
 #define ARM(encoding) "{\"experiment\": \"e\", \"encoding\": \"" encoding "\"}"
@@ -51,8 +51,8 @@ static double accuracy_of(int encoding, int seed) {
     return base[encoding] + .01 * (seed * 3 % 5);
 }
 
-/* alibi has no file; absolute's first step is not resolved, nor is nope's last in the units of
- * AdamW, of which there are none at step 0. */
+/* alibi's file has no row; absolute's first step is not resolved, nor is nope's last in the units
+ * of AdamW, of which there are none at step 0. */
 static double curvature_of(int encoding, int seed, int step, bool adamw) {
     if (encoding == 2 || (adamw ? step == 0 || encoding == 1 : step == 0 && encoding == 3))
         return NAN;
@@ -122,7 +122,7 @@ static void write_curvature(const char *folder, const char *run, int encoding, i
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     fputs(CURVATURE, stream);
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < STEPS && encoding != 2; step++) {
         fprintf(stream, "r,e,distance,%d,%d,", seed, step);
         print_number(stream, curvature_of(encoding, seed, step, false));
         fputs(",0,0,", stream);
@@ -142,8 +142,7 @@ static void write_run(const char *folder, int encoding, int seed) {
     char run[128];
     name_run(encoding, seed, run);
     write_ratios(folder, run, encoding, seed, -1);
-    if (encoding != 2)
-        write_curvature(folder, run, encoding, seed);
+    write_curvature(folder, run, encoding, seed);
     write_number(folder, run, "test_accuracy", accuracy_of(encoding, seed));
 }
 
@@ -378,6 +377,14 @@ END_TEST
 
 /* ---- Presets ---- */
 
+#define MEASURED(config, x, y)                                                                     \
+    "{\"name\": \"x\", \"about\": \"\", \"seeds\": [1], \"early_steps\": 3, \"config\": "          \
+    "{\"model\": "                                                                                 \
+    "{\"heads\": 2, \"layers\": 2}" config "}, \"tasks\": {\"distance\": {}}, \"experiments\": "   \
+    "[{\"name\": \"e\", \"profile\": \"text\", \"encodings\": [\"rope\"]}], \"relations\": [" ASK( \
+        "a", x, y, "") "]}"
+#define EVERY(part, keys) ", \"" part "\": {" keys "}"
+
 START_TEST(bad_relations_are_refused) {
 #define ACCURACY "\"accuracy\""
     static const char *const bad[][2] = {
@@ -395,6 +402,30 @@ START_TEST(bad_relations_are_refused) {
         {TRIALS("1", ASK("a", "\"contraction\", \"layer\": 2", ACCURACY, "")), "has no layer 2"},
         {TRIALS("1", ASK("a", "\"index\", \"layer\": 0", ACCURACY, "")),
          "heads of experiment e are not ablated by output"},
+        {MEASURED("", "\"contraction\"", "\"accuracy\""),
+         "runs of experiment e have no contraction: give it capture.every in \"config\""},
+        {MEASURED(EVERY("capture", "\"every\": 2"), "\"contraction\", \"step\": 3", ACCURACY),
+         "have no contraction at step 3: take a multiple of capture.every, 2, from 0"},
+        {MEASURED(EVERY("capture", "\"every\": 2, \"until\": 4"), ACCURACY,
+                  "\"contraction\", \"step\": 4"),
+         "have no contraction at step 4: raise capture.until, which is 4"},
+        {MEASURED(EVERY("capture", "\"every\": 2, \"layers\": \"0\""), ACCURACY,
+                  "\"contraction\", \"layer\": 1"),
+         "runs of experiment e do not capture layer 1: add it to capture.layers"},
+        {MEASURED(EVERY("capture", "\"every\": 2") EVERY("loop", "\"limit_steps\": 6"), ACCURACY,
+                  "\"contraction\", \"step\": 6"),
+         "have no contraction at step 6: raise loop.limit_steps, which is 6"},
+        {MEASURED(EVERY("capture", "\"every\": 2"), ACCURACY, "\"curvature\""),
+         "runs of experiment e have no curvature: give it curvature.every in \"config\""},
+        {MEASURED(EVERY("curvature", "\"every\": 3"), ACCURACY, "\"curvature\", \"step\": 4"),
+         "have no curvature at step 4: take a multiple of curvature.every, 3, from 0"},
+        {MEASURED(EVERY("curvature", "\"every\": 3, \"until\": 6"), ACCURACY,
+                  "\"curvature_adamw\", \"step\": 9"),
+         "have no curvature_adamw at step 9: raise curvature.until, which is 6"},
+        {MEASURED(EVERY("curvature", "\"every\": 3"), ACCURACY, "\"curvature_adamw\", \"step\": 0"),
+         "have no curvature_adamw at step 0: take a multiple of curvature.every, 3, from 3"},
+        {MEASURED(EVERY("curvature", "\"every\": 3"), ACCURACY, "\"curvature_adamw\""),
+         "have no curvature_adamw at step 3: raise early_steps, which is 3"},
         {TRIALS("1", ASK("a", ACCURACY, ACCURACY, ARMS(""))), "arms: has no arm"},
         {TRIALS("1", ASK("a", ACCURACY, ACCURACY, ARMS(ARM("t5")))),
          "arms[0]: the preset has no run of experiment e, encoding t5, task distance"},

@@ -17,14 +17,6 @@ enum { MOST_HYPOTHESES = 100, LEAST_PAIRS = 5 };
 
 /* ---- The preset ---- */
 
-const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]) {
-    const char *at = SZGI_MEASURES_OF_RELATIONS;
-    for (int place = 0; place < (int)measure; place++)
-        at = strchr(at, '|') + 1;
-    snprintf(out, MEASURE_NAME, "%.*s", (int)strcspn(at, "|"), at);
-    return out;
-}
-
 /* A member that is there, from 0; -1: it may be left out, and is. */
 static szg_status read_place(szg_context *context, szgi_json_value value, int64_t *out) {
     *out = -1;
@@ -77,6 +69,21 @@ static const reproduction_run *find_arm(const szg_reproduction *self, const arm_
     return found < 0 ? NULL : &self->run[found];
 }
 
+/* The runs of a seed with which those of the arm are compared; false: one is not in the preset. */
+static bool find_minus(const szg_reproduction *self, const struct szgi_hypothesis *of,
+                       uint64_t seed, const reproduction_run *minus[MOST_MINUS]) {
+    for (int64_t m = 0; m < of->minus_count; m++)
+        if (!(minus[m] = find_arm(self, &of->minus[m], of->task, (int64_t)seed)))
+            return false;
+    return true;
+}
+
+/* Whether the run is one of the arm's. */
+static bool is_of(const struct szgi_hypothesis *of, const reproduction_run *run) {
+    return strcmp(run->experiment, of->arm.experiment) == 0 &&
+           strcmp(run->encoding, of->arm.encoding) == 0 && strcmp(run->shown.task, of->task) == 0;
+}
+
 /* Layers of captured logits are those of the model too. */
 static szg_status check_layer(szg_context *context, szgi_json_value object,
                               const reproduction_run *run, const arm_quantity *of) {
@@ -102,11 +109,12 @@ szg_status szgi_arm_check(szg_context *context, const szg_reproduction *self,
                           szgi_json_value object, const arm_kind *arm, const char *task,
                           const arm_quantity *of) {
     const reproduction_run *run = find_arm(self, arm, task, -1);
-    return run ? check_layer(context, object, run, of)
-               : szgi_json_fail(context, object,
-                                "the preset has no run of experiment %.64s, encoding %.80s, task "
-                                "%s",
-                                arm->experiment, arm->encoding, task);
+    if (!run)
+        return szgi_json_fail(context, object,
+                              "the preset has no run of experiment %.64s, encoding %.80s, task %s",
+                              arm->experiment, arm->encoding, task);
+    SZG_TRY(check_layer(context, object, run, of));
+    return szgi_measure_check(context, object, run, of, self->early_steps);
 }
 
 static szg_status read_arm(szg_context *context, const szg_reproduction *self,
@@ -114,6 +122,31 @@ static szg_status read_arm(szg_context *context, const szg_reproduction *self,
                            arm_kind *out) {
     SZG_TRY(szgi_arm_read(context, object, out));
     return szgi_arm_check(context, self, object, out, of->task, &of->of);
+}
+
+static szg_status read_minus(szg_context *context, const szg_reproduction *self,
+                             szgi_json_value object, const struct szgi_hypothesis *of,
+                             arm_kind *out) {
+    SZG_TRY(read_arm(context, self, object, of, out));
+    if (strcmp(out->experiment, of->arm.experiment) != 0 ||
+        strcmp(out->encoding, of->arm.encoding) != 0)
+        return SZG_OK;
+    return szgi_json_fail(context, object,
+                          "experiment %.64s, encoding %.80s is \"arm\" itself: name another one",
+                          out->experiment, out->encoding);
+}
+
+/* A pair is of one seed. */
+static szg_status check_seeds(szg_context *context, const szg_reproduction *self,
+                              szgi_json_value object, const struct szgi_hypothesis *of) {
+    const reproduction_run *minus[MOST_MINUS];
+    for (int64_t i = 0; i < self->count; i++)
+        if (is_of(of, &self->run[i]) && find_minus(self, of, self->run[i].shown.seed, minus))
+            return SZG_OK;
+    return szgi_json_fail(context, object,
+                          "no seed of experiment %.64s is one of all these too: give the "
+                          "experiments a common one in \"seeds\"",
+                          of->arm.experiment);
 }
 
 static szg_status read_arms(szg_context *context, const szg_reproduction *self,
@@ -129,9 +162,9 @@ static szg_status read_arms(szg_context *context, const szg_reproduction *self,
                               "has %" PRId64 " arms: 1 to %d, or leave it out to compare with 0",
                               count, MOST_MINUS);
     for (; out->minus_count < count; out->minus_count++)
-        SZG_TRY(read_arm(context, self, szgi_json_element(minus, out->minus_count), out,
-                         &out->minus[out->minus_count]));
-    return SZG_OK;
+        SZG_TRY(read_minus(context, self, szgi_json_element(minus, out->minus_count), out,
+                           &out->minus[out->minus_count]));
+    return check_seeds(context, self, minus, out);
 }
 
 szg_status szgi_arm_task_read(szg_context *context, szgi_json_value root, szgi_json_value object,
@@ -240,15 +273,6 @@ static szg_status take_pair(szg_context *context, const szg_reproduction *self,
     return SZG_OK;
 }
 
-/* The runs of a seed with which those of the arm are compared; false: one is not in the preset. */
-static bool find_minus(const szg_reproduction *self, const struct szgi_hypothesis *of,
-                       uint64_t seed, const reproduction_run *minus[MOST_MINUS]) {
-    for (int64_t m = 0; m < of->minus_count; m++)
-        if (!(minus[m] = find_arm(self, &of->minus[m], of->task, (int64_t)seed)))
-            return false;
-    return true;
-}
-
 /* How far numbers of this size may be off. They are shares of counts, off by units of 2^-53 of the
  * accuracies that they come from, and one may be the difference of nearly equal ones. The line of
  * steps_to_half divides by a difference of accuracies, an example at least: of 2^16 examples, it
@@ -264,9 +288,7 @@ static szg_status take_pairs(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_memory_alloc(context, self->count, &out->difference));
     for (int64_t i = 0; i < self->count; i++) {
         const reproduction_run *run = &self->run[i];
-        if (strcmp(run->experiment, of->arm.experiment) != 0 ||
-            strcmp(run->encoding, of->arm.encoding) != 0 ||
-            strcmp(run->shown.task, of->task) != 0 || !find_minus(self, of, run->shown.seed, minus))
+        if (!is_of(of, run) || !find_minus(self, of, run->shown.seed, minus))
             continue;
         pair *own = &out->pair[out->seeds++];
         SZG_TRY(take_pair(context, self, of, run, minus, own));

@@ -128,13 +128,22 @@ double szgi_mean_curvature(const szg_table *curvature, const char *column, const
 /* One of them, from a run's logs. */
 double szgi_captured_number(const szg_train_tables *logs, const arm_quantity *of, int64_t end);
 
+/* ---- measures.c: what a preset asks for ---- */
+
+const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]);
+
+/* Whether a run can have the measure, if it is of captured steps: SZG_EDATA names the key that
+ * keeps it from that. `object`: what messages are about; `early_steps`: of the preset. */
+SZG_CHECK_RESULT szg_status szgi_measure_check(szg_context *context, szgi_json_value object,
+                                               const reproduction_run *run, const arm_quantity *of,
+                                               int64_t early_steps);
+
 /* ---- hypotheses.c ---- */
 
 /* Reads `measure` and, as the measure asks, `layer` and `step` of an object; `known`: the measures
  * that it may name. */
 SZG_CHECK_RESULT szg_status szgi_quantity_read(szg_context *context, szgi_json_value object,
                                                const char *known, arm_quantity *out);
-const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]);
 
 /* The member `task`, which may be left out if the preset has one. */
 SZG_CHECK_RESULT szg_status szgi_arm_task_read(szg_context *context, szgi_json_value root,
