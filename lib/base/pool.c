@@ -122,7 +122,7 @@ static void *worker_main(void *argument) {
 }
 
 /* A thread's first allocation maps 128 MiB of addresses for a moment and keeps half of them. Where
- * those are limited, whoever asks meanwhile how much is left must not be told either. */
+ * those are limited, whoever asks a moment before sees room that is about to go. */
 static void await_entry(szg_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     while (pool->entered < pool->workers)

@@ -373,12 +373,7 @@ START_TEST(bad_courses_are_refused) {
              "{\"arm\": " ARM("o") ", \"stopped\": [" ARM("p") "]}"),
          "stopped[0]: is not the arm stopped early: head differs"},
     };
-    char *folder = new_folder();
-    szg_reproduction *runs;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_szg_fails(SZG_EDATA, bad[i][1],
-                     open_preset(test_context(), folder, bad[i][0], NULL, 0, &runs));
-    remove_tree(folder);
+    presets_are_refused(sizeof bad / sizeof *bad, bad);
 }
 END_TEST
 

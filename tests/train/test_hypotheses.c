@@ -510,12 +510,7 @@ START_TEST(bad_hypotheses_are_refused) {
          "\"hypotheses\": [" SAY("a", "index", "\"layer\": 0, ", "rope", "true") "]}",
          "heads of experiment e are not ablated by output"},
     };
-    char *folder = new_folder();
-    szg_reproduction *runs;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_szg_fails(SZG_EDATA, bad[i][1],
-                     open_preset(test_context(), folder, bad[i][0], NULL, 0, &runs));
-    remove_tree(folder);
+    presets_are_refused(sizeof bad / sizeof *bad, bad);
 }
 END_TEST
 

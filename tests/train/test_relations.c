@@ -438,12 +438,7 @@ START_TEST(bad_relations_are_refused) {
         {TRIALS("1", ASK("a", ACCURACY, ACCURACY, ", \"primary\": true")), "primary: is unknown"},
         {TRIALS("1", ASK("a", "\"accuracy\", \"minus\": 1", ACCURACY, "")), "minus: is unknown"},
     };
-    char *folder = new_folder();
-    szg_reproduction *runs;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_szg_fails(SZG_EDATA, bad[i][1],
-                     open_preset(test_context(), folder, bad[i][0], NULL, 0, &runs));
-    remove_tree(folder);
+    presets_are_refused(sizeof bad / sizeof *bad, bad);
 }
 END_TEST
 

@@ -353,9 +353,7 @@ START_TEST(bad_heads_are_refused) {
     };
     char *folder = new_folder();
     szg_reproduction *runs;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_szg_fails(SZG_EDATA, bad[i][1],
-                     open_preset(test_context(), folder, bad[i][0], NULL, 0, &runs));
+    presets_are_refused(sizeof bad / sizeof *bad, bad);
     /* --set has the last word on what is done, not on which head. */
     static const char *const set[] = {"intervention.from=0.5", "intervention.layer=1"};
     ck_szg_ok(open_preset(test_context(), folder, heads, set, 1, &runs));

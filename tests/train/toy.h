@@ -53,6 +53,16 @@ static inline szg_status open_preset(szg_context *context, const char *folder, c
     return szg_reproduction_open(context, &options, out);
 }
 
+/* Each preset with the words in which it is refused. */
+static inline void presets_are_refused(size_t count, const char *const (*bad)[2]) {
+    char *folder = new_folder();
+    szg_reproduction *runs;
+    for (size_t i = 0; i < count; i++)
+        ck_szg_fails(SZG_EDATA, bad[i][1],
+                     open_preset(test_context(), folder, bad[i][0], NULL, 0, &runs));
+    remove_tree(folder);
+}
+
 /* Every table that does not hold timings, as text. */
 static inline char *tables_text(const char *folder, const char *preset) {
     szg_reproduction *toys;
