@@ -27,7 +27,8 @@
     X(BENCH_TARGET_RATIO, "target_ratio", SZG_REAL, "the ratio that was set as the goal")          \
     X(BENCH_TARGET_S, "target_s", SZG_REAL, "the time that was set as the goal, seconds")          \
     X(BENCH_MET, "met", SZG_TEXT, "yes or no; empty: there is no goal")                            \
-    X(BENCH_DIFFERENCE, "difference", SZG_REAL, "largest difference of the answers over the norm") \
+    X(BENCH_DIFFERENCE, "difference", SZG_REAL,                                                    \
+      "over the norm: largest difference of the answers, or widest proved interval")               \
     X(BENCH_PEAK_MIB, "peak_mib", SZG_REAL, "largest resident memory during ours, MiB")            \
     X(BENCH_CALLS, "calls", SZG_INTEGER, "calls of an operation in a step")                        \
     X(BENCH_BYTES, "bytes", SZG_REAL,                                                              \
