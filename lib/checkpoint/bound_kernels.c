@@ -1,6 +1,7 @@
 /* Matrices of a head's size, which stay in the first or second cache. */
 #include <math.h>
 
+#include "linalg/cpu_level.h"
 #include "bound_kernels.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -94,60 +95,39 @@ INLINE void rotated_rest(int64_t n, int64_t pairs, const double *c, const double
 
 /* ---- The same bodies for three instruction sets, chosen at each call ---- */
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WIDE __attribute__((target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")))
-#define MIDDLE __attribute__((target("avx2,fma")))
-
-static bool has_wide(void) {
-    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-static bool has_middle(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-#else
-#define WIDE
-#define MIDDLE
-
-static bool has_wide(void) {
-    return false;
-}
-
-static bool has_middle(void) {
-    return false;
-}
-#endif
-
-WIDE static bool cholesky_wide(int64_t n, double *a) {
+SZGI_TARGET_AVX512 static bool cholesky_avx512(int64_t n, double *a) {
     return cholesky_upper(n, a, true);
 }
 
-MIDDLE static bool cholesky_middle(int64_t n, double *a) {
+SZGI_TARGET_AVX2 static bool cholesky_avx2(int64_t n, double *a) {
     return cholesky_upper(n, a, true);
 }
 
 bool szgi_cholesky_upper(int64_t n, double *a) {
-    return has_wide()     ? cholesky_wide(n, a)
-           : has_middle() ? cholesky_middle(n, a)
-                          : cholesky_upper(n, a, false);
+    szgi_cpu_level level = szgi_cpu_level_latest();
+    return level >= SZGI_CPU_AVX512 ? cholesky_avx512(n, a)
+           : level >= SZGI_CPU_AVX2 ? cholesky_avx2(n, a)
+                                    : cholesky_upper(n, a, false);
 }
 
-WIDE static void rest_wide(int64_t n, int64_t pairs, const double *c, const double *s,
-                           const double *p, const double *q, double *out) {
+SZGI_TARGET_AVX512 static void rest_avx512(int64_t n, int64_t pairs, const double *c,
+                                           const double *s, const double *p, const double *q,
+                                           double *out) {
     rotated_rest(n, pairs, c, s, p, q, out, true);
 }
 
-MIDDLE static void rest_middle(int64_t n, int64_t pairs, const double *c, const double *s,
-                               const double *p, const double *q, double *out) {
+SZGI_TARGET_AVX2 static void rest_avx2(int64_t n, int64_t pairs, const double *c, const double *s,
+                                       const double *p, const double *q, double *out) {
     rotated_rest(n, pairs, c, s, p, q, out, true);
 }
 
 void szgi_rotated_rest(int64_t n, int64_t pairs, const double *c, const double *s, const double *p,
                        const double *q, double *out) {
-    if (has_wide())
-        rest_wide(n, pairs, c, s, p, q, out);
-    else if (has_middle())
-        rest_middle(n, pairs, c, s, p, q, out);
+    szgi_cpu_level level = szgi_cpu_level_latest();
+    if (level >= SZGI_CPU_AVX512)
+        rest_avx512(n, pairs, c, s, p, q, out);
+    else if (level >= SZGI_CPU_AVX2)
+        rest_avx2(n, pairs, c, s, p, q, out);
     else
         rotated_rest(n, pairs, c, s, p, q, out, false);
 }

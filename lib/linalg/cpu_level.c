@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,18 @@ static const char *wanted(void) {
     return name && *name ? name : NULL;
 }
 
+static atomic_int latest = SZGI_CPU_LEVELS; /* not asked yet */
+
 szgi_cpu_level szgi_cpu_level_best(void) {
     szgi_cpu_level level = wanted() ? level_of(wanted()) : SZGI_CPU_LEVELS;
-    return level < SZGI_CPU_LEVELS ? level : of_processor();
+    level = level < SZGI_CPU_LEVELS ? level : of_processor();
+    atomic_store_explicit(&latest, (int)level, memory_order_relaxed);
+    return level;
+}
+
+szgi_cpu_level szgi_cpu_level_latest(void) {
+    int level = atomic_load_explicit(&latest, memory_order_relaxed);
+    return level < SZGI_CPU_LEVELS ? (szgi_cpu_level)level : szgi_cpu_level_best();
 }
 
 szg_status szgi_backend_check_simd(szg_context *context) {

@@ -2,8 +2,10 @@
  * against a plain evaluation of what it stands for, the whole against LAPACK and closed forms. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "linalg/cpu_level.h"
 #include "linalg/linalg.h"
 #include "spectra_support.h"
 #include "spectra/dc/dc.h"
@@ -369,6 +371,18 @@ START_TEST(kernels_agree_with_lapack) {
 }
 END_TEST
 
+START_TEST(each_vector_level_agrees_with_lapack) {
+    int best = (int)szgi_cpu_level_best();
+    for (int level = 0; level <= best; level++) {
+        setenv("SZEGO_SIMD", szgi_cpu_level_name((szgi_cpu_level)level), 1);
+        for (int which = 0; which < KERNELS; which++)
+            check_kernel(which, 200, 32, kernels[which].at == kms);
+        ck_assert_int_eq((int)szgi_cpu_level_latest(), level);
+    }
+    unsetenv("SZEGO_SIMD");
+}
+END_TEST
+
 START_TEST(random_corner_lags_agree_with_lapack) {
     for (int64_t trial = 0; trial < test_trials(60); trial++) {
         int64_t n = 2 + trial * 3 % 150;
@@ -574,6 +588,7 @@ TEST_FILE("dc") {
     test_add(suite, "rank_one_update_rebuilds_its_matrix", rank_one_update_rebuilds_its_matrix);
     test_add(suite, "small_orders_agree_with_lapack", small_orders_agree_with_lapack);
     test_add(suite, "kernels_agree_with_lapack", kernels_agree_with_lapack);
+    test_add(suite, "each_vector_level_agrees_with_lapack", each_vector_level_agrees_with_lapack);
     test_add(suite, "random_corner_lags_agree_with_lapack", random_corner_lags_agree_with_lapack);
     test_add(suite, "powers_of_two_scale_along", powers_of_two_scale_along);
     test_add(suite, "closed_forms_are_met", closed_forms_are_met);

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "linalg/cpu_level.h"
 #include "linalg/linalg.h"
 
 #include "cost.h"
@@ -16,7 +17,7 @@ static const double ONE_STAGE = .08e-9, TWO_STAGE = .055e-9; /* LAPACK: order^3 
 static const double NARROW_DIVIDE = 1.8, NARROW_HALVES = 1.27;
 
 static double slower(double factor) {
-    return szgi_dc_kernels_are_wide() ? 1 : factor;
+    return szgi_cpu_level_latest() >= SZGI_CPU_AVX512 ? 1 : factor;
 }
 
 /* Poles that cost one evaluation each at a root: all of few ones; of many, those near and the

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "linalg/cpu_level.h"
 #include "halves.h"
 #include "kernels.h"
 #include "transform.h"
@@ -82,6 +83,7 @@ static void lay_out(szgi_dc_halves *out, double *memory) {
 szg_status szgi_dc_halves_open(szg_context *context, int64_t n, const double *lags,
                                szgi_dc_halves *out) {
     *out = (szgi_dc_halves){.n = n};
+    (void)szgi_cpu_level_best(); /* kernels go by the latest look */
     double largest = 0;
     for (int64_t j = 0; j < n; j++)
         largest = fmax(largest, fabs(lags[j]));

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "linalg/cpu_level.h"
 #include "kernels.h"
 
 /* Vectors of eight doubles, whatever the processor has: GCC splits them. */
@@ -328,38 +329,24 @@ INLINE void reflect(int64_t n, double c, double *x, double *y) {
     }
 }
 
-/* The same bodies for three instruction sets, chosen at each call: a bit test, against O(n) work.
+/* The same bodies for three instruction sets, chosen at each call: a comparison, against O(n) work.
  * No ifunc (target_clones), whose resolvers run before a sanitizer's start-up. */
-#if defined(__x86_64__) && defined(__GNUC__)
-bool szgi_dc_kernels_are_wide(void) {
-    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-#define WIDE __attribute__((target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")))
-#define MIDDLE __attribute__((target("avx2,fma")))
 #define CHOOSE(name, parameters, arguments, wide_body, body)                                       \
-    WIDE static void name##_wide parameters {                                                      \
+    SZGI_TARGET_AVX512 static void name##_avx512 parameters {                                      \
         wide_body;                                                                                 \
     }                                                                                              \
-    MIDDLE static void name##_middle parameters {                                                  \
+    SZGI_TARGET_AVX2 static void name##_avx2 parameters {                                          \
         body;                                                                                      \
     }                                                                                              \
     void szgi_dc_##name parameters {                                                               \
-        if (szgi_dc_kernels_are_wide())                                                            \
-            name##_wide arguments;                                                                 \
-        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                  \
-            name##_middle arguments;                                                               \
+        szgi_cpu_level level = szgi_cpu_level_latest();                                            \
+        if (level >= SZGI_CPU_AVX512)                                                              \
+            name##_avx512 arguments;                                                               \
+        else if (level >= SZGI_CPU_AVX2)                                                           \
+            name##_avx2 arguments;                                                                 \
         else                                                                                       \
             body;                                                                                  \
     }
-#else
-bool szgi_dc_kernels_are_wide(void) {
-    return false;
-}
-#define CHOOSE(name, parameters, arguments, wide_body, body)                                       \
-    void szgi_dc_##name parameters {                                                               \
-        body;                                                                                      \
-    }
-#endif
 #define VARIANTS(name, parameters, arguments)                                                      \
     CHOOSE(name, parameters, arguments, name arguments, name arguments)
 

@@ -55,9 +55,6 @@ void szgi_dc_lowner_rows(const szgi_dc_half *half, const int64_t k[4], int64_t c
 void szgi_dc_lowner_row(const szgi_dc_half *half, int64_t k, int64_t column, int64_t columns,
                         double *line);
 
-/* Do the loops run with AVX-512 here? */
-bool szgi_dc_kernels_are_wide(void);
-
 /* *result = sum of x[i] y[i]. */
 void szgi_dc_dot(int64_t n, const double *x, const double *y, double *result);
 
