@@ -143,11 +143,12 @@ void szg_spectrum_close(szg_spectrum *spectrum);
 
 /* Certified values (options->certify; docs/explanation/theory.md, "Certified eigenvalues"): of
  * Hermitian matrices, and singular values of all but DEVICE. The matrix's numbers are taken as
- * exact. Those of dense arrays are the entries (for eigenvalues the lower triangle), of Toeplitz
- * matrices the lags, of sums of cosines weights and angles, of closed forms the parameter, of
- * factored matrices A, B and the bias; the rounding of A B^T is counted. Symmetric factored
- * matrices, A = c B up to rounding, count as their Hermitian part. An end whose computed value is
- * NaN has no proof. `certified` is false where neither end has one.
+ * exact. Those of dense arrays are the entries (the bounds of eigenvalues are those of real parts
+ * where the array is symmetric up to rounding alone), of Toeplitz matrices the lags, of sums of
+ * cosines weights and angles, of closed forms the parameter, of factored matrices A, B and the
+ * bias; the rounding of A B^T is counted. Symmetric factored matrices, A = c B up to rounding,
+ * count as their Hermitian part. An end whose computed value is NaN has no proof. `certified` is
+ * false where neither end has one.
  *
  * The verb. *out is written on success only (it is zeroed before), and the caller closes it.
  * `options` may be NULL. By structure:

@@ -30,6 +30,34 @@ szg_status szgi_dense_is_symmetric(szg_context *context, int64_t n, const double
     return SZG_OK;
 }
 
+/* |Re| and |Im| of a_ij - conj(a_ji), j <= i. */
+static void difference(int64_t width, const double *a, int64_t lda, int64_t i, int64_t j,
+                       double out[2]) {
+    const double *x = a + (i * lda + j) * width, *y = a + (j * lda + i) * width;
+    out[0] = fabs(x[0] - y[0]);
+    out[1] = width == 2 ? fabs(x[1] + y[1]) : 0;
+}
+
+double szgi_dense_asymmetry(int64_t n, int64_t width, const double *a, int64_t lda) {
+    double largest = 0, sum = 0, d[2];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            difference(width, a, lda, i, j, d);
+            largest = fmax(largest, fmax(d[0], d[1]));
+        }
+    if (largest == 0)
+        return 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            difference(width, a, lda, i, j, d);
+            double square =
+                (d[0] / largest) * (d[0] / largest) + (d[1] / largest) * (d[1] / largest);
+            sum += j < i ? 2 * square : square;
+        }
+    double rounding = ((double)n * (double)n + 16) * 0x1p-53;
+    return nextafter(largest * sqrt(sum) * (1 + rounding), INFINITY);
+}
+
 /* A = scale B up to rounding of the entries: then A B^T is symmetric. */
 static bool proportional(const szg_factored *f, double *scale) {
     double largest_a = 0, largest_b = 0;

@@ -99,7 +99,18 @@ static void note_eigenvalues(const szg_spectrum *values, bool every, szg_matrix_
                                  "their distance to the spectrum is unknown");
 }
 
+/* `needed` of sigma_max is what a proof takes. */
+static void note_least(szg_interval min, const char *needed, szg_matrix_report *report) {
+    if (min.lo == 0 && min.hi > 0)
+        szgi_report_note(
+            report, "sigma_min_lo is 0: a value below about %s has no proven lower bound", needed);
+}
+
 static void note_singular(const szg_spectrum *values, bool every, szg_matrix_report *report) {
+    szg_interval min, max;
+    if (!values->kind && szgi_spectrum_moduli(&report->eigenvalues, &min, &max))
+        note_least(min, every ? "n u sigma_max" : "n^2 u sigma_max (with --all n u sigma_max)",
+                   report);
     if (!values->kind)
         return;
     if (!values->certified)
@@ -107,11 +118,10 @@ static void note_singular(const szg_spectrum *values, bool every, szg_matrix_rep
                          values->count > 0 && isnan(values->re[0])
                              ? "the largest one could not be established"
                              : "no proof is known for this structure");
-    else if (values->min.lo == 0 && values->min.hi > 0)
-        szgi_report_note(report,
-                         "sigma_min_lo is 0: so small a value has no proven lower bound "
-                         "(about %s is needed)",
-                         every ? "n u sigma_max" : "n sqrt(u) sigma_max; with --all n u sigma_max");
+    else
+        note_least(values->min,
+                   every ? "n u sigma_max" : "n sqrt(u) sigma_max (with --all n u sigma_max)",
+                   report);
 }
 
 static void note_certificate(const szg_report_options *options, szg_matrix_report *report) {
