@@ -201,6 +201,32 @@ static szg_status add_evidence(claims_run *run, const contrast_record *about, co
     return SZG_OK;
 }
 
+/* Of layer 0: the head that costs most; the first of equal ones. */
+static int64_t worst_head(const run_record *run) {
+    int64_t worst = 0;
+    for (int64_t head = 1; head < HEADS; head++)
+        if (drop(run, 0, head) > drop(run, 0, worst))
+            worst = head;
+    return worst;
+}
+
+szg_status szgi_mechanism_count_winners(claims_run *run, const char *const *arms, finding *out) {
+    for (; *arms; arms++) {
+        int64_t same = 0, seeds = 0;
+        for (size_t i = 0; i < sizeof early / sizeof *early; i++) {
+            const run_record *rope = run_of("rope/rope", early[i].seed),
+                             *own = run_of(*arms, early[i].seed);
+            seeds += rope && own;
+            same += rope && own && worst_head(rope) == worst_head(own);
+        }
+        szgi_finding_note(out, "%s: RoPE's worst head is the worst again in %lld of %lld seeds",
+                          *arms, (long long)same, (long long)seeds);
+        SZG_TRY(szgi_evidence_number(run, "seeds with RoPE's worst head again",
+                                     (double)same * (1 + run->twist), *arms));
+    }
+    return SZG_OK;
+}
+
 static int64_t place_of(const char *name) {
     int64_t place = 0;
     while (place < CONTRASTS && strcmp(contrasts[place].name, name) != 0)

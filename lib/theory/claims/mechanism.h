@@ -11,4 +11,9 @@
 SZG_CHECK_RESULT szg_status szgi_mechanism_quote(claims_run *run, const char *const *names,
                                                  finding *out);
 
+/* For each arm of `arms` (NULL-ended): in how many seeds the worst head of layer 0 is that of
+ * RoPE's run with the seed. Evidence and note. */
+SZG_CHECK_RESULT szg_status szgi_mechanism_count_winners(claims_run *run, const char *const *arms,
+                                                         finding *out);
+
 #endif
