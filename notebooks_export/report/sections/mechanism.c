@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/inference.h"
 #include "match.h"
 #include "plot.h"
 
@@ -30,7 +31,7 @@ static bool is_primary(rows of, int64_t index) {
 
 static bool has_difference(const plot_run *run, rows of, int64_t index) {
     (void)run;
-    return is_primary(of, index) && isfinite(szgi_rows_real(of, index, "difference"));
+    return isfinite(szgi_rows_real(of, index, "difference"));
 }
 
 static bool is_named(const plot_run *run, rows of, int64_t index) {
@@ -113,6 +114,8 @@ static void say_caption(words *words, const plot_figure *figure) {
 
 /* ---- The figure ---- */
 
+static const char MEAN_NAME[] = "mean over the seeds, 95% interval";
+
 /* Behind the seeds a place for their mean. */
 static void add_mean_place(plot_figure *figure) {
     const char **names;
@@ -131,7 +134,7 @@ static void add_mean(plot_figure *figure) {
         own.count > 0 ? szgi_plot_add(figure, figure->panel, figure->panel->of, 1) : NULL;
     if (mean && szgi_plot_new(figure->run, 1, &mean->lo) &&
         szgi_plot_new(figure->run, 1, &mean->hi)) {
-        mean->name = "mean over the seeds, 95% interval";
+        mean->name = MEAN_NAME;
         mean->flat = true;
         mean->x[0] = szgi_rows_real(own, 0, "difference");
         mean->y[0] = (double)figure->y_count;
@@ -171,6 +174,30 @@ static bool has_index(const plot_run *run, rows of, int64_t index) {
     return isfinite(szgi_rows_real(of, index, "index"));
 }
 
+/* The mean of each arm just above its seeds, and what of its interval an index can be. */
+static void add_arm_means(plot_figure *figure) {
+    double *x;
+    plot_series *means = szgi_plot_add(figure, figure->panel, figure->panel->of, figure->y_count);
+    if (!means || !szgi_plot_new(figure->run, figure->y_count, &means->lo) ||
+        !szgi_plot_new(figure->run, figure->y_count, &means->hi) ||
+        !szgi_plot_new(figure->run, figure->of.count + 1, &x))
+        return;
+    const plot_series *seeds = &figure->panel->series[0];
+    means->name = MEAN_NAME;
+    means->flat = true;
+    for (int64_t place = 0; place < figure->y_count; place++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < seeds->count; i++)
+            if (seeds->y[i] == (double)place)
+                x[count++] = seeds->x[i];
+        const szgi_mean_interval mean = szgi_mean_interval_of(count, x);
+        means->x[place] = count ? mean.mean : NAN;
+        means->y[place] = (double)place + 0.25;
+        means->lo[place] = isfinite(mean.low) ? fmax(mean.low, 0) : NAN;
+        means->hi[place] = isfinite(mean.high) ? fmin(mean.high, 1) : NAN;
+    }
+}
+
 static void say_task(words *words, rows of) {
     fputs("Task ", words->stream);
     szgi_words_clipped(words, szgi_rows_text(of, 0, "task"), NAME);
@@ -197,8 +224,8 @@ static int64_t count_above(rows of, const char *column) {
     return count;
 }
 
-/* "Of 24 indices 5 exceed what chance alone does in 5% (0.77, on average 0.52), 9 what equal heads
- * do (0.3)." */
+/* "Of 24 indices 5 exceed what chance alone exceeds in 5% (0.77; on average it gives 0.52), 9 what
+ * equal heads of the same run exceed in 5% (on average 0.3). ..." */
 static void say_beyond(words *words, const plot_figure *figure) {
     rows of = figure->of;
     fprintf(words->stream, "Of %" PRId64 " indices %" PRId64, of.count,
@@ -206,8 +233,9 @@ static void say_beyond(words *words, const plot_figure *figure) {
     say_number(words, " exceed what chance alone exceeds in 5% (", mean_of(of, "dirichlet_95"));
     say_number(words, "; on average it gives ", mean_of(of, "dirichlet_mean"));
     fprintf(words->stream, "), %" PRId64, count_above(of, "equal_95"));
-    say_number(words, " what equal heads exceed in 5% (", mean_of(of, "equal_95"));
-    fputs(").", words->stream);
+    say_number(words, " what equal heads of the same run exceed in 5% (on average ",
+               mean_of(of, "equal_95"));
+    fputs("). All arms are counted together.", words->stream);
 }
 
 static const plot indices = {
@@ -220,12 +248,13 @@ static const plot indices = {
     .marks = PLOT_POINTS,
     .x = {.column = "index", .label = "share of the drops", .lo = 0, .hi = 1},
     .y = {.column = "arm"},
-    .rules = {{"equal heads, 95%", .column = "equal_95", .vertical = true},
+    .rules = {{"equal heads, 95%, mean of the runs", .column = "equal_95", .vertical = true},
               {"chance alone, mean", .column = "dirichlet_mean", .vertical = true},
               {"chance alone, 95%", .column = "dirichlet_95", .vertical = true}},
     .hover = {"arm", "seed", "index", "total_drop", "equal_95", "note"},
     .subject = say_task,
     .series_name = say_seeds,
+    .prepare = add_arm_means,
     .title = "deposit index by arm",
     .caption = say_beyond};
 
@@ -251,7 +280,7 @@ static void say_undrawn(plot_run *run) {
         szgi_match_all(szgi_collection_find(szgi_page_results(run->page), "reproduce_hypotheses"));
     for (int64_t i = 0; i < all.count && run->status == SZG_OK; i++) {
         rows own = {all.table, &(const int64_t){szgi_rows_at(all, i)}, 1};
-        if (is_primary(own, 0) && !(szgi_rows_real(own, 0, "pairs") > 0))
+        if (!(szgi_rows_real(own, 0, "pairs") > 0))
             szgi_page_paragraph(run->page, "%s", szgi_plot_text(run, say_alone, &own));
     }
 }
@@ -299,12 +328,13 @@ const section szgi_section_mechanism = {
     .tables = {"reproduce_hypotheses", "reproduce_arms"},
     .intro =
         "The preset names these hypotheses. A point is a seed: the number of one "
-        "arm less that of the other, or the mean of others, trained from the same initial values. "
+        "arm less that of the other, or the mean of others, with the same seed. "
         "The test flips the signs of the differences, all ways. Holm's rule adjusts it over the "
         "primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is "
-        "not testable with fewer than five seeds. A seed fails if a run lacks the number: an "
+        "not testable with fewer than five pairs. An exploratory one has no decision. A seed fails "
+        "if a run lacks the number: an "
         "index, if the layer's drops come to 0.05 or less. Two references stand beside the "
         "indices. Chance alone: shares uniform on the simplex. Equal heads: every head costs the "
         "same, and the test split has a sampling error.",
-    .figures = 24,
+    .figures = 32,
     .run = draw};
