@@ -45,8 +45,10 @@ static szg_status rounded_logits(szg_context *context, const szg_matrix *matrix,
     *out = 0;
     if (matrix->kind != SZG_MATRIX_FACTORED)
         return SZG_OK;
-    return values->zeros > 0 ? szgi_logits_product_error(context, &matrix->of.factored, out)
-                             : szgi_logits_entry_error(context, &matrix->of.factored, out);
+    bool by_columns = values->method == SZG_METHOD_LOW_RANK_PART;
+    return values->zeros > 0
+               ? szgi_logits_reduced_error(context, &matrix->of.factored, by_columns, out)
+               : szgi_logits_entry_error(context, &matrix->of.factored, out);
 }
 
 /* What backward stability says of values from LAPACK and from our divide and conquer, which are the
@@ -64,7 +66,10 @@ static szg_status complete_errors(szg_context *context, const szg_matrix *matrix
         norm = szgi_larger(norm, fabs(out->re[i]));
     bool exact = (norm == 0 && entries == 0) || out->method == SZG_METHOD_DIAGONAL ||
                  out->method == SZG_METHOD_ZERO;
-    double error = (double)out->n * DBL_EPSILON * norm + entries;
+    /* LAPACK saw the small matrix where one was made. */
+    bool reduced = matrix->kind == SZG_MATRIX_FACTORED && out->zeros > 0;
+    double order = (double)(reduced ? out->count : out->n);
+    double error = order * DBL_EPSILON * norm + entries;
     error += DBL_TRUE_MIN; /* of subnormal values */
     return szgi_spectrum_errors(context, exact ? 0 : error, out);
 }

@@ -220,20 +220,23 @@ static szg_status open_inverse(szg_context *context, const end_search *search, b
     return status;
 }
 
+/* (pi j / n)^2: the last of k gaps is (2 k + 1) / 3 times the first. */
+static bool is_hopeless(const end_search *search, const end_shape *shape) {
+    return shape->gap * (double)(2 * search->k + 1) / 3 < 10 * search->rounding;
+}
+
 static szg_status inverse_search(szg_context *context, const end_search *search, bool largest,
                                  const end_shape *shape, end_pairs *pairs) {
     inverse_operator inverse = {.n = search->s->n};
     szgi_operator inverted = {.n = inverse.n, .apply = inverse_apply, .data = &inverse};
-    /* (pi j / n)^2: the last of k gaps is (2 k + 1) / 3 times the first. */
-    double widest = shape->gap * (double)(2 * search->k + 1) / 3;
-    bool hopeless = widest < 10 * search->rounding;
+    bool hopeless = is_hopeless(search, shape);
     szgi_lanczos_options options = {.largest = true,
                                     .k = search->k,
                                     .basis = inverse_basis(inverse.n, search->k),
                                     .restarts = hopeless && search->k > 1 ? HOPELESS_RESTARTS
                                                                           : INVERSE_RESTARTS,
                                     .tolerance = 1e-10,
-                                    .partial = search->k > 1,
+                                    .partial = true,
                                     .what = "extremes, shift and invert"};
     szg_status status = open_inverse(context, search, largest, shape, &inverse);
     if (status == SZG_OK) {
@@ -246,6 +249,30 @@ static szg_status inverse_search(szg_context *context, const end_search *search,
         return status;
     /* The shift is not outside the spectrum, or CG stalls. */
     pairs->converged = false;
+    return SZG_OK;
+}
+
+/* Lags that decay slowly: the truncated symbol ripples at its edge, and the shift is far outside by
+ * the distance of eigenvalues there. Rayleigh quotients lie inside and tell the end better, so that
+ * the next shift is ten times as near. One that is inside of the spectrum is refused. */
+static szg_status approach(szg_context *context, const end_search *search, bool largest,
+                           end_shape shape, end_pairs *pairs) {
+    enum { STEPS = 6 };
+    double sign = largest ? -1 : 1;
+    bool refused = is_hopeless(search, &shape) || search->s->n >= VAST;
+    for (int i = 0; i < STEPS && !pairs->converged && pairs->vectors && !refused; i++) {
+        double shift = shape.edge - shape.gap / 2;
+        end_pairs next = {.values = pairs->values, .errors = pairs->errors};
+        SZG_TRY(refine(context, search, pairs));
+        shape.edge = sign * pairs->values[largest ? search->k - 1 : 0];
+        shape.gap = (shape.edge - shift) / 5;
+        SZG_TRY(inverse_search(context, search, largest, &shape, &next));
+        refused = !next.vectors;
+        if (refused)
+            continue;
+        szgi_memory_free(pairs->vectors);
+        *pairs = next;
+    }
     return SZG_OK;
 }
 
@@ -274,8 +301,11 @@ static szg_status search_one(szg_context *context, const end_search *search, boo
         return SZG_OK;
     SZG_TRY(shape_of(context, search->t, largest, &shape));
     SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
+    SZG_TRY(approach(context, search, largest, shape, pairs));
     if (pairs->converged)
         return SZG_OK;
+    szgi_memory_free(pairs->vectors);
+    pairs->vectors = NULL;
     return plain_search(context, search, largest, LAST_RESTARTS, pairs);
 }
 
@@ -289,6 +319,7 @@ static szg_status search_several(szg_context *context, const end_search *search,
     if (!(shape.gap < CLUSTERED * shape.width))
         return plain_search(context, search, largest, SEVERAL_RESTARTS, pairs);
     SZG_TRY(inverse_search(context, search, largest, &shape, pairs));
+    SZG_TRY(approach(context, search, largest, shape, pairs));
     return pairs->vectors ? SZG_OK : plain_search(context, search, largest, LAST_RESTARTS, pairs);
 }
 
@@ -361,7 +392,8 @@ int64_t szgi_extremes_vectors(int64_t n, int64_t k, const szg_toeplitz *t) {
         return plain;
     int64_t width = szgi_toeplitz_is_real(t) ? 1 : 2, column = 19 * width;
     int64_t mapped = width == 1 ? 0 : 4;
-    int64_t inverted = inverse_basis(n, k) + 4 + szgi_inverse_vectors(t) + mapped;
+    int64_t before = n < VAST ? k : 0; /* the vectors that the next shift comes from */
+    int64_t inverted = inverse_basis(n, k) + 4 + before + szgi_inverse_vectors(t) + mapped;
     int64_t most = plain > inverted ? plain : inverted;
     return szgi_toeplitz_vectors(t) + (most > column ? most : column);
 }

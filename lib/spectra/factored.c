@@ -30,15 +30,57 @@ szg_status szgi_logits_dense(szg_context *context, const szg_factored *f, double
     return status;
 }
 
+typedef struct factor_norms {
+    double a, b; /* ||A||_F, ||B||_F */
+} factor_norms;
+
+static szg_status norms_of(szg_context *context, const szg_factored *f, factor_norms *out) {
+    *out = (factor_norms){0, 0};
+    if (f->d == 0)
+        return SZG_OK;
+    SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->a, f->lda, &out->a));
+    return szgi_dense_frobenius(context, f->n, f->d, f->b, f->ldb, &out->b);
+}
+
 szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f, double *out) {
-    double a = 0, b = 0;
-    if (f->d > 0) {
-        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->a, f->lda, &a));
-        SZG_TRY(szgi_dense_frobenius(context, f->n, f->d, f->b, f->ldb, &b));
-    }
-    *out = 8 * sqrt((double)(f->n + f->d)) * DBL_EPSILON * a * b;
+    const double u = DBL_EPSILON / 2, n = (double)f->n;
+    factor_norms norm;
+    SZG_TRY(norms_of(context, f, &norm));
+    *out = ((double)f->d + 8 + n * n * u) * u * norm.a * norm.b;
     if (f->bias)
         *out += szgi_toeplitz_product_error(f->bias);
+    return SZG_OK;
+}
+
+/* *out >= ||X||_2, X n x d, but for the rounding of its Gram matrix, which sums of n terms move by
+ * n u ||X||_F^2 at most. A Gram matrix out of range gives the Frobenius norm. */
+static szg_status spectral_norm(szg_context *context, int64_t n, int64_t d, const double *x,
+                                int64_t ldx, double frobenius, double *out) {
+    const double u = DBL_EPSILON / 2;
+    double *gram;
+    *out = frobenius;
+    SZG_TRY(szgi_memory_alloc(context, d * d + d, &gram));
+    double *w = gram + d * d;
+    szg_status status = szgi_gemm(context, 't', 'n', d, d, n, 1, x, ldx, x, ldx, 0, gram, d);
+    if (status == SZG_OK && frobenius > 0x1p-400 && frobenius < 0x1p400)
+        status = szgi_eigen_symmetric(context, d, gram, d, w, false);
+    if (status == SZG_OK && w[d - 1] > 0)
+        *out = fmin(frobenius, sqrt(w[d - 1] + ((double)(n + 8 * d)) * u * frobenius * frobenius));
+    szgi_memory_free(gram);
+    return status;
+}
+
+szg_status szgi_logits_reduced_error(szg_context *context, const szg_factored *f, bool by_columns,
+                                     double *out) {
+    factor_norms norm;
+    double a, b;
+    SZG_TRY(norms_of(context, f, &norm));
+    *out = 8 * sqrt((double)(f->n + f->d)) * DBL_EPSILON * norm.a * norm.b;
+    if (!by_columns || f->d == 0)
+        return SZG_OK;
+    SZG_TRY(spectral_norm(context, f->n, f->d, f->a, f->lda, norm.a, &a));
+    SZG_TRY(spectral_norm(context, f->n, f->d, f->b, f->ldb, norm.b, &b));
+    *out = 8 * sqrt((double)(f->n + f->d)) * DBL_EPSILON * (norm.a * b + a * norm.b);
     return SZG_OK;
 }
 

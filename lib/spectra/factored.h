@@ -35,11 +35,18 @@ SZG_CHECK_RESULT szg_status szgi_logits_core_error(szg_context *context, const s
                                                    const double *r_a, const double *r_b,
                                                    double *out);
 
-/* Bound of ||fl(L x) - L x|| / ||x|| of the products of f: that of the bias's transforms, and
- * 8 sqrt(n + d) u ||A||_F ||B||_F of the sums of n and d terms (Higham and Mary 2019, Theorem 3.1:
- * fails with a probability of 2 (n + d) exp(-32) at most). */
+/* Bound of ||fl(L x) - L x|| / ||x|| of szgi_factored_apply: that of the bias's transforms, and
+ * (d + 8 + n^2 u) u ||A||_F ||B||_F. A product rounds once; the sum of n of them is off by u of
+ * itself and (n u)^2 of the moduli (Ogita, Rump, Oishi 2005, Sum2), that of d of them by d u. */
 SZG_CHECK_RESULT szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f,
                                                       double *out);
+
+/* How far the eigenvalues of a small matrix that sums of n terms make are from those of L: eta
+ * ||A||_F ||B||_F, eta = 8 sqrt(n + d) eps (after Higham and Mary 2019, Theorem 3.1: fails with a
+ * probability of 2 (n + d) exp(-32) at most). `by_columns`: a QR of both factors moves their columns
+ * by eta of themselves, so it is eta (||A||_F ||B||_2 + ||A||_2 ||B||_F). */
+SZG_CHECK_RESULT szg_status szgi_logits_reduced_error(szg_context *context, const szg_factored *f,
+                                                      bool by_columns, double *out);
 
 /* *out >= ||L||_F, and so ||L||_2: what the sums behind szgi_factored_norm_frobenius round counts
  * by the moduli of their terms, because A B^T and T may cancel. */

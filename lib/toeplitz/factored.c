@@ -56,17 +56,30 @@ typedef struct low_rank {
     double *y;
 } low_rank;
 
-static void accumulate(const low_rank *job, int64_t k, double x, double *c) {
-    const double *right = job->right + k * job->ldright;
+/* c[0 .. d-1] += x right, whose rounding goes to the next d numbers (Knuth's TwoSum): sums of n
+ * terms are then as good as one rounding, whatever n is. */
+static void accumulate(const low_rank *job, int64_t k, double x, double *restrict c) {
+    const double *restrict right = job->right + k * job->ldright;
+    double *restrict lost = c + job->d;
+    for (int64_t t = 0; t < job->d; t++) {
+        double term = x * right[t], sum = c[t] + term, back = sum - c[t];
+        lost[t] += (c[t] - (sum - back)) + (term - back);
+        c[t] = sum;
+    }
+}
+
+static double product_of(const low_rank *job, int64_t i, double *c) {
+    double *sum = c + 2 * job->d;
     for (int64_t t = 0; t < job->d; t++)
-        c[t] += x * right[t];
+        sum[t] = c[t] + c[job->d + t];
+    return szgi_dot(job->d, job->left + i * job->ldleft, sum);
 }
 
 static void running_products(const low_rank *job, const double *x, double *y, double *c) {
     for (int64_t i = 0; i < job->n; i++) {
         int64_t k = job->order > 0 ? i : job->n - 1 - i;
         accumulate(job, k, x[k], c);
-        y[k] = szgi_dot(job->d, job->left + k * job->ldleft, c);
+        y[k] = product_of(job, k, c);
     }
 }
 
@@ -74,14 +87,14 @@ static void full_products(const low_rank *job, const double *x, double *y, doubl
     for (int64_t k = 0; k < job->n; k++)
         accumulate(job, k, x[k], c);
     for (int64_t i = 0; i < job->n; i++)
-        y[i] = szgi_dot(job->d, job->left + i * job->ldleft, c);
+        y[i] = product_of(job, i, c);
 }
 
 static szg_status low_rank_block(szg_context *context, void *argument, int64_t block, int worker) {
     (void)worker;
     const low_rank *job = argument;
-    double *c;
-    SZG_TRY(szgi_memory_alloc(context, job->d, &c));
+    double *c; /* sums, what they lost, and both together */
+    SZG_TRY(szgi_memory_alloc(context, 3 * job->d, &c));
     const double *x = job->x + block * job->ldx;
     double *y = job->y + block * job->ldy;
     if (job->d == 0)
