@@ -320,7 +320,7 @@ START_TEST(hostile_captures_are_survived) {
     add_row(table, -1, 0, 0, "0", 1, 1);
     add_row(table, INT64_MAX, 0, 0, "0", 1, 1);
     add_row(table, 2, 0, 0, "0", 1, 2);
-    add_row(table, 1, 0, 0, "0", 1, -1);
+    add_row(table, 1, 0, 0, "0", 1, NAN);
     add_row(table, 2, 0, 1, "0", 3, 8);
     write_table(folder, run, table);
     open_tables(folder, one, &runs, &tables);
@@ -336,6 +336,22 @@ START_TEST(hostile_captures_are_survived) {
     }
     ck_assert(szg_table_get_integer(of, LAYERS + 5, column(of, "step")) == INT64_MAX);
     close_tables(&runs, &tables);
+    remove_tree(folder);
+}
+END_TEST
+
+/* A ratio that no run can have is refused, and not counted as a seed without one. */
+START_TEST(impossible_ratios_are_refused) {
+    static const char one[] = TRIALS("1", "", COURSE(""));
+    char *folder = new_trials(one, 1), run[64];
+    szg_reproduction *runs;
+    name_run(WHOLE, 1, run);
+    szg_table *table = new_captured(folder, run);
+    add_row(table, 1, 0, 0, "0", 1, 2);
+    add_row(table, 2, 0, 0, "0", 1, -1);
+    write_table(folder, run, table);
+    ck_szg_fails(SZG_EDATA, "contraction.csv: row 2: width_ratio is below 0",
+                 open_preset(test_context(), folder, one, NULL, 0, &runs));
     remove_tree(folder);
 }
 END_TEST
@@ -399,6 +415,7 @@ TEST_FILE("by_step") {
     test_add(suite, "missing runs", runs_that_are_not_there_are_missing);
     test_add(suite, "one seed", one_seed_has_no_interval);
     test_add(suite, "hostile captures", hostile_captures_are_survived);
+    test_add(suite, "impossible ratios", impossible_ratios_are_refused);
     test_add(suite, "bad presets", bad_courses_are_refused);
     test_add(suite, "failed allocations", failed_allocations_are_survived);
 }

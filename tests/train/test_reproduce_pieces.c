@@ -94,7 +94,7 @@ END_TEST
 START_TEST(bad_parts_are_refused) {
     static const char *const presets[][2] = {
         {PRESET("{\"name\": \"a\", \"profile\": \"text\", \"encodings\": []}"),
-         "profile: is unknown: one of name|seeds"},
+         "profile: is given by the first experiment of this name"},
         {PRESET("{\"name\": \"a\", \"seeds\": [2], \"config\": {}, \"encodings\": []}"),
          "config: is unknown: one of name|seeds"},
         {PRESET("{\"name\": \"a\", \"seeds\": [1], \"encodings\": [\"rope\"]}"),

@@ -165,6 +165,11 @@ static szg_status describe(szg_context *context, run_place *place, szgi_json_val
     SZG_TRY(find_experiment(context, place, experiments, place->name, &place->origin));
     bool again = place->origin.index != place->part.index;
     bool like = szgi_json_has(place->origin, "like");
+    szgi_json_value profile = szgi_json_member(place->part, "profile");
+    if (again && szgi_json_kind_of(profile) != SZGI_JSON_ABSENT)
+        return szgi_json_fail(context, profile,
+                              "is given by the first experiment of this name, which this one goes "
+                              "on with: leave profile out, or take another name");
     SZG_TRY(szgi_preset_members(
         context, place->part,
         again  ? "name|seeds|tasks|encodings|rotated_heads"

@@ -93,6 +93,14 @@ static szg_status judge_timing_rows(szg_context *context, const reproduction_run
     return SZG_OK;
 }
 
+static szg_status judge_contraction_rows(szg_context *context, const char *name,
+                                         const szg_table *table) {
+    for (int64_t row = 0; row < szg_table_rows(table); row++)
+        if (real_of(table, row, "width_ratio") < 0) /* NaN: content without a width */
+            return fail_row(context, name, row, "width_ratio is below 0");
+    return SZG_OK;
+}
+
 /* Times that were removed when no step was left are a file without a byte. */
 static szg_status judge_log(szg_context *context, const reproduction_run *run, int which,
                             const char *name, const szgi_contents *file) {
@@ -102,8 +110,9 @@ static szg_status judge_log(szg_context *context, const reproduction_run *run, i
         return SZG_OK;
     }
     SZG_TRY(szgi_log_parse(context, which, name, file->data, file->size, &table));
-    szg_status status = which == LOG_METRICS ? judge_metrics_rows(context, run, name, table)
-                                             : judge_timing_rows(context, run, name, table);
+    szg_status status = which == LOG_METRICS  ? judge_metrics_rows(context, run, name, table)
+                        : which == LOG_TIMING ? judge_timing_rows(context, run, name, table)
+                                              : judge_contraction_rows(context, name, table);
     szg_table_close(&table);
     return status;
 }
@@ -133,7 +142,7 @@ static szg_status judge_file(szg_context *context, const reproduction_run *run, 
     return status;
 }
 
-/* Times alone may be missing. */
+/* Times may be missing, and what was captured if nothing was. */
 static szg_status judge_member(szg_context *context, const reproduction_run *run, judge *judged,
                                int which, const char *name) {
     char *path;
@@ -143,6 +152,8 @@ static szg_status judge_member(szg_context *context, const reproduction_run *run
         status = judge_file(context, run, judged, which, path);
     else if (judged == judge_log && which == LOG_TIMING)
         note_times(context, run, path, 0);
+    else if (judged == judge_log && which == LOG_CONTRACTION)
+        status = SZG_OK;
     else
         status = szgi_fail(context, SZG_EDATA,
                            "%s: is missing, and finished.json says that the run is finished: copy "
@@ -155,6 +166,7 @@ static szg_status judge_member(szg_context *context, const reproduction_run *run
 szg_status szgi_reproduction_judge(szg_context *context, const reproduction_run *run) {
     SZG_TRY(judge_member(context, run, judge_log, LOG_METRICS, "metrics.csv"));
     SZG_TRY(judge_member(context, run, judge_log, LOG_TIMING, "timing.csv"));
+    SZG_TRY(judge_member(context, run, judge_log, LOG_CONTRACTION, "contraction.csv"));
     for (int method = 0; method < SZG_ABLATION_METHODS; method++)
         if (run->shown.methods >> method & 1)
             SZG_TRY(judge_member(context, run, judge_ablation, method,
