@@ -44,12 +44,14 @@ static szg_status lanczos_open(szg_context *context, const szgi_operator *s,
     int64_t n = s->n, k = options->k, ncv = options->basis ? options->basis : 2 * k + 20;
     if (ncv > n)
         ncv = n;
-    if (n > INT32_MAX || k < 1 || k + 2 > n || ncv > BASIS_MAX)
-        return szgi_fail(context, SZG_EINVAL,
-                         "%" PRId64 " extreme eigenvalues at order %" PRId64
-                         ": Lanczos takes 1 <= k <= n - 2, n < 2^31 and at most %d vectors, not "
-                         "%" PRId64 ": ask for fewer values",
-                         k, n, BASIS_MAX, ncv);
+    /* ARPACK's 32-bit pointers go over three vectors. */
+    if (n > INT32_MAX / 3 || k < 1 || k + 2 > n || ncv > BASIS_MAX)
+        return szgi_fail(
+            context, SZG_EINVAL,
+            "%" PRId64 " extreme eigenvalues at order %" PRId64
+            ": Lanczos takes 1 <= k <= n - 2, n < 2^31 / 3 and at most %d vectors, not "
+            "%" PRId64 ": ask for fewer values",
+            k, n, BASIS_MAX, ncv);
     *run = (lanczos_run){.n = (a_int)n, .nev = (a_int)k, .ncv = (a_int)ncv, .info = 1};
     run->lworkl = (a_int)(ncv * (ncv + 8));
     run->iparam[0] = 1; /* exact shifts */
