@@ -68,26 +68,28 @@ static void accumulate(const low_rank *job, int64_t k, double x, double *restric
     }
 }
 
-static double product_of(const low_rank *job, int64_t i, double *c) {
-    double *sum = c + 2 * job->d;
+/* The sums with what they lost, behind both. */
+static const double *total_of(const low_rank *job, double *c) {
+    double *total = c + 2 * job->d;
     for (int64_t t = 0; t < job->d; t++)
-        sum[t] = c[t] + c[job->d + t];
-    return szgi_dot(job->d, job->left + i * job->ldleft, sum);
+        total[t] = c[t] + c[job->d + t];
+    return total;
 }
 
 static void running_products(const low_rank *job, const double *x, double *y, double *c) {
     for (int64_t i = 0; i < job->n; i++) {
         int64_t k = job->order > 0 ? i : job->n - 1 - i;
         accumulate(job, k, x[k], c);
-        y[k] = product_of(job, k, c);
+        y[k] = szgi_dot(job->d, job->left + k * job->ldleft, total_of(job, c));
     }
 }
 
 static void full_products(const low_rank *job, const double *x, double *y, double *c) {
     for (int64_t k = 0; k < job->n; k++)
         accumulate(job, k, x[k], c);
+    const double *total = total_of(job, c);
     for (int64_t i = 0; i < job->n; i++)
-        y[i] = product_of(job, i, c);
+        y[i] = szgi_dot(job->d, job->left + i * job->ldleft, total);
 }
 
 static szg_status low_rank_block(szg_context *context, void *argument, int64_t block, int worker) {

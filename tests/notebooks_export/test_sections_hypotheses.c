@@ -82,6 +82,8 @@ START_TEST(indices_stand_beside_the_references) {
                *path = line ? strstr(line, " d=\"M") : NULL;
     ck_assert(path && sscanf(path, " d=\"M%lf %lfL%lf %lf", &x[0], &y[0], &x[1], &y[1]) == 4);
     ck_assert(x[1] - x[0] > 300 && y[0] == y[1]);
+    const char *tick = strstr(strstr(text, "deposit index by arm"), "text-anchor=\"middle\">");
+    ck_assert(tick && strncmp(strchr(tick, '>'), ">0<", 3) == 0);
     ck_says(text, "mean over the seeds, 95%% interval");
     ck_says(text, "Task distance, heads ablated by output, layer 0: deposit index by arm");
     free(text);
