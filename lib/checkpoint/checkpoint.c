@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "checkpoint_private.h"
 #include "fold.h"
 #include "formats/gguf.h"
@@ -158,6 +159,20 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint,
     return szgi_text_append(context, &checkpoint->note, "%s", sentence);
 }
 
+/* Shards that the index names are missing, and with them queries or keys. */
+static szg_status refuse_missing(szg_context *context, const szg_checkpoint *checkpoint) {
+    const char *missing = szgi_safetensors_missing(checkpoint->tensors);
+    bool whole = checkpoint->family;
+    for (int64_t i = 0; whole && i < checkpoint->layers; i++)
+        whole = !checkpoint->layer[i].problem;
+    if (!missing || whole)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: shards that the index names are missing, and with them tensors that are "
+                     "needed: put them beside it: %s",
+                     checkpoint->source, SHOWN(missing));
+}
+
 /* The text under the key, or what stands for it where there is none. */
 static const char *text_or(szgi_json_value object, const char *key, const char *otherwise) {
     const char *text;
@@ -234,6 +249,8 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
         status = resolve(context, checkpoint);
     if (status == SZG_OK && choices->sets > 0)
         status = szgi_config_check(context, checkpoint, choices->set, choices->sets);
+    if (status == SZG_OK && !gguf)
+        status = refuse_missing(context, checkpoint);
     if (status == SZG_OK && !gguf)
         status = note_adapter(context, checkpoint, path);
     szgi_memory_free(gguf);

@@ -25,6 +25,12 @@ static uint32_t swapped(uint32_t word) {
 static szg_status check_version(gguf_reader *reader) {
     const unsigned char *magic;
     uint32_t version;
+    unsigned char start[SHARD_START];
+    int64_t size = reader->size < SHARD_START ? reader->size : SHARD_START;
+    if (reader->source) {
+        SZG_TRY(szgi_source_read(reader->context, reader->source, 0, size, start));
+        SZG_TRY(szgi_lfs_refuse(reader->context, reader->file, start, size));
+    }
     SZG_TRY(szgi_gguf_take(reader, GGUF_MAGIC, &magic));
     if (memcmp(magic, "GGUF", GGUF_MAGIC) != 0)
         return szgi_fail(reader->context, SZG_EDATA,

@@ -31,6 +31,7 @@ void szgi_safetensors_close(szgi_safetensors **set) {
     }
     for (int64_t i = 0; i < (*set)->count; i++)
         szgi_memory_free((*set)->tensor[i].refusal);
+    szgi_memory_free((*set)->missing);
     szgi_memory_free((*set)->shard);
     szgi_memory_free((*set)->tensor);
     szgi_memory_free(*set);
@@ -41,24 +42,64 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const szgi_tensor *)a)->name, ((const szgi_tensor *)b)->name);
 }
 
-/* Sorts by name; a name in two shards would make the answer a matter of chance. */
-szg_status szgi_shards_complete(szg_context *context, szgi_safetensors *set) {
+/* The shard that the index (absent: there is none) gives for a tensor, by its file's name; NULL: it
+ * does not say. */
+static const char *mapped(szgi_json_value map, const char *tensor) {
+    const char *name;
+    szgi_json_value entry = szgi_json_member(map, tensor);
+    return szgi_json_kind_of(entry) == SZGI_JSON_TEXT &&
+                   szgi_json_as_text(NULL, entry, &name) == SZG_OK
+               ? name
+               : NULL;
+}
+
+static szg_status fail_twice(szg_context *context, const szgi_tensor *tensor,
+                             const szgi_tensor *other) {
+    if (other->file == tensor->file)
+        return szgi_fail(context, SZG_EDATA, "%s: tensor %s: is there twice: the file is damaged",
+                         tensor->file, SHOWN(tensor->name));
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: tensor %s: is in %s too, and no index says which counts: name the file "
+                     "to read instead of the folder",
+                     tensor->file, SHOWN(tensor->name), szgi_path_name(other->file));
+}
+
+/* Of equal names, from `first` to before `end`, the one that the index gives; NULL: it gives none
+ * of them. */
+static szgi_tensor *chosen(szgi_tensor *first, const szgi_tensor *end, szgi_json_value map) {
+    const char *name = mapped(map, first->name);
+    for (; name && first < end; first++)
+        if (strcmp(szgi_path_name(first->file), name) == 0)
+            return first;
+    return NULL;
+}
+
+/* Sorts by name; of a name in two shards the index chooses, without which the answer would be a
+ * matter of chance. */
+static szg_status complete(szg_context *context, szgi_safetensors *set, szgi_json_value map,
+                           int64_t *dropped) {
+    int64_t kept = 0, next;
     if (set->count > 0)
         qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
-    for (int64_t i = 1; i < set->count; i++) {
-        const szgi_tensor *tensor = &set->tensor[i], *other = tensor - 1;
-        if (by_name(other, tensor) != 0)
-            continue;
-        if (other->file == tensor->file)
-            return szgi_fail(context, SZG_EDATA,
-                             "%s: tensor %s: is there twice: the file is damaged", tensor->file,
-                             SHOWN(tensor->name));
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: tensor %s: is in %s too: remove the file that does not belong to "
-                         "this checkpoint",
-                         tensor->file, SHOWN(tensor->name), szgi_path_name(other->file));
+    for (int64_t i = 0; i < set->count; i = next) {
+        szgi_tensor *first = &set->tensor[i], *one = first;
+        for (next = i + 1; next < set->count && by_name(first, &set->tensor[next]) == 0;)
+            next++;
+        if (next > i + 1)
+            one = chosen(first, &set->tensor[next], map);
+        for (int64_t k = i + 1; k < next; k++) /* in one file is damage, whatever the index says */
+            if (!one || set->tensor[k].file == set->tensor[k - 1].file)
+                return fail_twice(context, &set->tensor[k], &set->tensor[k - 1]);
+        set->tensor[kept++] = *one;
+        *dropped += next - i - 1;
     }
+    set->count = kept;
     return SZG_OK;
+}
+
+szg_status szgi_shards_complete(szg_context *context, szgi_safetensors *set) {
+    int64_t dropped = 0;
+    return complete(context, set, (szgi_json_value){.node = NULL}, &dropped);
 }
 
 static szg_status open_file(szg_context *context, szgi_safetensors *set, const char *path) {
@@ -93,7 +134,25 @@ static bool is_open(const szgi_safetensors *set, const char *path) {
     return false;
 }
 
-/* Opens the shard that one entry of an index names, unless it is open already. */
+/* Appends the shard to those that are missing, unless it is among them. */
+static szg_status note_missing(szg_context *context, szgi_safetensors *set, const char *name) {
+    for (const char *at = set->missing; at && *at; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, ",");
+        if (length == strlen(name) && strncmp(at, name, length) == 0)
+            return SZG_OK;
+        at += length;
+    }
+    size_t before = set->missing ? strlen(set->missing) : 0;
+    char *list;
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)(before + strlen(name) + sizeof ", "), &list));
+    snprintf(list, before + strlen(name) + sizeof ", ", "%s%s%s", before ? set->missing : "",
+             before ? ", " : "", name);
+    szgi_memory_free(set->missing);
+    set->missing = list;
+    return SZG_OK;
+}
+
+/* Opens the shard that one entry of an index names, unless it is open already, or missing. */
 static szg_status open_shard(szg_context *context, szgi_safetensors *set, const char *index,
                              szgi_json_value entry) {
     const char *name;
@@ -107,8 +166,7 @@ static szg_status open_shard(szg_context *context, szgi_safetensors *set, const 
     szg_status status = SZG_OK;
     if (!is_open(set, path)) {
         if (access(path, F_OK) != 0 && errno == ENOENT)
-            status = szgi_json_fail(context, entry, "shard %s is missing: put it beside the index",
-                                    SHOWN(name));
+            status = note_missing(context, set, name);
         else
             status = open_file(context, set, path);
     }
@@ -116,36 +174,72 @@ static szg_status open_shard(szg_context *context, szgi_safetensors *set, const 
     return status;
 }
 
-/* What the index says against what the shards hold: the shards are right, so a promise that none
- * keeps is an error, and everything else a warning. */
-static szg_status compare_index(szg_context *context, const szgi_safetensors *set,
-                                const char *index, szgi_json_value map) {
-    int64_t moved = 0, listed = 0;
-    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry); listed++) {
-        const char *name;
-        SZG_TRY(szgi_json_as_text(context, entry, &name));
-        const szgi_tensor *tensor = szgi_safetensors_find(set, entry.key);
-        if (!tensor)
-            return szgi_json_fail(context, entry,
-                                  "no shard holds this tensor: the index is stale or a shard was "
-                                  "replaced; fetch the checkpoint again");
-        moved += strcmp(szgi_path_name(tensor->file), name) != 0;
+/* Tensors of the index that no shard holds: a model may do without, and says so where it cannot. */
+static void warn_absent(szg_context *context, const szgi_safetensors *set, const char *index,
+                        szgi_json_value map) {
+    const char *first = NULL;
+    int64_t absent = 0;
+    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);)
+        if (!szgi_safetensors_find(set, entry.key) && absent++ == 0)
+            first = entry.key;
+    if (set->missing && absent == 0)
+        szgi_say(context, SZG_WARNING,
+                 "%s: stale index: shards that it names are missing: %s; other files have all of "
+                 "its tensors, and are read",
+                 index, SHOWN(set->missing));
+    else if (set->missing)
+        szgi_say(context, SZG_WARNING,
+                 "%s: shards that it names are missing: %s; no other file has %" PRId64
+                 " of its tensors, %s the first of them",
+                 index, SHOWN(set->missing), absent, SHOWN(first));
+    else if (absent > 0)
+        szgi_say(context, SZG_WARNING,
+                 "%s: stale index: no shard holds %" PRId64 " of its tensors, %s the first of them",
+                 index, absent, SHOWN(first));
+}
+
+/* What the index says against what the shards hold: the shards are right, and the rest is a
+ * warning. */
+static void compare_index(szg_context *context, const szgi_safetensors *set, const char *index,
+                          szgi_json_value map) {
+    int64_t moved = 0, omitted = 0;
+    const char *first = NULL;
+    for (int64_t i = 0; i < set->count; i++) {
+        const char *name = mapped(map, set->tensor[i].name);
+        moved += name && !set->missing && strcmp(szgi_path_name(set->tensor[i].file), name) != 0;
+        if (!name && omitted++ == 0)
+            first = set->tensor[i].name;
     }
     if (moved > 0)
         szgi_say(context, SZG_WARNING,
                  "%s: stale index: %" PRId64
                  " tensors are in other shards than it says; the shards are followed",
                  index, moved);
-    if (set->count > listed)
-        for (int64_t i = 0; i < set->count; i++)
-            if (szgi_json_kind_of(szgi_json_member(map, set->tensor[i].name)) == SZGI_JSON_ABSENT) {
-                szgi_say(context, SZG_WARNING,
-                         "%s: stale index: it omits %" PRId64
-                         " tensors of the shards, %s the first "
-                         "of them; they are read",
-                         index, set->count - listed, SHOWN(set->tensor[i].name));
-                break;
-            }
+    if (omitted > 0)
+        szgi_say(context, SZG_WARNING,
+                 "%s: stale index: it omits %" PRId64
+                 " tensors of the shards, %s the first of them; they are read",
+                 index, omitted, SHOWN(first));
+    warn_absent(context, set, index, map);
+}
+
+static szg_status open_beside(szg_context *context, szgi_safetensors *set, const char *index);
+
+/* The shards of an index, or where none of them is there, the files that lie beside it. */
+static szg_status open_mapped(szg_context *context, szgi_safetensors *set, const char *index,
+                              szgi_json_value map) {
+    int64_t dropped = 0;
+    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);)
+        SZG_TRY(open_shard(context, set, index, entry));
+    if (set->shards == 0)
+        SZG_TRY(open_beside(context, set, index));
+    SZG_TRY(complete(context, set, map, &dropped));
+    if (dropped > 0)
+        szgi_say(context, SZG_NOTE,
+                 "%s: %" PRId64
+                 " tensors are in several shards: each is read from the one that it names",
+                 index, dropped);
+    compare_index(context, set, index, map);
     return SZG_OK;
 }
 
@@ -166,10 +260,11 @@ static szg_status open_index(szg_context *context, szgi_safetensors *set, const 
         status = szgi_json_fail(context, map, "is empty: the index names no shard");
         goto done;
     }
-    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);)
-        SZG_TRY_GOTO(status, open_shard(context, set, path, entry), done);
-    SZG_TRY_GOTO(status, szgi_shards_complete(context, set), done);
-    status = compare_index(context, set, path, map);
+    for (szgi_json_value entry = {0}; szgi_json_next(map, &entry);) {
+        const char *name;
+        SZG_TRY_GOTO(status, szgi_json_as_text(context, entry, &name), done);
+    }
+    status = open_mapped(context, set, path, map);
 done:
     szgi_json_close(&json);
     return status;
@@ -205,6 +300,25 @@ static szg_status open_matching(szg_context *context, szgi_safetensors *set, con
         free(entry[i]);
     }
     free(entry);
+    return status;
+}
+
+/* The files beside an index of which no shard is there: it is left from another form of the model.
+ */
+static szg_status open_beside(szg_context *context, szgi_safetensors *set, const char *index) {
+    int count = 1;
+    char *folder, *whole = NULL;
+    SZG_TRY(sibling(context, index, szgi_path_name(index) == index ? "./" : "", &folder));
+    szg_status status = sibling(context, index, "model.safetensors", &whole);
+    if (status == SZG_OK)
+        status = access(whole, F_OK) == 0
+                     ? open_file(context, set, whole)
+                     : open_matching(context, set, folder, is_shard_name, &count);
+    szgi_memory_free(whole);
+    szgi_memory_free(folder);
+    if (status == SZG_OK && count == 0)
+        return szgi_fail(context, SZG_EDATA, "%s: its shards are missing: %s: put them beside it",
+                         index, SHOWN(set->missing));
     return status;
 }
 
@@ -306,6 +420,10 @@ szg_status szgi_safetensors_describe(szg_context *context, const szgi_safetensor
         SZG_TRY(szgi_json_add_text(context, json, set->shard[i].file, text));
     }
     return SZG_OK;
+}
+
+const char *szgi_safetensors_missing(const szgi_safetensors *set) {
+    return set->missing;
 }
 
 int64_t szgi_safetensors_count(const szgi_safetensors *set) {

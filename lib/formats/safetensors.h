@@ -44,15 +44,19 @@ typedef struct szgi_safetensors szgi_safetensors;
 /* Opens a checkpoint: FILE.safetensors, FILE.index.json with its shards beside it, or a folder with
  * either (model.safetensors.index.json before model.safetensors before every *.safetensors). Reads
  * headers only. The tensors are the union of the shards' headers: what a stale index omits, or puts
- * in another shard, is there and a warning is sent; what no shard holds is an error. Every message
- * names file, tensor and remedy. SZG_EDATA: truncated, header length beyond the file or 100 MB,
- * invalid UTF-8 or JSON, a repeated name, unknown or missing fields, negative or overflowing
- * shapes, offsets out of range, overlapping or with holes, a size that is not shape times type,
- * bytes after the last tensor; a missing shard, an index that promises what no shard holds, one
- * tensor in two shards; a PyTorch or GGUF file (the message names the conversion). SZG_EIO,
- * SZG_ENOMEM. */
+ * in another shard, or promises and none holds, is a warning. A tensor in several shards is that of
+ * the shard that the index names. Where shards of the index are missing, the others are read, or
+ * where none is there the files beside it: szgi_safetensors_missing. Every message names file,
+ * tensor and remedy. SZG_EDATA: truncated, header length beyond the file or 100 MB, invalid UTF-8
+ * or JSON, a repeated name, unknown or missing fields, negative or overflowing shapes, offsets out
+ * of range, overlapping or with holes, a size that is not shape times type, bytes after the last
+ * tensor; one tensor in two shards without an index that chooses; a PyTorch or GGUF file (the
+ * message names the conversion). SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_open(szg_context *context, const char *path,
                                                   szgi_safetensors **out);
+
+/* The names of shards that the index names and that are not there; NULL: none. */
+const char *szgi_safetensors_missing(const szgi_safetensors *set);
 
 /* As above for one file's bytes, which the caller keeps; `name` is for messages. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name,

@@ -18,9 +18,21 @@ bool szgi_path_is_pytorch(const char *path) {
     return false;
 }
 
+szg_status szgi_lfs_refuse(szg_context *context, const char *file, const unsigned char *start,
+                           int64_t size) {
+    static const char words[] = "version https://git-lfs.github.com/spec/";
+    if (size < (int64_t)sizeof words || memcmp(start, words, sizeof words - 1) != 0)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: is a Git LFS pointer, not the file itself: git lfs pull, in its "
+                     "repository, fetches that",
+                     file);
+}
+
 /* Other formats that arrive under a checkpoint's name, told by their first bytes. */
 static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
+    SZG_TRY(szgi_lfs_refuse(context, file, data, size));
     bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
     bool named = szgi_path_is_pytorch(file);
     bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
@@ -29,9 +41,11 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
         return szgi_fail(
             context, SZG_EDATA,
             "%s: is a PyTorch file, which can run code when read; convert it: python -c "
-            "\"import torch; from safetensors.torch import save_file; save_file({k: "
-            "v.clone().contiguous() for k, v in torch.load('%s', weights_only=True).items()}, "
-            "'model.safetensors')\"",
+            "\"import torch; from safetensors.torch import save_file; "
+            "x = torch.load('%s', map_location='cpu', weights_only=True); "
+            "x = x.get('state_dict', x) if isinstance(x, dict) else {'tensor': x}; "
+            "save_file({k: v.clone().contiguous() for k, v in x.items() "
+            "if isinstance(v, torch.Tensor)}, 'model.safetensors')\"",
             file, szgi_path_name(file));
     if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
         return szgi_fail(

@@ -20,6 +20,7 @@ struct szgi_safetensors {
     int64_t shards;
     szgi_tensor *tensor; /* sorted by name once the set is complete */
     int64_t count;
+    char *missing; /* NULL, or which shards the index names that are not there: a sentence */
 };
 
 /* Sizes of the types that the format names; 0 bits for a name unknown to szego. */
@@ -68,10 +69,15 @@ bool szgi_path_is_pytorch(const char *path);
 SZG_CHECK_RESULT szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set,
                                              const unsigned char *data, int64_t size);
 
+/* SZG_EDATA, with the command that fetches the file, where these first bytes of it are those of a
+ * Git LFS pointer; `size` bytes in all. */
+SZG_CHECK_RESULT szg_status szgi_lfs_refuse(szg_context *context, const char *file,
+                                            const unsigned char *start, int64_t size);
+
 /* How many bytes at the beginning of a file the header takes, its length included, where that
  * length can be true; else as many as tell what the file is. `start` holds the first
  * min(size, SHARD_START) bytes. */
-enum { SHARD_START = 16 };
+enum { SHARD_START = 64 };
 int64_t szgi_shard_head(const unsigned char *start, int64_t size);
 
 #endif

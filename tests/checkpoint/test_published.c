@@ -1,0 +1,167 @@
+/* Models as they are published: configurations that leave defaults of the class out, indexes and
+ * folders of other programs, and files that are not the weights they are named after. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkpoint/checkpoint_private.h"
+#include "model.h"
+
+enum { MESSAGES = 4096 };
+
+static void keep_all(void *user, szg_severity severity, const char *text) {
+    char *all = user;
+    size_t used = strlen(all);
+    snprintf(all + used, MESSAGES - used, "%s%s\n", severity == SZG_WARNING ? "warning: " : "",
+             text);
+}
+
+/* Opens with changes; what was said on the way, or the error, is in `said`. */
+static szg_status open_saying(const char *path, const char *const *set, int64_t sets,
+                              char said[static MESSAGES], szg_checkpoint **out) {
+    szg_context_options options = {SZG_INIT(szg_context_options), .threads = 1, .message = keep_all,
+                                   .user = said};
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .set = set,
+                                            .sets = sets};
+    szg_context *context;
+    said[0] = 0;
+    ck_assert_int_eq(szg_context_open(&options, &context), SZG_OK);
+    szg_status status = szg_checkpoint_open_chosen(context, path, &choices, out);
+    if (status != SZG_OK)
+        snprintf(said, MESSAGES, "%s", szg_context_message(context));
+    szg_context_close(&context);
+    return status;
+}
+
+static void ck_said(const char *said, const char *words) {
+    ck_assert_msg(strstr(said, words), "'%s' lacks '%s'", said, words);
+}
+
+/* Layers of the usual names: q [heads e, d], k [key_heads e, d], the gains of q where `normed`. */
+static void add_layers(test_model *model, const char *before, int layers, int q, int k, int d,
+                       int normed) {
+    for (int i = 0; i < layers; i++) {
+        model_add(model, SZGI_DTYPE_F32, q, d, "%slayers.%d.self_attn.q_proj.weight", before, i);
+        model_add(model, SZGI_DTYPE_F32, k, d, "%slayers.%d.self_attn.k_proj.weight", before, i);
+        for (int side = 0; side < 2 && normed; side++)
+            model_add(model, SZGI_DTYPE_F32, normed, -1, "%slayers.%d.self_attn.%c_norm.weight",
+                      before, i, "qk"[side]);
+    }
+}
+
+/* ---- Files and indexes ---- */
+
+#define LLAMA                                                                                      \
+    "{\"model_type\":\"llama\",\"hidden_size\":8,\"num_hidden_layers\":1,"                         \
+    "\"num_attention_heads\":2,\"num_key_value_heads\":2,\"rope_theta\":10000,"                    \
+    "\"max_position_embeddings\":64}"
+#define Q "model.layers.0.self_attn.q_proj.weight"
+#define K "model.layers.0.self_attn.k_proj.weight"
+
+/* Queries of another file take the place of the model's, where the index says so. */
+START_TEST(the_index_chooses_between_shards) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    double q[32], k[32];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_add(&model, SZGI_DTYPE_F32, 8, 8, Q);
+    model_write_text(&model, "config.json", LLAMA);
+    model_write_part(&model, "model-1.safetensors", 0, 2);
+    model_write_part(&model, "overlay.safetensors", 2, 1);
+    for (int i = 0; i < 2; i++) {
+        char index[256];
+        snprintf(index, sizeof index, "{\"weight_map\":{\"" Q "\":\"%s\",\"" K "\":\"%s\"%s}}",
+                 i ? "overlay.safetensors" : "model-1.safetensors", "model-1.safetensors",
+                 i ? "" : ",\"x\":\"overlay.safetensors\"");
+        model_write_text(&model, "model.safetensors.index.json", index);
+        ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+        ck_said(said, "1 tensors are in several shards: each is read from the one that it names");
+        ck_assert(!strstr(said, "remove"));
+        ck_szg_ok(model_head(test_context(), checkpoint, 0, 0, q, k));
+        const double *want = model.tensor[i ? 2 : 0].value;
+        for (int n = 0; n < 32; n++) /* scaled by 4^-1/2 */
+            ck_close(q[n], want[n] / 2, 0);
+        szg_checkpoint_close(&checkpoint);
+    }
+    model_write_text(&model, "model.safetensors.index.json",
+                     "{\"weight_map\":{\"x\":\"overlay.safetensors\",\"" K
+                     "\":\"model-1.safetensors\"}}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "no index says which counts: name the file to read instead of the folder");
+    model_close(&model);
+}
+END_TEST
+
+/* An index promises what is not there: that is an error where queries or keys are meant. */
+START_TEST(an_index_may_promise_what_is_not_read) {
+    static const struct {
+        const char *map, *said;
+        szg_status status;
+    } cases[] = {
+        {"\"" Q "\":\"model.safetensors\",\"" K "\":\"model.safetensors\","
+         "\"lm_head.weight\":\"model.safetensors\"",
+         "warning: ", SZG_OK},
+        {"\"" Q "\":\"a-1.safetensors\",\"" K "\":\"a-2.safetensors\"",
+         "shards that it names are missing: a-1.safetensors, a-2.safetensors; other files have all "
+         "of its tensors",
+         SZG_OK},
+        {"\"" Q "\":\"model.safetensors\",\"" K "\":\"model.safetensors\","
+         "\"lm_head.weight\":\"a-2.safetensors\"",
+         "missing: a-2.safetensors; no other file has 1 of its tensors, lm_head.weight the first",
+         SZG_OK},
+    };
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES], index[512];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_write(&model, LLAMA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(index, sizeof index, "{\"weight_map\":{%s}}", cases[i].map);
+        model_write_text(&model, "model.safetensors.index.json", index);
+        ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), cases[i].status);
+        ck_said(said, cases[i].said);
+        ck_assert_ptr_null(checkpoint->layer[0].problem);
+        szg_checkpoint_close(&checkpoint);
+    }
+    model_write_part(&model, "model.safetensors", 0, 1); /* no keys */
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "tensors that are needed: put them beside it: a-2.safetensors");
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(pointers_are_not_the_files) {
+    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n"
+                                  "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2"
+                                  "ca24d17e2393\nsize 90868376\n";
+    static const char *const files[] = {"model.safetensors", "model-q4.gguf", "pytorch_model.bin"};
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES], words[128];
+    for (int i = 0; i < 3; i++) {
+        test_model model;
+        model_open(&model);
+        model_write_text(&model, "config.json", LLAMA);
+        model_write_text(&model, files[i], pointer);
+        snprintf(words, sizeof words, "%s: is a Git LFS pointer, not the file itself: git lfs pull",
+                 files[i]);
+        ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+        ck_said(said, words);
+        ck_assert_int_eq(open_saying(model_path(&model, files[i]), NULL, 0, said, &checkpoint),
+                         SZG_EDATA);
+        ck_said(said, words);
+        model_close(&model);
+    }
+}
+END_TEST
+
+TEST_FILE("published") {
+    test_add(suite, "the_index_chooses_between_shards", the_index_chooses_between_shards);
+    test_add(suite, "an_index_may_promise_what_is_not_read", an_index_may_promise_what_is_not_read);
+    test_add(suite, "pointers_are_not_the_files", pointers_are_not_the_files);
+}
