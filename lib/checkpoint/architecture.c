@@ -92,6 +92,16 @@ static szg_status wrong_prefix(szg_context *context, const szg_checkpoint *check
                      length ? (int)length : 2, length ? name : "\"\"");
 }
 
+const szgi_tensor *szgi_unmerged(const szg_checkpoint *checkpoint) {
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    for (int64_t i = 0; i < count; i++) {
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
+        if (strstr(tensor->name, ".base_layer."))
+            return tensor;
+    }
+    return NULL;
+}
+
 static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoint) {
     char text[512];
     size_t length;
@@ -101,6 +111,13 @@ static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoin
     const model_family *family = checkpoint->family;
     const char *quantised = szgi_quantised_refusal(checkpoint, text, sizeof text);
     const char *before = checkpoint->wanted_prefix ? checkpoint->wanted_prefix : "*";
+    const szgi_tensor *unmerged = szgi_unmerged(checkpoint);
+    if (unmerged)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: no tensor is called %s%sN.%s, but %s is there, the weight under a "
+                         "LoRA adapter that is not merged: " MERGE_REMEDY,
+                         checkpoint->source, before, family->stem, checkpoint->query,
+                         SHOWN(unmerged->name));
     if (quantised)
         return szgi_fail(context, SZG_EDATA, "%s: no tensor is called %s%sN.%s: %s",
                          checkpoint->source, before, family->stem, checkpoint->query, quantised);
@@ -164,6 +181,11 @@ szg_status szgi_weight_check(szg_context *context, const szg_checkpoint *checkpo
         return szgi_text_append(context, problem, "tensor %s%s%" PRId64 ".%s is %s: %s",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix,
                                 tensor ? tensor->dtype_name : "missing", quantised);
+    if (!tensor && szgi_unmerged(checkpoint))
+        return szgi_text_append(context, problem,
+                                "tensor %s%s%" PRId64 ".%s is missing, and others have a LoRA "
+                                "adapter that is not merged: " MERGE_REMEDY,
+                                checkpoint->prefix, checkpoint->family->stem, index, suffix);
     if (!tensor)
         return szgi_text_append(context, problem, "tensor %s%s%" PRId64 ".%s is missing",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix);

@@ -11,6 +11,7 @@
 #include "fold.h"
 #include "formats/gguf.h"
 #include "gguf.h"
+#include "place.h"
 
 /* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
 static szg_status find_beside(szg_context *context, const char *path, const char *wanted,
@@ -143,9 +144,7 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
 
 /* What training with an adapter changed lies in tensors of its own, which attention adds. */
 static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint, const char *path) {
-    static const char sentence[] =
-        "a LoRA adapter is not added to the weights: merge it (peft: merge_and_unload, then "
-        "save_pretrained) and read the merged folder";
+    static const char sentence[] = "a LoRA adapter is not added to the weights: " MERGE_REMEDY;
     int64_t count = szgi_safetensors_count(checkpoint->tensors), i = 0;
     char *name = NULL;
     while (i < count && !strstr(szgi_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
@@ -157,6 +156,25 @@ static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint,
     szgi_memory_free(name);
     szgi_say(context, SZG_WARNING, "%s: %s", checkpoint->source, sentence);
     return szgi_text_append(context, &checkpoint->note, "%s", sentence);
+}
+
+/* Weights of which none can be read, as they are quantised: one message in place of one a layer. */
+static szg_status refuse_quantised(szg_context *context, const szg_checkpoint *checkpoint) {
+    char text[512];
+    const layer_weights *first = NULL;
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers; i++) {
+        const layer_weights *layer = &checkpoint->layer[i];
+        bool packed = layer->q.weight && !layer->q.weight->refusal &&
+                      (layer->q.weight->dtype == SZGI_DTYPE_INTEGER ||
+                       layer->q.weight->dtype == SZGI_DTYPE_OTHER);
+        if (!layer->absent && !packed)
+            return SZG_OK;
+        first = first || layer->absent ? first : layer;
+    }
+    if (!first || !szgi_quantised_refusal(checkpoint, text, sizeof text))
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDATA, "%s: tensor %s is %s: %s", checkpoint->source,
+                     SHOWN(first->q.weight->name), first->q.weight->dtype_name, text);
 }
 
 /* Shards that the index names are missing, and with them queries or keys. */
@@ -195,13 +213,12 @@ static szg_status refuse_adapter(szg_context *context, const char *path) {
     szg_status status = szgi_json_read(context, name, &json);
     if (status == SZG_OK) {
         szgi_json_value root = szgi_json_root(json);
-        status = szgi_fail(
-            context, SZG_EDATA,
-            "%s: is an adapter (peft_type %s) of the model '%s', and szego does not add it: merge "
-            "it (peft: merge_and_unload, then save_pretrained) and read the merged folder, or name "
-            "the .safetensors file to read it alone",
-            name, text_or(root, "peft_type", "missing"),
-            text_or(root, "base_model_name_or_path", "unknown"));
+        status =
+            szgi_fail(context, SZG_EDATA,
+                      "%s: is an adapter (peft_type %s) of the model '%s', and szego does not add "
+                      "it: " MERGE_REMEDY ", or name the .safetensors file to read it alone",
+                      name, text_or(root, "peft_type", "missing"),
+                      text_or(root, "base_model_name_or_path", "unknown"));
     }
     szgi_json_close(&json);
     szgi_memory_free(name);
@@ -252,6 +269,8 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
     if (status == SZG_OK && !gguf)
         status = refuse_missing(context, checkpoint);
     if (status == SZG_OK && !gguf)
+        status = refuse_quantised(context, checkpoint);
+    if (status == SZG_OK && !gguf)
         status = note_adapter(context, checkpoint, path);
     szgi_memory_free(gguf);
     return status;
@@ -264,7 +283,11 @@ szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_choices, choices, &own));
     szg_checkpoint *checkpoint;
     SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
-    szg_status status = open_all(context, checkpoint, path, &own);
+    char *place;
+    szg_status status = szgi_place_find(context, path, &place);
+    if (status == SZG_OK)
+        status = open_all(context, checkpoint, place, &own);
+    szgi_memory_free(place);
     if (status != SZG_OK) {
         szg_checkpoint_close(&checkpoint);
         return status;

@@ -335,6 +335,12 @@ const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text,
 SZG_CHECK_RESULT szg_status szgi_quantised_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 
+/* The first tensor that an unmerged LoRA adapter has renamed, NAME.base_layer.weight; NULL: none.
+ */
+const szgi_tensor *szgi_unmerged(const szg_checkpoint *checkpoint);
+#define MERGE_REMEDY                                                                               \
+    "merge it (peft: merge_and_unload, then save_pretrained) and read the merged folder"
+
 /* ---- layout.c ---- */
 
 /* Which tensors hold the heads, and where in them each head's rows begin: after the sizes. */

@@ -7,6 +7,7 @@
 #include "checkpoint_private.h"
 
 #define CONFIG "quantization_config"
+#define MLX "quantization"
 #define SCALE "_scale_inv"
 
 /* At the top of config.json, or in the object of the stack; absent where there is none. */
@@ -43,6 +44,41 @@ static const char *bitsandbytes_kind(szgi_json_value settings) {
     return type || four ? " FP4" : ""; /* FP4 is its default */
 }
 
+/* MLX packs weights into 32-bit words with a scale and a bias a group; its key is `quantization`,
+ * and files without the key have the tensors. */
+static bool is_mlx(const szg_checkpoint *checkpoint, szgi_json_value *settings) {
+    szgi_json_value root = szgi_json_root(checkpoint->config);
+    *settings = szgi_json_member(szgi_json_has(root, MLX) ? root : checkpoint->settings, MLX);
+    if (szgi_json_kind_of(*settings) == SZGI_JSON_OBJECT && szgi_json_has(*settings, "group_size"))
+        return true;
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    for (int64_t i = 0; i < count; i++) {
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
+        char name[512];
+        int stem = (int)strlen(tensor->name) - (int)strlen(".weight");
+        if (strcmp(tensor->dtype_name, "U32") != 0 || !szgi_text_ends(tensor->name, ".weight"))
+            continue;
+        snprintf(name, sizeof name, "%.*s.scales", stem, tensor->name);
+        bool scaled = szgi_safetensors_find(checkpoint->tensors, name);
+        snprintf(name, sizeof name, "%.*s.biases", stem, tensor->name);
+        if (scaled && szgi_safetensors_find(checkpoint->tensors, name))
+            return true;
+    }
+    return false;
+}
+
+static const char *name_mlx(szgi_json_value settings, char *text, size_t size) {
+    int64_t bits;
+    bool known = szgi_json_kind_of(settings) == SZGI_JSON_OBJECT &&
+                 szgi_json_has(settings, "bits") &&
+                 szgi_json_as_integer(NULL, szgi_json_member(settings, "bits"), &bits) == SZG_OK;
+    if (known)
+        szgi_print(text, size, "MLX, %" PRId64 " bits", bits);
+    else
+        szgi_print(text, size, "MLX");
+    return text;
+}
+
 const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, size_t size) {
     static const struct {
         const char *method, *name;
@@ -51,6 +87,8 @@ const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, si
     const char *method = text_of(settings, "quant_method"), *kind = bitsandbytes_kind(settings);
     char bits[32] = "";
     int64_t count;
+    if (!method && !*kind && checkpoint->config && is_mlx(checkpoint, &settings))
+        return name_mlx(settings, text, size);
     if (!method && !*kind) /* files from before the key have bitsandbytes alone */
         return NULL;
     if (!method || strncmp(method, "bitsandbytes", strlen("bitsandbytes")) == 0)
@@ -72,13 +110,16 @@ const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text,
     if (!szgi_quantised_name(checkpoint, name, sizeof name))
         return NULL;
     bool converts = strncmp(name, "bitsandbytes", strlen("bitsandbytes")) == 0;
+    bool mlx = strncmp(name, "MLX", strlen("MLX")) == 0;
     szgi_print(text, size,
-               "the weights are quantised by %s (" CONFIG " of config.json), which szego does not "
+               "the weights are quantised by %s (%s of config.json), which szego does not "
                "read: read the checkpoint that it was made from%s",
-               name,
-               converts ? ", or dequantise it (transformers: model.dequantize(), then "
-                          "save_pretrained)"
-                        : "");
+               name, mlx ? MLX : CONFIG,
+               mlx        ? ", or dequantise it (PyPI: mlx-lm: mlx_lm.convert --hf-path FOLDER "
+                            "--dequantize)"
+               : converts ? ", or dequantise it (transformers: model.dequantize(), then "
+                            "save_pretrained)"
+                          : "");
     return text;
 }
 

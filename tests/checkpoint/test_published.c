@@ -160,8 +160,178 @@ START_TEST(pointers_are_not_the_files) {
 }
 END_TEST
 
+/* MLX packs 8 weights of 4 bits into a word. Layers that are whole are read. */
+START_TEST(mlx_is_named) {
+    static const char *const keys[] = {",\"quantization\":{\"group_size\":64,\"bits\":4}", ""};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    char said[MESSAGES], config[512];
+    for (int whole = 0; whole < 2; whole++)
+        for (int i = 0; i < 2; i++) {
+            model_open(&model);
+            for (int side = 0; side < 2; side++) {
+                const char *name = side ? "k_proj" : "q_proj";
+                model_add(&model, SZGI_DTYPE_F32, 8, 1, "model.layers.0.self_attn.%s.weight", name)
+                    ->dtype_name = "U32";
+                model_add(&model, SZGI_DTYPE_F16, 8, 1, "model.layers.0.self_attn.%s.scales", name);
+                model_add(&model, SZGI_DTYPE_F16, 8, 1, "model.layers.0.self_attn.%s.biases", name);
+                if (whole)
+                    model_add(&model, SZGI_DTYPE_F32, 8, 8, "model.layers.1.self_attn.%s.weight",
+                              name);
+            }
+            snprintf(config, sizeof config,
+                     "{\"model_type\":\"llama\",\"hidden_size\":8,\"num_hidden_layers\":%d,"
+                     "\"num_attention_heads\":2,\"rope_theta\":10000,\"num_key_value_heads\":2%s}",
+                     1 + whole, keys[i]);
+            model_write(&model, config);
+            szg_status status = open_saying(model.folder, NULL, 0, said, &checkpoint);
+            ck_assert_int_eq(status, whole ? SZG_OK : SZG_EDATA);
+            if (whole) {
+                ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+                ck_assert_int_eq(tables.bad, 1);
+                ck_noted(&tables, 0, -1, "qk", "quantised by MLX");
+                szg_checkpoint_tables_close(&tables);
+            } else {
+                ck_said(said, i ? "quantised by MLX (quantization" : "quantised by MLX, 4 bits");
+                ck_said(said, "mlx_lm.convert --hf-path FOLDER --dequantize");
+            }
+            szg_checkpoint_close(&checkpoint);
+            model_close(&model);
+        }
+}
+END_TEST
+
+/* peft renames the weight that it adapts: of both sides, or of keys alone. */
+START_TEST(an_unmerged_adapter_is_said) {
+    for (int side = 0; side < 2; side++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        char said[MESSAGES];
+        model_open(&model);
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "base_model.model.%s",
+                  side ? Q : "model.layers.0.self_attn.q_proj.base_layer.weight");
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "base_model.model.%s",
+                  side ? "model.layers.0.self_attn.k_proj.base_layer.weight" : K);
+        model_write(&model, LLAMA);
+        szg_status status = open_saying(model.folder, NULL, 0, said, &checkpoint);
+        ck_assert_int_eq(status, side ? SZG_OK : SZG_EDATA);
+        if (side) {
+            ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+            ck_noted(&tables, 0, -1, "qk", "a LoRA adapter that is not merged: merge it");
+            szg_checkpoint_tables_close(&tables);
+        } else {
+            ck_said(said, "q_proj.base_layer.weight is there, the weight under a LoRA adapter that "
+                          "is not merged: merge it (peft: merge_and_unload");
+        }
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* ---- Folders of other programs ---- */
+
+static void make_folder(const test_model *model, const char *name) {
+    ck_assert_int_eq(mkdir(model_path(model, name), 0777), 0);
+}
+
+/* Moves the model's two files into a folder of its own. */
+static void move_into(const test_model *model, const char *folder) {
+    static const char *const files[] = {"model.safetensors", "config.json"};
+    for (int i = 0; i < 2; i++) {
+        char from[128], to[64];
+        snprintf(from, sizeof from, "%s", model_path(model, files[i]));
+        snprintf(to, sizeof to, "%s/%s", folder, files[i]);
+        ck_assert_int_eq(rename(from, model_path(model, to)), 0);
+    }
+}
+
+START_TEST(one_snapshot_of_the_cache_is_read) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_write(&model, LLAMA);
+    make_folder(&model, "models--a--b");
+    make_folder(&model, "models--a--b/snapshots");
+    ck_assert_int_eq(open_saying(model_path(&model, "models--a--b"), NULL, 0, said, &checkpoint),
+                     SZG_EDATA);
+    ck_said(said, "without a snapshot: fetch it again: hf download");
+    make_folder(&model, "models--a--b/snapshots/f00");
+    move_into(&model, "models--a--b/snapshots/f00");
+    ck_assert_int_eq(open_saying(model_path(&model, "models--a--b"), NULL, 0, said, &checkpoint),
+                     SZG_OK);
+    ck_said(said, "is a model in the Hugging Face hub's cache: its snapshot f00 is read");
+    ck_assert(strstr(szg_checkpoint_describe(checkpoint).source, "models--a--b/snapshots/f00"));
+    szg_checkpoint_close(&checkpoint);
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "is the Hugging Face hub's cache: name a model's folder in it, as models--a--b");
+    model_write_text(&model, "model.safetensors", "");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "model.safetensors: is truncated");
+    make_folder(&model, "models--a--b/snapshots/f01");
+    ck_assert_int_eq(open_saying(model_path(&model, "models--a--b"), NULL, 0, said, &checkpoint),
+                     SZG_EDATA);
+    ck_said(said, "with 2 snapshots, f00 and f01 among them: name the one to read");
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(a_module_of_sentence_transformers_is_read) {
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_write(&model, LLAMA);
+    model_write_text(&model, "modules.json",
+                     "[{\"idx\":0,\"path\":\"0_T\",\"type\":"
+                     "\"sentence_transformers.models.Transformer\"},{\"idx\":1,\"path\":"
+                     "\"1_Pooling\",\"type\":\"sentence_transformers.models.Pooling\"}]");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_assert_str_eq(szg_checkpoint_describe(checkpoint).source, model.folder); /* at the root */
+    szg_checkpoint_close(&checkpoint);
+    make_folder(&model, "0_T");
+    move_into(&model, "0_T");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_said(said, "is a folder of sentence-transformers: its module 0_T is read");
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(names_and_stores_are_told_apart) {
+    static const char *const none[] = {"./org/name", "/org/name", "org/name/x", "org",
+                                       "org/model.safetensors"};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    ck_assert_int_eq(open_saying("no-such-org/a.model-1", NULL, 0, said, &checkpoint), SZG_EIO);
+    ck_said(said, "hf download no-such-org/a.model-1 --local-dir a.model-1, then give that folder");
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_int_eq(open_saying(none[i], NULL, 0, said, &checkpoint), SZG_EIO);
+        ck_assert_msg(!strstr(said, "hf download"), "%s", said);
+    }
+    make_folder(&model, "manifests");
+    make_folder(&model, "blobs");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "is Ollama's store of models: ollama show NAME --modelfile");
+    model_close(&model);
+}
+END_TEST
+
 TEST_FILE("published") {
     test_add(suite, "the_index_chooses_between_shards", the_index_chooses_between_shards);
     test_add(suite, "an_index_may_promise_what_is_not_read", an_index_may_promise_what_is_not_read);
     test_add(suite, "pointers_are_not_the_files", pointers_are_not_the_files);
+    test_add(suite, "mlx_is_named", mlx_is_named);
+    test_add(suite, "an_unmerged_adapter_is_said", an_unmerged_adapter_is_said);
+    test_add(suite, "one_snapshot_of_the_cache_is_read", one_snapshot_of_the_cache_is_read);
+    test_add(suite, "a_module_of_sentence_transformers_is_read",
+             a_module_of_sentence_transformers_is_read);
+    test_add(suite, "names_and_stores_are_told_apart", names_and_stores_are_told_apart);
 }
