@@ -50,6 +50,11 @@ szg_status szgi_circuit_check(szg_context *context, const szg_checkpoint *checkp
                          "%s: its architecture is unknown, so that no head has circuits: leave "
                          "`circuits` out",
                          checkpoint->source);
+    if (options->lag_count > 0 && checkpoint->rotations == 0)
+        szgi_say(context, SZG_WARNING,
+                 "%s: nothing rotates in this model: circuits are the same at every lag, and have "
+                 "one row without a lag",
+                 checkpoint->source);
     return check_lags(context, options);
 }
 

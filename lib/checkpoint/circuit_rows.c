@@ -148,6 +148,8 @@ static szg_status add_qk(szg_context *context, const circuit_job *job, const cir
     if (key->lag && *key->lag != 0 && checkpoint->family->norm == NORM_HEAD_AFTER)
         szgi_row_note(&row, "the norm after the rotation has gains, which are left out: logits "
                             "depend on more than the lag");
+    if (!key->lag && job->input.head->options->lag_count > 0)
+        szgi_row_note(&row, "nothing rotates in this layer: the same at every lag");
     if (!job->baseline)
         return row.status;
     SZG_TRY(szgi_baseline_qk(context, job->baseline, key->layer, key->head, index, norms, found));

@@ -106,6 +106,29 @@ static szg_status refuse_nomic(szg_context *context, const szg_checkpoint *check
                           "every 2-D weight");
 }
 
+/* Nomic's rotary_scaling_factor is NTK's: the base grows with lengths beyond max_trained_positions,
+ * and frequencies up to that length are as they were. */
+static szg_status stretch_nomic(szg_context *context, const szg_checkpoint *checkpoint,
+                                rotary_values *values, char **note) {
+    static const char factor_key[] = "rotary_scaling_factor";
+    double factor, length;
+    szgi_json_value settings = checkpoint->settings;
+    if (strcmp(checkpoint->family->model_type, "nomic_bert") != 0 ||
+        !szgi_json_has(settings, factor_key))
+        return SZG_OK;
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(settings, factor_key), &factor));
+    SZG_TRY(szgi_config_positive(context, szgi_json_member(settings, "max_trained_positions"),
+                                 &length));
+    szgi_rotary_values_word(values, "scaling", "dynamic");
+    szgi_rotary_values_real(values, "factor", factor);
+    szgi_rotary_values_real(values, "original", length);
+    szgi_rotary_values_real(values, "length", length);
+    return szgi_text_append(context, note,
+                            "rotary_scaling_factor %g stretches the base at lengths beyond %g: "
+                            "the frequencies are those of lengths up to it",
+                            factor, length);
+}
+
 /* Halves or neighbours: by the architecture, or by its key. */
 static szg_status pairs_are_halves(szg_context *context, const szg_checkpoint *checkpoint,
                                    bool *half) {
@@ -130,6 +153,7 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
     if (scaled) {
         SZG_TRY(szgi_json_as_object(context, source->scaling));
         SZG_TRY(szgi_rotary_scaling_name(context, source->scaling, source->flat, &type));
+        SZG_TRY(szgi_rotary_check(context, source->scaling, type));
         SZG_TRY(szgi_rotary_note_unknown(context, checkpoint, source->scaling,
                                          &checkpoint->rotation[checkpoint->rotations]));
     }
@@ -149,9 +173,10 @@ static szg_status open_rotation(szg_context *context, szg_checkpoint *checkpoint
         if (!rotation->theta)
             SZG_TRY(szgi_rotary_scaling_add(context, checkpoint, source->scaling, source->flat,
                                             &values));
-        if (!rotation->theta)
-            rotation->length = szgi_rotary_values_length(&values);
     }
+    SZG_TRY(stretch_nomic(context, checkpoint, &values, &rotation->note));
+    if (!rotation->theta)
+        rotation->length = szgi_rotary_values_length(&values);
     szg_status status =
         szgi_encoding_open(context, "rope", values.value, values.count, &rotation->encoding);
     if (status == SZG_EINVAL) /* the numbers are the configuration's */

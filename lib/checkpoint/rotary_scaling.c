@@ -302,6 +302,65 @@ static szg_status replace_longrope(szg_context *context, const szg_checkpoint *c
     return SZG_OK;
 }
 
+/* Factors of YaRN's own code, which vLLM and llama.cpp read and transformers does not: the first
+ * multiplies 0.1 ln(factor) + 1, the second the share of frequencies that are kept. */
+static szg_status refuse_ambiguous(szg_context *context, szgi_json_value scaling) {
+    static const char *const keys[] = {"attn_factor", "extrapolation_factor"};
+    double value, factor;
+    char path[256];
+    for (int i = 0; i < 2; i++) {
+        szgi_json_value member = szgi_json_member(scaling, keys[i]);
+        if (!szgi_json_has(scaling, keys[i]) ||
+            (i == 0 && szgi_json_has(scaling, "attention_factor")))
+            continue;
+        SZG_TRY(szgi_json_as_real(context, member, &value));
+        if (value == 1)
+            continue;
+        szgi_json_path(member, path, sizeof path);
+        if (i == 1)
+            return szgi_json_fail(context, member,
+                                  "is %.17g: vLLM reads it, transformers does not, and szego "
+                                  "knows 1 alone: --set %s=1 reads as transformers does",
+                                  value, path);
+        SZG_TRY(szgi_config_positive(context, szgi_json_member(scaling, "factor"), &factor));
+        szgi_json_path(szgi_json_member(scaling, "attention_factor"), path, sizeof path);
+        return szgi_json_fail(context, member,
+                              "is %.17g: vLLM and llama.cpp multiply YaRN's factor by it, "
+                              "transformers ignores it: --set %s=%.17g reads as those do, "
+                              "--set %s=%.17g as transformers does",
+                              value, path, value * yarn_factor(factor, 1), path,
+                              yarn_factor(factor, 1));
+    }
+    return SZG_OK;
+}
+
+szg_status szgi_rotary_check(szg_context *context, szgi_json_value scaling, const char *name) {
+    static const struct {
+        const char *name, *keys[4];
+    } needed[] = {
+        {"llama3",
+         {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"}},
+        {"yarn", {"factor", "original_max_position_embeddings"}},
+    };
+    char *missing = NULL, path[256];
+    int count = 0;
+    if (!name || szgi_json_has(scaling, "short_factor")) /* longrope under another name */
+        return SZG_OK;
+    szg_status status = strcmp(name, "yarn") == 0 ? refuse_ambiguous(context, scaling) : SZG_OK;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        for (int k = 0; strcmp(needed[i].name, name) == 0 && k < 4 && needed[i].keys[k]; k++)
+            if (status == SZG_OK && !szgi_json_has(scaling, needed[i].keys[k])) {
+                status = szgi_text_append(context, &missing, "%s", needed[i].keys[k]);
+                count++;
+            }
+    if (status == SZG_OK && count > 1) /* one is named where it is read */
+        status = szgi_json_fail(context, scaling,
+                                "these keys are missing: %s: --set %s.KEY=VALUE gives each",
+                                missing, szgi_json_path(scaling, path, sizeof path));
+    szgi_memory_free(missing);
+    return status;
+}
+
 typedef szg_status replace_function(szg_context *, const szg_checkpoint *, szgi_json_value, double,
                                     int64_t, layer_rotation *);
 

@@ -22,6 +22,11 @@ int64_t szgi_rotary_values_length(const rotary_values *values);
 SZG_CHECK_RESULT szg_status szgi_rotary_scaling_name(szg_context *context, szgi_json_value scaling,
                                                      bool flat, const char **out);
 
+/* SZG_EDATA: several keys are missing that a scaling of this name (NULL: none) needs, or one has
+ * two meanings. */
+SZG_CHECK_RESULT szg_status szgi_rotary_check(szg_context *context, szgi_json_value scaling,
+                                              const char *name);
+
 /* Notes keys of the object that no scaling reads: they may change frequencies. */
 SZG_CHECK_RESULT szg_status szgi_rotary_note_unknown(szg_context *context,
                                                      const szg_checkpoint *checkpoint,

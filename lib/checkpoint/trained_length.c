@@ -9,8 +9,14 @@
 
 /* NULL: not said. */
 static const char *key_of(const szg_checkpoint *checkpoint) {
-    static const char *const keys[] = {"max_position_embeddings", "n_positions", "max_seq_len",
-                                       "max_sequence_length",     "seq_length",  "n_ctx"};
+    static const char *const keys[] = {/* Nomic's n_positions are those of use */
+                                       "max_trained_positions",
+                                       "max_position_embeddings",
+                                       "n_positions",
+                                       "max_seq_len",
+                                       "max_sequence_length",
+                                       "seq_length",
+                                       "n_ctx"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (szgi_json_has(checkpoint->settings, keys[i]))
             return keys[i];

@@ -52,6 +52,103 @@ static void add_layers(test_model *model, const char *before, int layers, int q,
     }
 }
 
+/* ---- Keys of other programs ---- */
+
+/* Nomic's model was trained at 2048 positions, whatever lengths it is used at. */
+START_TEST(nomic_was_trained_at_its_own_length) {
+    static const szg_checkpoint_options trained = {SZG_INIT(szg_checkpoint_options),
+                                                   .context = SZG_CONTEXT_TRAINED};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    szgi_rotary rotary;
+    char said[MESSAGES];
+    model_open(&model);
+    model_add(&model, SZGI_DTYPE_F32, 24, 8, "encoder.layers.0.attn.Wqkv.weight");
+    for (int side = 0; side < 2; side++)
+        model_add(&model, SZGI_DTYPE_F32, 8, -1, "emb_ln.%s", side ? "bias" : "weight");
+    model_write(&model, "{\"model_type\":\"nomic_bert\",\"n_embd\":8,\"n_head\":2,\"n_layer\":1,"
+                        "\"n_positions\":8192,\"rotary_emb_base\":1000,\"rotary_scaling_factor\":2,"
+                        "\"max_trained_positions\":5,\"prenorm\":false}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_said(szg_checkpoint_describe(checkpoint).note,
+            "rotary_scaling_factor 2 stretches the base at lengths beyond 5");
+    ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+    ck_close(rotary.theta[1], pow(1000, -0.5), 8 * DBL_EPSILON);
+    ck_assert_int_eq(checkpoint->trained_length, 5);
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, &trained, &tables));
+    ck_assert_int_eq((int64_t)cell(tables.bounds, 0, "lags"), 5);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* attn_factor is read by some programs and not by transformers; 0.9 (0.1 ln 4 + 1) by hand. */
+START_TEST(yarn_with_a_factor_of_two_meanings) {
+    static const char *const plain[] = {"rope_scaling.attention_factor=1.1386294361119891"};
+    static const char *const one[] = {"rope_scaling.attn_factor=1"};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szgi_rotary rotary;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_write(&model,
+                "{\"model_type\":\"llama\",\"hidden_size\":8,\"num_hidden_layers\":1,"
+                "\"num_attention_heads\":2,\"rope_theta\":10000,\"rope_scaling\":{\"rope_type\":"
+                "\"yarn\",\"factor\":4,\"original_max_position_embeddings\":64,"
+                "\"attn_factor\":0.9}}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "rope_scaling.attn_factor: is 0.9");
+    ck_said(said, "--set rope_scaling.attention_factor=1.02476649");
+    ck_said(said, "--set rope_scaling.attention_factor=1.13862943");
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(open_saying(model.folder, i ? one : plain, 1, said, &checkpoint), SZG_OK);
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        ck_close(rotary.amplitude, 1 + 0.1 * log(4), 8 * DBL_EPSILON);
+        szg_checkpoint_close(&checkpoint);
+    }
+    const char *const other[] = {"rope_scaling.attn_factor=1",
+                                 "rope_scaling.extrapolation_factor=0.5"};
+    ck_assert_int_eq(open_saying(model.folder, other, 2, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "rope_scaling.extrapolation_factor: is 0.5");
+    model_close(&model);
+}
+END_TEST
+
+/* Circuits of a model without rotation are the same at every lag: said once, and in each row. */
+START_TEST(lags_without_rotation) {
+    static const int64_t lags[] = {0, 3};
+    static const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options),
+                                                   .circuits = true, .lags = lags, .lag_count = 2};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    char said[MESSAGES] = "";
+    szg_context_options saying = {SZG_INIT(szg_context_options), .threads = 1, .message = keep_all,
+                                  .user = said};
+    szg_context *context;
+    model_open(&model);
+    model_add_bert(&model);
+    model_write(&model, model_bert);
+    ck_assert_int_eq(szg_context_open(&saying, &context), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_open(context, model.folder, NULL, &checkpoint), SZG_OK);
+    ck_assert_int_eq(szg_checkpoint_analyse(context, checkpoint, &options, &tables), SZG_OK);
+    ck_said(said, "nothing rotates in this model: circuits are the same at every lag");
+    int64_t seen = 0;
+    for (int64_t row = 0; row < szg_table_rows(tables.circuits); row++)
+        seen += strcmp(cell_text(tables.circuits, row, "circuit"), "qk") == 0 &&
+                strcmp(cell_text(tables.circuits, row, "note"),
+                       "nothing rotates in this layer: the same at every lag") == 0;
+    ck_assert_int_eq(seen, 6); /* three layers, two heads */
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    szg_context_close(&context);
+    model_close(&model);
+}
+END_TEST
+
 /* ---- Files and indexes ---- */
 
 #define LLAMA                                                                                      \
@@ -325,6 +422,9 @@ START_TEST(names_and_stores_are_told_apart) {
 END_TEST
 
 TEST_FILE("published") {
+    test_add(suite, "nomic_was_trained_at_its_own_length", nomic_was_trained_at_its_own_length);
+    test_add(suite, "yarn_with_a_factor_of_two_meanings", yarn_with_a_factor_of_two_meanings);
+    test_add(suite, "lags_without_rotation", lags_without_rotation);
     test_add(suite, "the_index_chooses_between_shards", the_index_chooses_between_shards);
     test_add(suite, "an_index_may_promise_what_is_not_read", an_index_may_promise_what_is_not_read);
     test_add(suite, "pointers_are_not_the_files", pointers_are_not_the_files);
