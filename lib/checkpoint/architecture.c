@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "checkpoint_private.h"
+#include "defaults.h"
 
 #define HEAD_KEY "num_attention_heads"
 static const char *const key_head_keys[] = {"num_key_value_heads", NULL};
@@ -783,7 +784,9 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                          checkpoint->model_size, most);
     SZG_TRY(szgi_layout_names(context, checkpoint));
     SZG_TRY(find_prefix(context, checkpoint));
+    SZG_TRY(szgi_defaults_fit(context, checkpoint));
     SZG_TRY(resolve_head_size(context, checkpoint));
+    SZG_TRY(szgi_defaults_fit_head(context, checkpoint));
     if (checkpoint->head_size > 2 * most)
         return szgi_json_fail(context, szgi_json_member(settings, "head_dim"),
                               "is %" PRId64 ", and may not exceed %" PRId64, checkpoint->head_size,

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "checkpoint_private.h"
+#include "defaults.h"
 #include "fold.h"
 #include "formats/gguf.h"
 #include "gguf.h"
@@ -234,12 +235,14 @@ static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpo
     if (choices->sets > 0 && !checkpoint->config)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: --set changes a configuration, and there is none", path);
-    if (choices->sets > 0) {
+    if (checkpoint->config) {
         SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
+        checkpoint->settings = choose_settings(checkpoint, szgi_json_root(checkpoint->config));
+        SZG_TRY(szgi_defaults_take(context, checkpoint));
         SZG_TRY(szgi_config_watch(context, checkpoint->config, choices->set, choices->sets));
-    }
-    if (checkpoint->config)
+        SZG_TRY(szgi_defaults_watch(context, checkpoint));
         SZG_TRY(find_family(context, checkpoint, choices->stack));
+    }
     return szgi_quantised_resolve(context, checkpoint);
 }
 
@@ -264,7 +267,9 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
                              : open_safetensors(context, checkpoint, path, choices);
     if (status == SZG_OK && checkpoint->family)
         status = resolve(context, checkpoint);
-    if (status == SZG_OK && choices->sets > 0)
+    if (status == SZG_OK && !gguf && checkpoint->config)
+        status = szgi_defaults_note(context, checkpoint, choices->sets);
+    if (status == SZG_OK && !gguf && checkpoint->config)
         status = szgi_config_check(context, checkpoint, choices->set, choices->sets);
     if (status == SZG_OK && !gguf)
         status = refuse_missing(context, checkpoint);
@@ -314,6 +319,7 @@ void szg_checkpoint_close(szg_checkpoint **handle) {
         szgi_memory_free(checkpoint->rotation[i].note);
     }
     szgi_memory_free(checkpoint->layer);
+    szgi_defaults_free(checkpoint);
     szgi_memory_free(checkpoint->position_problem);
     szgi_memory_free(checkpoint->position_note);
     szgi_memory_free(checkpoint->wanted_prefix);

@@ -282,6 +282,8 @@ struct szg_checkpoint {
     layer_rotation rotation[ROTATIONS_MAX];
     int64_t trained_length;  /* 0: not known, or nothing rotates */
     const char *trained_key; /* that says it; NULL: none does */
+    char **taken;            /* [takens] defaults of the class, texts PATH=VALUE */
+    int64_t takens;
     gguf_facts gguf;
 };
 

@@ -237,7 +237,7 @@ static const model_family families[] = {
      .table = "decoder.embed_positions.weight",
      .table_first = 2},
     {.model_type = "bloom",
-     .keys = GPT_KEYS,
+     .keys = {.layers = "n_layer", .heads = "n_head", .model = "n_embed"},
      .input = INPUT_LAYER,
      .stem = "h.",
      .query = "self_attention.query_key_value.weight",

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/row.h"
 #include "checkpoint_private.h"
+#include "defaults.h"
 #include "gguf.h"
 #include "fold.h"
 #include "properties.h"
@@ -36,6 +37,16 @@ typedef struct property_more {
     bool left_out;
 } property_more;
 
+/* "default of the class" where one of the keys, between ", ", is such; else NULL. */
+static const char *default_note(const szg_checkpoint *checkpoint, const char *keys) {
+    for (size_t length; keys && *keys; keys += length + strspn(keys + length, ", ")) {
+        length = strcspn(keys, ",");
+        if (szgi_defaults_has(checkpoint, keys, length))
+            return "default of the class";
+    }
+    return NULL;
+}
+
 SZG_PRINTF(4, 5)
 static void put(property_writer *writer, const char *property, property_more more,
                 const char *format, ...) {
@@ -53,6 +64,7 @@ static void put(property_writer *writer, const char *property, property_more mor
     szgi_row_text(&row, ARCHITECTURE_LAYERS, more.layers);
     szgi_row_text(&row, ARCHITECTURE_KEY, szgi_gguf_key(writer->checkpoint, more.key, key));
     szgi_row_integer(&row, ARCHITECTURE_LEFT_OUT, more.left_out);
+    szgi_row_text(&row, ARCHITECTURE_NOTE, default_note(writer->checkpoint, more.key));
     writer->status = row.status;
 }
 
@@ -137,6 +149,16 @@ static void put_sizes(property_writer *writer) {
     if (checkpoint->latent.query_rank)
         put(writer, "query_rank", BY(.key = "q_lora_rank"), "%" PRId64,
             checkpoint->latent.query_rank);
+}
+
+/* A row for each default that was read. */
+static void put_defaults(property_writer *writer) {
+    for (int64_t i = 0; i < writer->checkpoint->takens; i++) {
+        const char *pair = writer->checkpoint->taken[i];
+        char key[256];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(pair, "="), pair);
+        put(writer, "default", BY(.key = key), "%s", pair + strcspn(pair, "=") + 1);
+    }
 }
 
 /* A row for each run of layers that use the keys of one other layer. */
@@ -396,6 +418,7 @@ szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *ch
             put(&writer, "model_type", BY(.key = "model_type"), "%s", checkpoint->model_type);
     } else {
         put_sizes(&writer);
+        put_defaults(&writer);
         put_layers(&writer);
         put_bad(&writer);
         put_weights(&writer);

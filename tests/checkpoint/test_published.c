@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "checkpoint/checkpoint_private.h"
+#include "checkpoint/properties.h"
 #include "model.h"
 
 enum { MESSAGES = 4096 };
@@ -51,6 +52,253 @@ static void add_layers(test_model *model, const char *before, int layers, int q,
                       before, i, "qk"[side]);
     }
 }
+
+/* ---- Defaults of the class ---- */
+
+/* The note of the row `property` with that key; fails where there is none. */
+static const char *note_of_row(const szg_table *table, const char *property, const char *key) {
+    for (int64_t row = 0; row < szg_table_rows(table); row++)
+        if (strcmp(cell_text(table, row, "property"), property) == 0 &&
+            strcmp(cell_text(table, row, "key"), key) == 0)
+            return cell_text(table, row, "note");
+    ck_abort_msg("no row %s by %s", property, key);
+    return NULL;
+}
+
+/* Each key in `taken` has a row, and nothing else is a default. */
+static void check_taken(const szg_checkpoint *checkpoint, const char *const *taken) {
+    szg_table *table;
+    int64_t count = 0, rows = 0;
+    ck_szg_ok(szgi_properties_report(test_context(), checkpoint, &table));
+    for (; taken[count]; count++)
+        ck_assert_str_eq(note_of_row(table, "default", taken[count]), "default of the class");
+    for (int64_t row = 0; row < szg_table_rows(table); row++)
+        rows += strcmp(cell_text(table, row, "property"), "default") == 0;
+    ck_assert_int_eq(rows, count);
+    szg_table_close(&table);
+}
+
+/* Gemma 3 of 4 billion as it is published, smaller: of 8 heads of 32 numbers by default, in six
+ * layers of which the last is global. */
+START_TEST(gemma3_is_read_by_its_defaults) {
+    static const char *const taken[] = {"text_config.num_attention_heads",
+                                        "text_config.query_pre_attn_scalar",
+                                        "text_config.max_position_embeddings",
+                                        "text_config.sliding_window_pattern",
+                                        "text_config.rope_theta",
+                                        "text_config.rope_local_base_freq",
+                                        NULL};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szgi_rotary rotary;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "language_model.model.", 6, 8 * 32, 4 * 32, 8, 32);
+    model_write(&model, "{\"model_type\":\"gemma3\",\"text_config\":{\"hidden_size\":8,"
+                        "\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_scaling\":"
+                        "{\"factor\":8.0,\"rope_type\":\"linear\"},\"sliding_window\":1024},"
+                        "\"vision_config\":{\"hidden_size\":16}}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_assert_int_eq(checkpoint->heads, 8);
+    ck_assert_int_eq(checkpoint->key_heads, 4);
+    ck_assert_int_eq(checkpoint->head_size, 32);
+    ck_assert_int_eq(checkpoint->trained_length, 131072);
+    for (int i = 0; i < 6; i++) {
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, i, &rotary));
+        double want = i == 5 ? pow(1e6, -2.0 / 32) / 8 : pow(1e4, -2.0 / 32);
+        ck_close(rotary.theta[1], want, 64 * DBL_EPSILON);
+        ck_close(checkpoint->layer[i].scale, 1.0 / 16, 0); /* 256^-1/2 */
+    }
+    const char *note = szg_checkpoint_describe(checkpoint).note;
+    ck_said(note, "the class's head_dim is 256, and the tensors have 32: theirs is taken");
+    ck_said(note, "defaults of the class gemma3_text are taken for what the configuration does not "
+                  "say: text_config.num_attention_heads");
+    check_taken(checkpoint, taken);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* Configurations of one layer of queries and keys of 8 rows (falcon: 24), d = 8. */
+START_TEST(defaults_of_other_classes) {
+    static const struct {
+        const char *config, *query, *key;
+        int rows;
+        const char *taken[4];
+        int64_t pairs;
+        double second; /* theta_1; 0: one pair, or none */
+    } cases[] = {
+        {"{\"model_type\":\"falcon\",\"hidden_size\":8,\"num_attention_heads\":2,"
+         "\"num_hidden_layers\":1,\"max_position_embeddings\":64}",
+         "transformer.h.0.self_attention.query_key_value.weight",
+         NULL,
+         16,
+         {"multi_query", "new_decoder_architecture", "alibi", "rope_theta"},
+         2,
+         0.01},
+        {"{\"model_type\":\"glm\",\"hidden_size\":8,\"num_attention_heads\":1,\"head_dim\":8,"
+         "\"num_hidden_layers\":1,\"rope_theta\":10000,\"max_position_embeddings\":64}",
+         "model.layers.0.self_attn.q_proj.weight",
+         "model.layers.0.self_attn.k_proj.weight",
+         8,
+         {"partial_rotary_factor"},
+         2,
+         0.01},
+        {"{\"model_type\":\"gpt_neox\",\"hidden_size\":8,\"num_attention_heads\":1,"
+         "\"num_hidden_layers\":1,\"rotary_emb_base\":500,\"max_position_embeddings\":64}",
+         "gpt_neox.layers.0.attention.query_key_value.weight",
+         NULL,
+         24,
+         {"partial_rotary_factor"},
+         1,
+         0},
+        {"{\"model_type\":\"bloom\",\"n_embed\":8,\"n_layer\":1,\"num_attention_heads\":2}",
+         "h.0.self_attention.query_key_value.weight",
+         NULL,
+         24,
+         {NULL},
+         0,
+         0},
+        {"{\"model_type\":\"cohere\",\"hidden_size\":8,\"num_attention_heads\":2,"
+         "\"num_hidden_layers\":1,\"max_position_embeddings\":64,"
+         "\"transformers_version\":\"4.38.1\"}",
+         "model.layers.0.self_attn.q_proj.weight",
+         "model.layers.0.self_attn.k_proj.weight",
+         8,
+         {"rope_theta"},
+         2,
+         0.01},
+        {"{\"model_type\":\"cohere\",\"hidden_size\":8,\"num_attention_heads\":2,"
+         "\"num_hidden_layers\":1,\"max_position_embeddings\":64,"
+         "\"transformers_version\":\"5.24.0\"}",
+         "model.layers.0.self_attn.q_proj.weight",
+         "model.layers.0.self_attn.k_proj.weight",
+         8,
+         {"rope_theta"},
+         2,
+         0.0014142135623730951}, /* 500000^-1/2 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szgi_rotary rotary;
+        char said[MESSAGES];
+        const char *taken[5] = {NULL};
+        memcpy(taken, cases[i].taken, sizeof cases[i].taken);
+        model_open(&model);
+        model_add(&model, SZGI_DTYPE_F32, cases[i].rows, 8, "%s", cases[i].query);
+        if (cases[i].key)
+            model_add(&model, SZGI_DTYPE_F32, 8, 8, "%s", cases[i].key);
+        model_write(&model, cases[i].config);
+        ck_assert_msg(open_saying(model.folder, NULL, 0, said, &checkpoint) == SZG_OK, "%s: %s",
+                      cases[i].config, said);
+        check_taken(checkpoint, taken);
+        ck_assert_ptr_null(checkpoint->layer[0].problem);
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        ck_assert_int_eq(rotary.pairs, cases[i].pairs);
+        if (cases[i].second > 0)
+            ck_close(rotary.theta[1], cases[i].second, 1e-12 * cases[i].second);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* The sizes of Bloom's class are small: two layers, 8 heads, width 64. */
+START_TEST(all_sizes_by_default) {
+    static const char *const taken[] = {"n_layer", "n_head", "hidden_size", NULL};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    for (int i = 0; i < 2; i++)
+        model_add(&model, SZGI_DTYPE_F32, 192, 64, "h.%d.self_attention.query_key_value.weight", i);
+    model_write(&model, "{\"model_type\":\"bloom\"}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_assert_int_eq(checkpoint->layers, 2);
+    ck_assert_int_eq(checkpoint->heads, 8);
+    ck_assert_int_eq(checkpoint->head_size, 8);
+    ck_assert(!strstr(szg_checkpoint_describe(checkpoint).note, "theirs is taken"));
+    check_taken(checkpoint, taken);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* Gemma 2's class caps logits at 50 where the key is absent; a null says that it does not. */
+START_TEST(a_null_is_no_default) {
+    static const char *const nulls[] = {"attn_logit_softcapping=null"};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "model.", 1, 8, 8, 8, 0);
+    model_write(&model, "{\"model_type\":\"gemma2\",\"hidden_size\":8,\"num_hidden_layers\":1,"
+                        "\"num_attention_heads\":2,\"head_dim\":4}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_OK);
+    ck_assert(checkpoint->soft_cap == 50);
+    szg_checkpoint_close(&checkpoint);
+    ck_assert_int_eq(open_saying(model.folder, nulls, 1, said, &checkpoint), SZG_OK);
+    ck_assert(checkpoint->soft_cap == 0);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* Llama's class has 32 heads: of a model of 8 columns nothing says how many heads it has. */
+START_TEST(sizes_that_the_tensors_contradict) {
+    static const char *const set[] = {"text_config.num_attention_heads=2"};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "language_model.model.", 2, 8, 8, 8, 0);
+    model_write(&model, "{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\","
+                        "\"max_position_embeddings\":4096},\"vision_config\":{}}");
+    ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+    ck_said(said, "text_config.num_attention_heads: is missing, and the class's default 32");
+    ck_said(said, "--set text_config.num_attention_heads=VALUE");
+    ck_assert_int_eq(open_saying(model.folder, set, 1, said, &checkpoint), SZG_OK);
+    ck_assert_int_eq(checkpoint->layers, 2);
+    ck_assert_int_eq(checkpoint->model_size, 8);
+    ck_assert_int_eq(checkpoint->head_size, 4);
+    ck_said(szg_checkpoint_describe(checkpoint).note,
+            "the class's num_hidden_layers is 32, and the tensors have 2: theirs is taken");
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(all_that_is_missing_is_said_at_once) {
+    static const struct {
+        const char *config, *words[3];
+    } cases[] = {
+        {"{\"model_type\":\"kimi_k2\",\"num_hidden_layers\":2,\"hidden_size\":8,"
+         "\"kv_lora_rank\":2,\"v_head_dim\":2,\"rope_theta\":10000}",
+         {"config.json: these keys are missing, and the class has no default for them: "
+          "num_attention_heads; qk_nope_head_dim; "
+          "qk_rope_head_dim: --set KEY=VALUE gives each"}},
+        {"{\"model_type\":\"cohere\",\"hidden_size\":8,\"num_hidden_layers\":2}",
+         {"rope_theta (10000 in transformers 4, 500000 in 5, and there is no "
+          "transformers_version)"}},
+        {"{\"model_type\":\"llama\",\"hidden_size\":8,\"num_hidden_layers\":2,"
+         "\"num_attention_heads\":2,\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8}}",
+         {"rope_scaling: these keys are missing: low_freq_factor; high_freq_factor; "
+          "original_max_position_embeddings: --set rope_scaling.KEY=VALUE gives each"}},
+    };
+    test_model model;
+    szg_checkpoint *checkpoint;
+    char said[MESSAGES];
+    model_open(&model);
+    add_layers(&model, "model.", 2, 8, 8, 8, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        model_write(&model, cases[i].config);
+        ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
+        ck_said(said, cases[i].words[0]);
+    }
+    model_close(&model);
+}
+END_TEST
 
 /* ---- Keys of other programs ---- */
 
@@ -421,7 +669,44 @@ START_TEST(names_and_stores_are_told_apart) {
 }
 END_TEST
 
+/* ---- Failed allocations ---- */
+
+static szg_status open_close(const char *path) {
+    szg_checkpoint *checkpoint;
+    SZG_TRY(szg_checkpoint_open(test_context(), path, NULL, &checkpoint));
+    szg_checkpoint_close(&checkpoint);
+    return SZG_OK;
+}
+
+/* Defaults, contradicted ones among them, a stale index, and both kinds of folder. */
+START_TEST(failed_allocations_are_survived) {
+    test_model model;
+    model_open(&model);
+    add_layers(&model, "model.", 2, 8 * 4, 8 * 4, 8, 4);
+    model_write(&model, "{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":2}");
+    model_write_text(&model, "model.safetensors.index.json",
+                     "{\"weight_map\":{\"" Q "\":\"a-1.safetensors\",\"x\":\"a-2.safetensors\"}}");
+    ck_survives_failed_allocations(1, open_close(model.folder));
+    ck_assert_int_eq(unlink(model_path(&model, "model.safetensors.index.json")), 0);
+    make_folder(&model, "models--a--b");
+    make_folder(&model, "models--a--b/snapshots");
+    make_folder(&model, "models--a--b/snapshots/f00");
+    move_into(&model, "models--a--b/snapshots/f00");
+    ck_survives_failed_allocations(1, open_close(model_path(&model, "models--a--b")));
+    model_write_text(&model, "modules.json",
+                     "[{\"path\":\"models--a--b/snapshots/f00\",\"type\":\"a.Transformer\"}]");
+    ck_survives_failed_allocations(1, open_close(model.folder));
+    model_close(&model);
+}
+END_TEST
+
 TEST_FILE("published") {
+    test_add(suite, "gemma3_is_read_by_its_defaults", gemma3_is_read_by_its_defaults);
+    test_add(suite, "defaults_of_other_classes", defaults_of_other_classes);
+    test_add(suite, "all_sizes_by_default", all_sizes_by_default);
+    test_add(suite, "a_null_is_no_default", a_null_is_no_default);
+    test_add(suite, "sizes_that_the_tensors_contradict", sizes_that_the_tensors_contradict);
+    test_add(suite, "all_that_is_missing_is_said_at_once", all_that_is_missing_is_said_at_once);
     test_add(suite, "nomic_was_trained_at_its_own_length", nomic_was_trained_at_its_own_length);
     test_add(suite, "yarn_with_a_factor_of_two_meanings", yarn_with_a_factor_of_two_meanings);
     test_add(suite, "lags_without_rotation", lags_without_rotation);
@@ -434,4 +719,5 @@ TEST_FILE("published") {
     test_add(suite, "a_module_of_sentence_transformers_is_read",
              a_module_of_sentence_transformers_is_read);
     test_add(suite, "names_and_stores_are_told_apart", names_and_stores_are_told_apart);
+    test_add(suite, "failed_allocations_are_survived", failed_allocations_are_survived);
 }

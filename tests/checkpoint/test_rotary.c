@@ -447,18 +447,18 @@ END_TEST
 static const struct {
     const char *config, *words;
 } refused[] = {
-    {"{\"model_type\":\"llama\"," SIZES "}",
+    {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":null}",
      "rope_theta: is missing, and nothing is assumed: --set rope_theta=VALUE gives it"},
-    {"{\"text_config\":{\"model_type\":\"llama\"," SIZES "}}",
+    {"{\"text_config\":{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":null}}",
      "--set text_config.rope_theta=VALUE"},
-    {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":null}", "rope_theta"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":-1}", "positive"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":\"10000\"}", "rope_theta"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_theta\":0.5}", "base"},
     {"{\"model_type\":\"llama\"," SIZES
      ",\"rope_theta\":10000,\"rope_parameters\":{\"rope_theta\":500000}}",
      "10000"},
-    {"{\"model_type\":\"llama\"," SIZES ",\"rope_parameters\":{\"rope_type\":\"default\"}}",
+    {"{\"model_type\":\"llama\"," SIZES
+     ",\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":null}}",
      "rope_theta"},
     {"{\"model_type\":\"llama\"," SIZES ",\"rope_parameters\":[]}", "rope_parameters"},
     {"{\"model_type\":\"llama\"," SIZES
@@ -529,24 +529,35 @@ static const struct {
      "no_rope_layer_interval: takes the rotation from layer 3, but model_type 'llama'"},
     {"{\"model_type\":\"qwen3\"," SIZES ",\"rope_theta\":10000,\"no_rope_layers\":[1,1,0,1]}",
      "no_rope_layers: takes the rotation from layer 2"},
-    {"{\"model_type\":\"phi\"," SIZES ",\"rope_theta\":10000}", "partial_rotary_factor"},
-    {"{\"model_type\":\"smollm3\"," SIZES ",\"rope_theta\":10000}", "no_rope_layer_interval"},
+    {"{\"model_type\":\"phi\"," SIZES ",\"rope_theta\":10000,\"partial_rotary_factor\":null}",
+     "partial_rotary_factor"},
+    {"{\"model_type\":\"smollm3\"," SIZES ",\"rope_theta\":10000,\"no_rope_layer_interval\":null}",
+     "no_rope_layer_interval"},
     {"{\"model_type\":\"smollm3\"," SIZES ",\"rope_theta\":10000,\"no_rope_layers\":[1]}",
      "4 layers"},
-    {"{\"model_type\":\"gemma3_text\"," SIZES ",\"rope_theta\":10000}", "rope_local_base_freq"},
     {"{\"model_type\":\"gemma3_text\"," SIZES
-     ",\"rope_theta\":10000,\"rope_local_base_freq\":10000}",
+     ",\"rope_theta\":10000,\"rope_local_base_freq\":null}",
+     "rope_local_base_freq"},
+    {"{\"model_type\":\"gemma3_text\"," SIZES
+     ",\"rope_theta\":10000,\"rope_local_base_freq\":10000,\"sliding_window_pattern\":null}",
      "sliding_window_pattern"},
     {"{\"model_type\":\"gemma3_text\"," SIZES
      ",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":10000}}}",
      "layer_types"},
     {"{\"model_type\":\"gemma2\",\"num_hidden_layers\":4,\"num_attention_heads\":1,"
-     "\"hidden_size\":8,\"rope_theta\":10000}",
+     "\"hidden_size\":8,\"rope_theta\":10000,\"query_pre_attn_scalar\":null}",
      "query_pre_attn_scalar"},
-    {"{\"model_type\":\"granite\"," SIZES ",\"rope_theta\":10000}", "attention_multiplier"},
-    {"{\"model_type\":\"llama\",\"num_attention_heads\":1,\"hidden_size\":8}", "num_hidden_layers"},
-    {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"hidden_size\":8}", "num_attention_heads"},
-    {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"num_attention_heads\":1}", "hidden_size"},
+    {"{\"model_type\":\"granite\"," SIZES ",\"rope_theta\":10000,\"attention_multiplier\":null}",
+     "attention_multiplier"},
+    {"{\"model_type\":\"llama\",\"num_hidden_layers\":null,\"num_attention_heads\":1,\"hidden_"
+     "size\":8}",
+     "num_hidden_layers"},
+    {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"num_attention_heads\":null,\"hidden_"
+     "size\":8}",
+     "num_attention_heads"},
+    {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"num_attention_heads\":1,\"hidden_size\":"
+     "null}",
+     "hidden_size"},
     {"{\"model_type\":\"llama\",\"num_hidden_layers\":4,\"num_attention_heads\":3,"
      "\"hidden_size\":8,\"rope_theta\":10000}",
      "do not divide"},
