@@ -122,6 +122,11 @@ static szg_status set_prefix(szg_context *context, const char *name, size_t leng
 
 static szg_status open_set(szg_context *context, dump_file *file) {
     SZG_TRY(szgi_safetensors_open(context, file->path, &file->set));
+    const char *missing = szgi_safetensors_missing(file->set);
+    if (missing) /* of a dump every matrix counts */
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: files that it names are missing: %s: put them beside it", file->path,
+                         SHOWN(missing));
     const char *step = szgi_safetensors_metadata(file->set, "step");
     file->step = step ? index_of(step, strlen(step)) : -1;
     file->source = szgi_safetensors_metadata(file->set, "source");

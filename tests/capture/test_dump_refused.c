@@ -82,7 +82,29 @@ START_TEST(refused_encodings) {
 }
 END_TEST
 
+/* Of a dump every matrix counts, and none is left out where the file that has it is missing. */
+START_TEST(an_index_without_its_file) {
+    static const double numbers[4] = {1, 2, 3, 4};
+    const int64_t shape[2] = {2, 2};
+    const szgi_tensor coupled = tensor("coupled", 2, shape, numbers);
+    szg_contraction_tables tables;
+    char text[256];
+    write_set(&coupled, 1, NULL, 0);
+    snprintf(text, sizeof text, "{\"weight_map\":{\"coupled\":\"%s\",\"x\":\"none.safetensors\"}}",
+             path_of(".safetensors"));
+    FILE *file = fopen(path_of(".index.json"), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_szg_fails(SZG_EDATA, "files that it names are missing: none.safetensors: put them beside it",
+                 report_file(path_of(".index.json"), NULL, &tables));
+    unlink(path_of(".index.json"));
+    unlink(path_of(".safetensors"));
+}
+END_TEST
+
 TEST_FILE("dump_refused") {
     test_add(suite, "refused_shapes", refused_shapes);
     test_add(suite, "refused_encodings", refused_encodings);
+    test_add(suite, "an_index_without_its_file", an_index_without_its_file);
 }
