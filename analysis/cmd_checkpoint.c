@@ -332,7 +332,7 @@ const command command_checkpoint = {
         "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
         "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
         "is a safetensors file, an index of shards, a GGUF file or a model folder with "
-        "config.json; of an "
+        "config.json, where a key that it lacks has the default of the model's class. Of an "
         "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
         "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
         "command goes on.",
