@@ -16,7 +16,7 @@ static const struct {
 #undef X
 };
 
-/* Keys of one meaning: a default is none where another of its group is there. */
+/* Keys of one meaning: no default is taken for one of them if another is there. */
 static const char *const groups[][8] = {
     {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"},
     {"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"},
@@ -31,7 +31,7 @@ static const char *const groups[][8] = {
     {"no_rope_layer_interval", "no_rope_layers"},
 };
 
-/* The group that the key begins, or is in where it begins none; NULL: none. */
+/* The first group that has the key; NULL: none. */
 static const char *const *group_of(const char *key) {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         for (int k = 0; k < 8 && groups[i][k]; k++)
@@ -56,7 +56,8 @@ static bool holds_objects(szgi_json_value object) {
     return false;
 }
 
-/* Rotary keys stand at the top, or in rope_parameters, which by layer type has them all. */
+/* Rotary keys are at the top, or in rope_parameters, which has all of them if it is by layer type.
+ */
 static bool has_rotary(szgi_json_value settings, const char *key) {
     szgi_json_value parameters = szgi_json_member(settings, "rope_parameters");
     bool inner = szgi_json_kind_of(parameters) == SZGI_JSON_OBJECT;
