@@ -22,7 +22,7 @@ KINDS = ("paper", "reading", "correction")
 SLOW = ("fetch-model", "reproduce")
 ROW = re.compile(r"^\| (\S+) \| (paper|reading|correction) \|.*\| (\w+) \|$", re.MULTILINE)
 # With digits behind the point; not a section's number, a version or a claim's name.
-NUMBER = re.compile(r"(?<![\w.^])\d+\.\d+(?![\w.^]|\|)")
+NUMBER = re.compile(r"(?<![\w.^])\d+\.\d+(?![\w^|]|\.\d)")
 RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?), (-?\d+(?:\.\d+)?)\]")
 FENCE = re.compile(r"^```(?:sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
