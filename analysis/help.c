@@ -249,6 +249,7 @@ static bool put_claims(manual *page, const char *asked) {
     const szg_claim *one = asked ? szg_claim_find(asked) : NULL;
     if (one) {
         put_statement(page, one->id, one->statement);
+        manual_item(page, 0, COLUMN_COMMANDS, "kind", one->kind);
         manual_item(page, 0, COLUMN_COMMANDS, "source", one->source);
         manual_item(page, 0, COLUMN_COMMANDS, "verdict", szg_verdict_name(one->expected));
         put_statement(page, "true is", one->true_statement);

@@ -21,14 +21,17 @@ typedef enum szg_verdict {
 /* "holds", "fails", ...; "none". */
 const char *szg_verdict_name(szg_verdict verdict);
 
-/* One line of the ledger: data, never copied into a computed verdict. Formulas of the two statements
- * stand between backticks: `L = Re sum_t G_t o E_t`. */
+/* One line of the ledger: data, never copied into a computed verdict. Formulas of the two
+ * statements stand between backticks: `L = Re sum_t G_t o E_t`. */
 typedef struct szg_claim {
     const char *id;
+    const char *kind; /* paper: it states this, or its proof needs it; reading: ours of a statement
+                         or of its use; correction: ours, what is true instead */
     szg_verdict expected;
     const char *statement;
     const char *true_statement;
-    const char *source; /* number in the paper's first version; what of the later one */
+    const char
+        *source; /* number in the paper's first version; of the later one: what, and how known */
 } szg_claim;
 
 /* The ledger in the order of the paper; static storage. */
@@ -46,7 +49,8 @@ typedef struct szg_claims_options {
 } szg_claims_options;
 
 /* Tables that szg_claims_verify fills; each ends with the column note.
- *   claims: id, statement, verdict, basis, trials, worst_margin, true_statement, source, note
+ *   claims: id, statement, verdict, basis, trials, worst_margin, true_statement, source, kind,
+ *     note
  *   certificates: id, kind, left, relation, right, n, weights, phases, left_lo, left_hi, right_lo,
  *     right_hi, note
  *   lemma: trial, weights, phases, max_f_lo, max_f_hi, max_g_lo, max_g_hi, width_f_lo, width_f_hi,

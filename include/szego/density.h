@@ -18,8 +18,9 @@ typedef struct szg_density_options {
 
 /* The density of the n eigenvalues lambda_i of a Hermitian matrix or of the Hermitian part
  * (L + L^*) / 2 of another: sum_i delta(lambda - lambda_i) / n, smoothed by Jackson's kernel.
- * Points ascend and lie inside (lo, hi), which holds every eigenvalue. The arrays belong to the
- * density. */
+ * Points ascend and lie inside (lo, hi). These bound every eigenvalue where moments come from random
+ * vectors. Where they come from all eigenvalues, they are the least and the greatest computed one,
+ * which are no bounds. The arrays belong to the density. */
 typedef struct szg_density {
     int64_t n, moments, vectors, points; /* vectors 0: the moments are exact, but for rounding */
     bool hermitian_part; /* the eigenvalues are those of the Hermitian part, not of the matrix */

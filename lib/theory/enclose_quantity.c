@@ -135,6 +135,77 @@ szg_status szgi_enclose_rotary_top(szg_context *context, const instance *at, szg
     return status;
 }
 
+/* Queries, which are the keys too, as rows: e^{-i j theta_t}, and times e^{i j theta_t} after the
+ * rotation. */
+static void fill_turned(szgi_ball_matrix *rows, const instance *at, bool rotated) {
+    acb_t turn;
+    acb_init(turn);
+    for (int64_t j = 0; j < at->n; j++)
+        for (int64_t t = 0; t < at->phases; t++) {
+            acb_ptr entry = szgi_ball_matrix_entry(rows, j, t);
+            szgi_phase_exp(entry, &at->theta[t], -j, BITS);
+            szgi_phase_exp(turn, &at->theta[t], j, BITS);
+            if (rotated)
+                acb_mul(entry, entry, turn, BITS);
+        }
+    acb_clear(turn);
+}
+
+/* sum_t w_t q_jt conj(k_lt), or its real part. */
+static void fill_logits(szgi_ball_matrix *logits, szgi_ball_matrix *rows, const instance *at,
+                        bool real_part) {
+    acb_t product;
+    arb_t weight;
+    acb_init(product);
+    arb_init(weight);
+    for (int64_t j = 0; j < at->n; j++)
+        for (int64_t l = 0; l < at->n; l++) {
+            acb_ptr sum = szgi_ball_matrix_entry(logits, j, l);
+            for (int64_t t = 0; t < at->weights; t++) {
+                acb_conj(product, szgi_ball_matrix_entry(rows, l, t));
+                acb_mul(product, product, szgi_ball_matrix_entry(rows, j, t), BITS);
+                arb_set_d(weight, at->w[t]);
+                acb_mul_arb(product, product, weight, BITS);
+                acb_add(sum, sum, product, BITS);
+            }
+            if (real_part)
+                arb_zero(acb_imagref(sum));
+        }
+    acb_clear(product);
+    arb_clear(weight);
+}
+
+static szg_status spread_turned(szg_context *context, const instance *at, bool rotated,
+                                bool real_part, szg_interval *out) {
+    szgi_ball_matrix *rows = NULL, *logits = NULL;
+    szg_interval least, largest;
+    szg_status status;
+    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, at->n, at->phases, BITS, &rows), done);
+    SZG_TRY_GOTO(status, szgi_ball_matrix_open(context, at->n, at->n, BITS, &logits), done);
+    fill_turned(rows, at, rotated);
+    fill_logits(logits, rows, at, real_part);
+    SZG_TRY_GOTO(status, extremes(context, logits, &least, &largest), done);
+    *out = szgi_interval_subtract(largest, least);
+done:
+    szgi_ball_matrix_close(&rows);
+    szgi_ball_matrix_close(&logits);
+    return status;
+}
+
+szg_status szgi_enclose_spread_content(szg_context *context, const instance *at,
+                                       szg_interval *out) {
+    return spread_turned(context, at, false, true, out);
+}
+
+szg_status szgi_enclose_spread_gram(szg_context *context, const instance *at, szg_interval *out) {
+    return spread_turned(context, at, false, false, out);
+}
+
+szg_status szgi_enclose_spread_coupled(szg_context *context, const instance *at,
+                                       szg_interval *out) {
+    return spread_turned(context, at, true, true, out);
+}
+
 /* ---- Formulas ---- */
 
 static void sum_weights(arb_t sum, const instance *at) {

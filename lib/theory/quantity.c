@@ -21,6 +21,11 @@ static bool accepts_toeplitz(const instance *at) {
            within(at->n, at->weights, INSTANCE_SIZE);
 }
 
+static bool accepts_turned(const instance *at) {
+    return within(at->weights, 1, INSTANCE_TERMS) && at->phases == at->weights &&
+           within(at->n, 2, INSTANCE_SIZE);
+}
+
 static bool accepts_softmax(const instance *at) {
     return within(at->n, 2, INSTANCE_SIZE) && at->weights == 2 * at->n - 1 && at->phases == 0;
 }

@@ -84,6 +84,15 @@ static szg_status extreme(szg_context *context, const szgi_ball_matrix *matrix, 
     return SZG_OK;
 }
 
+static szg_status spread_of(szg_context *context, const szgi_ball_matrix *matrix, double radius,
+                            szg_interval *out) {
+    szg_interval least, largest;
+    SZG_TRY(extreme(context, matrix, radius, true, &largest));
+    SZG_TRY(extreme(context, matrix, radius, false, &least));
+    *out = szgi_interval_subtract(largest, least);
+    return SZG_OK;
+}
+
 static double gershgorin(const instance *at) {
     double radius = fabs(at->w[0]);
     for (int64_t k = 1; k < at->weights; k++)
@@ -120,13 +129,9 @@ static szg_status top(szg_context *context, const instance *at, bool coupled, sz
 static szg_status spread(szg_context *context, const instance *at, bool coupled,
                          szg_interval *out) {
     szgi_ball_matrix *matrix = NULL;
-    szg_interval least, largest;
-    szg_status status;
-    SZG_TRY_GOTO(status, szgi_recheck_matrix(context, at, coupled, &matrix), done);
-    SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(at), true, &largest), done);
-    SZG_TRY_GOTO(status, extreme(context, matrix, gershgorin(at), false, &least), done);
-    *out = szgi_interval_subtract(largest, least);
-done:
+    szg_status status = szgi_recheck_matrix(context, at, coupled, &matrix);
+    if (status == SZG_OK)
+        status = spread_of(context, matrix, gershgorin(at), out);
     szgi_ball_matrix_close(&matrix);
     return status;
 }
@@ -182,6 +187,70 @@ szg_status szgi_recheck_rotary_top(szg_context *context, const instance *at, szg
     szg_status status = extreme(context, kernel, (double)at->n + 1.0, true, out);
     szgi_ball_matrix_close(&kernel);
     return status;
+}
+
+/* What lag k of a matrix is, for one pair. */
+typedef void pair_lag(acb_t lag, double w, int64_t k, const szgi_phase *theta);
+
+/* The matrix lag by lag: of tokens that turn evenly it is Toeplitz. */
+static szg_status spread_by_lag(szg_context *context, const instance *at, pair_lag *add,
+                                szg_interval *out) {
+    double radius = 0.0;
+    szgi_ball_matrix *matrix;
+    SZG_TRY(szgi_ball_matrix_open(context, at->n, at->n, BITS, &matrix));
+    for (int64_t t = 0; t < at->weights; t++)
+        radius += (double)at->n * fabs(at->w[t]);
+    for (int64_t k = 0; k < at->n; k++) {
+        acb_ptr lag = szgi_ball_matrix_entry(matrix, k, 0);
+        for (int64_t t = 0; t < at->weights; t++)
+            add(lag, at->w[t], k, &at->theta[t]);
+        for (int64_t i = k; i < at->n; i++) {
+            acb_set(szgi_ball_matrix_entry(matrix, i, i - k), lag);
+            acb_conj(szgi_ball_matrix_entry(matrix, i - k, i), lag);
+        }
+    }
+    szg_status status = spread_of(context, matrix, radius * (1.0 + 1e-9) + 1e-300, out);
+    szgi_ball_matrix_close(&matrix);
+    return status;
+}
+
+static void add_content(acb_t lag, double w, int64_t k, const szgi_phase *theta) {
+    add_trig(acb_realref(lag), w, arb_cos, k, theta);
+}
+
+static void add_gram(acb_t lag, double w, int64_t k, const szgi_phase *theta) {
+    add_trig(acb_realref(lag), w, arb_cos, k, theta);
+    add_trig(acb_imagref(lag), -w, arb_sin, k, theta);
+}
+
+/* Re(G o E) at the lag: w (cos^2 + sin^2). */
+static void add_coupled(acb_t lag, double w, int64_t k, const szgi_phase *theta) {
+    acb_t square;
+    arb_t weight;
+    acb_init(square);
+    arb_init(weight);
+    arb_set_d(weight, w);
+    add_trig(acb_realref(square), 1.0, arb_cos, k, theta);
+    add_trig(acb_imagref(square), 1.0, arb_sin, k, theta);
+    arb_mul(acb_realref(square), acb_realref(square), acb_realref(square), BITS);
+    szgi_ball_accumulate(acb_realref(square), acb_imagref(square), acb_imagref(square), BITS);
+    szgi_ball_accumulate(acb_realref(lag), weight, acb_realref(square), BITS);
+    acb_clear(square);
+    arb_clear(weight);
+}
+
+szg_status szgi_recheck_spread_content(szg_context *context, const instance *at,
+                                       szg_interval *out) {
+    return spread_by_lag(context, at, add_content, out);
+}
+
+szg_status szgi_recheck_spread_gram(szg_context *context, const instance *at, szg_interval *out) {
+    return spread_by_lag(context, at, add_gram, out);
+}
+
+szg_status szgi_recheck_spread_coupled(szg_context *context, const instance *at,
+                                       szg_interval *out) {
+    return spread_by_lag(context, at, add_coupled, out);
 }
 
 /* ---- Formulas ---- */

@@ -10,7 +10,7 @@ import sys
 
 MAKING = {"enclose_quantity", "enclose_exact", "criterion"}
 CHECKING = {"recheck_quantity", "recheck_exact"}
-SHARED = {"szgi_ball_caches", "szgi_ball_accumulate", "szgi_ball_matrix_add_polar", "szgi_ball_matrix_close", "szgi_ball_matrix_open",
+SHARED = {"szgi_ball_caches", "szgi_ball_accumulate", "szgi_ball_matrix_add_polar", "szgi_ball_matrix_close", "szgi_ball_matrix_entry", "szgi_ball_matrix_open",
           "szgi_interval_subtract", "szgi_memory_free", "szgi_memory_take", "szgi_phase_ratio"}
 
 

@@ -120,7 +120,7 @@ static inline const char *shown(double value, char out[32]) {
     "experiment:t,method:t,note:t"
 #define DEPOSIT                                                                                    \
     "run:t,encoding:t,task:t,seed:i,layer:i,runs:i,worst_head:i,total_drop:r,largest_drop:r,"      \
-    "index:r,null_index:r,index_least:r,index_greatest:r,index_t_low:r,index_t_high:r,"            \
+    "index:r,uniform_index:r,index_least:r,index_greatest:r,index_t_low:r,index_t_high:r,"         \
     "experiment:t,method:t,note:t"
 #define CONTRACTION                                                                                \
     "run:t,encoding:t,task:t,seed:i,source:t,step:i,layer:i,head:i,probe:t,n:i,content_kind:t,"    \
@@ -140,8 +140,7 @@ static inline const char *shown(double value, char out[32]) {
 #define RELATIONS                                                                                  \
     RELATION "kind:t,n:i,arms:i,seeds:i,runs:i,failed:i,missing:i,correlation:r,lo:r,hi:r,"        \
              "method:t,statement:t,note:t"
-#define RELATION_ARMS                                                                              \
-    RELATION "arm:t,runs:i,x_mean:r,x_lo:r,x_hi:r,y_mean:r,y_lo:r,y_hi:r,note:t"
+#define RELATION_ARMS RELATION "arm:t,runs:i,x_mean:r,x_lo:r,x_hi:r,y_mean:r,y_lo:r,y_hi:r,note:t"
 #define RELATION_RUNS RELATION "arm:t,seed:i,x_value:r,y_value:r,note:t"
 #define ARMS                                                                                       \
     "run:t,encoding:t,task:t,seed:i,experiment:t,arm:t,layer:i,total_drop:r,index:r,"              \

@@ -22,7 +22,7 @@ START_TEST(each_question_has_a_figure_and_a_sentence) {
     ck_says(text, "&lt;w&gt;/rope, task distance, deposit index: by step, a panel a layer");
     ck_says(text, "At step 990 the worst head&#39;s share of the drops is 0.75 [0.5, 1] in layer 0 "
                   "(8 seeds, 1 without it, 1 not finished), 0.5 [0.4, 0.6] in layer 1 (10 seeds); "
-                  "chance alone: 0.52.");
+                  "uniform shares, mean: 0.52.");
     /* Step 8 has no mean. */
     ck_says(text,
             "At step 4 the winner&#39;s share of the gradient norm is 0.3 [0.2, 0.4] in layer "
@@ -32,7 +32,7 @@ START_TEST(each_question_has_a_figure_and_a_sentence) {
     /* A panel a layer: a line, two points with an interval each, and the reference. */
     ck_assert_int_eq(marks_of(text, "by-step", 1), 2 * (1 + 2 + 2 + 1));
     ck_assert_int_eq(marks_of(text, "by-step", 2), 1 + 2 + 2 + 1);
-    ck_says(text, "chance alone: 0.52</title>");
+    ck_says(text, "uniform shares, mean: 0.52</title>");
     ck_says(text, "mean: 0.75\nt_low: 0.5\nt_high: 1\nseeds: 8<");
     ck_says(text, "CSV: 4 rows of reproduce_by_step");
     /* The finding, before all sections, and the caption: of the index alone. */

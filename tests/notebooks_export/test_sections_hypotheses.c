@@ -72,7 +72,7 @@ START_TEST(indices_stand_beside_the_references) {
     write_results();
     char *text = section_of(folder, "mechanism");
     ck_says(text,
-            "Of 3 indices 1 exceed what chance alone exceeds in 5%% (0.77; on average it gives "
+            "Of 3 indices 1 exceed what uniform shares exceed in 5%% (0.77; on average they give "
             "0.52), 2 what equal heads of the same run exceed in 5%% (on average 0.37).");
     /* three seeds, two means, the interval of the one with two seeds, three rules */
     ck_assert_int_eq(marks_of(text, "mechanism", 3), 3 + 2 + 1 + 3);

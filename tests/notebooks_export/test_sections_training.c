@@ -187,12 +187,12 @@ START_TEST(ablation_shows_heads_and_deposit) {
     ck_assert_int_eq(marks_of(text, "ablation", 2), 2 + 1);
     ck_says(text, "layer 0\nworst head: 3\nseed: 0\ndeposit index: 0.111\nlargest drop: 0.03<");
     ck_says(text, "layer 1\nworst head: 2\nseed: 0\ndeposit index: 0.333\nlargest drop: 0.07<");
-    ck_says(text, "chance alone: 0.521<");
+    ck_says(text, "uniform shares, mean: 0.521<");
     /* The greatest drop, 0.05 (head + 1) + 0.01 (seed + layer), is of the last head. */
     ck_says(text, "Worst loss: without head 3 of layer 1, accuracy falls from 0.92 to 0.7; 2 "
                   "seeds; 4 points have a note.");
     ck_says(text, "Largest share: 0.684 [0.5, 0.75], the worst head of layer 0, of drops that sum "
-                  "to 0.4; chance alone gives 0.521.");
+                  "to 0.4; uniform shares have a mean of 0.521.");
     ck_says(text, "one head\nlayer: 1\nhead: 2\nseed: 1\naccuracy: 0.75\nloss of accuracy: 0.17<");
     ck_says(text, "<circle class=\"mark\" data-head=\"1.2\"");
     ck_says(text, "CSV: 2 rows of reproduce_deposit"); /* over seeds: values, and output */
@@ -223,9 +223,9 @@ START_TEST(a_null_of_some_layers_is_no_rule) {
         write_csv("rep", "reproduce", "ablation", csv.text, "deposit", shares);
         char *text = section_of(folder, "ablation");
         ck_assert_int_eq(marks_of(text, "ablation", 2), 2); /* a point a layer, no rule */
-        ck_lacks(text, "chance alone: ");
+        ck_lacks(text, "uniform shares, mean: ");
         ck_says(text, "Largest share: 0.633, head 1 of layer 1%s.",
-                i ? "; chance alone gives 0.5" : "");
+                i ? "; uniform shares have a mean of 0.5" : "");
         free(shares);
         free(text);
         end_folder();

@@ -11,7 +11,7 @@
 #include "claims/claim.h"
 #include "recheck.h"
 
-enum { FIELDS = 12, N_FIELD = 5, LONGEST = 512 };
+enum { FIELDS = 12, N_FIELD = 5, LONGEST = 1024 };
 
 static const char *const field_names[FIELDS] = {"id",      "kind",    "left",     "relation",
                                                 "right",   "n",       "weights",  "phases",
@@ -54,6 +54,11 @@ static row row_of(szg_table *table, int64_t index) {
 
 static row row_at(int64_t index) {
     return row_of(certificates(), index);
+}
+
+/* Seconds a check: RoPE's of order 64. The same rule has one of order 2. */
+static bool is_slow(const row *r) {
+    return atoll(r->field[N_FIELD]) == 64 && strcmp(r->field[0], "B3r") == 0;
 }
 
 /* One certificate as JSON; `skip` is left out (-1: none), `extra` put at the end. */
@@ -248,6 +253,8 @@ START_TEST(inputs_changed) {
         double w[64];
         szgi_phase theta[64];
         row original = row_at(i);
+        if (is_slow(&original))
+            continue;
         int64_t weights = read_weights(original.field[6], w);
         int64_t phases = read_phases(original.field[7], theta);
         for (int64_t change = 0; change < weights + phases + 3; change++) {
@@ -327,6 +334,8 @@ static bool with_end(const row *original, int field, double value) {
 START_TEST(enclosures_changed) {
     for (int64_t i = 0; i < szg_table_rows(certificates()); i++) {
         row r = row_at(i);
+        if (is_slow(&r))
+            continue;
         for (int side = 8; side <= 10; side += 2) {
             double lo = strtod(r.field[side], NULL), hi = strtod(r.field[side + 1], NULL);
             double width = hi - lo;

@@ -185,6 +185,8 @@ START_TEST(every_claim_is_whole) {
         ck_assert_msg((rules > 0) == needs, "%s has %d rules", one->ledger.id, rules);
         ck_assert_ptr_eq(szgi_claim_find(one->ledger.id), one); /* ids differ */
         ck_assert_ptr_eq(szg_claim_at(i), &one->ledger);
+        ck_assert(
+            one_of(one->ledger.kind, (const char *const[]){"paper", "reading", "correction"}, 3));
         ck_assert(one->check && one->ledger.statement && one->ledger.true_statement &&
                   one->ledger.source);
     }
@@ -244,6 +246,12 @@ START_TEST(evidence_to_the_digits) {
         {"B3h", "width of W o E, N = 8", 6.0875, 5e-5},
         {"B3h", "limit of the width of W", 6.25, 1e-14},
         {"B3h", "limit of the width of W o E", 7.0407, 5e-5},
+        {"B3r", "width of the content, N = 64", 162.266629, 5e-7},
+        {"B3r", "width of the coupled logits, N = 64", 256.0, 1e-12},
+        {"B3r", "width ratio, N = 64", 1.57765, 5e-6},
+        {"B3r", "width of the content, N = 512", 836.7145, 5e-5},
+        {"B3r", "width ratio, N = 512", 2.447669, 5e-7},
+        {"B3r", "width ratio against the complex Gram sum, N = 512", 2.2909, 5e-5},
         {"B3n", "largest eigenvalue of W, N = 32", 7.8352, 5e-5},
         {"B3n", "largest eigenvalue of W o E, N = 32", 10.8820, 5e-5},
         {"B3c", "spectral radius of W o Ebar, W nilpotent", 0.841, 5e-4},
@@ -277,6 +285,13 @@ START_TEST(evidence_to_the_digits) {
 }
 END_TEST
 
+static double evidence_of(const szg_claims_report *report, const char *name) {
+    for (int64_t i = 0; i < szg_table_rows(report->evidence); i++)
+        if (strcmp(szg_table_get_text(report->evidence, i, 1), name) == 0)
+            return szg_table_get_real(report->evidence, i, 2);
+    return NAN;
+}
+
 /* B2's probability for a bias has a closed form: Re z - Re z_1 is normal(0, 2), so P = Q(1/sqrt 2);
  * for a phase, one other token: P = E[(acos(1/r) + pi/2) / pi; r > 1], r Rayleigh. */
 START_TEST(probabilities_against_integrals) {
@@ -292,6 +307,16 @@ START_TEST(probabilities_against_integrals) {
     int64_t lo = szg_table_find(report.evidence, "lo");
     ck_close(szg_table_get_real(report.evidence, 0, lo), bias, 4.0 * 0.0025);
     ck_close(szg_table_get_real(report.evidence, 1, lo), phase, 4.0 * 0.0025);
+    double fixed = 0.5 * erfc(M_SQRT1_2) * 0.5, best = 0.0; /* Q(1) Q(0); the largest over biases */
+    for (double b = -2.0; b <= 3.0; b += 0x1p-10)
+        best = fmax(best, 0.25 * erfc((1.0 - b) * M_SQRT1_2) * erfc(b * M_SQRT1_2));
+    ck_close(fixed, 0.079, 5e-4); /* as the ledger's row says */
+    ck_close(best, 0.095, 5e-4);
+    ck_close(evidence_of(&report, "P(one fixed angle solves), closed form"), fixed, 1e-15);
+    ck_close(evidence_of(&report, "P(the best fixed bias solves), closed form"), best, 1e-15);
+    ck_close(evidence_of(&report, "P(one fixed angle solves), 1 other tokens"), fixed, 4 * 0.0015);
+    ck_close(evidence_of(&report, "P(the best fixed bias solves), 1 other tokens"), best,
+             4 * 0.0015);
     szg_claims_report_close(&report);
 }
 END_TEST
@@ -355,7 +380,7 @@ END_TEST
 
 /* Each allocation fails once: SZG_ENOMEM and nothing left behind (the leak checker watches). */
 START_TEST(allocation_failures) {
-    const char *const ids[] = {"R3.1", "R3.2", "E8", "B1",  "B1c", "T3.1h", "B3",
+    const char *const ids[] = {"R3.1", "R3.2", "E8", "B1",  "B1c", "T3.1h", "B3",  "B3p",
                                "B3h",  "B3c",  "L1", "L1s", "L2",  "L3c",   "E12c"};
     szg_claims_options options = {SZG_INIT(szg_claims_options), .terms = 3, .trials = 4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {

@@ -111,6 +111,29 @@ START_TEST(by_hand) {
 }
 END_TEST
 
+/* Two tokens: the width is twice the modulus of lag 1. theta = (pi/2, pi), w = (3, 4): 4 of
+ * Re(-3 i - 4), 5 of -3 i - 4, 7 of 3 + 4. One pair keeps its modulus, whatever the angle. */
+START_TEST(widths_by_hand) {
+    const double two[] = {3.0, 4.0};
+    const szgi_phase half[] = {szgi_phase_ratio(1, 2), szgi_phase_ratio(1, 1)};
+    const instance both = {.n = 2, .weights = 2, .phases = 2, .w = two, .theta = half};
+    const instance one = {.n = 2, .weights = 1, .phases = 1, .w = two, .theta = half};
+    const struct {
+        quantity q;
+        const instance *at;
+        double value;
+    } cases[] = {{Q_SPREAD_CONTENT, &both, 8.0},  {Q_SPREAD_GRAM, &both, 10.0},
+                 {Q_SPREAD_COUPLED, &both, 14.0}, {Q_SPREAD_CONTENT, &one, 0.0},
+                 {Q_SPREAD_GRAM, &one, 6.0},      {Q_SPREAD_COUPLED, &one, 6.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        szg_interval x;
+        ck_szg_ok(szgi_quantity_enclose(test_context(), cases[i].q, cases[i].at, &x));
+        ck_assert_msg(x.lo <= cases[i].value && cases[i].value <= x.hi && x.hi - x.lo <= 1e-13,
+                      "case %zu: [%.17g, %.17g]", i, x.lo, x.hi);
+    }
+}
+END_TEST
+
 START_TEST(names) {
     for (int q = 0; q < Q_COUNT; q++)
         ck_assert_int_eq(szgi_quantity_find(szgi_quantity_name((quantity)q)), q);
@@ -140,6 +163,7 @@ END_TEST
 TEST_FILE("quantities") {
     test_add(suite, "both_paths", both_paths);
     test_add(suite, "by_hand", by_hand);
+    test_add(suite, "widths_by_hand", widths_by_hand);
     test_add(suite, "names", names);
     test_add(suite, "bad_numbers", bad_numbers);
 }

@@ -1,8 +1,11 @@
 /* Which theorem applies: by hypotheses, by coefficients, by an encoding's facts. */
+#include <complex.h>
+#include <math.h>
 #include <string.h>
 
 #include "suite.h"
 #include "encoding/encoding.h"
+#include "linalg/linalg.h"
 #include "theory/theory.h"
 #include "toeplitz/toeplitz.h"
 
@@ -191,7 +194,82 @@ START_TEST(encodings_themselves) {
 }
 END_TEST
 
+/* ---- The range is filled: the proof of T3.1 in docs/explanation/theory.md ---- */
+
+enum { DEGREE = 2, LARGEST_ORDER = 128 };
+
+/* a_k, k = -DEGREE .. DEGREE, of a real symbol, less `value` at k = 0. */
+static double complex coefficient(const double complex *a, double value, int64_t k) {
+    double complex own = k < -DEGREE || k > DEGREE ? 0 : k < 0 ? conj(a[-k]) : a[k];
+    return k == 0 ? own - value : own;
+}
+
+/* ||(T_n(a) - value) x||^2, x_k = e^{-i k t} / sqrt n, with `more` rows above and below. */
+static double residual(const double complex *a, double value, double t, int64_t n, int64_t more) {
+    double sum = 0;
+    for (int64_t i = -more; i < n + more; i++) {
+        double complex entry = 0;
+        for (int64_t k = 0; k < n; k++)
+            entry += coefficient(a, value, i - k) * cexp(-I * (double)k * t) / sqrt((double)n);
+        sum += creal(entry * conj(entry));
+    }
+    return sum;
+}
+
+/* The Fejer mean of order n of |a - value|^2 at t. */
+static double fejer_mean(const double complex *a, double value, double t, int64_t n) {
+    double sum = 0;
+    for (int64_t m = -2 * DEGREE; m <= 2 * DEGREE; m++) {
+        double complex square = 0;
+        for (int64_t k = -DEGREE; k <= DEGREE; k++)
+            square += coefficient(a, value, k) * conj(coefficient(a, value, k - m));
+        sum += (1 - fabs((double)m) / (double)n) * creal(square * cexp(I * (double)m * t));
+    }
+    return sum;
+}
+
+/* The distance of `value` from the spectrum of T_n(a). */
+static double distance(const double complex *a, double value, int64_t n) {
+    static szg_c64 matrix[LARGEST_ORDER * LARGEST_ORDER];
+    double values[LARGEST_ORDER], least = INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++) {
+            double complex own = coefficient(a, 0, i - k);
+            matrix[i * n + k] = (szg_c64){creal(own), cimag(own)};
+        }
+    ck_szg_ok(szgi_eigen_hermitian(test_context(), n, matrix, n, values, false));
+    for (int64_t i = 0; i < n; i++)
+        least = fmin(least, fabs(values[i] - value));
+    return least;
+}
+
+/* Distance <= residual <= the root of the Fejer mean. That is the residual of all rows (Parseval);
+ * for a polynomial it is exactly c / n, since |a - a(t)|^2 is 0 at t. */
+START_TEST(range_is_filled) {
+    for (int64_t trial = 0; trial < test_trials(12); trial++) {
+        szgi_stream stream = {test_seed(), (uint32_t)trial, 77};
+        double complex a[DEGREE + 1] = {szgi_random_normal(&stream, 0)};
+        double t = 3 * szgi_random_normal(&stream, 1), value = creal(a[0]), before = 0;
+        for (int64_t k = 1; k <= DEGREE; k++) {
+            a[k] = szgi_random_normal(&stream, (uint64_t)(2 * k)) +
+                   I * szgi_random_normal(&stream, (uint64_t)(2 * k + 1));
+            value += 2 * creal(a[k] * cexp(I * (double)k * t));
+        }
+        for (int64_t n = 8; n <= LARGEST_ORDER; n *= 4) {
+            double mean = fejer_mean(a, value, t, n), own = residual(a, value, t, n, 0);
+            ck_close(residual(a, value, t, n, DEGREE), mean, 1e-12 * (1 + mean));
+            ck_assert_msg(own <= mean + 1e-12, "%g > %g", own, mean);
+            ck_assert_msg(distance(a, value, n) <= sqrt(own) + 1e-12, "n = %d", (int)n);
+            if (n > 8)
+                ck_close(mean, before / 4, 1e-12 * (1 + before));
+            before = mean;
+        }
+    }
+}
+END_TEST
+
 TEST_FILE("theorem") {
+    test_add(suite, "range_is_filled", range_is_filled);
     test_add(suite, "every_combination", every_combination);
     test_add(suite, "coefficients", coefficients);
     test_add(suite, "facts_of_encodings", facts_of_encodings);

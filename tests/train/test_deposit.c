@@ -156,13 +156,14 @@ static double some_exceeds(double x, double n) {
 }
 
 START_TEST(the_null_is_the_largest_of_exponential_drops) {
-    ck_close(szgi_deposit_null(4), 25. / 48, 0x1p-52);
-    ck_close(szgi_deposit_null(1), 1, 0);
+    ck_close(szgi_deposit_uniform(4), 25. / 48, 0x1p-52);
+    ck_close(szgi_deposit_uniform(1), 1, 0);
     /* Shares of independent exponentials do not depend on their sum, whose mean is n: the mean of
      * the largest share is that of the largest over n. Beyond 60 stand n e^-60, and h = 0.03. */
     for (int64_t n = 1; n <= 16; n++)
-        ck_close(szgi_deposit_null(n), simpson(some_exceeds, (double)n, 0, 60) / (double)n, 1e-5);
-    ck_assert(isnan(szgi_deposit_null(0)));
+        ck_close(szgi_deposit_uniform(n), simpson(some_exceeds, (double)n, 0, 60) / (double)n,
+                 1e-5);
+    ck_assert(isnan(szgi_deposit_uniform(0)));
 }
 END_TEST
 
@@ -203,7 +204,7 @@ static void check_spread(int64_t count, const double *shares, double quantile) {
     ck_close(deposit.gini_spread.least, shares[0] - .5, tiny);
     ck_close(deposit.gini_spread.high, deposit.index_spread.high - .5, tiny);
     ck_close(deposit.coverage, both_sides(count), 0);
-    ck_close(deposit.null_index, .75, 0);
+    ck_close(deposit.uniform_index, .75, 0);
     ck_assert_int_eq(deposit.runs, count);
     ck_assert_int_eq(deposit.worst_head, -1);
     for (int64_t r = 0; r < count; r++)
@@ -324,7 +325,7 @@ START_TEST(deposit_tables_end_with_the_mean) {
     ck_close(cell(table, 5, "index_t_high"), .65 + 12.706 * .15, 1e-4);
     ck_close(cell(table, 1, "largest_drop"), .4, 1e-14);
     ck_close(cell(table, 5, "largest_drop"), .25, 1e-14);
-    ck_close(cell(table, 0, "null_index"), .75, 0);
+    ck_close(cell(table, 0, "uniform_index"), .75, 0);
     ck_close(cell(table, 5, "range_coverage"), .5, 0);
     ck_assert_ptr_nonnull(strstr(note(table, 5), "with a chance of 50%"));
     for (int64_t row = 0; row < 6; row++)
@@ -354,13 +355,13 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     szg_table *table;
     a.reach = b.reach = 2;
     ck_szg_ok(szgi_ablation_deposit(test_context(), runs, 2, 1, &deposit));
-    ck_close(deposit.null_index, .75, 0); /* (1 + 1/2) / 2 */
+    ck_close(deposit.uniform_index, .75, 0); /* (1 + 1/2) / 2 */
     b.reach = 3;
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));
     ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
-    ck_close(cell(table, 1, "null_index"), .75, 0);
-    ck_close(cell(table, 3, "null_index"), 11. / 18, 0x1p-52); /* (1 + 1/2 + 1/3) / 3 */
-    ck_assert(empty(table, 5, "null_index"));
+    ck_close(cell(table, 1, "uniform_index"), .75, 0);
+    ck_close(cell(table, 3, "uniform_index"), 11. / 18, 0x1p-52); /* (1 + 1/2 + 1/3) / 3 */
+    ck_assert(empty(table, 5, "uniform_index"));
     ck_assert_ptr_nonnull(strstr(note(table, 5), "the seeds differ in how many heads"));
     szg_table_close(&table);
     /* Heads that do not rotate: one of layer 1, and all of layer 0. */
@@ -373,10 +374,10 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
     for (int64_t row = 0; row < 6; row++) {
         if (row % 2)
-            ck_close(cell(table, row, "null_index"), 11. / 18, 0x1p-52);
+            ck_close(cell(table, row, "uniform_index"), 11. / 18, 0x1p-52);
         else
             ck_assert_ptr_nonnull(strstr(note(table, row), "no head of this layer can be ablated"));
-        ck_assert(empty(table, row, "null_index") == (row % 2 == 0));
+        ck_assert(empty(table, row, "uniform_index") == (row % 2 == 0));
     }
     szg_table_close(&table);
     ck_szg_ok(szg_ablation_table_open(test_context(), &table));
@@ -395,10 +396,10 @@ START_TEST(the_null_is_that_of_the_heads_that_can_drop) {
     ck_szg_ok(szg_deposit_table_open(test_context(), &table));
     ck_szg_ok(szg_deposit_rows(test_context(), table, keys, runs, 2, "both"));
     for (int64_t row = 0; row < 6; row++) {
-        const char *said = strstr(note(table, row), "no null_index: the last heads");
+        const char *said = strstr(note(table, row), "no uniform_index: the last heads");
         if (row % 2 == 0)
-            ck_close(cell(table, row, "null_index"), 25. / 48, 0x1p-52);
-        ck_assert(empty(table, row, "null_index") == (row % 2 == 1));
+            ck_close(cell(table, row, "uniform_index"), 25. / 48, 0x1p-52);
+        ck_assert(empty(table, row, "uniform_index") == (row % 2 == 1));
         ck_assert((said != NULL) == (row % 2 == 1));
     }
     szg_table_close(&table);

@@ -586,13 +586,13 @@ START_TEST(heads_that_are_spared_have_no_share) {
     ck_assert(szg_table_rows(arms) == 4 && szg_table_rows(deposit) == 4);
     for (int i = 0; i < 5; i++)
         ck_assert(szg_table_is_empty(arms, 2, column(arms, references[i])));
-    ck_assert(szg_table_is_empty(deposit, 2, column(deposit, "null_index")));
+    ck_assert(szg_table_is_empty(deposit, 2, column(deposit, "uniform_index")));
     for (int64_t row = 0; row < 4; row += row ? 2 : 1) {
         int64_t heads = row < 2 ? 4 : 3;
         double index = real_at(arms, row, "index");
         ck_assert(real_at(arms, row, "layer") == (double)(row % 2));
-        ck_close(real_at(arms, row, "dirichlet_mean"), szgi_deposit_null(heads), 0);
-        ck_close(real_at(deposit, row, "null_index"), szgi_deposit_null(heads), 0);
+        ck_close(real_at(arms, row, "dirichlet_mean"), szgi_deposit_uniform(heads), 0);
+        ck_close(real_at(deposit, row, "uniform_index"), szgi_deposit_uniform(heads), 0);
         ck_close(szgi_largest_share_tail(heads, real_at(arms, row, "dirichlet_95")), .05, 1e-9);
         ck_close(real_at(arms, row, "dirichlet_p"), szgi_largest_share_tail(heads, index), 0);
         ck_close(real_at(arms, row, "equal_p"), chance_of(row, arms, heads), 1e-15);

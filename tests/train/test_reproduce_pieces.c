@@ -208,7 +208,7 @@ START_TEST(switches_compare_seed_by_seed) {
         bool latent = strcmp(text_at(tables.deposit, row, "method"), "latent_columns") == 0;
         columns += latent;
         /* Of 4 latent dimensions a head has 4: one head can drop. */
-        ck_close(real_at(tables.deposit, row, "null_index"), latent ? 1 : .75, 0);
+        ck_close(real_at(tables.deposit, row, "uniform_index"), latent ? 1 : .75, 0);
     }
     ck_assert_int_eq(columns, 2); /* one run, two layers */
     /* The run of mla is Figure 7's; the mask of the plain one is not Figure 4's. */

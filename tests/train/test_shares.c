@@ -23,7 +23,7 @@ START_TEST(largest_shares_have_closed_cases) {
     ck_assert(isnan(szgi_largest_share_quantile(4, 0)));
     /* Four heads: 0.52 on average, above 0.77 in 5%. */
     ck_close(szgi_largest_share_quantile(4, .05), .77, .005);
-    ck_close(szgi_deposit_null(4), .52, .005);
+    ck_close(szgi_deposit_uniform(4), .52, .005);
 }
 END_TEST
 
@@ -41,7 +41,7 @@ START_TEST(tails_integrate_to_the_mean) {
         }
         /* The midpoint rule of a falling function is off by half a step at most; the tail by 1e-7
          * at each point. */
-        ck_close(sum, szgi_deposit_null(n), .5 / STEPS + 1e-7);
+        ck_close(sum, szgi_deposit_uniform(n), .5 / STEPS + 1e-7);
     }
 }
 END_TEST

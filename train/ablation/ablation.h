@@ -40,13 +40,13 @@ typedef struct szgi_deposit {
     int64_t runs; /* that have a drop */
     double index, gini;
     szgi_seed_spread index_spread, gini_spread;
-    double coverage;    /* chance that [least, greatest] holds the median of the distribution that
-                           the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
-    double null_index;  /* szgi_deposit_null of the reach; NaN: runs of several, or CUMULATIVE
-                           above layer 0, where drops have a part in common */
-    double total;       /* sum of a run's drops, mean over all runs */
-    double largest;     /* the worst head's drop of accuracy, mean over all runs */
-    int64_t worst_head; /* of the only run; -1 with several runs or none */
+    double coverage;      /* chance that [least, greatest] holds the median of the distribution that
+                             the seeds are drawn from, whatever it is: 1 - 2^(1 - runs); NaN: one */
+    double uniform_index; /* szgi_deposit_uniform of the reach; NaN: runs of several, or CUMULATIVE
+                          above layer 0, where drops have a part in common */
+    double total;         /* sum of a run's drops, mean over all runs */
+    double largest;       /* the worst head's drop of accuracy, mean over all runs */
+    int64_t worst_head;   /* of the only run; -1 with several runs or none */
 } szgi_deposit;
 
 /* SZG_EINVAL: no runs, or runs of other shapes, or no such layer. */
@@ -54,10 +54,10 @@ SZG_CHECK_RESULT szg_status szgi_ablation_deposit(szg_context *context,
                                                   const szg_ablation *const *runs, int64_t count,
                                                   int64_t layer, szgi_deposit *out);
 
-/* The expected index where no head is special: of independent drops with one exponential
- * distribution (shares uniform on the simplex) the largest of n has the share
- * (1 + 1/2 + .. + 1/n) / n on average (Fisher 1929). NaN for n < 1. */
-double szgi_deposit_null(int64_t heads);
+/* The expected index of shares uniform on the simplex: of independent drops with one exponential
+ * distribution, say, the largest of n has the share (1 + 1/2 + .. + 1/n) / n on average (Fisher
+ * 1929). Heads that all cost the same have less: shares.h. NaN for n < 1. */
+double szgi_deposit_uniform(int64_t heads);
 
 /* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not
  * positive. Sorts `x`. */

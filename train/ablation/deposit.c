@@ -54,7 +54,7 @@ static double mean_of(int64_t count, const double *x) {
     return count > 0 ? sum / (double)count : NAN;
 }
 
-double szgi_deposit_null(int64_t heads) {
+double szgi_deposit_uniform(int64_t heads) {
     double sum = 0;
     for (int64_t i = heads; i >= 1; i--)
         sum += 1 / (double)i;
@@ -84,13 +84,13 @@ int64_t szgi_ablation_able(const szg_ablation *ablation, int64_t layer) {
 
 /* Heads that nothing is cut of cannot drop. Where the last heads below are off, every drop has what
  * these cost in common: the drops are not independent. NaN where the runs differ in that. */
-static double null_of(const szg_ablation *const *runs, int64_t count, int64_t layer) {
+static double uniform_of(const szg_ablation *const *runs, int64_t count, int64_t layer) {
     int64_t able = szgi_ablation_able(runs[0], layer);
     for (int64_t r = 0; r < count; r++)
         if (szgi_ablation_able(runs[r], layer) != able ||
             (runs[r]->method == SZG_ABLATE_CUMULATIVE && layer > 0))
             return NAN;
-    return szgi_deposit_null(able);
+    return szgi_deposit_uniform(able);
 }
 
 static szg_status check_runs(szg_context *context, const szg_ablation *const *runs, int64_t count,
@@ -118,7 +118,7 @@ szg_status szgi_ablation_deposit(szg_context *context, const szg_ablation *const
     SZG_TRY(szgi_memory_alloc(context, 2 * count + heads, &index));
     gini = index + count;
     scratch = gini + count;
-    *out = (szgi_deposit){.worst_head = -1, .null_index = null_of(runs, count, layer)};
+    *out = (szgi_deposit){.worst_head = -1, .uniform_index = uniform_of(runs, count, layer)};
     for (int64_t r = 0; r < count; r++) {
         run_deposit own = deposit_of(runs[r], layer, scratch);
         out->total += own.total / (double)count;

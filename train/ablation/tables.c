@@ -95,8 +95,8 @@ szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_r
     X(DEPOSIT_LARGEST_DROP, "largest_drop", SZG_REAL,                                              \
       "accuracy that the loss of the worst head costs")                                            \
     X(DEPOSIT_INDEX, "index", SZG_REAL, "share of the total drop that the worst head carries")     \
-    X(DEPOSIT_NULL_INDEX, "null_index", SZG_REAL,                                                  \
-      "expected index of independent, exponential drops")                                          \
+    X(DEPOSIT_UNIFORM_INDEX, "uniform_index", SZG_REAL,                                            \
+      "mean index of shares uniform on the simplex: not of equal heads")                           \
     X(DEPOSIT_INDEX_LEAST, "index_least", SZG_REAL, "least of the seeds")                          \
     X(DEPOSIT_INDEX_GREATEST, "index_greatest", SZG_REAL, "greatest of the seeds")                 \
     X(DEPOSIT_INDEX_T_LOW, "index_t_low", SZG_REAL,                                                \
@@ -123,7 +123,7 @@ static void put_reals(szgi_row *row, const szgi_deposit *deposit) {
     szgi_row_number(row, DEPOSIT_TOTAL_DROP, deposit->total);
     szgi_row_number(row, DEPOSIT_LARGEST_DROP, deposit->largest);
     szgi_row_number(row, DEPOSIT_INDEX, deposit->index);
-    szgi_row_number(row, DEPOSIT_NULL_INDEX, deposit->null_index);
+    szgi_row_number(row, DEPOSIT_UNIFORM_INDEX, deposit->uniform_index);
     szgi_row_number(row, DEPOSIT_INDEX_LEAST, deposit->index_spread.least);
     szgi_row_number(row, DEPOSIT_INDEX_GREATEST, deposit->index_spread.greatest);
     szgi_row_number(row, DEPOSIT_INDEX_T_LOW, deposit->index_spread.low);
@@ -149,7 +149,7 @@ static void note_deposit(szgi_row *row, const szgi_deposit *deposit, int64_t cou
                       deposit->runs, 100 * deposit->coverage);
 }
 
-static const char *why_no_null(const szg_ablation *const *runs, int64_t layer) {
+static const char *why_no_uniform(const szg_ablation *const *runs, int64_t layer) {
     if (runs[0]->method == SZG_ABLATE_CUMULATIVE)
         return "the last heads of the layers below are off in every drop";
     return szgi_ablation_able(runs[0], layer) > 0
@@ -168,8 +168,8 @@ static szg_status deposit_row(szg_context *context, szg_table *table, const szg_
     szgi_row_place(&row, DEPOSIT_WORST_HEAD, deposit.worst_head);
     put_reals(&row, &deposit);
     szgi_row_text(&row, DEPOSIT_METHOD, szgi_ablation_method_name(runs[0]->method));
-    if (isnan(deposit.null_index))
-        szgi_row_note(&row, "no null_index: %s", why_no_null(runs, layer));
+    if (isnan(deposit.uniform_index))
+        szgi_row_note(&row, "no uniform_index: %s", why_no_uniform(runs, layer));
     note_deposit(&row, &deposit, count);
     return row.status;
 }

@@ -314,7 +314,7 @@ static void put_heads(szgi_row *row, const reproduction_run *run, int64_t layer,
 
 enum { MOST_EXAMPLES = 10000000 }; /* of which a distribution fits in memory */
 
-/* What the largest of the shares is where no head is special: of those that can be ablated. A
+/* What the largest of the shares is in two references: of those that can be ablated. A
  * copied folder may say any number of test examples. */
 static szg_status put_references(szgi_row *row, const reproduction_run *run,
                                  const szg_ablation *ablation, int64_t layer, const arm_numbers *of,
@@ -325,7 +325,7 @@ static szg_status put_references(szgi_row *row, const reproduction_run *run,
     /* Above the first layer drops with the last heads of lower layers off have a part in common. */
     if (heads < 1 || (ablation->method == SZG_ABLATE_CUMULATIVE && layer > 0))
         return SZG_OK;
-    szgi_row_number(row, ARMS_DIRICHLET_MEAN, szgi_deposit_null(heads));
+    szgi_row_number(row, ARMS_DIRICHLET_MEAN, szgi_deposit_uniform(heads));
     szgi_row_number(row, ARMS_DIRICHLET_95, szgi_largest_share_quantile(heads, .05));
     if (!isfinite(of->index))
         return SZG_OK;

@@ -292,7 +292,7 @@ static int by_place(const void *left, const void *right) {
 }
 
 static double reference_of(step_measure measure, int64_t heads) {
-    return measure == STEP_INDEX            ? szgi_deposit_null(heads)
+    return measure == STEP_INDEX            ? szgi_deposit_uniform(heads)
            : measure == STEP_GRADIENT_SHARE ? 1 / (double)heads
                                             : 1;
 }

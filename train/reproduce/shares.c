@@ -1,5 +1,5 @@
-/* The largest of several shares where no head is special: by chance alone, and by the sampling
- * error of the test split. */
+/* The largest of several shares in two references: uniform on the simplex, and equal but for the
+ * sampling error of the test split. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

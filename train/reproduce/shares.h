@@ -1,4 +1,4 @@
-/* What the largest of several shares is where no head is special. */
+/* What the largest of several shares is in two references. */
 #ifndef SZG_TRAIN_REPRODUCE_SHARES_H
 #define SZG_TRAIN_REPRODUCE_SHARES_H
 

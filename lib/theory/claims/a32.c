@@ -16,9 +16,10 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_a32 = {
     .ledger = {.id = "A3.2",
+               .kind = "paper",
                .expected = SZG_VERDICT_CONDITIONAL,
-               .statement = "sinusoidal absolute encoding makes `G_{qp,kp}` Toeplitz for any "
-                            "`W_Q`, `W_K`",
+               .statement = "sinusoidal absolute encoding makes `G_{qp,kp}` Toeplitz (the paper "
+                            "assumes it; \"for any `W_Q`, `W_K`\" is our wording)",
                .true_statement = "for `2n` distinct `+-theta_t` and `N >= 2n + 1`, `P M P^T` is "
                                  "Toeplitz iff `M = W_Q^T W_K` has zero blocks off the diagonal "
                                  "and rotation-scalings `[[a,b],[-b,a]]` on it; for `N <= 2n` "

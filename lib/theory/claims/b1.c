@@ -7,11 +7,14 @@ enum { MODULUS, REAL_PART };
 
 const szgi_claim szgi_claim_b1 = {
     .ledger = {.id = "B1",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "RoPE logits are the Hadamard product of the sum of Gram matrices and "
-                            "one unimodular Toeplitz matrix",
+                            "one unimodular Toeplitz matrix `G_e`",
                .true_statement = "true for `d = 2` and when all `theta_t` agree modulo `2 pi`; in "
-                                 "general see B1c",
+                                 "general see B1c. `G_e` is taken as a Gram matrix of the `e_i` "
+                                 "with unimodular entries: the main text defines it as a Gram "
+                                 "matrix, the proof as phases",
                .source = "Eq. 9-10, Prop. B.1"},
     .check = check,
     .refutations =

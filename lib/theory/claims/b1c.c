@@ -9,6 +9,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b1c = {
     .ledger = {.id = "B1c",
+               .kind = "correction",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "`L = Re sum_t G_t o E_t`, one Hadamard product a frequency",
                .true_statement = "`L = Re sum_t G_t o E_t` with `(G_t)_ij = q_i conj(k_j)` in "

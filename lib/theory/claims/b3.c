@@ -9,6 +9,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b3 = {
     .ledger = {.id = "B3",
+               .kind = "paper",
                .expected = SZG_VERDICT_VACUOUS,
                .statement = "`W o E` is more compact than `W` (`W`, `E` positive definite "
                             "Toeplitz, `|E_ij| = 1`)",

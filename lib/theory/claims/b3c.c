@@ -12,6 +12,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b3c = {
     .ledger = {.id = "B3c",
+               .kind = "correction",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "eigenvalues of `W o Ebar` are majorised by those of Hermitian `W`, "
                             "`Ebar` RoPE's averaged kernel",

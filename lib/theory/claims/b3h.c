@@ -5,6 +5,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b3h = {
     .ledger = {.id = "B3h",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the same with `E` Hermitian Toeplitz, unimodular, `e_0 = 1`",
                .true_statement = "the range can grow; `N = 3` is the least size",

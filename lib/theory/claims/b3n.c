@@ -5,11 +5,13 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b3n = {
     .ledger = {.id = "B3n",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
-               .statement = "no eigenvalue's modulus grows under such `E`",
+               .statement = "no eigenvalue's modulus grows under such `E`, Hermitian only",
                .true_statement = "it can for signed `w`; for `w >= 0` the radius cannot grow "
-                                 "(Perron)",
-               .source = "proof of Prop. B.3"},
+                                 "(Perron). Under the proposition's own hypotheses no such `E` "
+                                 "exists (B3)",
+               .source = "step of the proof of Prop. B.3, read with Hermitian E"},
     .check = check,
     .refutations = {{.kind = "disjoint",
                      .left = Q_TOP_WE,

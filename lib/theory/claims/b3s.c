@@ -1,14 +1,16 @@
-/* B3s: the same with positive semidefinite matrices. */
+/* B3s: B3p's statement with "strictly", which is our word. */
 #include "claim.h"
 
 static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_b3s = {
     .ledger = {.id = "B3s",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the same, strictly, with `E` positive semidefinite",
-               .true_statement = "`E = v v^*`, so `W o E = D W D^*` has the spectrum of `W`",
-               .source = "Prop. B.3, semidefinite"},
+               .true_statement = "\"strictly\" is our word, and fails: `E = v v^*`, so "
+                                 "`W o E = D W D^*` has the spectrum of `W`; without it see B3p",
+               .source = "Prop. B.3, semidefinite, with a word added"},
     .check = check,
     .refutations = {{.kind = "exact",
                      .left = Q_SPREAD_WE,

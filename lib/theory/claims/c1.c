@@ -7,12 +7,14 @@ static szg_status check(claims_run *run, finding *out) {
 
 const szgi_claim szgi_claim_c1 = {
     .ledger = {.id = "C1",
+               .kind = "paper",
                .expected = SZG_VERDICT_MEASURED,
-               .statement = "the Toeplitz structure splits encodings into additive and "
-                            "multiplicative couplings, and the multiplicative one couples better",
+               .statement =
+                   "the Toeplitz structure splits encodings into additive and "
+                   "multiplicative couplings, and the multiplicative one couples differently",
                .true_statement =
                    "the split is a definition; in small decoders RoPE learns more than its "
                    "mean kernel added, and about as much as added sinusoids",
-               .source = "later version, framework"},
+               .source = "later version, framework; from a page about it, not read"},
     .check = check,
 };

@@ -9,12 +9,14 @@ static szg_status check(claims_run *run, finding *out) {
 const szgi_claim szgi_claim_c2 = {
     .ledger =
         {.id = "C2",
+         .kind = "paper",
          .expected = SZG_VERDICT_MEASURED,
          .statement = "RoPE puts nearly all positional work into a single head of a shallow "
                       "layer",
          .true_statement =
-             "in small decoders no difference from additive encodings is decided: RoPE's mean "
-             "share lies above that of sinusoids and below ALiBi's",
-         .source = "later version, single-head deposit"},
+             "in small decoders no planned difference from additive encodings is decided, and the "
+             "plan could find large ones only; RoPE's mean share lies above that of sinusoids and "
+             "below ALiBi's",
+         .source = "later version, single-head deposit; from a page about it, not read"},
     .check = check,
 };

@@ -14,6 +14,7 @@ static szg_status check(claims_run *run, finding *out) {
 const szgi_claim szgi_claim_c3 = {
     .ledger =
         {.id = "C3",
+         .kind = "paper",
          .expected = SZG_VERDICT_MEASURED,
          .statement = "the multiplicative structure itself causes the deposit: ablations and "
                       "gradients show it",
@@ -21,6 +22,6 @@ const szgi_claim szgi_claim_c3 = {
              "in small decoders a head that is not rotated, or not trained, is never the worst; "
              "another is, with no decidedly different share; one frequency, multiplicative too, "
              "has a smaller share",
-         .source = "later version, cause"},
+         .source = "later version, cause; from a page about it, not read"},
     .check = check,
 };

@@ -5,10 +5,12 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_e12 = {
     .ledger = {.id = "E12",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "MLA logits are (the sum) `o (alpha G_e + I)`",
-               .true_statement = "`I` must be the all-ones matrix, and the two parts have "
-                                 "contents of their own: see E12c",
+               .true_statement = "it fails with `I` the identity; with `I` all ones, natural for a "
+                                 "Hadamard product, it is conditional: the two parts have "
+                                 "contents of their own. In general see E12c",
                .source = "Eq. 12"},
     .check = check,
     .refutations =

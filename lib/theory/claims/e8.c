@@ -7,6 +7,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_e8 = {
     .ledger = {.id = "E8",
+               .kind = "paper",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "additive logits are `G_{qc,kc} + G_{qc,kp} + G_{qp,kc} + G_{qp,kp} + "
                             "B`",

@@ -7,6 +7,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l1 = {
     .ledger = {.id = "L1",
+               .kind = "paper",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "`w >= 0`: `max|f| <= max|g| = 2 sum w_i`",
                .true_statement = "triangle inequality; `g` attains it at `t = 0`",

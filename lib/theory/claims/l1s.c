@@ -7,6 +7,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l1s = {
     .ledger = {.id = "L1s",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the same for signed `w`, which positive definite `W` allows",
                .true_statement = "`max|f| <= 2 sum |w_i|`; `max|g|` may be smaller",

@@ -5,6 +5,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l2 = {
     .ledger = {.id = "L2",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "equality iff all `theta_i` are equal modulo `2 pi`",
                .true_statement = "not necessary: see L2c",

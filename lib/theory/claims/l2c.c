@@ -7,6 +7,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l2c = {
     .ledger = {.id = "L2c",
+               .kind = "correction",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "`w >= 0`: equality iff some `t^*` has `i(theta_i + t^*) = 0 mod 2 "
                             "pi` for all `i >= 1` with `w_i > 0` (or all `= pi` when `w_0 = 0`)",

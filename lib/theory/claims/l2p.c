@@ -5,6 +5,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l2p = {
     .ledger = {.id = "L2p",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the same for `f` with phases `theta_i` in place of `i theta_i`, as "
                             "the printed proof treats it",

@@ -7,6 +7,7 @@ enum { NARROW_G, WIDER_F, EQUAL, PARTS };
 
 const szgi_claim szgi_claim_l3 = {
     .ledger = {.id = "L3",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the width of `g` is `4 sum w_i`, never below that of `f`, equal only "
                             "under complete alignment",

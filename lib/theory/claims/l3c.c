@@ -11,6 +11,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_l3c = {
     .ledger = {.id = "L3c",
+               .kind = "correction",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "both widths are `<= 4 sum_{i>=1} w_i` for `w >= 0`",
                .true_statement = "for signed `w` the bound is `4 sum_{i>=1} |w_i|`",

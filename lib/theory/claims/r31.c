@@ -9,6 +9,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_r31 = {
     .ledger = {.id = "R3.1",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "row normalisation keeps a matrix Toeplitz",
                .true_statement = "row sums of a Toeplitz matrix differ from row to row, so "

@@ -7,6 +7,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_r32 = {
     .ledger = {.id = "R3.2",
+               .kind = "paper",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "the Gram matrix `P P^T` of a sinusoidal encoding is Toeplitz",
                .true_statement = "`(P P^T)_ij = sum_t cos((i - j) theta_t)`",

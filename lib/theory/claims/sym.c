@@ -5,9 +5,12 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_sym = {
     .ledger = {.id = "SYM",
+               .kind = "paper",
                .expected = SZG_VERDICT_FAILS,
                .statement = "the symbol of `W` is `sum_{i>=0} 2 Re{w_i} cos(i t)`",
-               .true_statement = "`w_0 + 2 sum_{i>=1} (Re w_i cos(i t) - Im w_i sin(i t))`",
+               .true_statement = "`w_0 + 2 sum_{i>=1} (Re w_i cos(i t) - Im w_i sin(i t))`; wrong "
+                                 "twice as printed, and harmless for widths of real `W`, where it "
+                                 "only adds `w_0`",
                .source = "symbol in App. B"},
     .check = check,
     .refutations = {{.kind = "exact",

@@ -11,6 +11,7 @@ static szg_status check(claims_run *run, finding *out);
 
 const szgi_claim szgi_claim_t31 = {
     .ledger = {.id = "T3.1",
+               .kind = "paper",
                .expected = SZG_VERDICT_HOLDS,
                .statement = "Szego: eigenvalues of `T_N(a)` fill `[min a, max a]` as `N` grows",
                .true_statement = "for a real continuous symbol the eigenvalues lie in `[min a, "

@@ -15,6 +15,7 @@ enum { ROTARY, LINE, TAIL };
 
 const szgi_claim szgi_claim_t31h = {
     .ledger = {.id = "T3.1h",
+               .kind = "reading",
                .expected = SZG_VERDICT_FAILS,
                .statement = "its hypotheses are met by the kernels of RoPE, ALiBi, T5",
                .true_statement = "RoPE: `2n` atoms, `rank <= 2n`, eigenvalues grow like `N`; "

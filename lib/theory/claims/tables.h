@@ -7,7 +7,7 @@
 
 #define CLAIMS_TABLE(X)                                                                            \
     X(CLAIMS_ID, "id", SZG_TEXT, "name of the claim")                                              \
-    X(CLAIMS_STATEMENT, "statement", SZG_TEXT, "what the paper says")                              \
+    X(CLAIMS_STATEMENT, "statement", SZG_TEXT, "what the row says")                                \
     X(CLAIMS_VERDICT, "verdict", SZG_TEXT,                                                         \
       "holds, fails, vacuous, conditional, measured, or none")                                     \
     X(CLAIMS_BASIS, "basis", SZG_TEXT, "proof, enclosure, counterexample or trials")               \
@@ -16,6 +16,8 @@
       "guaranteed lower end of the least margin over the trials")                                  \
     X(CLAIMS_TRUE_STATEMENT, "true_statement", SZG_TEXT, "what is true instead")                   \
     X(CLAIMS_SOURCE, "source", SZG_TEXT, "place in the paper, first version")                      \
+    X(CLAIMS_KIND, "kind", SZG_TEXT,                                                               \
+      "paper: it states this; reading: ours of a statement; correction: ours, what is true")       \
     X(CLAIMS_NOTE, "note", SZG_TEXT, "remarks")
 
 #define LEMMA_TABLE(X)                                                                             \

@@ -16,6 +16,7 @@ static szg_status add_claim(claims_run *run, const szg_claim *ledger, const find
     szgi_row_number(&row, CLAIMS_WORST_MARGIN, found->worst_margin);
     szgi_row_text(&row, CLAIMS_TRUE_STATEMENT, ledger->true_statement);
     szgi_row_text(&row, CLAIMS_SOURCE, ledger->source);
+    szgi_row_text(&row, CLAIMS_KIND, ledger->kind);
     if (found->note[0])
         szgi_row_note(&row, "%s", found->note);
     if (found->verdict != ledger->expected) {

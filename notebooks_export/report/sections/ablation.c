@@ -162,20 +162,21 @@ static void say_layer(words *words, rows of) {
     szgi_plot_number(words, szgi_rows_real(of, 0, "layer"));
 }
 
-/* The null of all runs and layers; NaN: some have none, or another. */
-static double common_null(rows of) {
-    double null = NAN;
+/* What uniform shares have in all runs and layers; NaN: some have none, or another number. */
+static double common_uniform(rows of) {
+    double uniform = NAN;
     for (int64_t i = 0; i < of.count; i++) {
-        double own = szgi_rows_real(of, i, "null_index");
-        if (!isfinite(own) || (i > 0 && own != null))
+        double own = szgi_rows_real(of, i, "uniform_index");
+        if (!isfinite(own) || (i > 0 && own != uniform))
             return NAN;
-        null = own;
+        uniform = own;
     }
-    return null;
+    return uniform;
 }
 
-static void add_null(plot_figure *figure) {
-    szgi_plot_add_rule(figure, (plot_rule){.name = "chance alone", .at = common_null(figure->of)});
+static void add_uniform(plot_figure *figure) {
+    szgi_plot_add_rule(
+        figure, (plot_rule){.name = "uniform shares, mean", .at = common_uniform(figure->of)});
 }
 
 /* Of means over seeds the greatest index, of runs where there are none. */
@@ -202,12 +203,12 @@ static void say_span(words *words, rows of, int64_t row) {
     fputs("]", words->stream);
 }
 
-static void say_null(words *words, rows of, int64_t row) {
-    double null = szgi_rows_real(of, row, "null_index");
-    if (!isfinite(null))
+static void say_uniform(words *words, rows of, int64_t row) {
+    double uniform = szgi_rows_real(of, row, "uniform_index");
+    if (!isfinite(uniform))
         return;
-    fputs("; chance alone gives ", words->stream);
-    szgi_plot_number(words, null);
+    fputs("; uniform shares have a mean of ", words->stream);
+    szgi_plot_number(words, uniform);
 }
 
 /* Of means over seeds each seed may have another one. */
@@ -234,7 +235,7 @@ static void say_deposit(words *words, const plot_figure *figure) {
         fputs(", of drops that sum to ", words->stream);
         szgi_plot_number(words, total);
     }
-    say_null(words, of, row);
+    say_uniform(words, of, row);
     fputs(".", words->stream);
 }
 
@@ -250,7 +251,7 @@ static void say_finding(words *words, const plot_figure *figure) {
     szgi_plot_number(words, szgi_rows_real(of, row, "index"));
     say_span(words, of, row);
     fputs(" of its layer's drops", words->stream);
-    say_null(words, of, row);
+    say_uniform(words, of, row);
     fputs(".", words->stream);
 }
 
@@ -292,7 +293,7 @@ static const plot deposit = {
     .x = {.column = "largest_drop", .label = "loss of accuracy"},
     .y = {.column = "index", .label = "share of the drops", .lo = 0, .hi = 1},
     .hover = {"worst_head", "seed", "index", "largest_drop", "note"},
-    .prepare = add_null,
+    .prepare = add_uniform,
     .title = "the worst head's share of the drops",
     .caption = say_deposit,
     .finding = find};
@@ -303,7 +304,7 @@ static const plot over_seeds = {.tables = {"reproduce_deposit", "ablate_deposit"
                                 .heading = "Deposit index over seeds",
                                 .shown = {"encoding", "task", "method", "layer", "index",
                                           "index_least", "index_greatest", "index_t_low",
-                                          "index_t_high", "null_index", "total_drop"}};
+                                          "index_t_high", "uniform_index", "total_drop"}};
 
 static const plot *const plots[] = {&accuracy, &deposit, &over_seeds, NULL};
 
@@ -311,14 +312,17 @@ const section szgi_section_ablation = {
     .id = "ablation",
     .title = "Heads taken away one by one",
     .tables = {"reproduce_ablation", "ablate_ablation"},
-    .intro = "A point is the accuracy after one head is taken away. The deposit index of a layer "
-             "is the share of the drops, gains counted as 0, that the worst head carries. The "
-             "largest of several drops is large even if no head is special: the rule, chance "
-             "alone, is what independent, exponential drops give. A large share of a small drop "
-             "says little, and drops within the sampling error of the test split are noise. "
-             "Brackets hold the least and the greatest of the seeds: of three seeds they hold the "
-             "median of further ones with a chance of 75%, of two with 50%. The columns index_t "
-             "hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
+    .intro =
+        "A point is the accuracy after one head is taken away. The deposit index of a layer "
+        "is the share of the drops, gains counted as 0, that the worst head carries. The "
+        "rule is a reference, not what equal heads give: the mean of the largest share if shares "
+        "are uniform on the simplex, as those of independent, exponential drops are. Heads that "
+        "all cost the same stay near 1 / heads (column equal_95 of the table arms). A large share "
+        "of a small drop says little, and drops within the sampling error of the test split are "
+        "noise. "
+        "Brackets hold the least and the greatest of the seeds: of three seeds they hold the "
+        "median of further ones with a chance of 75%, of two with 50%. The columns index_t "
+        "hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
     .plots = plots,
     .figures = 12,
     .run = szgi_plot_section};

@@ -113,7 +113,7 @@ static const plot indices = {COURSE,
                              .undone = "numbers by step are not drawn",
                              .where = {"measure", "index"},
                              .y = {.column = "mean", .label = "worst head's share of the drops"},
-                             .rules = {{"chance alone", .column = "reference"}},
+                             .rules = {{"uniform shares, mean", .column = "reference"}},
                              .finding = find_last};
 
 static const plot shares = {COURSE, .where = {"measure", "gradient_share"},

@@ -80,6 +80,7 @@ static void print_terms(const claim *claim) {
     fputs("<dl>\n", stream);
     if (has_verdict(claim, "holds"))
         print_term(stream, "precisely", text_of(claim, "true_statement"), true);
+    print_term(stream, "kind", text_of(claim, "kind"), false);
     print_term(stream, "source", text_of(claim, "source"), false);
     print_term(stream, "basis", text_of(claim, "basis"), false);
     if (trials > 0)

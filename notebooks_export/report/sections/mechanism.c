@@ -224,14 +224,14 @@ static int64_t count_above(rows of, const char *column) {
     return count;
 }
 
-/* "Of 24 indices 5 exceed what chance alone exceeds in 5% (0.77; on average it gives 0.52), 9 what
- * equal heads of the same run exceed in 5% (on average 0.3). ..." */
+/* "Of 24 indices 5 exceed what uniform shares exceed in 5% (0.77; on average they give 0.52), 9
+ * what equal heads of the same run exceed in 5% (on average 0.3). ..." */
 static void say_beyond(words *words, const plot_figure *figure) {
     rows of = figure->of;
     fprintf(words->stream, "Of %" PRId64 " indices %" PRId64, of.count,
             count_above(of, "dirichlet_95"));
-    say_number(words, " exceed what chance alone exceeds in 5% (", mean_of(of, "dirichlet_95"));
-    say_number(words, "; on average it gives ", mean_of(of, "dirichlet_mean"));
+    say_number(words, " exceed what uniform shares exceed in 5% (", mean_of(of, "dirichlet_95"));
+    say_number(words, "; on average they give ", mean_of(of, "dirichlet_mean"));
     fprintf(words->stream, "), %" PRId64, count_above(of, "equal_95"));
     say_number(words, " what equal heads of the same run exceed in 5% (on average ",
                mean_of(of, "equal_95"));
@@ -249,8 +249,8 @@ static const plot indices = {
     .x = {.column = "index", .label = "share of the drops", .lo = 0, .hi = 1},
     .y = {.column = "arm"},
     .rules = {{"equal heads, 95%, mean of the runs", .column = "equal_95", .vertical = true},
-              {"chance alone, mean", .column = "dirichlet_mean", .vertical = true},
-              {"chance alone, 95%", .column = "dirichlet_95", .vertical = true}},
+              {"uniform shares, mean", .column = "dirichlet_mean", .vertical = true},
+              {"uniform shares, 95%", .column = "dirichlet_95", .vertical = true}},
     .hover = {"arm", "seed", "index", "total_drop", "equal_95", "note"},
     .subject = say_task,
     .series_name = say_seeds,
