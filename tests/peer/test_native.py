@@ -244,13 +244,14 @@ def check_kernels():
         table = found["spectrum_eigenvalues"]
         listed = table["kind"] == "eigenvalue"
         values, times = (table["re"] + 1j * table["im"])[listed], table["multiplicity"][listed]
+        index = table["index"][listed]
         if found.zeros:  # the program lists zeros that were computed one by one
             zero = values == 0
             times[zero.argmax()] = times[zero].sum()
-            values, times = (np.delete(one, np.flatnonzero(zero)[1:]) for one in (values, times))
+            values, times, index = (np.delete(one, np.flatnonzero(zero)[1:]) for one in (values, times, index))
         tap.ok(f"{spec}: the program lists the same", times.tolist() == found.multiplicity.tolist()
                and np.abs(values - found.values).max() <= eigenvalue_bound(200, found.frobenius)
-               and table["index"][listed].tolist() == (np.cumsum(times) - times).tolist())
+               and index.tolist() == (np.cumsum(times) - times).tolist())
         # A sum of 200 values, each off by the bound of a solver.
         tap.close(f"{spec}: the weighted mean is trace / n", float((values.real * times).sum() / 200),
                   found.trace / 200, eigenvalue_bound(200, found.frobenius))
