@@ -18,7 +18,7 @@ try:
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 os.environ.pop("OPENBLAS_CORETYPE", None)
-HIDDEN = {"LD_PRELOAD": OLD_CORE, "CORE_OBEYS": "1", "SZEGO_LIBRARY": os.environ["SZEGO_LIBRARY"], "SZEGO": PROGRAM}
+HIDDEN = {"LD_PRELOAD": os.path.abspath(OLD_CORE), "CORE_OBEYS": "1", "SZEGO_LIBRARY": os.environ["SZEGO_LIBRARY"], "SZEGO": os.path.abspath(PROGRAM)}
 tap = Tap()
 
 TELL = """
