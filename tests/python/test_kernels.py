@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """A processor that OpenBLAS does not know: the package chooses the kernels that the program restarts itself for.
-usage: test_kernels.py PROGRAM OLD_CORE"""
+usage: test_kernels.py PROGRAM OLD_CORE WITH_CORE"""
 import json
 import os
+import subprocess
 import sys
 
 from peer import PACKAGE, Tap, python, skip
 
-PROGRAM, OLD_CORE = sys.argv[1:]
+PROGRAM, OLD_CORE, WITH_CORE = sys.argv[1:]
 with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
     HAS_AVX2 = "avx2" in file.read().split()
 if not HAS_AVX2:
@@ -84,4 +85,9 @@ found = told(SZEGO_LIBRARY="/nowhere/libszego.so.0")
 tap.ok("without a library the import succeeds", "/nowhere" in found.get("error", "") and found["said"] == [], str(found))
 said = messages()
 tap.ok("the library says it once", said.startswith("1 (1, ") and f"OPENBLAS_CORETYPE={REMEDY}" in said, said)
+for given in (None, "Prescott"):
+    done = subprocess.run([WITH_CORE, "printenv", "OPENBLAS_CORETYPE"], capture_output=True, text=True, check=False, env={
+        **os.environ, **HIDDEN, **({"OPENBLAS_CORETYPE": given} if given else {})})
+    tap.ok(f"meson test, where the variable is {given}", done.stdout.strip() == (given or REMEDY)
+           and done.stderr.startswith(f"# OpenBLAS core {given or REMEDY}"), done.stdout + done.stderr)
 tap.finish()
