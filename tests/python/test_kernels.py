@@ -19,7 +19,8 @@ try:
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 os.environ.pop("OPENBLAS_CORETYPE", None)
-HIDDEN = {"LD_PRELOAD": os.path.abspath(OLD_CORE), "CORE_OBEYS": "1", "SZEGO_LIBRARY": os.environ["SZEGO_LIBRARY"], "SZEGO": os.path.abspath(PROGRAM)}
+HIDDEN = {"LD_PRELOAD": os.path.abspath(OLD_CORE), "CORE_OBEYS": "1",
+          "SZEGO_LIBRARY": os.environ["SZEGO_LIBRARY"], "SZEGO": os.path.abspath(PROGRAM)}
 tap = Tap()
 
 TELL = """
@@ -66,8 +67,8 @@ print(len(said), *said)
 
 
 BLAS = next(row["value"] for row in json.loads(python(
-    "import subprocess, sys; print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout)", PROGRAM, "info",
-    "--format", "json", "--quiet", **HIDDEN).stdout)["info"] if row["key"] == "blas")
+    "import subprocess, sys; print(subprocess.run(sys.argv[1:], capture_output=True, text=True).stdout)", PROGRAM,
+    "info", "--format", "json", "--quiet", **HIDDEN).stdout)["info"] if row["key"] == "blas")
 REMEDY = next(core for core in ("SkylakeX", "Haswell") if core in BLAS)
 
 found = told()
@@ -80,14 +81,16 @@ tap.ok("kernels that the user names stay", found.get("variable") == found.get("c
 found = told("ctypes.CDLL('libopenblas.so.0')")
 tap.ok("OpenBLAS is there already: one warning", len(found.get("said", [])) == 1 and
        f"OPENBLAS_CORETYPE={REMEDY}" in found["said"][0] and "Prescott" in found["said"][0], str(found))
-tap.ok("and the variable is left alone", found.get("variable", "") is None and found["core_remedy"] == REMEDY, str(found))
+tap.ok("and the variable is left alone", found.get("variable", "") is None and found["core_remedy"] == REMEDY,
+       str(found))
 found = told(SZEGO_LIBRARY="/nowhere/libszego.so.0")
-tap.ok("without a library the import succeeds", "/nowhere" in found.get("error", "") and found["said"] == [], str(found))
+tap.ok("without a library the import succeeds", "/nowhere" in found.get("error", "") and found["said"] == [],
+       str(found))
 said = messages()
 tap.ok("the library says it once", said.startswith("1 (1, ") and f"OPENBLAS_CORETYPE={REMEDY}" in said, said)
 for given in (None, "Prescott"):
-    done = subprocess.run([WITH_CORE, "printenv", "OPENBLAS_CORETYPE"], capture_output=True, text=True, check=False, env={
-        **os.environ, **HIDDEN, **({"OPENBLAS_CORETYPE": given} if given else {})})
+    done = subprocess.run([WITH_CORE, "printenv", "OPENBLAS_CORETYPE"], capture_output=True, text=True, check=False,
+                          env={**os.environ, **HIDDEN, **({"OPENBLAS_CORETYPE": given} if given else {})})
     tap.ok(f"meson test, where the variable is {given}", done.stdout.strip() == (given or REMEDY)
            and done.stderr.startswith(f"# OpenBLAS core {given or REMEDY}"), done.stdout + done.stderr)
 tap.finish()

@@ -32,13 +32,16 @@ def check_functions():
         for one in known:
             if len(one.name) > 4 and one.default is not one.empty:
                 wrong = one.name[:2] + one.name[3:]
-                refused(f"{name}({wrong}=)", lambda: function(**needed, **{wrong: None}), repr(wrong), f"did you mean {one.name}?")
+                refused(f"{name}({wrong}=)", lambda: function(**needed, **{wrong: None}), repr(wrong),
+                        f"did you mean {one.name}?")
         refused(f"{name}(foo=None)", lambda: function(**needed, foo=None), "'foo'")
     refused("an encoding's key", lambda: szego.encodings.rope(dim=8, foo=None), "'foo'", "band_shift")
     refused("an encoding's key, near", lambda: szego.encodings.rope(dim=8, bas=3), "did you mean base?")
-    refused("they are the package's errors too", lambda: szego.symbol("nope", 3, sample=1), "samples", kind=szego.ArgumentError)
+    refused("they are the package's errors too", lambda: szego.symbol("nope", 3, sample=1), "samples",
+            kind=szego.ArgumentError)
     try:
-        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), frm="steps"), "did you mean form?")
+        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), frm="steps"),
+                "did you mean form?")
     except AttributeError as error:
         print(f"# {error}")
 

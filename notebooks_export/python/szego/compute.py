@@ -54,9 +54,9 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     with the library's message. Ctrl-C ends the call.
 
     Other options are those of the command `szego spectrum`, with underscores for hyphens: True is a flag, a list
-    repeats its option, None and False leave it out. KeywordError, a TypeError: there is no such option. `all` and `frames` shape the result's `tables`; with any other option, or n as a text
-    ("256,512"), the program computes, and its tables are the result (Results). It takes a SPEC, and of the keywords
-    above dense and threads.
+    repeats its option, None and False leave it out. KeywordError, a TypeError: there is no such option. `all` and
+    `frames` shape the result's `tables`; with any other option, or n as a text ("256,512"), the program computes, and
+    its tables are the result (Results). It takes a SPEC, and of the keywords above dense and threads.
     """
     options = program.chosen(options, inspect.signature(spectrum).parameters)
     shape = {name: options.pop(name) for name in ("all", "frames") if name in options}
