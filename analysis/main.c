@@ -13,6 +13,7 @@
 #include "ball/ball.h"
 #include "base/file.h"
 #include "base/text.h"
+#include <szego/backend.h>
 #include <szego/version.h>
 
 #include "command.h"
@@ -311,7 +312,7 @@ static bool set_unless_given(const char *name, const char *value) {
 /* OpenBLAS chooses its kernels and starts its threads while it is loaded; where that went badly,
  * only a new start helps. Each of several processes would start a thread for every processor. */
 static void restart_with_better_settings(void) {
-    const char *core = szgi_backend_core_remedy(), *threads = szgi_backend_threads_remedy();
+    const char *core = szg_backend_blas_remedy(), *threads = szgi_backend_threads_remedy();
     char **words, text[256];
     if (launch_processes() > 1)
         threads = "1";

@@ -48,6 +48,17 @@ SZG_CHECK_RESULT szg_status szg_backend_devices(szg_context *context, int room, 
 const char *szg_backend_blas(void);
 const char *szg_backend_fft(void);
 
+/* The kernels that OpenBLAS chose when it was loaded, by its name of a processor ("SkylakeX"). */
+const char *szg_backend_blas_core(void);
+
+/* NULL, or the value of the environment variable OPENBLAS_CORETYPE with which OpenBLAS would use
+ * this processor's vector instructions: it knows processors by their model number, and gives its
+ * oldest kernels to one that is newer than itself. It reads the variable while it is loaded, so a
+ * program sets it before that, or sets it and executes itself anew. NULL also where the variable
+ * names other kernels. The first BLAS call of a context with a message callback warns of it, once
+ * in a process. */
+const char *szg_backend_blas_remedy(void);
+
 /* The instructions that the cpu table's network layers and batches of small symmetric matrices use
  * here: baseline, avx2 or avx512; the best of the processor, or the lower ones that the environment
  * variable SZEGO_SIMD names. */

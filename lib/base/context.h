@@ -22,9 +22,9 @@ szg_status szgi_fail(szg_context *context, szg_status status, const char *format
 SZG_PRINTF(3, 4)
 szg_status szgi_fail_prefix(szg_context *context, szg_status status, const char *format, ...);
 
-/* Sends a note or a warning to the message callback. Thread-safe. */
+/* Sends a note or a warning to the message callback; false: there is none. Thread-safe. */
 SZG_PRINTF(3, 4)
-void szgi_say(szg_context *context, szg_severity severity, const char *format, ...);
+bool szgi_say(szg_context *context, szg_severity severity, const char *format, ...);
 
 /* Reports progress. A job that ends says so, `total` of `total`, whatever it left undone: what is
  * reported between its first word and that is part of it. Cheap enough to call a thousand times a

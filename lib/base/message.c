@@ -74,9 +74,9 @@ szg_status szgi_fail_prefix(szg_context *context, szg_status status, const char 
     return status;
 }
 
-void szgi_say(szg_context *context, szg_severity severity, const char *format, ...) {
+bool szgi_say(szg_context *context, szg_severity severity, const char *format, ...) {
     if (!context || !context->options.message)
-        return;
+        return false;
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
@@ -85,6 +85,7 @@ void szgi_say(szg_context *context, szg_severity severity, const char *format, .
     lock(context);
     context->options.message(context->options.user, severity, text);
     unlock(context);
+    return true;
 }
 
 void szgi_progress(szg_context *context, const char *what, int64_t done, int64_t total) {

@@ -21,6 +21,10 @@ extern pthread_rwlock_t szgi_blas_calls; /* that lock */
  * which the library itself would ask for without an end. Cheap after the first time. */
 SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
 
+/* Warns once in a process, through a context with a message callback, where OpenBLAS has not
+ * recognised the processor. */
+void szgi_blas_tell_core(szg_context *context);
+
 /* For begin: OpenBLAS has so many threads from now on. */
 void szgi_blas_count(int own_threads);
 

@@ -166,6 +166,7 @@ static szg_status make_ready(szg_context *context, int want, int starts) {
 }
 
 szg_status szgi_blas_reserve(szg_context *context, bool large) {
+    szgi_blas_tell_core(context);
     int threads = context ? szg_context_threads(context) : 1, kept = atomic_load(&servers);
     bool raises = large && !szgi_pool_is_inside() && threads > 1;
     int callers = szgi_context_threads_open(); /* not those inside: more follow at any moment */

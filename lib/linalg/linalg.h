@@ -20,11 +20,6 @@ SZGI_BEGIN_DECLS
 
 /* ---- Libraries ---- */
 
-/* NULL, or the value of the environment variable OPENBLAS_CORETYPE that would let OpenBLAS use this
- * processor's vector instructions, where it did not recognise the processor. The variable is read
- * while the library is loaded: a program sets it and executes itself anew. */
-const char *szgi_backend_core_remedy(void);
-
 /* NULL, or the value of OPENBLAS_NUM_THREADS ("1") that the library needs while it is loaded where
  * memory is limited (RLIMIT_AS, RLIMIT_DATA, vm.overcommit_memory = 2): threads that it starts then
  * would ask for their buffers without an end. The threads of a context do not depend on it. */

@@ -1,5 +1,6 @@
-/* An OpenBLAS that does not know the processor, put before the real one by LD_PRELOAD; each start
- * of the program adds a line to the file that the variable STARTS names. */
+/* An OpenBLAS that does not know the processor, put before the real one by LD_PRELOAD; with the
+ * variable CORE_OBEYS it takes the core that OPENBLAS_CORETYPE names, as the real one does. Each
+ * start of the program adds a line to the file that the variable STARTS names. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +8,8 @@ __attribute__((visibility("default"))) char *openblas_get_corename(void);
 
 char *openblas_get_corename(void) {
     static char name[] = "Prescott";
-    return name;
+    char *core = getenv("OPENBLAS_CORETYPE");
+    return getenv("CORE_OBEYS") && core ? core : name;
 }
 
 __attribute__((constructor)) static void count_start(void) {

@@ -90,6 +90,12 @@ def python(code, *arguments, **environment):
                           timeout=240, env={**known, "PYTHONPATH": path, **environment})
 
 
+def compute_alike(szego):
+    """The programs that follow compute with the OpenBLAS kernels of this process, whose bits theirs are compared to."""
+    os.environ["OPENBLAS_CORETYPE"] = szego.info()["core"]
+    print(f"# OpenBLAS core {szego.info()['core']}")
+
+
 class Counted:
     """The library of the Python package, counting calls, and what successful ones open less what is closed."""
     OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from peer import EPS, INTERRUPT, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
+from peer import EPS, INTERRUPT, PACKAGE, Counted, Tap, compute_alike, eigenvalue_bound, python, scratch, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -29,6 +29,7 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
+compute_alike(szego)
 
 
 def equal(got, want):

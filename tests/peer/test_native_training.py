@@ -11,7 +11,7 @@ import tempfile
 import threading
 import traceback
 
-from peer import EPS, Tap, scratch, skip
+from peer import EPS, Tap, compute_alike, scratch, skip
 
 PACKAGE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "notebooks_export",
                                        "python"))
@@ -28,6 +28,7 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
+compute_alike(szego)
 
 # Nine steps of three epochs; milliseconds.
 TINY = {"model": {"vocabulary": 20, "width": 8, "hidden": 8, "layers": 2, "heads": 2, "max_length": 16},

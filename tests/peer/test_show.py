@@ -269,14 +269,23 @@ found = szego.spectrum([2.0, -1.0], 9)
 said(found.frame)
 said(lambda: szego.Table(a=numpy.zeros(1)).frame())
 said(lambda: szego.plot)
-print(hasattr(szego, "other"), "plot" in dir(szego))"""
+print(hasattr(szego, "other"), "plot" in dir(szego))
+import inspect, pydoc
+print(hasattr(szego, "plot"), getattr(szego, "plot", None), "plot" in dict(inspect.getmembers(szego)),
+      "spectrum" in pydoc.render_doc(szego))
+try: import szego.plot
+except ImportError as error: said(lambda: exec("raise error", {"error": error}))
+try: szego.plot
+except AttributeError as error: said(lambda: exec("raise error", {"error": error}))"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join([folder, PACKAGE])})
     said = done.stdout.splitlines()
-    tap.ok("pandas is missing: it is named", len(said) == 4 and
+    tap.ok("pandas is missing: it is named", len(said) == 7 and
            all("needs pandas (pip install pandas)" in line for line in said[:2]), done.stdout + done.stderr)
-    tap.ok("Matplotlib is missing: it is named", len(said) == 4 and said[3] == "False True" and
-           "szego.plot needs Matplotlib (pip install matplotlib)" in said[2], done.stdout + done.stderr)
+    tap.ok("Matplotlib is missing: it is named", len(said) == 7 and said[3] == "False True" and all(
+        "szego.plot needs Matplotlib (pip install matplotlib)" in said[at] for at in (2, 5, 6)), done.stdout + done.stderr)
+    tap.ok("Matplotlib is missing: help and getmembers go on", said[4:5] == ["False None False True"],
+           done.stdout + done.stderr)
     tap.ok("neither is imported before it is used", not UNNEEDED, str(UNNEEDED))
 
 

@@ -10,15 +10,19 @@ docs/how-to/python.md of szego describes the package; `szego.plot` (which needs 
 the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys of Hugging Face models for
 `szego logits`.
 """
+from . import native
+native.choose_kernels()  # before anything imports NumPy
+# pylint: disable=wrong-import-position
 from . import encodings
 from .batch import Spectra, spectra
 from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
 from .encodings import Encoding
-from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
+from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
+from .errors import MissingPackageError, ProgramError, SzegoError
 from .folders import load
-from .program import run
+from .program import info, run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .softmax import LogitsStatistics, logits_statistics
 from .tables import Results, Table
@@ -30,6 +34,7 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
 __all__ += ["LogitsStatistics", "logits_statistics"]
+__all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]
 __version__ = "0.1.0"
 
 
@@ -37,7 +42,10 @@ def __getattr__(name: str):
     """szego.plot is imported when it is first used: it needs Matplotlib."""
     if name == "plot":
         from importlib import import_module  # pylint: disable=import-outside-toplevel
-        return import_module(".plot", __name__)
+        try:
+            return import_module(".plot", __name__)
+        except MissingPackageError as error:
+            raise MissingAttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,11 +1,39 @@
 """Arguments that Python's callers give, checked before the library sees them, and texts that it answers."""
+import difflib
+import functools
+import inspect
 import operator
 import os
-from typing import Optional
+from typing import Callable, Iterable, Optional, TypeVar
 
 import numpy as np
 
-from .errors import ArgumentError
+from .display import plain
+from .errors import ArgumentError, KeywordError
+
+F = TypeVar("F", bound=Callable)
+
+
+def unknown_keyword(function: str, name: str, known: Iterable[str]) -> KeywordError:
+    """The error of a keyword that is none of `known`."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, 1)
+    said = f"did you mean {near[0]}?" if near else f"there are {', '.join(known) or 'none'}"
+    return KeywordError(f"{function}: unknown keyword {name!r}; {said}", "SZG_EINVAL")
+
+
+def keywords(function: F) -> F:
+    """The function, which names the nearest keyword where Python's own TypeError would not."""
+    known = [name for name, one in inspect.signature(function).parameters.items()
+             if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+
+    @functools.wraps(function)
+    def checked(*args, **named):
+        for name in named:
+            if name not in known:
+                raise unknown_keyword(function.__name__, name, known)
+        return function(*args, **named)
+    return checked  # type: ignore[return-value]
 
 
 def enum(words, name: str, word: str) -> int:
@@ -38,6 +66,9 @@ def integer(value, name: str, least: int = -2**63, bits: int = 63) -> int:
 
 def asarray(value, name: str) -> np.ndarray:
     """What NumPy makes of it. A tensor of PyTorch refuses with an exception of its own if it has a gradient."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise ArgumentError(f"{name}={plain(repr(value))}: an array is needed, not {type(value).__name__}; a SPEC is a "
+                            "str", "SZG_EINVAL")
     try:
         return np.asarray(value)
     except Exception as error:  # pylint: disable=broad-except

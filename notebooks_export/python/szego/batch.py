@@ -7,7 +7,7 @@ from typing import Callable, Iterator, Optional, Tuple
 import numpy as np
 
 from . import layout, native
-from .arguments import enum, flag, text
+from .arguments import enum, flag, keywords, text
 from .compute import _array, matrix_view, no_symmetry
 from .display import Shown
 from .errors import ArgumentError
@@ -66,6 +66,7 @@ class Spectra(Shown):
         return f"<szego.Spectra of {b} matrices: {count} {what} each, largest residual {self.residual.max():.2g}>"
 
 
+@keywords
 def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] = None,
             threads: Optional[int] = None) -> Spectra:
     """Eigenvalues or singular values of each matrix of a stack, an array of shape (b, n, n).

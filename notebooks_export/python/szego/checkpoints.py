@@ -9,7 +9,7 @@ from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import layout, native
-from .arguments import flag, integer, path as as_path, text, words
+from .arguments import flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
@@ -251,6 +251,7 @@ def _within(value, name: str, count: int) -> int:
     return value
 
 
+@keywords
 def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,

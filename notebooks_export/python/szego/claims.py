@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Dict, Optional
 
 from . import layout, native
-from .arguments import integer, path as as_path
+from .arguments import integer, keywords, path as as_path
 from .display import Shown, plain
 from .errors import ArgumentError
 from .native_tables import results
@@ -61,6 +61,7 @@ class Recheck(Tabled, Shown):
         return f"<szego.Recheck of {plain(self.source)}: {count - self.refused} of {count} certificates confirmed>"
 
 
+@keywords
 def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None, seed: int = 0,
            threads: Optional[int] = None) -> Verification:
     """Computes verdicts on claims of the paper, with certificates for those that fail.
@@ -93,6 +94,7 @@ def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None,
     return native.run(work, threads)
 
 
+@keywords
 def recheck(path, *, threads: Optional[int] = None) -> Recheck:
     """Recomputes the certificates of a file by separate code at twice the precision: certificates.csv of a folder
     that `szego verify -o DIR/` wrote, or its JSON.

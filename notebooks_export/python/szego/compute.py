@@ -21,7 +21,7 @@ import numpy as np
 
 from . import layout, native, program
 from .arguments import asarray as _asarray, enum as _enum, flag as _flag, integer as _integer
-from .arguments import spec as _spec, text as _text
+from .arguments import keywords, spec as _spec, text as _text
 from .errors import ArgumentError, LibraryError
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
@@ -54,10 +54,11 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     with the library's message. Ctrl-C ends the call.
 
     Other options are those of the command `szego spectrum`, with underscores for hyphens: True is a flag, a list
-    repeats its option. `all` and `frames` shape the result's `tables`; with any other option, or n as a text
-    ("256,512"), the program computes, and its tables are the result (Results). It takes a SPEC, and of the keywords
-    above dense and threads.
+    repeats its option, None and False leave it out. KeywordError, a TypeError: there is no such option. `all` and
+    `frames` shape the result's `tables`; with any other option, or n as a text ("256,512"), the program computes, and
+    its tables are the result (Results). It takes a SPEC, and of the keywords above dense and threads.
     """
+    options = program.chosen(options, inspect.signature(spectrum).parameters)
     shape = {name: options.pop(name) for name in ("all", "frames") if name in options}
     if options or isinstance(n, str):
         _need_program(source, [*options, *(["n as a text"] if isinstance(n, str) else [])], question=question, want=want,
@@ -87,6 +88,7 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     return native.run(work, threads, quick=given.dense and given.n <= _QUICK)
 
 
+@keywords
 def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, convention: str = "truncated",
            head: int = 0, matrix: int = 0, lags: str = "half", threads: Optional[int] = None) -> Symbol:
     """The symbol of a kernel or of Toeplitz coefficients: `samples` values at 2 pi j / samples, and its certified
@@ -116,6 +118,7 @@ def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, conve
     return native.run(work, threads)
 
 
+@keywords
 def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalues", want: str = "all",
            head: int = 0, causal: bool = False, unscaled: bool = False,
            threads: Optional[int] = None) -> Spectrum:
@@ -138,6 +141,7 @@ def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalu
     return native.run(work, threads)
 
 
+@keywords
 def contraction(q, k, spec: str, *, head: int = 0, causal: bool = False, unscaled: bool = False,
                 threads: Optional[int] = None) -> Contraction:
     """Coupled against content logits of queries and keys: how the encoding changes width, norm and nuclear norm,
@@ -150,6 +154,7 @@ def contraction(q, k, spec: str, *, head: int = 0, causal: bool = False, unscale
     return native.run(work, threads)
 
 
+@keywords
 def compare(content, coupled, *, threads: Optional[int] = None) -> Contraction:
     """The same of two real n x n arrays, content and coupled logits of one's own."""
     arrays = [_array(value, name, (2,)) for value, name in ((content, "content"), (coupled, "coupled"))]
@@ -393,13 +398,15 @@ def _fields(source: str, found) -> dict:
 
 
 def _with_zeros(values: np.ndarray, zeros: int, kind: str):
-    """Puts the zeros by structure, one value with their number, where the order has them."""
+    """Puts the zeros by structure where the order has them: one value, which counts the computed zeros too."""
+    computed = values == 0
+    values = values[~computed] if zeros > 0 else values
     multiplicity = np.ones(len(values), np.int64)
     if zeros <= 0:
         return values, multiplicity
     before = (values.real < 0) | ((values.real == 0) & (values.imag < 0))
     at = len(values) if kind == "singular" else int(before.sum())
-    return np.insert(values, at, 0), np.insert(multiplicity, at, zeros)
+    return np.insert(values, at, 0), np.insert(multiplicity, at, zeros + int(computed.sum()))
 
 
 @contextlib.contextmanager

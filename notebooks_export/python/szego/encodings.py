@@ -16,7 +16,7 @@ import re
 from typing import Callable, Dict, List, Optional, Union
 
 from . import native
-from .arguments import integer, spec as as_spec, text
+from .arguments import integer, spec as as_spec, text, unknown_keyword
 from .errors import ArgumentError
 from .layout import KernelFacts
 from .native_tables import Copied
@@ -149,13 +149,16 @@ def _function(name: str, rows: List[dict]) -> Callable[..., Encoding]:
     known = [row for row in rows if row["key"]]
 
     def made(**keys) -> Encoding:
+        for key in keys:
+            if key not in made.__signature__.parameters and not keyword.iskeyword(key):
+                raise unknown_keyword(made.__name__, key, made.__signature__.parameters)
         return Encoding(_spec(name, keys))
     made.__name__ = made.__qualname__ = _identifier(name)
     made.__module__ = __name__
     made.__signature__ = inspect.Signature([_parameter(row) for row in known], return_annotation=Encoding)
     source = f" ({rows[0]['reference']})" if rows[0]["reference"] else ""
     lines = [f"{rows[0]['about']}{source}", "", *(_line(row) for row in known), "",
-             "None leaves a key to its default. ArgumentError: an unknown key, a value outside its range."]
+             "None leaves a key to its default. KeywordError: an unknown key; ArgumentError: a value outside its range."]
     made.__doc__ = "\n".join(lines)
     return made
 

@@ -35,3 +35,15 @@ class LibraryError(SzegoError):
 
 class ArgumentError(LibraryError, ValueError):
     """An argument of the wrong type, shape or range, or an array that holds NaN or infinity."""
+
+
+class KeywordError(ArgumentError, TypeError):
+    """A keyword that the function does not have; the message names the nearest one."""
+
+
+class MissingPackageError(SzegoError, ImportError):
+    """A module of szego needs a package that is not installed; the message names it."""
+
+
+class MissingAttributeError(SzegoError, AttributeError):
+    """The same of an attribute of szego: hasattr(szego, "plot") is False."""

@@ -6,6 +6,7 @@ import stat
 import warnings
 from typing import Dict, List, Tuple
 
+from .arguments import keywords
 from .csvfile import read as read_csv
 from .errors import DataError
 from .tables import TYPES, Column, Exported, Joined, Results, collect
@@ -20,6 +21,7 @@ _TABLE = re.compile(r"[a-z0-9_]+")
 _COMMAND = re.compile(r"[a-z0-9-]+")
 
 
+@keywords
 def load(folder, frames: bool = False, strict: bool = True) -> Results:
     """Every result below `folder`, joined: a dict of COMMAND_TABLE.
 
@@ -48,7 +50,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         except DataError as error:
             if strict:
                 raise
-            warnings.warn(f"left out: {error}", stacklevel=2)
+            warnings.warn(f"left out: {error}", stacklevel=3)  # of the caller of `checked`
             results.skipped.append(str(error))
             continue
         if one is None:

@@ -236,6 +236,10 @@ ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, POSITIONS, 
 
 FUNCTIONS = """
 int szg_version_number(void);
+const char *szg_backend_blas(void);
+const char *szg_backend_blas_core(void);
+const char *szg_backend_blas_remedy(void);
+const char *szg_backend_simd(void);
 szg_status szg_context_open(const szg_context_options *options, szg_context **out);
 void szg_context_close(szg_context **context);
 const char *szg_context_message(const szg_context *context);

@@ -1,9 +1,11 @@
 """The shared library libszego by ctypes: where it is, contexts, Ctrl-C. The GIL is released while it runs."""
+import _ctypes
 import contextlib
 import ctypes
 import os
 import threading
 import time
+import warnings
 from typing import Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import layout
@@ -38,6 +40,7 @@ def library() -> ctypes.CDLL:
     with _loading:
         if _library is None:
             _library = _load()
+            _warn_of_kernels(_library)
         return _library
 
 
@@ -76,6 +79,43 @@ def _check_version(loaded: ctypes.CDLL, path: str) -> None:
 
 def _version(number: int) -> str:
     return f"{number // 10**6}.{number // 1000 % 1000}.{number % 1000}"
+
+
+# ---- OpenBLAS's kernels -------------------------------------------------------------------------
+
+_CORE = "OPENBLAS_CORETYPE"  # OpenBLAS reads it while it is loaded
+
+
+def _openblas_is_there() -> bool:
+    """Whether the process has loaded the system's OpenBLAS. That of NumPy's wheel is another library."""
+    try:
+        ctypes.CDLL("libopenblas.so.0", mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return False
+    return True
+
+
+def choose_kernels() -> None:
+    """Sets OPENBLAS_CORETYPE where OpenBLAS does not know the processor, as the program does. The library, which
+    knows the rule, is loaded to ask it and then unloaded. NumPy comes afterwards: Debian's loads the same OpenBLAS."""
+    if _CORE in os.environ or _openblas_is_there():
+        return
+    try:
+        asked = _load()
+    except LibraryError:  # the first call will say so
+        return
+    remedy = asked.szg_backend_blas_remedy()
+    if remedy:
+        os.environ[_CORE] = remedy.decode()
+        _ctypes.dlclose(asked._handle)  # pylint: disable=protected-access
+
+
+def _warn_of_kernels(loaded: ctypes.CDLL) -> None:
+    remedy = loaded.szg_backend_blas_remedy()
+    if remedy:
+        warnings.warn(f"OpenBLAS was loaded before szego and does not know this processor: it computes with its "
+                      f"kernels for {loaded.szg_backend_blas_core().decode()}, several times slower. Import szego "
+                      f"first, or set {_CORE}={remedy.decode()} before Python starts", RuntimeWarning, stacklevel=2)
 
 
 # ---- Contexts -----------------------------------------------------------------------------------

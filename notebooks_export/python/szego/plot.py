@@ -12,18 +12,19 @@ SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: w
 Where a figure leaves lines or panels out, a warning says how many.
 """
 import warnings
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, Iterable, List, Optional, Sequence
 
 import numpy as np
 
-from .errors import ArgumentError, SzegoError
+from .arguments import unknown_keyword
+from .errors import ArgumentError, MissingPackageError, SzegoError
 from .results import Contraction, Range, Spectrum, Symbol
 
 try:
     from matplotlib.axes import Axes
     from . import figures
 except ImportError as _error:
-    raise SzegoError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
+    raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
            "heads", "kernel", "lemma", "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
@@ -177,14 +178,13 @@ def _columns(table) -> dict:
     return made
 
 
-def _chosen(tables: dict, where: dict) -> dict:
-    """The rows that COLUMN=VALUE chooses, of every table that has the column."""
+def _chosen(tables: dict, where: dict, own: Iterable[str]) -> dict:
+    """The rows that COLUMN=VALUE chooses, of every table that has the column; `own`: keywords of the figure."""
     for name, wanted in where.items():
         having = [of for of, rows in tables.items() if name in rows]
         if not having:
             there = sorted({column for rows in tables.values() for column in rows})
-            raise ArgumentError(f"{name}=: no column of {', '.join(tables)}; there are {', '.join(there)}",
-                                "SZG_EINVAL")
+            raise unknown_keyword(", ".join(tables), name, [*own, *there])
         words = [str(one) for one in (wanted if isinstance(wanted, (list, tuple, range, np.ndarray)) else [wanted])]
         tables = {of: figures.where(rows, name, *words) if of in having else rows for of, rows in tables.items()}
     return tables
@@ -209,7 +209,7 @@ def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequen
         raise SzegoError(f"{figure.__name__}: nothing to draw: no rows of {' or '.join(needs)}")
     options.update({"column": _column(tables, needs, options["column"])} if "column" in options else {})
     try:
-        axes = figure(_chosen(tables, where), ax, **options)
+        axes = figure(_chosen(tables, where, options), ax, **options)
     except figures.FigureError as error:
         raise ArgumentError(f"{figure.__name__}: {error}", "SZG_EINVAL") from None
     if not axes:

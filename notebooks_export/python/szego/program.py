@@ -1,11 +1,15 @@
 """Runs the program and reads its JSON."""
+import functools
 import os
+import re
 import shutil
 import subprocess
-from typing import Dict, List
+from typing import Dict, Iterable, List, Optional
 
-from .errors import DataError, ProgramError
-from .folders import read_json
+from .arguments import keywords, text, unknown_keyword
+from . import native
+from .errors import ArgumentError, DataError, ProgramError
+from .folders import load, read_json
 from .tables import TYPES, Column, Joined, Results, collect
 
 
@@ -20,19 +24,77 @@ def program() -> str:
     return found
 
 
+@keywords
+def info() -> Dict[str, Optional[str]]:
+    """What computes in this process: the library and its version, commit, blas, simd, core (OpenBLAS's kernels) and
+    core_remedy: None, or the OPENBLAS_CORETYPE that OpenBLAS needs to use this processor's instructions."""
+    library = native.library()
+    asked = {"version": "szg_version", "commit": "szg_commit", "blas": "szg_backend_blas", "simd": "szg_backend_simd",
+             "core": "szg_backend_blas_core", "core_remedy": "szg_backend_blas_remedy"}
+    return {"library": library._name,  # pylint: disable=protected-access
+            **{name: text(getattr(library, function)()) for name, function in asked.items()}}
+
+
+@keywords
 def run(*arguments, frames: bool = False) -> Results:
     """One command, `szego.run("symbol", "--pe", "alibi:heads=8")`: its tables as load() gives them,
-    `result` always ".". A failure raises ProgramError with the exit code and what the program said."""
-    command = [program(), *map(str, arguments), "--format", "json", "--quiet"]
+    `result` always ".". A failure raises ProgramError with the exit code and what the program said.
+
+    With "-o", "DIR/" the program writes the folder, and its tables are those of `load`: a folder has more of them."""
+    folder = _output(list(map(str, arguments)))
+    command = [program(), *map(str, arguments), *([] if folder else ["--format", "json"]), "--quiet"]
+    done = _done(command)
+    return load(folder, frames) if folder else _results(read_json(done.stdout, "szego --format json"), frames)
+
+
+def _output(words: List[str]) -> Optional[str]:
+    """The folder that the option -o names; None: there is no such option."""
+    path = None
+    for word, following in zip(words, [*words[1:], ""]):
+        if word == "--":
+            break
+        found = re.fullmatch(r"-q?o(.+)?|--ou[a-z]*(?:=(.*))?", word, re.DOTALL)
+        if found:
+            path = next((one for one in found.groups() if one is not None), following)
+    if path is not None and not (path.endswith("/") or os.path.isdir(path)):
+        raise ArgumentError(f"-o {path}: run() answers the tables: leave -o out, or name a folder, which ends in /, to "
+                            "keep the files too", "SZG_EINVAL")
+    return path
+
+
+def _done(command: List[str]) -> subprocess.CompletedProcess:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
         raise ProgramError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise ProgramError(f"szego {' '.join(command[1:-3])}: exit code {done.returncode}: {said}",
+        words = [word for word in command[1:] if word not in ("--format", "json", "--quiet")]
+        raise ProgramError(f"szego {' '.join(words)}: exit code {done.returncode}: {said}",
                            done.returncode, said)
-    return _results(read_json(done.stdout, "szego --format json"), frames)
+    return done
+
+
+@functools.lru_cache
+def _options(path: str, command: str) -> List[str]:
+    """The command's options as keywords, from its own help."""
+    said = _done([path, command, "--help"]).stdout.decode("utf-8", "replace")
+    found = re.findall(r"^ {2,6}(?:-\w, )?--([\w-]+)", said, re.MULTILINE)  # texts are indented further
+    return [name.replace("-", "_") for name in found if name not in ("format", "help", "usage")]
+
+
+def chosen(options: Dict[str, object], own: Iterable[str]) -> Dict[str, object]:
+    """Those options of `szego spectrum` that say something: None and False leave one out. KeywordError: the command
+    has no such option. own: the function's keywords, for the nearest one."""
+    if set(options) <= {"all", "frames"}:
+        return {name: value for name, value in options.items() if value is not None}
+    known = _options(program(), "spectrum")
+    for name, value in options.items():
+        if name not in known and name != "frames":
+            raise unknown_keyword("spectrum", name, [*(one for one in own if one != "options"), *known])
+        if isinstance(value, (list, tuple)) and not value:
+            raise ArgumentError(f"{name}={value!r}: the list is empty; leave the option out", "SZG_EINVAL")
+    return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
 def spectrum(pe: str, n: int, frames: bool = False, **options) -> Results:
@@ -43,7 +105,7 @@ def spectrum(pe: str, n: int, frames: bool = False, **options) -> Results:
     """
     arguments: List[object] = ["spectrum", "--pe", pe, "-n", n]
     for name, value in options.items():
-        option = ("-" if len(name) == 1 else "--") + name.replace("_", "-")
+        option = "--" + name.replace("_", "-")
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if one is not False and one is not None:
                 arguments += [option] if one is True else [option, one]

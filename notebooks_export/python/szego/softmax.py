@@ -9,7 +9,7 @@ from typing import Optional, Sequence
 import numpy as np
 
 from . import layout, native
-from .arguments import enum, flag, integer
+from .arguments import enum, flag, integer, keywords
 from .compute import _logits
 from .display import Shown
 from .errors import ArgumentError
@@ -56,6 +56,7 @@ class LogitsStatistics(Shown):
                 f"entropy {self.entropy_mean:.6g}, first token {self.first_share:.6g}>")
 
 
+@keywords
 def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: int = 0, causal: bool = False,
                       unscaled: bool = False, soft_cap: Optional[float] = None, sinks: Sequence[int] = (),
                       sink_logit: Optional[float] = None, threads: Optional[int] = None) -> LogitsStatistics:

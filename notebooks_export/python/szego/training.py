@@ -15,7 +15,7 @@ from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Uni
 import numpy as np
 
 from . import layout, native
-from .arguments import asarray, flag, integer, path as as_path, text
+from .arguments import asarray, flag, integer, keywords, path as as_path, text
 from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
@@ -104,6 +104,7 @@ class CapturedStep:
                 f"{len(self.heads)} heads>")
 
 
+@keywords
 def train(config: Config = None, *, data=None, folder=None, seed: int = 0,
           callback: Optional[Callable[[CapturedStep], object]] = None, resume: bool = False,
           overrides: Optional[Mapping] = None, threads: Optional[int] = None) -> Trained:
