@@ -41,7 +41,7 @@ const struct argp_option shared_argp_options[] = {
      100},
     {"columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
      "columns of a table on the screen (default: those that fit into the width)", 100},
-    {"wide", KEY_WIDE, NULL, 0, "every column of a table on the screen, on lines of any length",
+    {"wide", KEY_WIDE, NULL, 0, "every column of a table on the screen; rows longer than the line have a line a column",
      100},
     {"notes", KEY_NOTES, NULL, 0, "print the notes below a table on the screen", 100},
     {"backend", KEY_BACKEND, "NAME", 0,
