@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "train/ablation/ablation.h"
+#include "train/run/train.h"
 #include "base/memory.h"
 
 #include "command.h"
@@ -11,14 +12,15 @@
 enum { KEY_CHECKPOINT = 0x300, KEY_CONFIG, KEY_DATA, KEY_SPLIT, KEY_METHOD, KEY_BATCH };
 
 typedef struct ablate_options {
-    text_list checkpoints;
+    text_list checkpoints, runs; /* as named; each run of a folder of runs, owned */
     const char *config, *data, *split, *method;
     int64_t batch;
 } ablate_options;
 
 static const struct argp_option options[] = {
     {"checkpoint", KEY_CHECKPOINT, "PATH", 0,
-     "a checkpoint or a run's folder; several are ablated in turn, operands too; runs of one "
+     "a checkpoint, a run's folder, or a folder of runs; several are ablated in turn, operands "
+     "too; runs of one "
      "encoding and task count as seeds of one experiment",
      0},
     {"config", KEY_CONFIG, "FILE", 0,
@@ -79,9 +81,37 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     }
 }
 
+static szg_status add_run(szg_context *context, const char *run, void *user) {
+    text_list *list = user;
+    char *path;
+    SZG_TRY(szgi_memory_regrow(context, &list->value, list->count, list->count + 1,
+                               sizeof *list->value));
+    SZG_TRY(szgi_memory_copy_text(context, run, &path));
+    list->value[list->count++] = path;
+    return SZG_OK;
+}
+
+/* A folder of runs stands for each of them. `out` owns its texts. */
+static szg_status expand(szg_context *context, const text_list *named, text_list *out) {
+    for (int64_t i = 0; i < named->count; i++) {
+        int64_t before = out->count;
+        SZG_TRY(szgi_checkpoint_runs(context, named->value[i], add_run, out));
+        if (out->count == before)
+            SZG_TRY(add_run(context, named->value[i], out));
+    }
+    return SZG_OK;
+}
+
+static void close_list(text_list *list) {
+    for (int64_t i = 0; i < list->count; i++)
+        szgi_memory_free((void *)list->value[i]);
+    szgi_memory_free(list->value);
+}
+
 static void release(command_call *call) {
     ablate_options *own = call->own;
     szgi_memory_free(own->checkpoints.value);
+    close_list(&own->runs);
 }
 
 /* What all checkpoints have in common, and what each gave. */
@@ -101,7 +131,7 @@ typedef struct ablate_job {
 static szg_status ablate_one(command_call *call, ablate_job *job, int64_t index) {
     const ablate_options *own = call->own;
     szg_ablation_subject *subject = &job->subject[index];
-    job->source.checkpoint = own->checkpoints.value[index];
+    job->source.checkpoint = own->runs.value[index];
     SZG_TRY(szg_ablation_subject_open(call->context, &job->source, subject));
     job->settings[index] = *szgi_model_settings(subject->model);
     job->run[index] = (configured_run){subject->run, &job->settings[index]};
@@ -142,8 +172,8 @@ static szg_status check_distinct(szg_context *context, const text_list *runs) {
 static szg_status run_job(command_call *call, ablate_job *job) {
     const ablate_options *own = call->own;
     szg_context *context = call->context;
-    int64_t count = own->checkpoints.count;
-    SZG_TRY(check_distinct(context, &own->checkpoints));
+    int64_t count = own->runs.count;
+    SZG_TRY(check_distinct(context, &own->runs));
     SZG_TRY(szgi_memory_alloc(context, count, &job->subject));
     SZG_TRY(szgi_memory_alloc(context, count, &job->result));
     SZG_TRY(szgi_memory_alloc(context, count, &job->results));
@@ -164,7 +194,7 @@ static szg_status run_job(command_call *call, ablate_job *job) {
 }
 
 static void close_job(const ablate_options *own, ablate_job *job) {
-    for (int64_t i = 0; job->result && i < own->checkpoints.count; i++)
+    for (int64_t i = 0; job->result && i < own->runs.count; i++)
         szg_ablation_close(&job->result[i]);
     szgi_memory_free(job->subject);
     szgi_memory_free(job->result);
@@ -177,7 +207,7 @@ static void close_job(const ablate_options *own, ablate_job *job) {
 }
 
 static szg_status run(command_call *call) {
-    const ablate_options *own = call->own;
+    ablate_options *own = call->own;
     ablate_job job = {.source = {SZG_INIT(szg_ablation_source)},
                       .options = {SZG_INIT(szg_ablation_options), .batch = own->batch}};
     if (own->method)
@@ -188,7 +218,9 @@ static szg_status run(command_call *call) {
     }
     job.source.data = own->data;
     job.source.whole = own->split && strcmp(own->split, "all") == 0;
-    szg_status status = run_job(call, &job);
+    szg_status status = expand(call->context, &own->checkpoints, &own->runs);
+    if (status == SZG_OK)
+        status = run_job(call, &job);
     close_job(own, &job);
     return status;
 }

@@ -32,8 +32,10 @@ static const struct argp_option options[] = {
      "steps that train:*:step and train:*:capture count on a GPU (default 200)", 0},
     {"limit", KEY_LIMIT, "SECONDS", 0,
      "time limit of each item; the run continues with the next one (default: that of --list)", 0},
-    {"no-rival", KEY_ALONE, NULL, 0, "without PyTorch and NumPy, and spectra on a GPU without the cpu", 0},
-    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch or NumPy writes to standard error", 0},
+    {"no-rival", KEY_ALONE, NULL, 0,
+     "without PyTorch and NumPy, and spectra on a GPU without the cpu", 0},
+    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch or NumPy writes to standard error",
+     0},
     {0},
 };
 
@@ -153,7 +155,8 @@ static szg_status keep_row(szg_context *context, void *user, const szg_table *ta
 /* FOLDER/bench.partial.csv, or FILE.partial.csv. */
 static szg_status name_partial(szg_context *context, const char *output, sink *to) {
     size_t length = strlen(output);
-    bool slash = length > 0 && output[length - 1] == '/', folder = szgi_path_is_folder(output);
+    bool slash = length > 0 && output[length - 1] == '/',
+         folder = szgi_result_form_of(output) == SZGI_RESULT_FOLDER;
     if (folder)
         SZG_TRY(szgi_folder_create(context, output));
     int wanted = snprintf(to->path, sizeof to->path, "%s%s.partial.csv", output,

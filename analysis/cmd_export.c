@@ -78,7 +78,7 @@ static szg_status choose_path(command_call *call, char **out) {
     }
     bool folder = strcmp(ending, "/") == 0;
     bool named = strlen(path) > strlen(ending) && szgi_path_ends(path, ending);
-    if (folder ? szgi_path_is_folder(path) : named)
+    if (folder ? szgi_result_form_of(path) == SZGI_RESULT_FOLDER : named)
         return szgi_memory_copy_text(call->context, path, out);
     return szgi_fail(call->context, SZG_EINVAL, "output %s: end it in %s for --to %s%s", path,
                      ending, own->form->name, folder ? ", which writes a folder" : "");

@@ -38,7 +38,7 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 static szg_status name_page(command_call *call, const char *given, char **out) {
     size_t length = strlen(given);
     bool ends_in_slash = length > 0 && given[length - 1] == '/';
-    bool folder = szgi_path_is_folder(given);
+    bool folder = szgi_result_form_of(given) == SZGI_RESULT_FOLDER;
     if (!folder && !szgi_path_ends(given, ".html"))
         return szgi_fail(call->context, SZG_EINVAL,
                          "output %s: end it in .html, or in / for report.html in a folder", given);

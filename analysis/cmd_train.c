@@ -105,12 +105,20 @@ static void add_override(train_options *own, struct argp_state *state, const cha
     parse_text(state, text, &own->overrides);
 }
 
+/* Digits and no key: one more member of the list before the comma. */
+static bool is_member(const char *text) {
+    size_t length = strcspn(text, ",");
+    return length > 0 && strspn(text, "0123456789-+") >= length;
+}
+
 /* every=50,layers=0+1: one key of the section `capture` a comma. */
 static void parse_capture(train_options *own, struct argp_state *state, const char *text) {
     char key[64];
     bool every = false;
     for (const char *at = text; *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ","), name = strcspn(at, "=");
+        while (at[length] && is_member(at + length + 1)) /* layers=0,1 */
+            length += 1 + strcspn(at + length + 1, ",");
         if (name == 0 || name >= length || name > 32)
             argp_error(state, "--capture: '%s' is not KEY=VALUE,...", SHOWN(text));
         every = every || strncmp(at, "every=", 6) == 0;

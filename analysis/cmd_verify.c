@@ -89,6 +89,9 @@ static szg_status run_check(command_call *call) {
     SZG_TRY(szg_certificates_check(call->context, own->check, &checks, &refused));
     int64_t count = szg_table_rows(checks);
     szg_status status = output_tables(call, 1, (szg_table * *[]){&checks}, "checks");
+    if (status == SZG_OK)
+        szgi_say(call->context, SZG_NOTE, "%s: %lld of %lld confirmed", own->check,
+                 (long long)(count - refused), (long long)count);
     if (status == SZG_OK && refused > 0)
         status = szgi_fail(call->context, SZG_ENOCONV, "%s: %lld of %lld certificates are refused",
                            own->check, (long long)refused, (long long)count);

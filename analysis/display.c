@@ -14,17 +14,20 @@
 enum { ROWS_SHOWN = 100 };
 
 #define NAMED(table, priority, name, heading, symbols)                                             \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, heading, symbols, NULL, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_CELL, priority, heading, symbols, NULL, NULL, NULL, NULL, NULL},
 #define CELL(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
+#define EMPTY(table, priority, name, stands_for)                                                   \
+    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL, stands_for},
 #define WORD(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_WORD, priority, #name, NULL, NULL, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_WORD, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
 #define PROSE(table, priority, name)                                                               \
-    {#table, #name, SZGI_DISPLAY_PROSE, priority, #name, NULL, NULL, NULL, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_PROSE, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
 #define RANGE(table, priority, name, lower, upper)                                                 \
-    {#table, #name, SZGI_DISPLAY_RANGE, priority, #name, NULL, #lower, #upper, NULL, NULL},
+    {#table, #name, SZGI_DISPLAY_RANGE, priority, #name, NULL, #lower, #upper, NULL, NULL, NULL},
 #define BOUND(table, priority, name, heading, symbols, lower, upper, where, is)                    \
-    {#table, #name, SZGI_DISPLAY_RANGE, priority, heading, symbols, #lower, #upper, #where, #is},
+    {#table, #name, SZGI_DISPLAY_RANGE, priority, heading, symbols, #lower, #upper, #where,        \
+     #is,    NULL},
 static const szgi_display_column list[] = {
 #include "display.def"
 };
@@ -58,15 +61,16 @@ static bool wants_colour(void) {
 
 szg_status display_print(command_call *call, const szg_result *result) {
     const shared_options *shared = &call->shared;
-    const szgi_display how = {.list = list,
-                              .count = sizeof list / sizeof *list,
-                              .colours = wants_colour() ? colours : NULL,
-                              .width = shared->wide ? 0 : terminal_width(STDOUT_FILENO),
-                              .rows = ROWS_SHOWN,
-                              .wide = shared->wide,
-                              .columns = shared->columns,
-                              .notes = shared->notes,
-                              .unicode = display_has_unicode(),
-                              .options = true};
+    const szgi_display how = {
+        .list = list,
+        .count = sizeof list / sizeof *list,
+        .colours = wants_colour() ? colours : NULL,
+        .width = shared->wide && !isatty(STDOUT_FILENO) ? 0 : terminal_width(STDOUT_FILENO),
+        .rows = ROWS_SHOWN,
+        .wide = shared->wide,
+        .columns = shared->columns,
+        .notes = shared->notes,
+        .unicode = display_has_unicode(),
+        .options = true};
     return szgi_result_show(call->context, result, &how, stdout);
 }

@@ -35,15 +35,16 @@ enum {
 
 const struct argp_option shared_argp_options[] = {
     {"output", 'o', "PATH", 0,
-     "write results to PATH: DIR/ gets a CSV file for each table and manifest.json; FILE.csv, "
+     "write results to PATH: a folder (DIR/, or a name without a point) gets a CSV file for each "
+     "table and manifest.json; FILE.csv, "
      "FILE.json and FILE.npy are one file",
      100},
     {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
      100},
     {"columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
      "columns of a table on the screen (default: those that fit into the width)", 100},
-    {"wide", KEY_WIDE, NULL, 0, "every column of a table on the screen, on lines of any length",
-     100},
+    {"wide", KEY_WIDE, NULL, 0,
+     "every column of a table on the screen; rows longer than the line have a line a column", 100},
     {"notes", KEY_NOTES, NULL, 0, "print the notes below a table on the screen", 100},
     {"backend", KEY_BACKEND, "NAME", 0,
      "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; cuda:tf32 "

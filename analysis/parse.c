@@ -3,12 +3,33 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/memory.h"
 
 #include "command.h"
+
+/* 8k is 8000 to some and 8192 to others: neither is taken. */
+static void refuse_suffix(struct argp_state *state, const char *option, const char *text,
+                          const char *end) {
+    static const char letters[] = "kmg";
+    char *after;
+    long long number = strtoll(text, &after, 10);
+    const char *letter = *end ? strchr(letters, *end | 0x20) : NULL;
+    if (after != end || !letter || number <= 0 || number > INT64_MAX >> 30 ||
+        (end[1] && strcasecmp(end + 1, "i") != 0))
+        return;
+    int power = (int)(letter - letters) + 1;
+    long long thousands = number;
+    for (int i = 0; i < power; i++)
+        thousands *= 1000;
+    if (end[1])
+        argp_error(state, "%s: '%s': write %lld", option, SHOWN(text), number << 10 * power);
+    argp_error(state, "%s: '%s' may be %lld or %lld: write the number", option, SHOWN(text),
+               thousands, number << 10 * power);
+}
 
 int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
                       int64_t most) {
@@ -22,6 +43,8 @@ int64_t parse_integer(struct argp_state *state, const char *option, const char *
         whole = *end == 0 && fabs(number) <= 0x1p53 && number == floor(number);
         value = whole ? (long long)number : 0;
     }
+    if (!whole)
+        refuse_suffix(state, option, text, text + strspn(text, "0123456789"));
     if (!whole || value < least || value > most)
         argp_error(state, "%s: '%s' is not an integer in %" PRId64 " .. %" PRId64 "%s", option,
                    SHOWN(text), least, most, value > most ? ": use a smaller number" : "");

@@ -67,6 +67,7 @@ static void print_keys(FILE *stream) {
 /* The columns that tables show on a screen, each once. */
 static void print_columns(FILE *stream) {
 #define CELL(table, priority, column) #column,
+#define EMPTY(table, priority, column, stands_for) #column,
 #define WORD(table, priority, column) #column,
 #define PROSE(table, priority, column) #column,
 #define NAMED(table, priority, column, heading, unicode) #column,
@@ -76,6 +77,7 @@ static void print_columns(FILE *stream) {
 #include "display.def"
     };
 #undef CELL
+#undef EMPTY
 #undef WORD
 #undef PROSE
 #undef NAMED

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* "0-7+12" of `count` things called `what`; NULL: all. */
+/* "0-7+12" or "0,2" of `count` things called `what`; NULL: all. */
 static szg_status choose(szg_context *context, const szg_checkpoint *checkpoint, const char *what,
                          const char *list, int64_t count, bool *chosen) {
     for (int64_t i = 0; i < count; i++)
@@ -13,7 +13,8 @@ static szg_status choose(szg_context *context, const szg_checkpoint *checkpoint,
     bool more = list;
     for (const char *at = list; more; at++) {
         int64_t first, last;
-        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+') || last < first)
+        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+' && *at != ',') ||
+            last < first)
             return szgi_fail(context, SZG_EINVAL,
                              "%ss '%s': a list such as 0-3 or 0+2+5 is needed, counted from 0",
                              what, SHOWN(list));

@@ -29,8 +29,10 @@ static bool within(const szgi_key *key, double number) {
 }
 
 static szg_status out_of_range(const key_place *at) {
-    return szgi_fail(at->context, SZG_EINVAL, "%s: %s=%.80s is outside its range %.17g .. %.17g",
-                     at->owner, at->key->name, at->kept->text, at->key->min, at->key->max);
+    return szgi_fail(at->context, SZG_EINVAL,
+                     "%s: %s=%.80s is outside its range %.17g .. %.17g%s%s", at->owner,
+                     at->key->name, at->kept->text, at->key->min, at->key->max,
+                     at->key->doc ? ": " : "", at->key->doc ? at->key->doc : "");
 }
 
 static szg_status keep_text(const key_place *at, const char *text, size_t length) {

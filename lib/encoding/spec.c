@@ -27,12 +27,52 @@ static void add_name(name_list *names, const char *name) {
         names->used += (size_t)length;
 }
 
+static bool same_word(const char *word, const char *text, size_t length) {
+    return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
+static int64_t find_key(const szgi_spec_class *class, const char *key, size_t length) {
+    for (int64_t i = 0; i < class->keys; i++)
+        if (same_word(class->key[i].name, key, length))
+            return i;
+    return -1;
+}
+
+enum { OTHER_WORD = 128 };
+
+/* What a value of a key or another program's name for a key is here: "scaling=yarn" for yarn, dim
+ * for head_dim. False: `out` is empty, as the class knows no such word. */
+static bool other_word(const szgi_spec_class *class, const char *text, size_t length,
+                       char out[OTHER_WORD]) {
+    static const char *const names[][2] = {
+        {"rope_theta", "base"}, {"head_dim", "dim"},    {"d_head", "dim"},
+        {"n_heads", "heads"},   {"num_heads", "heads"}, {"num_attention_heads", "heads"}};
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (same_word(names[i][0], text, length) &&
+            find_key(class, names[i][1], strlen(names[i][1])) >= 0)
+            return snprintf(out, OTHER_WORD, "%s", names[i][1]) > 0;
+    for (int64_t i = 0; i < class->keys && length > 3; i++)
+        for (const char *word = class->key[i].choices; word && *word;) {
+            size_t size = strcspn(word, "|");
+            if (size == length && memcmp(word, text, length) == 0)
+                return snprintf(out, OTHER_WORD, "%s=%.*s", class->key[i].name, (int)size, word) >
+                       0;
+            word += size + (word[size] != 0);
+        }
+    return false;
+}
+
 static szg_status unknown_name(szg_context *context, const char *what,
                                const szgi_spec_class *const *classes, int64_t count,
                                const char *text, size_t length) {
     name_list known = {0};
     szgi_suggestion near = szgi_suggest_begin(text, length);
     for (int64_t i = 0; i < count; i++) {
+        char other[OTHER_WORD];
+        if (other_word(classes[i], text, length, other))
+            return szgi_fail(context, SZG_EINVAL, "%s \"%.*s\" is unknown: did you mean %s:%s?",
+                             what, (int)length, text, classes[i]->name, other);
         add_name(&known, classes[i]->name);
         szgi_suggest(&near, classes[i]->name, strlen(classes[i]->name));
     }
@@ -44,6 +84,7 @@ static szg_status unknown_name(szg_context *context, const char *what,
 static szg_status unknown_key(szg_context *context, const szgi_spec_class *class, const char *key,
                               size_t length) {
     name_list known = {0};
+    char other[OTHER_WORD];
     szgi_suggestion near = szgi_suggest_begin(key, length);
     for (int64_t i = 0; i < class->keys; i++) {
         add_name(&known, class->key[i].name);
@@ -52,26 +93,18 @@ static szg_status unknown_key(szg_context *context, const szgi_spec_class *class
     if (class->keys == 0)
         return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: %s has no keys",
                          class->name, length > 64 ? 64 : (int)length, key, class->name);
+    if (other_word(class, key, length, other))
+        return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: did you mean %s?",
+                         class->name, (int)length, key, other);
     return szgi_fail(context, SZG_EINVAL, "%s: key \"%.*s\" is unknown: %s %s", class->name,
                      length > 64 ? 64 : (int)length, key,
                      SZGI_DID_YOU_MEAN(&near, "the known ones are"), known.text);
-}
-
-static bool same_word(const char *word, const char *text, size_t length) {
-    return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
 static int64_t find_class(const szgi_spec_class *const *classes, int64_t count, const char *name,
                           size_t length) {
     for (int64_t i = 0; i < count; i++)
         if (same_word(classes[i]->name, name, length))
-            return i;
-    return -1;
-}
-
-static int64_t find_key(const szgi_spec_class *class, const char *key, size_t length) {
-    for (int64_t i = 0; i < class->keys; i++)
-        if (same_word(class->key[i].name, key, length))
             return i;
     return -1;
 }
@@ -96,6 +129,26 @@ static szg_status place_of(szg_context *context, const szgi_spec *spec, const ch
     return SZG_OK;
 }
 
+/* A second key within a value, "64 base=500" or "64:base=500", lacks its comma. A path may hold
+ * anything. */
+static szg_status check_comma(szg_context *context, const szgi_spec_class *class,
+                              const szgi_key *key, const char *value, size_t length) {
+    const char *equals = memchr(value, '=', length);
+    if (!equals || key->type == SZGI_KEY_TEXT)
+        return SZG_OK;
+    const char *name = equals;
+    while (name > value && (name[-1] == '_' || (name[-1] >= 'a' && name[-1] <= 'z')))
+        name--;
+    if (name == value || find_key(class, name, (size_t)(equals - name)) < 0)
+        return SZG_OK;
+    size_t first = (size_t)(name - value);
+    while (first > 0 && strchr(" \t:;/&", value[first - 1]))
+        first--;
+    return szgi_fail(context, SZG_EINVAL, "%s: %s=%.*s: a comma separates keys: write %s=%.*s,%.*s",
+                     class->name, key->name, length > 64 ? 64 : (int)length, value, key->name,
+                     (int)first, value, (int)(value + length - name), name);
+}
+
 /* Takes "key=value" of the given length. */
 static szg_status take_pair(szg_context *context, szgi_spec *spec, const char *pair,
                             size_t length) {
@@ -109,6 +162,7 @@ static szg_status take_pair(szg_context *context, szgi_spec *spec, const char *p
     size_t name = (size_t)(equals - pair);
     int64_t place;
     SZG_TRY(place_of(context, spec, pair, name, &place));
+    SZG_TRY(check_comma(context, class, &class->key[place], equals + 1, length - name - 1));
     SZG_TRY(szgi_key_read(context, class->name, &class->key[place], equals + 1, length - name - 1,
                           &spec->kept[place]));
     spec->kept[place].given = true;

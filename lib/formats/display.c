@@ -88,16 +88,6 @@ static void put_paragraph(const char *text, int width, FILE *stream) {
 
 /* ---- Rows ---- */
 
-/* Shortens a text to its column. Numbers always have the width that they need. */
-static void cut(const display_sheet *s, const display_column *column, char text[DISPLAY_CELL]) {
-    const char *mark = s->how->unicode ? "\u2026" : "...";
-    int room = column->width - (int)szgi_utf8_columns(mark);
-    if (column->kind == SZGI_DISPLAY_PROSE || (int)szgi_utf8_columns(text) <= column->width)
-        return;
-    size_t bytes = szgi_utf8_fit(text, room > 0 ? room : column->width);
-    strcpy(text + bytes, room > 0 && bytes + strlen(mark) < DISPLAY_CELL ? mark : "");
-}
-
 static const char *colour(const display_sheet *s, const display_column *column, const char *text) {
     if (column->kind == SZGI_DISPLAY_WORD && s->how->colours)
         for (const szgi_display_colour *at = s->how->colours; at->word; at++)
@@ -115,7 +105,7 @@ static void fill_box(const display_sheet *s, const display_column *column, int64
         szgi_display_cell(s, column, row, b->text);
         b->code = colour(s, column, b->text);
     }
-    cut(s, column, b->text);
+    szgi_display_shorten(s, column, row < 0 ? DISPLAY_CUT_END : column->cut, b->text);
 }
 
 static void put_rows(const display_sheet *s, box *boxes, FILE *stream) {
@@ -131,6 +121,31 @@ static void put_rows(const display_sheet *s, box *boxes, FILE *stream) {
             if (s->column[i].taken)
                 fill_box(s, &s->column[i], row, b++);
         put_boxes(boxes, b - boxes, stream);
+    }
+}
+
+/* A cell a line, its heading before it; empty cells have none. */
+static void put_upright(const display_sheet *s, box *boxes, FILE *stream) {
+    int names = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        fill_box(s, &s->column[i], -1, boxes);
+        names = (int)szgi_utf8_columns(boxes->text) > names ? (int)szgi_utf8_columns(boxes->text)
+                                                            : names;
+    }
+    int room = s->how->width - names - 2 * DISPLAY_GAP;
+    for (int64_t row = 0; row < s->rows; row++) {
+        if (s->rows > 1)
+            fprintf(stream, "%s  row %" PRId64 "\n", row ? "\n" : "", row + 1);
+        for (int64_t i = 0; i < s->count; i++) {
+            if (!szgi_display_has_cell(s, &s->column[i], row))
+                continue;
+            fill_box(s, &s->column[i], -1, &boxes[0]);
+            fill_box(s, &s->column[i], row, &boxes[1]);
+            boxes[0].width = names;
+            boxes[0].right = boxes[1].right = false;
+            boxes[1].width = room > names ? room : names;
+            put_boxes(boxes, 2, stream);
+        }
     }
 }
 
@@ -242,11 +257,14 @@ static szg_status put_sheet(szg_context *context, display_sheet *s, FILE *stream
     if (s->how->notes && groups > 0 && s->rows > 1) /* the notes name rows */
         s->margin = DISPLAY_GAP + digits(s->rows);
     SZG_TRY_GOTO(status, szgi_display_choose(context, s), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, s->count + 1, &boxes), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, s->count + 2, &boxes), done);
     szgi_display_fit(s);
+    SZG_TRY_GOTO(status, szgi_display_choose_cuts(context, s), done);
     fprintf(stream, "%s\n", szg_table_name(s->table));
     if (s->rows == 0)
         fputs("  no rows\n", stream);
+    else if (s->upright)
+        put_upright(s, boxes, stream);
     else
         put_rows(s, boxes, stream);
     if (s->how->notes)

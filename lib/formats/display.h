@@ -32,6 +32,7 @@ typedef struct szgi_display_column {
     const char *symbols;       /* the heading in Unicode; NULL: the same */
     const char *lower, *upper; /* of a range */
     const char *where, *is; /* shown in rows whose column `where` says `is` alone; NULL: in all */
+    const char *empty;      /* what an empty cell stands for, "all" say; NULL: it stays empty */
 } szgi_display_column;
 
 typedef struct szgi_display_colour {
@@ -44,7 +45,7 @@ typedef struct szgi_display {
     const szgi_display_colour *colours; /* ends with a NULL word; NULL: none */
     int width;           /* columns of a line; 0: lines are as long as they need to be */
     int64_t rows;        /* most rows of a table; 0: all. The rest is counted in a last line */
-    bool wide;           /* every column that has a value, whatever the width */
+    bool wide;           /* every column that has a value; rows longer than `width` upright */
     const char *columns; /* "a,b": these, in this order, whatever the width; NULL: by priority */
     bool notes;          /* print the notes; else they are counted */
     bool unicode;        /* symbols beyond ASCII are understood */

@@ -75,12 +75,18 @@ static bool has_cell(const display_sheet *s, const display_column *column, int64
     return said && strcmp(said, column->is) == 0;
 }
 
+bool szgi_display_has_cell(const display_sheet *s, const display_column *column, int64_t row) {
+    return column->empty || has_cell(s, column, row);
+}
+
 void szgi_display_cell(const display_sheet *s, const display_column *column, int64_t row,
                        char out[DISPLAY_CELL]) {
     int64_t at = column->at[0];
     out[0] = 0;
-    if (!has_cell(s, column, row))
+    if (!has_cell(s, column, row)) {
+        strcpy(out, column->empty ? column->empty : "");
         return;
+    }
     if (column->kind == SZGI_DISPLAY_RANGE)
         show_range(s, column, row, out);
     else if (column->kind == SZGI_DISPLAY_PROSE)
@@ -113,6 +119,7 @@ static bool resolve(const display_sheet *s, const szgi_display_column *record,
     out->at[0] = szg_table_find(s->table, range ? record->lower : record->name);
     out->at[1] = range ? szg_table_find(s->table, record->upper) : out->at[0];
     out->is = record->is;
+    out->empty = record->empty;
     out->where = record->is ? szg_table_find(s->table, record->where) : -1;
     return out->at[0] >= 0 && out->at[1] >= 0 && (!out->is || out->where >= 0);
 }
@@ -142,22 +149,24 @@ static bool is_name(const char *name, const char *text, size_t length) {
     return name && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-/* As what a column of the table is shown, whoever asks for it. */
-static szgi_display_kind kind_of(const display_sheet *s, const char *name) {
+/* The record of a column of the table, whoever asks for it; NULL: there is none. */
+static const szgi_display_column *record_of(const display_sheet *s, const char *name) {
     for (int64_t i = 0; i < s->how->count; i++) {
         const szgi_display_column *record = &s->how->list[i];
         if (is_of(record, s->table) && record->kind != SZGI_DISPLAY_RANGE &&
             is_name(record->name, name, strlen(name)))
-            return record->kind;
+            return record;
     }
-    return SZGI_DISPLAY_CELL;
+    return NULL;
 }
 
 /* The columns of the table itself, its note apart. */
 static void add_own(display_sheet *s) {
     for (int64_t i = 0; i < szg_table_columns(s->table); i++) {
         display_column column = own_column(s->table, i, SZGI_DISPLAY_FIRST);
-        column.kind = kind_of(s, column.heading);
+        const szgi_display_column *record = record_of(s, column.heading);
+        column.kind = record ? record->kind : SZGI_DISPLAY_CELL;
+        column.empty = record ? record->empty : NULL;
         if (i != s->note)
             add(s, &column);
     }
@@ -317,6 +326,7 @@ static void measure(display_sheet *s) {
             szgi_display_cell(s, column, row, text);
             width = at_least(width, (int)szgi_utf8_columns(text));
         }
+        column->longest = width;
         if (s->how->width > 0 && !s->how->wide && !s->how->columns &&
             column->kind != SZGI_DISPLAY_PROSE && is_text(s, column))
             width = at_most(width, MOST_TEXT);
@@ -379,7 +389,8 @@ static void take_further(display_sheet *s, int room) {
         }
 }
 
-/* All of them; prose gets what the line has left, or what it needs if lines have no end. */
+/* All of them; prose gets what the line has left, or what it needs if lines have no end. Where all
+ * columns are wanted and do not fit, each cell has a line. */
 static void take_all(display_sheet *s) {
     int64_t used = s->margin, prose = 0;
     for (int64_t i = 0; i < s->count; i++) {
@@ -391,6 +402,7 @@ static void take_all(display_sheet *s) {
         used += DISPLAY_GAP + column->width;
     }
     int room = used < s->how->width ? (int)(s->how->width - used) : 0;
+    s->upright = s->how->wide && !s->how->columns && s->how->width > 0 && used > s->how->width;
     for (int64_t i = 0; i < s->count && prose > 0; i++) {
         display_column *column = &s->column[i];
         if (column->kind != SZGI_DISPLAY_PROSE)

@@ -178,7 +178,8 @@ szgi_result_form szgi_result_form_of(const char *path) {
     for (int form = 0; form < SZGI_RESULT_FORMS; form++)
         if (endings[form] && szgi_path_ends(path, endings[form]))
             return (szgi_result_form)form;
-    return SZGI_RESULT_UNKNOWN;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return *name && !strchr(name, '.') ? SZGI_RESULT_FOLDER : SZGI_RESULT_UNKNOWN;
 }
 
 static szg_status check_form(szg_context *context, const char *path) {

@@ -81,6 +81,11 @@ double szgi_squares_error(int64_t n, double frobenius);
  * names; NULL for other methods. */
 const char *szgi_method_words(szg_method method);
 
+/* Whether an eigenvalue's `error` is small in a matrix of that norm. NaN: no. */
+static inline bool szgi_is_known(double error, double norm) {
+    return error <= 1e-10 * norm;
+}
+
 SZGI_END_DECLS
 
 #endif

@@ -69,7 +69,7 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_zero(szg_context *context, int64_t n,
 /* Whether an eigenvalue within `error` is told from its neighbours, the nearest of which is `gap`
  * away, in a matrix of that norm. NaN: no. */
 static inline bool szgi_is_resolved(double error, double gap, double norm) {
-    return error <= 1e-10 * norm && error <= gap / 10;
+    return szgi_is_known(error, norm) && error <= gap / 10;
 }
 
 /* Sorts in place. */

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/row.h"
 #include "base/table.h"
+#include "spectra/spectra.h"
 #include "summary/summary.h"
 
 #define EXTREMES(X)                                                                                \
@@ -14,7 +15,8 @@
     X(EXTREMES_N, "n", SZG_INTEGER, "order of the matrix")                                         \
     X(EXTREMES_END, "end", SZG_TEXT, "which end of the spectrum: least or largest")                \
     X(EXTREMES_INDEX, "index", SZG_INTEGER, "place at that end; 0: the outermost")                 \
-    X(EXTREMES_VALUE, "value", SZG_REAL, "the eigenvalue; empty where it is not resolved")         \
+    X(EXTREMES_VALUE, "value", SZG_REAL,                                                           \
+      "an eigenvalue to within `error`; empty where error exceeds 1e-10 of the norm")              \
     X(EXTREMES_ERROR, "error", SZG_REAL,                                                           \
       "an eigenvalue lies within this distance of the computed value")                             \
     X(EXTREMES_GAP, "gap", SZG_REAL, "distance to the nearest other computed value")               \
@@ -36,8 +38,11 @@ szg_status szg_extremes_table(szg_context *context, szg_table **out) {
     return status;
 }
 
-static void add_value(szgi_row *row, const szg_extreme *value) {
-    if (value->resolved)
+/* A value that is known but for its error is given, though a neighbour may be the same eigenvalue.
+ */
+static void add_value(szgi_row *row, const szg_extreme *value, double norm) {
+    bool known = value->resolved || szgi_is_known(value->error, norm);
+    if (known)
         szgi_row_real(row, EXTREMES_VALUE, value->value);
     if (!isnan(value->error))
         szgi_row_real(row, EXTREMES_ERROR, value->error);
@@ -46,12 +51,18 @@ static void add_value(szgi_row *row, const szg_extreme *value) {
     szgi_row_integer(row, EXTREMES_RESOLVED, value->resolved);
     if (!value->resolved)
         szgi_row_text(row, EXTREMES_NOTE,
-                      "not resolved: the error exceeds a tenth of the gap or 1e-10 of the norm");
+                      known ? "not resolved: an eigenvalue lies within the error of the value, but "
+                              "the error exceeds a tenth of the gap, so that two rows may be one "
+                              "eigenvalue"
+                            : "not resolved: the error exceeds 1e-10 of the norm");
 }
 
 static szg_status add_end(szg_context *context, szg_table *table, const szg_matrix_labels *labels,
                           const szg_extremes *extremes, bool largest) {
     const szg_extreme *values = largest ? extremes->largest : extremes->least;
+    double norm = extremes->count > 0
+                      ? fmax(fabs(extremes->least[0].value), fabs(extremes->largest[0].value))
+                      : NAN;
     for (int64_t i = 0; i < extremes->count; i++) {
         szgi_row row = szgi_row_add(context, table);
         szgi_row_text(&row, EXTREMES_SOURCE, labels->source);
@@ -60,7 +71,7 @@ static szg_status add_end(szg_context *context, szg_table *table, const szg_matr
         szgi_row_integer(&row, EXTREMES_N, extremes->n);
         szgi_row_text(&row, EXTREMES_END, largest ? "largest" : "least");
         szgi_row_integer(&row, EXTREMES_INDEX, i);
-        add_value(&row, &values[i]);
+        add_value(&row, &values[i], norm);
         if (i == 0) {
             szgi_row_real(&row, EXTREMES_LO, largest ? extremes->largest_lo : extremes->least_lo);
             szgi_row_real(&row, EXTREMES_HI, largest ? extremes->largest_hi : extremes->least_hi);

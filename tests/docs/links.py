@@ -14,6 +14,7 @@ MENTION = re.compile(r"(?<![\w./-])docs/[\w./-]*\w")
 NAME = re.compile(r"(?<![\w./*{}-])[\w-]+\.md\b")
 HEADING = re.compile(r"^#{1,6} +(.*?) *#*$", re.MULTILINE)
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+CONFIGURATION = re.compile(r"\bszego train ([\w./-]+\.json)\b")
 FOLDERS = ("analysis", "bench", "cuda", "docs", "examples", "fuzz", "include", "lib", "notebooks_export", "presets",
            "tests", "tools", "train")
 # What a test makes up, and where results will be.
@@ -61,6 +62,10 @@ def dead_mentions(root, path, pages):
     for name in sorted(set(MENTION.findall(text)) - ABSENT):
         if not (root / name).exists():
             yield f"{path.relative_to(root)} mentions {name}, which does not exist"
+    if path.suffix == ".md":
+        for name in sorted(set(CONFIGURATION.findall(text))):
+            if not (root / name).exists():
+                yield f"{path.relative_to(root)} trains {name}, which does not exist"
     for name in sorted(set(NAME.findall(text)) - pages):
         yield f"{path.relative_to(root)} mentions {name}: no page has that name"
 
@@ -94,9 +99,12 @@ def finds_what_is_dead():
             "```\n[not a link](nowhere.md)\n```\n<img src=\"none.png\">\n"
             "[d](#there) [e](a.md#four) [f](gone.md) [g](../../x)\n")
         (root / "docs/b.md").write_text("[a](a.md#one-two-three) [b](a.md#one-two-three-1) [c](a.md#one-two-three-2)\n")
+        (root / "docs/c.md").write_text("    szego train docs/x.json -o a/\n    szego train gone.json -o a/\n")
+        (root / "docs/x.json").write_text("{}")
         (root / "lib/x.c").write_text("/* docs/here.md, docs/old/page.md, here.md, there.md */\n")
         found = list(dead(root))
-    want = ["docs/b.md: a.md#one-two-three-2: there is no such heading", "docs/here.md: none.png: there is no such file",
+    want = ["docs/b.md: a.md#one-two-three-2: there is no such heading",
+            "docs/c.md trains gone.json, which does not exist", "docs/here.md: none.png: there is no such file",
             "docs/here.md: #there: there is no such heading", "docs/here.md: a.md#four: there is no such heading",
             "docs/here.md: gone.md: there is no such file", "docs/here.md: ../../x: outside the tree",
             "docs/here.md mentions gone.md: no page has that name", "docs/here.md mentions nowhere.md: no page has that name",

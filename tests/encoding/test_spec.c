@@ -68,6 +68,18 @@ static const struct {
     {"rope:dims=8", "key \"dims\" is unknown: did you mean dim? The known ones are dim, rotary, "
                     "heads, rotate, bands"},
     {"nope:dim=8", "nope has no keys"},
+    {"yarn", "\"yarn\" is unknown: did you mean rope:scaling=yarn?"},
+    {"rope:dim=8,yarn=4", "key \"yarn\" is unknown: did you mean scaling=yarn?"},
+    {"rope:head_dim=8", "key \"head_dim\" is unknown: did you mean dim?"},
+    {"rope:dim=8,rope_theta=500", "key \"rope_theta\" is unknown: did you mean base?"},
+    {"alibi:n_heads=8", "key \"n_heads\" is unknown: did you mean heads?"},
+    {"alibi:head_dim=8", "key \"head_dim\" is unknown: the known ones are"},
+    {"rope:theta=500", "outside its range 0 .. 3.1415926535897931: the angle of every pair per "
+                       "position in place of base"},
+    {"rope:dim=64 base=500", "a comma separates keys: write dim=64,base=500"},
+    {"rope:dim=64:base=500", "a comma separates keys: write dim=64,base=500"},
+    {"rope:scaling=yarn ; factor=8", "a comma separates keys: write scaling=yarn,factor=8"},
+    {"rope:dim=64 bose=500", "is not a whole number"},
     {"rope:dim=8,dim=8", "key dim is given twice"},
     {"rope:dim=7", "dim=7 is odd"},
     {"rope:rotary=3", "rotary=3 is odd"},

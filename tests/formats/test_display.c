@@ -16,19 +16,19 @@ static const szg_column columns[] = {{"source", SZG_TEXT, ""},    {"n", SZG_INTE
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static const szgi_display_column list[] = {
-    {"t", "source", SZGI_DISPLAY_CELL, 1, "source", NULL, NULL, NULL, NULL, NULL},
-    {"t", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
-    {"t", "rank", SZGI_DISPLAY_CELL, 2, "rank", NULL, NULL, NULL, NULL, NULL},
-    {"t", "least", SZGI_DISPLAY_CELL, 1, "least", "λ", NULL, NULL, NULL, NULL},
-    {"t", "certified", SZGI_DISPLAY_RANGE, 1, "certified", NULL, "lo", "hi", NULL, NULL},
-    {"t", "empty", SZGI_DISPLAY_CELL, 1, "empty", NULL, NULL, NULL, NULL, NULL},
-    {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL, NULL, NULL},
-    {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL, NULL, NULL},
-    {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
-    {"said", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL},
-    {"said", "note", SZGI_DISPLAY_PROSE, 1, "note", NULL, NULL, NULL, NULL, NULL},
-    {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL, NULL, NULL},
-    {"t", "some", SZGI_DISPLAY_RANGE, 9, "some", NULL, "lo", "hi", "verdict", "holds"},
+    {"t", "source", SZGI_DISPLAY_CELL, 1, "source", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "rank", SZGI_DISPLAY_CELL, 2, "rank", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "least", SZGI_DISPLAY_CELL, 1, "least", "λ", NULL, NULL, NULL, NULL, NULL},
+    {"t", "certified", SZGI_DISPLAY_RANGE, 1, "certified", NULL, "lo", "hi", NULL, NULL, NULL},
+    {"t", "empty", SZGI_DISPLAY_CELL, 1, "empty", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"said", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"said", "note", SZGI_DISPLAY_PROSE, 1, "note", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL, NULL, NULL, NULL},
+    {"t", "some", SZGI_DISPLAY_RANGE, 9, "some", NULL, "lo", "hi", "verdict", "holds", NULL},
 };
 enum { LISTED = sizeof list / sizeof *list };
 
@@ -78,8 +78,10 @@ __attribute__((noinline)) static char *show_status(const szg_result *result, szg
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    how.list = list;
-    how.count = LISTED;
+    if (!how.list) {
+        how.list = list;
+        how.count = LISTED;
+    }
     *status = szgi_result_show(test_context(), result, &how, stream);
     ck_assert_int_eq(fclose(stream), 0);
     return text;
@@ -322,13 +324,109 @@ END_TEST
 
 /* Every value, on lines of any length; what is empty takes no place. */
 START_TEST(wide_shows_every_column) {
-    check_shown(
-        two, 2, (szgi_display){.width = 40, .wide = true, .notes = true},
+    static const char rows[] =
         "t\n"
         "  #  source          n    least        lo       hi  rank  verdict  statement\n"
         "  1  rope:dim=64   512  22767.6  -2.98438  2.98438    64  holds    the first of two\n"
         "  2  kms          1024     -0.5  0.333333    1e+06     7  fails    another\n"
-        "  note, row 1: rounded\n");
+        "  note, row 1: rounded\n";
+    check_shown(two, 2, (szgi_display){.width = 0, .wide = true, .notes = true}, rows);
+    check_shown(two, 2, (szgi_display){.width = 83, .wide = true, .notes = true}, rows);
+}
+END_TEST
+
+/* Where a row is longer than the line, each cell has a line of its own. */
+START_TEST(wide_rows_stand_upright) {
+    check_shown(two, 2, (szgi_display){.width = 29, .wide = true, .notes = true},
+                "t\n"
+                "  row 1\n"
+                "  source     rope:dim=64\n"
+                "  n          512\n"
+                "  least      22767.6\n"
+                "  lo         -2.98438\n"
+                "  hi         2.98438\n"
+                "  rank       64\n"
+                "  verdict    holds\n"
+                "  statement  the first of two\n"
+                "\n"
+                "  row 2\n"
+                "  source     kms\n"
+                "  n          1024\n"
+                "  least      -0.5\n"
+                "  lo         0.333333\n"
+                "  hi         1e+06\n"
+                "  rank       7\n"
+                "  verdict    fails\n"
+                "  statement  another\n"
+                "  note, row 1: rounded\n");
+}
+END_TEST
+
+/* Texts that are too long keep the part in which they differ: at the end, in the middle, behind
+ * what all have in common, and where some of them fit. */
+START_TEST(long_texts_stay_apart) {
+    static const struct {
+        const char *text[4], *shown[4];
+    } all[] = {
+        {{"runs/rope-theta-10000/seed-1", "runs/rope-theta-10000/seed-2"},
+         {"runs/rope-t...1", "runs/rope-t...2"}},
+        {{"a/layer-0/attention/query.npy", "a/layer-1/attention/query.npy"},
+         {"a/layer-0/at...", "a/layer-1/at..."}},
+        {{"models/one/layer-0/query.npy", "models/one/layer-1/query.npy", "short"},
+         {"m...0/query.npy", "m...1/query.npy", "short"}},
+        {{"first-of-two-long-names-a", "first-of-two-long-names-b", "other-of-two-long-names-a",
+          "other-of-two-long-names-b"},
+         {"firs...-names-a", "firs...-names-b", "othe...-names-a", "othe...-names-b"}},
+        {{"the same text in both of the rows", "the same text in both of the rows"},
+         {"the same tex...", "the same tex..."}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        line lines[4];
+        int64_t count = 0;
+        for (; count < 4 && all[i].text[count]; count++) {
+            lines[count] = two[0];
+            lines[count].source = all[i].text[count];
+        }
+        szg_result *result = make(lines, count);
+        char *text = show(result, (szgi_display){.width = 29});
+        for (int64_t row = 0; row < count; row++)
+            ck_assert_msg(strstr(text, all[i].shown[row]), "%s is not in\n%s", all[i].shown[row],
+                          text);
+        free(text);
+        szg_result_close(&result);
+    }
+}
+END_TEST
+
+/* An empty cell that stands for something says so; a column that is all empty takes no place. */
+START_TEST(empty_cells_say_what_they_stand_for) {
+    static const szg_column own[] = {{"n", SZG_INTEGER, ""}, {"head", SZG_INTEGER, ""}};
+    static const szgi_display_column records[] = {
+        {"u", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
+        {"u", "head", SZGI_DISPLAY_CELL, 1, "head", NULL, NULL, NULL, NULL, NULL, "all"}};
+    for (int with = 0; with < 2; with++)
+        for (int wide = 0; wide < 2; wide++) {
+            szg_result *result;
+            szg_table *table;
+            ck_szg_ok(szg_result_open(test_context(), "test", &result));
+            ck_szg_ok(szg_table_open(test_context(), "u", own, 2, &table));
+            for (int64_t row = 0; row < 2; row++) {
+                ck_szg_ok(szg_table_add_row(test_context(), table));
+                ck_szg_ok(szg_table_set_integer(test_context(), table, "n", 7 + row));
+                if (with && row == 0)
+                    ck_szg_ok(szg_table_set_integer(test_context(), table, "head", 3));
+            }
+            ck_szg_ok(szg_result_add(test_context(), result, &table));
+            szg_status status;
+            char *text = show_status(
+                result, (szgi_display){.list = records, .count = 2, .width = 40, .wide = wide != 0},
+                &status);
+            ck_szg_ok(status);
+            ck_assert_str_eq(text,
+                             with ? "u\n  n  head\n  7     3\n  8   all\n" : "u\n  n\n  7\n  8\n");
+            free(text);
+            szg_result_close(&result);
+        }
 }
 END_TEST
 
@@ -481,6 +579,9 @@ TEST_FILE("display") {
     test_add(suite, "no_rows_and_some_rows", no_rows_and_some_rows);
     test_add(suite, "columns_that_are_asked_for", columns_that_are_asked_for);
     test_add(suite, "wide_shows_every_column", wide_shows_every_column);
+    test_add(suite, "wide_rows_stand_upright", wide_rows_stand_upright);
+    test_add(suite, "long_texts_stay_apart", long_texts_stay_apart);
+    test_add(suite, "empty_cells_say_what_they_stand_for", empty_cells_say_what_they_stand_for);
     test_add(suite, "formulas_are_set", formulas_are_set);
     test_add(suite, "notes_name_their_rows", notes_name_their_rows);
     test_add(suite, "tables_of_notes", tables_of_notes);

@@ -910,14 +910,18 @@ START_TEST(searches_can_be_cancelled) {
 }
 END_TEST
 
-/* What is not resolved has no value in the table, but its error. */
+/* A value with an error above 1e-10 of the norm has its error alone; one that is known and has a
+ * close neighbour is given with a note. The norm is 2: the errors lie on both sides of 2e-10. */
 START_TEST(table_of_the_ends) {
-    szg_extreme values[2] = {{1, 0.25, 0.5, false}, {2, 1e-12, 1, true}};
+    szg_extreme values[6] = {{1, 0.25, 0.5, false},     {1.5, 1.9e-10, 1e-11, false},
+                             {1.75, 2.1e-10, 1, false}, {2, 1e-12, 1, true},
+                             {2, NAN, 0, false},        {2, 1e-12, 1e-13, false}};
+    static const bool given[6] = {false, true, false, true, false, true};
     szg_extremes s = {.n = 9,
-                      .count = 1,
+                      .count = 3,
                       .method = SZG_METHOD_LANCZOS,
                       .least = values,
-                      .largest = values + 1,
+                      .largest = values + 3,
                       .least_lo = 0.5,
                       .least_hi = 1.25,
                       .largest_lo = 2,
@@ -928,12 +932,18 @@ START_TEST(table_of_the_ends) {
     ck_szg_ok(szg_extremes_add(test_context(), table, &labels, &s));
     int64_t value = szg_table_find(table, "value"), error = szg_table_find(table, "error");
     int64_t end = szg_table_find(table, "end"), hi = szg_table_find(table, "hi");
-    ck_assert_int_eq(szg_table_rows(table), 2);
-    ck_assert(szg_table_is_empty(table, 0, value) && !szg_table_is_empty(table, 1, value));
+    int64_t resolved = szg_table_find(table, "resolved"), note = szg_table_find(table, "note");
+    ck_assert_int_eq(szg_table_rows(table), 6);
+    for (int64_t i = 0; i < 6; i++) {
+        ck_assert_int_eq(!szg_table_is_empty(table, i, value), given[i]);
+        ck_assert_int_eq(szg_table_get_integer(table, i, resolved), i == 3);
+        ck_assert_int_eq(szg_table_is_empty(table, i, note), i == 3);
+        ck_assert(!given[i] || szg_table_get_real(table, i, value) == values[i].value);
+    }
+    ck_assert(strstr(szg_table_get_text(table, 1, note), "two rows may be one eigenvalue"));
     ck_assert(szg_table_get_real(table, 0, error) == 0.25);
-    ck_assert(szg_table_get_real(table, 1, value) == 2);
-    ck_assert_str_eq(szg_table_get_text(table, 1, end), "largest");
-    ck_assert(szg_table_get_real(table, 0, hi) == 1.25 && szg_table_get_real(table, 1, hi) == 3);
+    ck_assert_str_eq(szg_table_get_text(table, 3, end), "largest");
+    ck_assert(szg_table_get_real(table, 0, hi) == 1.25 && szg_table_get_real(table, 3, hi) == 3);
     szg_table_close(&table);
 }
 END_TEST

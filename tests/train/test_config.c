@@ -331,6 +331,9 @@ static const struct {
     {"{\"width\": 64}",
      "c.json: width: is not a key of the configuration: did you mean model.width?"},
     {"{\"loop\": {\"seed\": 64}}", "did you mean data.seed?"},
+    {"{\"loop\": {\"lr\": 1}}", "loop.lr: is not a key of the configuration: did you mean "
+                                "loop.learning_rate?"},
+    {"{\"batch_size\": 64}", "did you mean loop.batch?"},
     {"{\"modle\": {\"width\": 64}}", "c.json: modle: is not a key"},
     {"{\"model\": {\"width\": 64, \"width\": 64}}", "duplicate"},
     {"{\"model\": {\"width\": 64.5}}", "model.width: is a real number, not an integer"},

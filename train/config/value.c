@@ -94,8 +94,8 @@ static bool set_indices(const config_row *row, const char *text, szg_index_list 
     bool spans = !list.all && strcmp(text, "none") != 0;
     for (const char *at = text; spans; at++) {
         int64_t first, last, before = list.count ? list.index[list.count - 1] : -1;
-        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+') || last < first ||
-            first <= before)
+        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+' && *at != ',') ||
+            last < first || first <= before)
             return refuse(sentence, "is not an ascending list such as 0-3 or 0+2+5, all or none");
         if (last > (int64_t)row->key.max)
             return out_of_range(row, sentence);
@@ -191,6 +191,25 @@ static const char *last_part(const char *name) {
     return dot ? dot + 1 : name;
 }
 
+/* What other programs call a key of the configuration; NULL: another name. */
+static const char *other_name(const char *name) {
+    static const char *const names[][2] = {{"lr", "loop.learning_rate"},
+                                           {"batch_size", "loop.batch"},
+                                           {"weight_decay", "loop.decay"},
+                                           {"warmup_ratio", "loop.warmup"},
+                                           {"max_steps", "loop.limit_steps"},
+                                           {"hidden_size", "model.width"},
+                                           {"d_model", "model.width"},
+                                           {"n_layers", "model.layers"},
+                                           {"num_hidden_layers", "model.layers"},
+                                           {"n_heads", "model.heads"},
+                                           {"num_attention_heads", "model.heads"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], name) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 /* The key itself may be right and its section wrong or missing; the whole name wins a tie. */
 void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
     const char *own = last_part(name), *named = NULL;
@@ -204,7 +223,10 @@ void szgi_config_unknown(const char *name, char sentence[CONFIG_SENTENCE]) {
         if (last.word != before)
             named = key;
     }
-    const char *nearest = whole.word && whole.distance <= last.distance ? whole.word : named;
+    const char *other = other_name(own);
+    const char *nearest = other                                           ? other
+                          : whole.word && whole.distance <= last.distance ? whole.word
+                                                                          : named;
     if (nearest)
         snprintf(sentence, CONFIG_SENTENCE, "is not a key of the configuration: did you mean %s?",
                  nearest);

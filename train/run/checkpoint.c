@@ -3,12 +3,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <dirent.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "arena_file.h"
 #include "train/capture/capture.h"
+#include "train/run/train.h"
 #include "run_private.h"
 
 enum { NUMBER_TEXT = 24 };
@@ -92,11 +96,62 @@ static szg_status load(szg_context *context, const szgi_safetensors *file,
     return status;
 }
 
+static int is_run(const struct dirent *entry) {
+    return strncmp(entry->d_name, "run-", 4) == 0;
+}
+
+static bool has_weights(const char *folder) {
+    char path[4096];
+    return snprintf(path, sizeof path, "%s/checkpoint.safetensors", folder) < (int)sizeof path &&
+           access(path, F_OK) == 0;
+}
+
+szg_status szgi_checkpoint_runs(szg_context *context, const char *folder,
+                                szg_status visit(szg_context *context, const char *run, void *user),
+                                void *user) {
+    struct dirent **entry = NULL;
+    szg_status status = SZG_OK;
+    int count = has_weights(folder) ? 0 : scandir(folder, &entry, is_run, versionsort);
+    for (int i = 0; i < count; i++) {
+        char *path = NULL;
+        if (status == SZG_OK)
+            status = szgi_path_join(context, folder, entry[i]->d_name, &path);
+        if (status == SZG_OK && has_weights(path))
+            status = visit(context, path, user);
+        szgi_memory_free(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+static szg_status list_run(szg_context *context, const char *run, void *user) {
+    (void)context;
+    szgi_text *list = user;
+    fprintf(list->stream, " %s", run);
+    return SZG_OK;
+}
+
+/* SZG_EINVAL where the folder holds runs and is none: they are listed. */
+static szg_status refuse_runs(szg_context *context, const char *folder) {
+    szgi_text list;
+    SZG_TRY(szgi_text_open(context, &list));
+    szg_status status =
+        szgi_text_end(&list, szgi_checkpoint_runs(context, folder, list_run, &list));
+    if (status == SZG_OK && *list.text)
+        status = szgi_fail(context, SZG_EINVAL, "%s is a folder of runs: name one of them:%.900s",
+                           folder, list.text);
+    szgi_text_close(&list);
+    return status;
+}
+
 szg_status szgi_checkpoint_path(szg_context *context, const char *path, char **out) {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return szgi_path_join(context, path, "checkpoint.safetensors", out);
-    return szgi_memory_copy_text(context, path, out);
+    *out = NULL;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return szgi_memory_copy_text(context, path, out);
+    SZG_TRY(refuse_runs(context, path));
+    return szgi_path_join(context, path, "checkpoint.safetensors", out);
 }
 
 static int64_t number_of(const szgi_safetensors *file, const char *key) {

@@ -1,5 +1,6 @@
 /* Loss and accuracy of a model on a set of examples. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "train/data/resident.h"
 #include "run_private.h"
 
@@ -81,15 +82,27 @@ static szg_status evaluate_batch(szg_context *context, const evaluation *self, i
     return logits ? fetch_logits(context, self, count, logits + first * self->classes) : SZG_OK;
 }
 
+/* The rest takes as long for each example as those before it did. */
+static void tell_progress(szg_context *context, const evaluation *self, int64_t done,
+                          double began) {
+    double left = szgi_context_seconds(context) - began;
+    left *= (double)(self->set.count - done) / (double)done;
+    char text[96];
+    szgi_print(text, sizeof text, "evaluating, %.0f %s left", left < 120 ? left : left / 60,
+               left < 120 ? "s" : "min");
+    szgi_progress(context, text, done, self->set.count);
+}
+
 szg_status szgi_evaluation_run(szg_context *context, evaluation *self, szgi_tally *tally,
                                double *logits) {
     SZG_TRY(szgi_device_clear(context, self->tally, (int64_t)sizeof *tally));
-    for (int64_t first = 0; first < self->set.count; first += self->batch) {
+    double began = szgi_context_seconds(context);
+    for (int64_t first = 0, end; first < self->set.count; first = end) {
         SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(evaluate_batch(context, self, first, logits));
-        szgi_progress(context, "evaluating", first, self->set.count);
+        end = first + self->batch < self->set.count ? first + self->batch : self->set.count;
+        tell_progress(context, self, end, began);
     }
-    szgi_progress(context, "evaluating", self->set.count, self->set.count);
     return szgi_device_download(context, tally, self->tally, (int64_t)sizeof *tally);
 }
 

@@ -39,6 +39,13 @@ SZG_CHECK_RESULT szg_status szgi_batch_fill(szg_context *context, const szg_exam
                                             int64_t vocabulary, int64_t classes, int32_t *tokens,
                                             int32_t *lengths, int32_t *labels);
 
+/* Calls `visit` for each run-* in `folder` that has a checkpoint, in the order of their numbers.
+ * None where the folder is a run itself, or no folder. Errors of `visit` end it. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_runs(szg_context *context, const char *folder,
+                                                 szg_status visit(szg_context *context,
+                                                                  const char *run, void *user),
+                                                 void *user);
+
 SZGI_END_DECLS
 
 #endif

@@ -21,12 +21,12 @@ static void say_resolved(words *words, const plot_figure *figure) {
     static const plot record = {                                                                   \
         AT_END(which),                                                                             \
         .needs = {"index", "value"},                                                               \
-        .undone = says " are not drawn, as none is resolved",                                      \
+        .undone = says " are not drawn, as none is known to 1e-10 of the norm",                    \
         .series_by = {"head", "n"},                                                                \
         .outliers = true,                                                                          \
         .y = {.column = "value", .label = "eigenvalue"},                                           \
         .rules = {{"the end is not less", "lo"}, {"the end is not larger", "hi"}},                 \
-        .hover = {"error", "gap"},                                                                 \
+        .hover = {"error", "gap", "resolved"},                                                     \
         .title = says}
 
 #define ERRORS(record, which, says)                                                                \
@@ -49,8 +49,9 @@ const section szgi_section_extremes = {
     .title = "Ends of the spectrum",
     .tables = {"spectrum_extremes"},
     .intro = "An eigenvalue lies within its error of each point. A value is resolved if its error "
-             "is at most a tenth of the gap to its neighbour and 1e-10 of the norm. Only "
-             "resolved values are drawn; errors and gaps are drawn of all.",
+             "is at most a tenth of the gap to its neighbour and 1e-10 of the norm; of those that "
+             "are not, two may be the same eigenvalue. Values are drawn where the error is at most "
+             "1e-10 of the norm; errors and gaps are drawn of all.",
     .plots = plots,
     .figures = 16,
     .run = szgi_plot_section};
