@@ -1,7 +1,9 @@
 /* `szego spectrum`: eigenvalues of an encoding's kernel, of content, of logits, and their ratio. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/row.h"
+#include "base/text.h"
 #include "contraction/contraction.h"
 #include "formats/result.h"
 #include "linalg/distributed.h"
@@ -151,6 +153,8 @@ typedef struct spectrum_job {
     szg_density_tables density; /* with --density, in place of all others */
     szg_table *extremes;        /* with --k, likewise */
     szg_table *contraction;     /* NULL but for ratios */
+    int64_t matrices, bad;      /* visited, and those that could not be computed */
+    szg_status bad_status;      /* of the first one */
 } spectrum_job;
 
 static szg_matrix_labels labels_of(const szg_report_labels *labels, const szg_matrix *matrix) {
@@ -251,10 +255,50 @@ static szg_status add_logits(spectrum_job *job, const szg_encoding *encoding, in
     return status;
 }
 
+static szg_table *first_table(const spectrum_job *job) {
+    if (job->own->density)
+        return job->density.moments;
+    if (job->own->k > 0)
+        return job->extremes;
+    return job->contraction ? job->contraction : job->tables.summary;
+}
+
+/* A row with the reason in place of numbers, so that one head does not cost the others. */
+static szg_status add_problem(spectrum_job *job, const szg_encoding *encoding, int64_t n,
+                              int64_t head, szg_status reason) {
+    char problem[512];
+    szg_table *table = first_table(job);
+    snprintf(problem, sizeof problem, "%s", szg_context_message(job->context));
+    szgi_say(job->context, SZG_WARNING, "%s, head %" PRId64 ", n = %" PRId64 ": %s",
+             SHOWN(szg_encoding_spec(encoding)), head, n, problem);
+    if (job->bad++ == 0)
+        job->bad_status = reason;
+    szgi_row row = szgi_row_add(job->context, table);
+    for (int64_t i = 0; i < szg_table_columns(table); i++) {
+        const char *name = szg_table_column(table, i)->name;
+        if (strcmp(name, "source") == 0)
+            szgi_row_text(&row, i, szg_encoding_spec(encoding));
+        else if (strcmp(name, "head") == 0)
+            szgi_row_integer(&row, i, head);
+        else if (strcmp(name, "n") == 0)
+            szgi_row_integer(&row, i, n);
+        else if (strcmp(name, "note") == 0)
+            szgi_row_note(&row, "not computed: %s", problem);
+    }
+    return row.status;
+}
+
 static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int64_t head) {
     spectrum_job *job = user;
-    return job->own->part == KERNEL ? add_kernels(job, encoding, n, head)
-                                    : add_logits(job, encoding, n, head);
+    szg_status status = job->own->part == KERNEL ? add_kernels(job, encoding, n, head)
+                                                 : add_logits(job, encoding, n, head);
+    const specs_options *common = &job->own->common;
+    bool alone =
+        common->specs.count * common->orders.count == 1 && szg_encoding_heads(encoding) == 1;
+    job->matrices++;
+    if (alone || (status != SZG_EDATA && status != SZG_EDOMAIN && status != SZG_ENOCONV))
+        return status;
+    return add_problem(job, encoding, n, head, status);
 }
 
 static szg_status open_tables(spectrum_job *job, bool symbols) {
@@ -316,8 +360,16 @@ static szg_status run(command_call *call) {
     szg_status status = open_job(call, &job);
     if (status == SZG_OK)
         status = specs_run(call->context, &own->common, visit, &job);
+    if (status == SZG_OK && job.bad > 0 && job.bad == job.matrices)
+        status = szgi_fail(call->context, job.bad_status,
+                           "no head could be computed: the warnings say why");
     if (status == SZG_OK)
         status = finish(call, &job);
+    if (status == SZG_OK && job.bad > 0)
+        status = szgi_fail(call->context, job.bad_status,
+                           "%" PRId64 " of %" PRId64 " heads could not be computed: the notes say "
+                           "why; the rest is complete",
+                           job.bad, job.matrices);
     close_job(&job);
     return status;
 }

@@ -62,9 +62,16 @@ SZG_CHECK_RESULT szg_status szg_contraction_add(szg_context *context, szg_table 
 enum { SZG_CONTRACTION_SAMPLES = 256 };
 
 /* values: one row an eigenvalue of the Hermitian part and one a singular value. symbols: one row a
- * sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted. */
+ * sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted.
+ *
+ * With `keep`, which the caller sets, a matrix whose numbers cannot be computed (SZG_EDATA,
+ * SZG_EDOMAIN, SZG_ENOCONV) is a row of `contraction` with empty numbers, the reason its note, and
+ * counts in `bad`; `bad_status` is that of the first one. Else it ends the call. */
 typedef struct szg_contraction_tables {
     szg_table *contraction, *values, *symbols;
+    bool keep;
+    szg_status bad_status;
+    int64_t bad;
 } szg_contraction_tables;
 
 SZG_CHECK_RESULT szg_status szg_contraction_tables_open(szg_context *context, bool values,

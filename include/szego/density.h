@@ -18,9 +18,9 @@ typedef struct szg_density_options {
 
 /* The density of the n eigenvalues lambda_i of a Hermitian matrix or of the Hermitian part
  * (L + L^*) / 2 of another: sum_i delta(lambda - lambda_i) / n, smoothed by Jackson's kernel.
- * Points ascend and lie inside (lo, hi). These bound every eigenvalue where moments come from random
- * vectors. Where they come from all eigenvalues, they are the least and the greatest computed one,
- * which are no bounds. The arrays belong to the density. */
+ * Points ascend and lie inside (lo, hi), which holds every eigenvalue: by proof (`proved`), else
+ * the computed ends are moved outwards by twice n eps times the norm and the entries' rounding. The
+ * arrays belong to the density. */
 typedef struct szg_density {
     int64_t n, moments, vectors, points; /* vectors 0: the moments are exact, but for rounding */
     bool hermitian_part; /* the eigenvalues are those of the Hermitian part, not of the matrix */
@@ -32,6 +32,7 @@ typedef struct szg_density {
     double *error;      /* bound of the standard error of `density`; 0 where moments are exact */
     double *cumulative; /* share of the eigenvalues below lambda, smoothed likewise */
     double *resolution; /* standard deviation of the kernel at lambda */
+    bool proved;        /* lo and hi have a proof (docs/explanation/theory.md) */
 } szg_density;
 
 /* Kernel polynomial method (Weisse, Wellein, Alvermann, Fehske 2006, 78 Rev. Mod. Phys. 275):

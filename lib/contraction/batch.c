@@ -19,6 +19,11 @@ typedef struct batch_job {
     const szgi_contraction_pair *pairs;
     const szg_report_options *options;
     szg_contraction *reports;
+    bool keep;
+    struct problem {
+        szg_status status; /* SZG_OK: none */
+        char text[512];
+    } * problem;           /* [GROUP], with `keep` */
     szg_matrix *matrices;  /* content and coupled logits of each pair, NONE: not small */
     szg_spectrum *spectra; /* of these, moved into the reports */
 } batch_job;
@@ -60,11 +65,28 @@ static szg_status report_pair(szg_context *context, const szgi_contraction_pair 
     return szgi_logits_fail_at(context, status, &pair->labels);
 }
 
+static bool is_numerical(szg_status status) {
+    return status == SZG_EDATA || status == SZG_EDOMAIN || status == SZG_ENOCONV;
+}
+
+/* The report of a pair; one that fails may cost the others nothing. */
+static szg_status report_or_keep(szg_context *context, const batch_job *job, int64_t i) {
+    szg_status status =
+        report_pair(context, &job->pairs[i], job->options, &job->spectra[2 * i], &job->reports[i]);
+    if (!job->keep)
+        return status;
+    job->problem[i].status = SZG_OK;
+    if (!is_numerical(status))
+        return status;
+    job->problem[i].status = status;
+    snprintf(job->problem[i].text, sizeof job->problem[i].text, "%s", szg_context_message(context));
+    return SZG_OK;
+}
+
 static szg_status run_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
     const batch_job *job = data;
-    return report_pair(context, &job->pairs[block], job->options, &job->spectra[2 * block],
-                       &job->reports[block]);
+    return report_or_keep(context, job, block);
 }
 
 /* A report asks for the eigenvalues of the matrix where it is symmetric, else of its Hermitian
@@ -105,17 +127,33 @@ static szg_status run_group(szg_context *context, batch_job *job, int64_t left, 
     while (*count < left && *count < GROUP && pair_order(&job->pairs[*count]) <= LARGE)
         ++*count;
     if (*count > 0) {
-        SZG_TRY(solve_small(context, job, *count));
+        szg_status status = solve_small(context, job, *count);
+        if (status != SZG_OK && !(job->keep && is_numerical(status))) /* each is asked again */
+            return status;
         return szgi_pool_run(context, *count, run_block, job);
     }
     *count = 1;
-    return report_pair(context, job->pairs, job->options, job->spectra, job->reports);
+    return report_or_keep(context, job, 0);
+}
+
+static szg_status add_problem(szg_context *context, const batch_job *job, int64_t i,
+                              szg_contraction_tables *tables) {
+    const szgi_contraction_pair *pair = &job->pairs[i];
+    const struct problem *problem = &job->problem[i];
+    szgi_say(context, SZG_WARNING, "%s", problem->text);
+    if (tables->bad++ == 0)
+        tables->bad_status = problem->status;
+    return szgi_contraction_add_problem(context, tables->contraction, &pair->labels,
+                                        pair->coupled.rows, problem->text);
 }
 
 static szg_status add_group(szg_context *context, const batch_job *job, int64_t count,
                             szg_contraction_tables *tables) {
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(szgi_contraction_add_to(context, tables, &job->pairs[i].labels, &job->reports[i]));
+        SZG_TRY(job->keep && job->problem[i].status != SZG_OK
+                    ? add_problem(context, job, i, tables)
+                    : szgi_contraction_add_to(context, tables, &job->pairs[i].labels,
+                                              &job->reports[i]));
     return SZG_OK;
 }
 
@@ -123,10 +161,12 @@ szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                     const szgi_contraction_pair *pairs,
                                     const szg_report_options *options,
                                     szg_contraction_tables *tables) {
-    batch_job job = {.pairs = pairs, .options = options};
+    batch_job job = {.pairs = pairs, .options = options, .keep = tables->keep};
     szg_status status;
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, GROUP, &job.reports), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, 2 * GROUP, &job.matrices), end);
+    if (job.keep)
+        SZG_TRY_GOTO(status, szgi_memory_alloc(context, GROUP, &job.problem), end);
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, 2 * GROUP, &job.spectra), end);
     for (int64_t done = 0, group = 0; done < count && status == SZG_OK; done += group) {
         job.pairs = pairs + done;
@@ -140,6 +180,7 @@ szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
     }
 end:
     szgi_memory_free(job.reports);
+    szgi_memory_free(job.problem);
     szgi_memory_free(job.matrices);
     szgi_memory_free(job.spectra);
     return status;

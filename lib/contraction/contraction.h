@@ -59,6 +59,11 @@ SZG_CHECK_RESULT szg_status szgi_contraction_add_all(szg_context *context, int64
                                                      const szg_report_options *options,
                                                      szg_contraction_tables *tables);
 
+/* A row with labels and order, and the reason why it has no numbers. */
+SZG_CHECK_RESULT szg_status szgi_contraction_add_problem(szg_context *context, szg_table *table,
+                                                         const szg_contraction_labels *labels,
+                                                         int64_t n, const char *problem);
+
 SZGI_END_DECLS
 
 #endif

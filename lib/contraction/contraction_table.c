@@ -26,6 +26,8 @@
     X(LABEL_MAJORISED, "majorised", SZG_INTEGER,                                                   \
       "1: eigenvalues of coupled's Hermitian part are majorised by those of content's")            \
     X(LABEL_MARGIN, "margin", SZG_REAL, "least slack of the majorisation's partial sums")          \
+    X(LABEL_MARGIN_ERROR, "margin_error", SZG_REAL,                                                \
+      "rounding that majorised allows that partial sum: 1 means a margin of at least minus this")  \
     X(LABEL_GRAD_NORM, "grad_norm", SZG_REAL,                                                      \
       "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O")                  \
     X(LABEL_GRAD_NORM_QK, "grad_norm_qk", SZG_REAL,                                                \
@@ -92,6 +94,7 @@ static void put_ratios(szgi_row *row, const szg_contraction_ratios *ratios) {
     }
     szgi_row_integer(row, LABEL_MAJORISED, holds);
     szgi_row_real(row, LABEL_MARGIN, ratios->eigenvalues.margin);
+    szgi_row_real(row, LABEL_MARGIN_ERROR, ratios->eigenvalues.rounding);
     if (!holds)
         szgi_row_note(row, "first violated partial sum: k = %lld",
                       (long long)ratios->eigenvalues.first_violation);
@@ -147,6 +150,17 @@ szg_status szg_contraction_add(szg_context *context, szg_table *table,
     szg_contraction_labels own;
     SZG_TRY(SZGI_OPTIONS(context, szg_contraction_labels, labels, &own));
     return add_row(context, table, &own, contraction);
+}
+
+szg_status szgi_contraction_add_problem(szg_context *context, szg_table *table,
+                                        const szg_contraction_labels *labels, int64_t n,
+                                        const char *problem) {
+    szgi_row row = szgi_row_add(context, table);
+    szgi_logits_identify(&row, labels);
+    szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
+    szgi_row_integer(&row, LABEL_N, n);
+    szgi_row_note(&row, "not computed: %s", problem);
+    return row.status;
 }
 
 /* ---- Whole spectra and symbols ---- */

@@ -3,7 +3,7 @@
  * transpose, with the same eigenvalues. So nothing is ever transposed here. */
 
 #include "base/memory.h"
-#include "cpu.h"
+#include "cpu_tridiagonal.h"
 #include "lapack.h"
 
 /* Below this order one thread is as fast as several. */
@@ -23,24 +23,18 @@ static szg_status check_vectors(szg_context *context, int64_t n, bool vectors) {
                      (long long)n, VECTORS_MAX);
 }
 
-typedef lapack_int symmetric_driver(int layout, char job, char triangle, lapack_int n, double *a,
-                                    lapack_int lda, double *w, double *work, lapack_int count,
-                                    lapack_int *work_int, lapack_int count_int);
-
 szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, int64_t lda,
                                     double *w, bool vectors) {
     SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
     SZG_TRY(szgi_blas_reserve(context, n >= LARGE_EIGEN));
     SZG_TRY(check_vectors(context, n, vectors));
-    bool staged = !vectors && n >= SZGI_TWO_STAGE_ORDER;
-    symmetric_driver *driver = staged ? LAPACKE_dsyevd_2stage_work : LAPACKE_dsyevd_work;
-    const char *name = staged ? "dsyevd_2stage" : "dsyevd";
-    char job = vectors ? 'V' : 'N';
+    if (!vectors)
+        return szgi_cpu_values_symmetric(context, n, a, lda, n >= LARGE_EIGEN, w);
     double query;
     lapack_int query_int;
-    SZG_TRY(szgi_lapack_status(context, name,
-                               driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda,
-                                      w, &query, -1, &query_int, -1),
+    SZG_TRY(szgi_lapack_status(context, "dsyevd",
+                               LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, a,
+                                                   (lapack_int)lda, w, &query, -1, &query_int, -1),
                                LOOSE_EIGEN));
     int64_t count = szgi_lapack_work(query);
     double *work;
@@ -49,10 +43,11 @@ szg_status szgi_cpu_eigen_symmetric(szg_context *context, int64_t n, double *a, 
     szg_status status = szgi_memory_alloc(context, query_int, &work_int);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
-        lapack_int info = driver(LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, a, (lapack_int)lda, w,
-                                 work, (lapack_int)count, work_int, query_int);
+        lapack_int info =
+            LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, a, (lapack_int)lda, w,
+                                work, (lapack_int)count, work_int, query_int);
         szgi_blas_end(call);
-        status = szgi_lapack_status(context, name, info, LOOSE_EIGEN);
+        status = szgi_lapack_status(context, "dsyevd", info, LOOSE_EIGEN);
     }
     szgi_memory_free(work);
     szgi_memory_free(work_int);
@@ -100,6 +95,15 @@ static void close_hermitian_work(hermitian_work *work) {
     szgi_memory_free(work->integer);
 }
 
+static szg_status hermitian_vectors(szg_context *context, int64_t n, hermitian_work *work,
+                                    double *w) {
+    lapack_int info = LAPACKE_zheevd_work(
+        LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, work->matrix, (lapack_int)n, w, work->complex,
+        (lapack_int)work->complex_count, work->real, (lapack_int)work->real_count, work->integer,
+        (lapack_int)work->integer_count);
+    return szgi_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
+}
+
 szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a, int64_t lda,
                                     double *w, bool vectors) {
     SZG_TRY(szgi_lapack_sizes(context, "eigenvalues", n, n, lda));
@@ -122,12 +126,10 @@ szg_status szgi_cpu_eigen_hermitian(szg_context *context, int64_t n, szg_c64 *a,
         status = szgi_lapack_copy(context, n, n, a, lda, work.matrix, n);
     if (status == SZG_OK) {
         szgi_blas_call call = szgi_blas_begin(context, n >= LARGE_EIGEN);
-        lapack_int info = LAPACKE_zheevd_work(
-            LAPACK_COL_MAJOR, job, 'U', (lapack_int)n, work.matrix, (lapack_int)n, w, work.complex,
-            (lapack_int)work.complex_count, work.real, (lapack_int)work.real_count, work.integer,
-            (lapack_int)work.integer_count);
+        status = vectors ? hermitian_vectors(context, n, &work, w)
+                         : szgi_cpu_values_hermitian(context, n, work.matrix, n, work.complex,
+                                                     work.complex_count, w);
         szgi_blas_end(call);
-        status = szgi_lapack_status(context, "zheevd", info, LOOSE_EIGEN);
     }
     if (status == SZG_OK && vectors)
         status = szgi_lapack_copy(context, n, n, work.matrix, n, a, lda);

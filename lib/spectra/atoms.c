@@ -125,8 +125,8 @@ static szg_status gram_eigenvalues(szg_context *context, int64_t p, double *gram
 static const char *rounding_note(int64_t n, int64_t rank, const double *ascending) {
     if (rank < n || ascending[0] > (double)n * DBL_EPSILON * ascending[n - 1])
         return NULL;
-    return "full rank, but the least eigenvalues are below rounding (n eps of the largest): "
-           "lambda_min, sigma_min and condition are not determined";
+    return "full rank, because the frequencies differ: the least eigenvalue is positive, but below "
+           "rounding (n eps of the largest), so that lambda_min is 0 to rounding only";
 }
 
 static double total_weight(const atom_set *set) {

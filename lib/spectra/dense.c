@@ -180,6 +180,31 @@ static szg_status form_copy(szg_context *context, szgi_hermitian_form form, int6
 static const szg_method methods[] = {SZG_METHOD_DENSE_SYMMETRIC, SZG_METHOD_DENSE_HERMITIAN,
                                      SZG_METHOD_DENSE_PART};
 
+/* Divides numbers whose norm may exceed doubles by a power of two, whose exponent it returns. */
+static int scale_huge(int64_t count, double *a) {
+    enum { HUGE_FROM = 900 };
+    double largest = 0;
+    int exponent;
+    for (int64_t i = 0; i < count; i++)
+        largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+    frexp(largest, &exponent);
+    if (exponent < HUGE_FROM)
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        a[i] = ldexp(a[i], -exponent);
+    return exponent;
+}
+
+static szg_status scale_values(szg_context *context, int exponent, szg_spectrum *out) {
+    szgi_spectrum_scale(out, exponent);
+    for (int64_t i = 0; exponent != 0 && i < out->count; i++)
+        if (!isfinite(out->re[i]))
+            return szgi_fail(context, SZG_EDOMAIN,
+                             "an eigenvalue exceeds the largest double: divide the matrix by a "
+                             "power of two");
+    return SZG_OK;
+}
+
 static szg_status hermitian_run(szg_context *context, szgi_hermitian_form form, int64_t n,
                                 const void *a, int64_t lda, const szg_spectra_options *options,
                                 szg_spectrum *out) {
@@ -188,9 +213,15 @@ static szg_status hermitian_run(szg_context *context, szgi_hermitian_form form, 
     SZG_TRY(szgi_selection_of(context, n, options, &selection));
     SZG_TRY(check_form(context, form, n, a, lda, &frobenius));
     SZG_TRY(copy_matrix(context, n, n, width_of(form), a, lda, &copy));
+    int64_t row = n * width_of(form);
+    int exponent = scale_huge(n * row, copy);
     szg_status status = form_copy(context, form, n, copy, &frobenius);
+    if (status == SZG_OK && exponent != 0)
+        status = szgi_wide_frobenius(context, n, row, width_of(form), copy, row, &frobenius);
     if (status == SZG_OK)
         status = hermitian_values(context, n, width_of(form), copy, frobenius, &selection, out);
+    if (status == SZG_OK)
+        status = scale_values(context, exponent, out);
     szgi_memory_free(copy);
     out->method = methods[form];
     return szgi_spectrum_finish(status, out);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "extremes.h"
+#include "factored.h"
 #include "solvers.h"
 #include "spectra_private.h"
 #include "toeplitz/matrix.h"
@@ -86,20 +87,67 @@ static szg_status check_interval(szg_context *context, const szg_density *self) 
                           : "ask for fewer, or subtract a multiple of the identity");
 }
 
-static szg_status of_values(szg_context *context, const szg_matrix *matrix, szg_density *out) {
+/* Values and ends, proved if they can be: a proof that fails must not cost the answer. */
+static szg_status proved_values(szg_context *context, const szg_matrix *matrix, szg_spectrum *out) {
+    szg_spectra_options options = {SZG_INIT(szg_spectra_options), .certify = SZG_CERTIFY_ENDS};
+    szg_status status =
+        szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, &options, out);
+    if (status != SZG_ENOMEM && status != SZG_ENOCONV)
+        return status;
+    return szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, NULL, out);
+}
+
+/* Without a proof: backward stability moves a value by n eps of the norm at most, and twice that is
+ * allowed; logits are off by the rounding of their entries too. */
+static szg_status computed_ends(szg_context *context, const szg_matrix *matrix, szg_density *out) {
+    double entries = 0, norm = fmax(fabs(out->lo), fabs(out->hi));
+    if (matrix->kind == SZG_MATRIX_FACTORED)
+        SZG_TRY(szgi_logits_entry_error(context, &matrix->of.factored, &entries));
+    double error = 2 * (double)out->n * DBL_EPSILON * norm + 2 * entries + DBL_TRUE_MIN;
+    out->lo = nextafter(out->lo - error, -INFINITY);
+    out->hi = nextafter(out->hi + error, INFINITY);
+    return SZG_OK;
+}
+
+/* Whether there is a density is asked of the computed ends, which are nearer to the true ones. */
+static szg_status choose_ends(szg_context *context, const szg_matrix *matrix,
+                              const szg_spectrum *spectrum, szg_density *out) {
+    szgi_unit_map map;
+    SZG_TRY(szgi_spectrum_range(context, spectrum, &out->lo, &out->hi));
+    if (out->lo / 2 == out->hi / 2)
+        return no_density(context, out->lo);
+    SZG_TRY(szgi_unit_map_open(context, out->lo, out->hi, &map));
+    SZG_TRY(check_interval(context, out));
+    out->proved = spectrum->certified && !isnan(spectrum->min.lo) && !isnan(spectrum->max.hi);
+    if (!out->proved)
+        return computed_ends(context, matrix, out);
+    out->lo = fmin(out->lo, spectrum->min.lo);
+    out->hi = fmax(out->hi, spectrum->max.hi);
+    return SZG_OK;
+}
+
+static szg_status of_spectrum(szg_context *context, const szg_matrix *matrix, szg_density *out) {
     szg_spectrum spectrum;
     szgi_unit_map map;
-    SZG_TRY(szg_spectrum_compute(context, matrix, SZG_QUESTION_HERMITIAN_PART, NULL, &spectrum));
-    szg_status status = szgi_spectrum_range(context, &spectrum, &out->lo, &out->hi);
-    if (status == SZG_OK && out->lo / 2 == out->hi / 2)
-        status = no_density(context, out->lo);
+    SZG_TRY(proved_values(context, matrix, &spectrum));
+    szg_status status = choose_ends(context, matrix, &spectrum, out);
     if (status == SZG_OK)
         status = szgi_unit_map_open(context, out->lo, out->hi, &map);
     if (status == SZG_OK)
-        status = check_interval(context, out);
-    if (status == SZG_OK)
         status = szgi_moments_of_values(context, &spectrum, &map, out->moments, out->moment);
     szg_spectrum_close(&spectrum);
+    return status;
+}
+
+/* The Hermitian part of a Toeplitz matrix is one, whose ends have a proof. */
+static szg_status of_values(szg_context *context, const szg_matrix *matrix, szg_density *out) {
+    szg_toeplitz *part;
+    if (matrix->kind != SZG_MATRIX_TOEPLITZ || !out->hermitian_part)
+        return of_spectrum(context, matrix, out);
+    SZG_TRY(szgi_toeplitz_open_part(context, matrix->of.toeplitz, &part));
+    const szg_matrix hermitian = szg_matrix_toeplitz(part);
+    szg_status status = of_spectrum(context, &hermitian, out);
+    szg_toeplitz_close(&part);
     return status;
 }
 
@@ -113,6 +161,7 @@ static szg_status of_hollow(szg_context *context, const szg_toeplitz *t, double 
     out->hi = nextafter(hi + diagonal, INFINITY);
     SZG_TRY(szgi_unit_map_open(context, lo, hi, &map));
     SZG_TRY(check_interval(context, out));
+    out->proved = true;
     out->vectors = options->vectors;
     out->moment_error = sqrt(2 / ((double)out->n * (double)out->vectors));
     return szgi_moments_of_products(context, t, &map, options, out->moment);

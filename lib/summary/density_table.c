@@ -31,7 +31,9 @@ SZGI_SCHEMA(density_columns, DENSITY);
     X(MOMENTS_ERROR, "error", SZG_REAL, "bound of its standard error; 0: exact but for rounding")  \
     X(MOMENTS_VECTORS, "vectors", SZG_INTEGER, "random vectors; 0: from all eigenvalues")          \
     X(MOMENTS_LO, "lo", SZG_REAL, "no eigenvalue is less")                                         \
-    X(MOMENTS_HI, "hi", SZG_REAL, "no eigenvalue is larger")
+    X(MOMENTS_HI, "hi", SZG_REAL, "no eigenvalue is larger")                                       \
+    X(MOMENTS_PROVED, "proved", SZG_INTEGER,                                                       \
+      "1: lo and hi have a proof; 0: computed ends, moved outwards by a bound of their error")
 SZGI_SCHEMA(moments_columns, MOMENTS);
 
 szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out) {
@@ -94,6 +96,7 @@ static szg_status add_moments(szg_context *context, szg_table *table,
         szgi_row_integer(&row, MOMENTS_VECTORS, density->vectors);
         szgi_row_real(&row, MOMENTS_LO, density->lo);
         szgi_row_real(&row, MOMENTS_HI, density->hi);
+        szgi_row_integer(&row, MOMENTS_PROVED, density->proved);
         SZG_TRY(row.status);
     }
     return SZG_OK;

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -34,12 +35,35 @@ void szgi_report_note(szg_matrix_report *report, const char *format, ...) {
 }
 
 void szgi_report_drop_noise(double error, const char *what, szg_matrix_report *report) {
+    if (report->noise[0])
+        return;
     report->summary.sigma_min = report->summary.condition = NAN;
     szgi_print(report->noise, sizeof report->noise,
                "sigma_min and condition are left empty: the least singular value lies within %s = "
                "%.2g",
                what, error);
     szgi_report_note(report, "%s", report->noise);
+}
+
+/* Whether each value of the spectrum is off by n eps of the norm at most, and perhaps by as much:
+ * closed forms and zeros by structure are better. */
+static bool is_rounded(const szg_spectrum *values) {
+    const char *solver = szg_method_solver(values->method);
+    static const char *const rounded[] = {"dense",  "reduced", "mapped",
+                                          "halves", "squares", "divide_and_conquer"};
+    for (size_t i = 0; solver && i < sizeof rounded / sizeof *rounded; i++)
+        if (strcmp(solver, rounded[i]) == 0)
+            return values->zeros == 0;
+    return false;
+}
+
+/* A least singular value that rounding alone could have made says nothing, not even whether the
+ * matrix is singular: the rank may (column rank), and a proof of its bounds. */
+static void drop_rounding(const szg_spectrum *values, szg_matrix_report *report) {
+    const szg_summary *summary = &report->summary;
+    double error = (double)summary->n * DBL_EPSILON * summary->sigma_max;
+    if (summary->sigma_max > 0 && summary->sigma_min <= error && is_rounded(values))
+        szgi_report_drop_noise(error, "rounding, n eps sigma_max", report);
 }
 
 szg_status szgi_report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {
@@ -57,6 +81,7 @@ szg_status szgi_report_summarise(szg_context *context, int64_t n, szg_matrix_rep
         szgi_report_note(report, "%s", eigenvalues->note);
     if (singular && singular->note && singular->note != report->summary.note)
         szgi_report_note(report, "%s", singular->note);
+    drop_rounding(singular ? singular : eigenvalues, report);
     return SZG_OK;
 }
 

@@ -108,6 +108,28 @@ static void near_values(const batch *b, const szg_table *x, const szg_table *y) 
     }
 }
 
+/* An eigenvalue of the second matrix exceeds doubles: its row has the reason, the first its
+ * numbers. */
+START_TEST(a_bad_matrix_is_a_row) {
+    double good[4] = {1, 0.5, 0.5, 1}, bad[4] = {1.7e308, 1.7e308, 1.7e308, 1.7e308};
+    szgi_contraction_pair pairs[2] = {{.precision = 0}};
+    szg_contraction_tables tables;
+    for (int i = 0; i < 2; i++) {
+        pairs[i].labels = (szg_contraction_labels){SZG_INIT(szg_contraction_labels), .step = -1,
+                                                   .layer = -1, .head = i, .grad_norm = NAN};
+        pairs[i].coupled = szg_matrix_dense(2, 2, i ? bad : good, 2);
+    }
+    ck_szg_ok(szg_contraction_tables_open(test_context(), false, false, &tables));
+    ck_assert_int_ne(szgi_contraction_add_all(test_context(), 2, pairs, NULL, &tables), SZG_OK);
+    tables.keep = true;
+    ck_szg_ok(szgi_contraction_add_all(test_context(), 2, pairs, NULL, &tables));
+    ck_assert_int_eq(tables.bad, 1);
+    ck_assert_int_ne(tables.bad_status, SZG_OK);
+    ck_assert_int_eq(szg_table_rows(tables.contraction), 2);
+    szg_contraction_tables_close(&tables);
+}
+END_TEST
+
 START_TEST(batch_against_single) {
     batch b;
     const szg_report_options options = {SZG_INIT(szg_report_options), .quick_symbol = true,
@@ -309,6 +331,7 @@ START_TEST(allocation_failures) {
 END_TEST
 
 TEST_FILE("batch") {
+    test_add(suite, "a_bad_matrix_is_a_row", a_bad_matrix_is_a_row);
     test_add(suite, "batch_against_single", batch_against_single);
     test_add(suite, "any_number_of_threads", any_number_of_threads);
     test_add(suite, "coupled_alone", coupled_alone);

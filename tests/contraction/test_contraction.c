@@ -451,14 +451,10 @@ START_TEST(columns) {
                                           "sigma_max_hi",
                                           "dropped",
                                           "note"};
-    static const char *const begin[] = {"source",       "step",
-                                        "layer",        "head",
-                                        "probe",        "n",
-                                        "content_kind", "width_ratio",
-                                        "norm_ratio",   "nuclear_ratio",
-                                        "majorised",    "margin",
-                                        "grad_norm",    "grad_norm_qk",
-                                        "rank_content", "lambda_min_content"};
+    static const char *const begin[] = {
+        "source",       "step",        "layer",        "head",          "probe",     "n",
+        "content_kind", "width_ratio", "norm_ratio",   "nuclear_ratio", "majorised", "margin",
+        "margin_error", "grad_norm",   "grad_norm_qk", "rank_content"};
     static const char *const values[] = {"source", "layer", "head", "matrix",
                                          "kind",   "index", "re",   "im"};
     static const char *const range[] = {"source", "min_lo",    "min_hi",    "max_lo",

@@ -59,6 +59,27 @@ START_TEST(hermitian_two_by_two) {
 }
 END_TEST
 
+/* Their Frobenius norm exceeds doubles, and +-1.7e308 does not; 3.4e308 does. */
+START_TEST(entries_near_the_largest_double) {
+    const double big = 1.7e308;
+    double off[4] = {0, big, big, 0}, all[4] = {big, big, big, big};
+    szg_spectrum s;
+    szg_matrix matrix = szg_matrix_symmetric(2, off, 2);
+    const szg_spectra_options options = {SZG_INIT(szg_spectra_options),
+                                         .certify = SZG_CERTIFY_ENDS};
+    ck_szg_ok(
+        szg_spectrum_compute(test_context(), &matrix, SZG_QUESTION_EIGENVALUES, &options, &s));
+    ck_close(s.re[0] / big, -1, 1e-14);
+    ck_close(s.re[1] / big, 1, 1e-14);
+    ck_assert(s.certified && s.max.lo <= big && big <= s.max.hi && isfinite(s.residual));
+    szg_spectrum_close(&s);
+    matrix = szg_matrix_symmetric(2, all, 2);
+    ck_assert_int_eq(
+        szg_spectrum_compute(test_context(), &matrix, SZG_QUESTION_EIGENVALUES, NULL, &s),
+        SZG_EDOMAIN);
+}
+END_TEST
+
 /* The companion matrix of z^n - 1: roots of unity; it is a permutation, normal, so that the bound
  * is Weyl's. As a complex matrix scaled by i too. */
 START_TEST(general_roots_of_unity) {
@@ -437,6 +458,7 @@ END_TEST
 
 TEST_FILE("dense_spectra") {
     test_before_each(use_tested_backend);
+    test_add(suite, "entries_near_the_largest_double", entries_near_the_largest_double);
     test_add(suite, "symmetric_of_padded_rows", symmetric_of_padded_rows);
     test_add(suite, "hermitian_two_by_two", hermitian_two_by_two);
     test_add(suite, "general_roots_of_unity", general_roots_of_unity);

@@ -2,6 +2,7 @@
  * signs, intervals against dense eigenvalues, the density against its own integrals. */
 #include <szego/density.h>
 
+#include "inertia.h"
 #include "spectra_support.h"
 #include "toeplitz/toeplitz_private.h"
 
@@ -53,6 +54,45 @@ START_TEST(interval_holds_every_eigenvalue) {
             szgi_memory_free(w);
             szg_toeplitz_close(&t);
         }
+}
+END_TEST
+
+/* 2, 1, 2 at order 3: the ends are 3 + sqrt 3 and 0 to rounding, which computed doubles miss. The
+ * oracle is Sylvester's law of inertia with balls: no eigenvalue beyond either end, for small
+ * orders, lags of small integers, and of both signs. */
+START_TEST(ends_are_proved) {
+    const szgi_stream stream = {.seed = test_seed(), .purpose = 71};
+    int64_t decided = 0;
+    for (int64_t trial = 0; trial < 150; trial++) {
+        int64_t n = 2 + trial % 7, below, above;
+        double lags[8] = {2, 1, 2};
+        szg_c64 a[64];
+        szgi_ball_matrix *balls;
+        szg_density d;
+        for (int64_t k = 0; trial > 1 && k < n; k++)
+            lags[k] = (double)(szgi_random_word(&stream, (uint64_t)(8 * trial + k)) % 7) - 3;
+        lags[n - 1] += lags[n - 1] == 0;
+        szg_toeplitz *t;
+        ck_szg_ok(szg_toeplitz_open_symmetric(test_context(), n, n, lags, &t));
+        density_of(szg_matrix_toeplitz(t), (szg_density_options){.moments = 2}, &d);
+        ck_assert(d.proved && d.lo < d.hi);
+        ck_szg_ok(szgi_toeplitz_dense_complex(test_context(), t, a, n));
+        ck_szg_ok(inertia_matrix(test_context(), n, 2, &a->re, &balls));
+        if (szgi_ball_matrix_inertia(test_context(), balls, d.hi, &below, &above) == SZG_OK) {
+            ck_assert_int_eq(above, 0);
+            decided++;
+        }
+        if (szgi_ball_matrix_inertia(test_context(), balls, d.lo, &below, &above) == SZG_OK) {
+            ck_assert_int_eq(below, 0);
+            decided++;
+        }
+        ck_assert_double_le(d.hi - d.lo,
+                            (1 + 1e-12) * (double)(2 * n * 4)); /* not the trivial bound */
+        szgi_ball_matrix_close(&balls);
+        szg_density_close(&d);
+        szg_toeplitz_close(&t);
+    }
+    ck_assert_int_ge(decided, 290);
 }
 END_TEST
 
@@ -610,6 +650,7 @@ END_TEST
 
 TEST_FILE("density") {
     test_add(suite, "interval_holds_every_eigenvalue", interval_holds_every_eigenvalue);
+    test_add(suite, "ends_are_proved", ends_are_proved);
     test_add(suite, "interval_is_short", interval_is_short);
     test_add(suite, "short_intervals_are_refused", short_intervals_are_refused);
     test_add(suite, "interval_of_a_closed_form", interval_of_a_closed_form);

@@ -63,6 +63,24 @@ static void check_kernel(const char *spec, int64_t n) {
     szg_encoding_close(&encoding);
 }
 
+/* Lags 0, 1, 1, 2, 3: the determinant of 1 2 3; 1 1 2; 0 1 1 is exactly 0, and LAPACK's least
+ * singular value is rounding. */
+START_TEST(rounding_is_no_least_singular_value) {
+    const double lags[5] = {0, 1, 1, 2, 3};
+    szg_toeplitz *t;
+    szg_matrix_report report;
+    const szg_report_options options = {SZG_INIT(szg_report_options), .certify = SZG_CERTIFY_ENDS};
+    ck_szg_ok(szg_toeplitz_open_real(test_context(), 3, 3, lags, &t));
+    const szg_matrix matrix = szg_matrix_toeplitz(t);
+    ck_szg_ok(szg_summary_compute(test_context(), &matrix, &options, &report));
+    ck_assert(isnan(report.summary.sigma_min) && isnan(report.summary.condition));
+    ck_assert(report.noise[0] && report.singular.certified);
+    ck_assert(report.singular.min.lo == 0 && report.singular.min.hi < 1e-14);
+    szg_matrix_report_close(&report);
+    szg_toeplitz_close(&t);
+}
+END_TEST
+
 START_TEST(kernels_against_dense) {
     for (size_t i = 0; i < sizeof real_kernels / sizeof *real_kernels; i++) {
         check_kernel(real_kernels[i], 33);
@@ -713,6 +731,7 @@ START_TEST(rows_say_whose_values_they_hold) {
 END_TEST
 
 TEST_FILE("report") {
+    test_add(suite, "rounding_is_no_least_singular_value", rounding_is_no_least_singular_value);
     test_add(suite, "kernels_against_dense", kernels_against_dense);
     test_add(suite, "facts_hold", facts_hold);
     test_add(suite, "kernel_facts_in_reports", kernel_facts_in_reports);
