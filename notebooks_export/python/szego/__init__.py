@@ -16,7 +16,7 @@ from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
 from .encodings import Encoding
-from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError
+from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
 from .program import run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
@@ -25,7 +25,7 @@ from .tables import Results, Table
 from .training import CapturedStep, Trained, train
 
 __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding", "LibraryError", "ProgramError",
-           "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification",
+           "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "SzegoWarning", "Table", "Theorem", "Verification",
            "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
