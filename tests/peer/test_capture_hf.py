@@ -118,10 +118,10 @@ MODELS = {
     "SmolLM3, a layer without rotation": ("SmolLM3", dict(no_rope_layers=[1, 0], pad_token_id=0, **GROUPED)),
     "StarCoder2": ("Starcoder2", GROUPED),
     "Granite": ("Granite", dict(attention_multiplier=0.2, **GROUPED)),
-    "Phi": ("Phi", dict(partial_rotary_factor=0.5, **GROUPED)),
-    "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, **GROUPED)),
-    "StableLM": ("StableLm", dict(partial_rotary_factor=0.25, **GROUPED)),
-    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.25, qk_layernorm=True, **GROUPED)),
+    "Phi": ("Phi", dict(partial_rotary_factor=0.5, pad_token_id=0, **GROUPED)),
+    "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, pad_token_id=0, **GROUPED)),
+    "StableLM": ("StableLm", dict(partial_rotary_factor=0.25, pad_token_id=0, **GROUPED)),
+    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.25, qk_layernorm=True, pad_token_id=0, **GROUPED)),
     "Nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, **GROUPED)),
     "Cohere": ("Cohere", GROUPED),
     "Cohere, normed": ("Cohere", dict(use_qk_norm=True, **GROUPED)),
@@ -454,6 +454,28 @@ def check_interrupted():
            and np.array_equal(capture.logits(), again.logits()))
 
 
+def check_generation():
+    """A pass that continues another one is refused however the model hands its cache on; the first one is a pass."""
+    tokens = torch.randint(2, 50, (1, 6))
+    for convention in standins.CONVENTIONS:
+        model = spread(stand_in("Llama"))
+        model.convention = convention
+        with torch.no_grad(), Capture(model) as capture:
+            model.generate(tokens, 0)
+            tap.ok(f"{convention}: a pass that fills a cache", [one.lengths for one in capture.passes] == [[6]])
+            for at_once in (1, 2):
+                if convention == "keys that the model keeps" and at_once == 2:
+                    continue  # nothing that is called shows these keys
+                words = ["continues", "whole sequence"] + (["8 keys"] if at_once == 2 else [])
+                refused(f"{convention}: {at_once} more", lambda n=at_once: model.generate(tokens, 3, n), *words)
+        model.own = None
+        with torch.no_grad(), Capture(model) as capture:
+            model(tokens[:, :1])
+            model(tokens)
+            model(tokens[:, :3])
+        tap.ok(f"{convention}: shorter sequences after longer ones", [one.lengths[0] for one in capture.passes] == [1, 6, 3])
+
+
 def check_unknown():
     """Versions that differ from the table are refused, and the model is left as it was."""
     refused("a norm after the rotation", lambda: one_pass(changed("Qwen3", forward=norm_late)),
@@ -512,8 +534,9 @@ def check_end_to_end(model, folder):
     tap.ok("dump, logits, report", done.returncode == 0 and os.path.getsize(page) > 1000, done.stderr)
     with Capture(model) as capture, torch.no_grad():
         first = model(tokens, use_cache=True)
-        refused("a pass that continues a cache", lambda: model(tokens, past_key_values=first.past_key_values,
-                attention_mask=torch.ones(1, 24)), "cache")
+        handed = "cache" if "cache" in first else "past_key_values"
+        refused("a pass that continues a cache", lambda: model(tokens, attention_mask=torch.ones(1, 24), **{
+            handed: first[handed]}), "12 queries against 24 keys")
         left = torch.ones(1, 12, dtype=torch.long)
         left[0, :3] = 0
         refused("padding on the left", lambda: model(tokens, attention_mask=left), "right")
@@ -522,6 +545,27 @@ def check_end_to_end(model, folder):
         refused("zeroed rows of a rotary model", lambda: capture.zeroed().__enter__(), "no rows")
     tap.ok("the model is as before", "forward" not in vars(model)
            and model.layers[0].self_attn.forward.__qualname__.startswith("Llama"))
+
+
+def check_generate():
+    """generate() of models whose attentions hand the cache on under different names."""
+    for name, suffix in (("Llama", "ForCausalLM"), ("GPT-NeoX, partial", "ForCausalLM"), ("GPT-J", "ForCausalLM"),
+                         ("Gemma 2", "ForCausalLM"), ("GPT-2", "LMHeadModel")):
+        prefix, settings = MODELS[name]
+        config = getattr(transformers, prefix + "Config")(**settings)
+        model = getattr(transformers, prefix + suffix)(config).eval()
+        tokens = torch.randint(2, 50, (1, 12))
+        # Looking up several tokens needs a cache that can be cropped, which a sliding window's cannot.
+        lookup = [] if name == "Gemma 2" else [{"prompt_lookup_num_tokens": 2}]
+        for kind in ({}, {"cache_implementation": "static"}, *lookup):
+            with Capture(model) as capture, torch.no_grad():
+                refused(f"{name}: generate {kind or ''}", lambda model=model, kind=kind: model.generate(
+                    tokens, max_new_tokens=4, min_new_tokens=4, do_sample=False, pad_token_id=0, **kind), "whole sequence")
+            tap.ok(f"{name}: generate {kind or ''}: no probe of a continued pass",
+                   all(one.lengths[0] >= 12 for one in capture.passes))
+        with Capture(model) as capture, torch.no_grad():
+            model.generate(tokens, max_new_tokens=4, use_cache=False, do_sample=False, pad_token_id=0, min_new_tokens=4)
+        tap.ok(f"{name}: generate without a cache", [one.lengths[0] for one in capture.passes] == [12, 13, 14, 15])
 
 
 def check_families():
@@ -539,6 +583,7 @@ def check_families():
 def check_transformers(folder):
     print(f"# transformers {transformers.__version__}, torch {torch.__version__}")
     check_families()
+    check_generate()
     for name in MODELS:
         model = transformers_model(name)
         if model is None:
@@ -560,6 +605,7 @@ def check_transformers(folder):
 def check_stand_ins(folder):
     check_unknown()
     check_interrupted()
+    check_generation()
     check_logits(folder)
     for name in RULES:
         if "," not in name:

@@ -127,21 +127,40 @@ def _array(x) -> np.ndarray:
     return x.to("cpu", torch.float64 if x.dtype == torch.float64 else torch.float32).numpy().copy()
 
 
-def _cached(past) -> bool:
-    """Whether a cache holds tokens already."""
-    if past is None:
-        return False
-    if hasattr(past, "get_seq_length"):
-        return past.get_seq_length() > 0
-    return any(layer is not None for layer in past)
+# ---- Passes that go on from earlier tokens ----
+# Versions of transformers hand caches on under different names: what counts is what an argument is.
+
+def _held(argument, layer: int = 0) -> int:
+    """Tokens that a cache holds: an object of transformers, or a layer's own (k, v), a pair of each in old versions."""
+    if hasattr(argument, "get_seq_length"):
+        return int(argument.get_seq_length(layer))
+    if isinstance(argument, (list, tuple)) and argument and isinstance(argument[0], (list, tuple)):
+        shapes = [getattr(tensor, "shape", ()) for pair in argument if pair is not None for tensor in pair]
+        return max((shape[-2] for shape in shapes if len(shape) == 4), default=0)
+    return 0
+
+
+def _refuse_longer(tokens: int, keys: int) -> None:
+    if keys > tokens:
+        raise CaptureError(f"a call of {tokens} {'query' if tokens == 1 else 'queries'} against {keys} keys continues a cache "
+                           "(generation): capture one pass over the whole sequence, such as model(**inputs)")
+
+
+def _keys_seen(arguments, layer: int, tokens: int) -> int:
+    """Keys of an attention that ran: those that its cache holds now, or the mask's columns where none is to be seen."""
+    held = max((_held(one, layer) for one in arguments), default=0)
+    masks = [one.shape for one in arguments if getattr(one, "ndim", 0) == 4 and one.shape[-2] == tokens]
+    return held or max((shape[-1] for shape in masks), default=0)
 
 
 def _lengths(mask, batch: int, n: int) -> List[int]:
     """Real tokens of each sequence."""
     if mask is None:
         return [n] * batch
-    if mask.dim() != 2 or tuple(mask.shape) != (batch, n):
-        raise CaptureError(f"attention_mask has shape {tuple(mask.shape)}; [{batch}, {n}] is expected")
+    shape = tuple(getattr(mask, "shape", ()))
+    if shape != (batch, n):
+        raise CaptureError(f"attention_mask is a {type(mask).__name__} of shape {shape}; [{batch}, {n}] is expected: one "
+                           "number for each token of one pass over the whole sequence")
     real = _array(mask.double()) != 0
     lengths = real.sum(1)
     for row, length in zip(real, lengths):
@@ -254,16 +273,20 @@ class Capture:
     # -- Passes --
 
     def _model_forward(self, original, *args, **kwargs):
-        bound = inspect.signature(original).bind(*args, **kwargs).arguments
-        bound = {**bound.pop("kwargs", {}), **bound}
-        if _cached(bound.get("past_key_values")):
-            raise CaptureError("the pass continues a cache (generation): capture one pass over the "
-                               "whole sequence")
+        signature = inspect.signature(original)
+        bound = signature.bind(*args, **kwargs).arguments
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                bound = {**bound.pop(name, {}), **bound}
         tokens = bound.get("input_ids")
         tokens = bound.get("inputs_embeds") if tokens is None else tokens
         if tokens is None:
             raise CaptureError("the model was called without input_ids or inputs_embeds")
         batch, n = tokens.shape[:2]
+        _refuse_longer(n, n + max(map(_held, bound.values())))
+        if n == 1 and any(max(earlier.lengths) > 1 for earlier in self._target):
+            raise CaptureError("a call of one token after longer ones continues them (generation), or has one logit: "
+                               "capture one pass over the whole sequence, such as model(**inputs)")
         self._current = _Pass(_lengths(bound.get("attention_mask"), batch, n), {})
         try:
             out = original(*args, **kwargs)
@@ -285,7 +308,10 @@ class Capture:
             out = original(*args, **kwargs)
         finally:
             self._running = None
-        self._current.layers[layer] = self._kept(layer, hooks.take())
+        tensors = hooks.take()
+        n = tensors["q_coupled"].shape[-2]
+        _refuse_longer(n, _keys_seen((*args, *kwargs.values()), layer, n))
+        self._current.layers[layer] = self._kept(layer, tensors)
         return out
 
     def _kept(self, layer: int, tensors) -> Dict[str, np.ndarray]:
