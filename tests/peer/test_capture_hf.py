@@ -72,7 +72,7 @@ def stand_in(family):
                  for cls in row.attention if hasattr(standins, cls)}
     rule = RULES[family]
     config = SimpleNamespace(hidden_size=32, num_attention_heads=HEADS, num_key_value_heads=key_heads(family),
-                             head_dim=rule.size, scale=rule.scale, bases=rule.bases, nope=6, rope=4,
+                             head_dim=rule.size, scale=rule.scale, bases=rule.bases, rope_theta=rule.bases[1], nope=6, rope=4,
                              v_head_dim=5, q_lora_rank=12, kv_lora_rank=10,
                              attn_logit_softcapping=cap_of(family), rows=rule.layout == "rows")
     return standins.StandIn(*attention.values(), config,
@@ -120,13 +120,13 @@ MODELS = {
     "Granite": ("Granite", dict(attention_multiplier=0.2, **GROUPED)),
     "Phi": ("Phi", dict(partial_rotary_factor=0.5, pad_token_id=0, **GROUPED)),
     "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, pad_token_id=0, **GROUPED)),
-    "StableLM": ("StableLm", dict(partial_rotary_factor=0.25, pad_token_id=0, **GROUPED)),
-    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.25, qk_layernorm=True, pad_token_id=0, **GROUPED)),
+    "StableLM": ("StableLm", dict(partial_rotary_factor=0.5, pad_token_id=0, **GROUPED)),
+    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.5, qk_layernorm=True, pad_token_id=0, **GROUPED)),
     "Nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, **GROUPED)),
     "Cohere": ("Cohere", GROUPED),
     "Cohere, normed": ("Cohere", dict(use_qk_norm=True, **GROUPED)),
     "GLM": ("Glm", dict(head_dim=8, pad_token_id=0, **GROUPED)),
-    "GPT-NeoX, partial": ("GPTNeoX", dict(rotary_pct=0.25, **COMMON)),
+    "GPT-NeoX, partial": ("GPTNeoX", dict(rotary_pct=0.5, **COMMON)),
     "GPT-J, partial": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
                                     rotary_dim=4, attn_implementation="eager")),
     "GPT-J": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
@@ -293,6 +293,7 @@ def check_parts(name, run, folder):
     q, k = (np.abs(x[role][1].astype(float)) for role in ("q_coupled", "k_coupled"))
     d, k = q.shape[-1], np.repeat(k, len(q) // len(k), axis=0)
     rounding = 2 * (d + 2) * run.u * (q @ k.transpose(0, 2, 1)).max() / np.sqrt(d)
+    tap.ok(f"{name}: axes of chosen heads", header(files[1])["__metadata__"]["axes"] == "token,dim")
     tap.ok(f"{name}: chosen layers, heads and positions", got.keys() == wanted.keys() and all(
         np.array_equal(got[key], whole[int(key.split(".")[3]) // (HEADS // len(whole))][:9])
         for key, whole in wanted.items())
@@ -329,6 +330,74 @@ def check_files(name, run, folder):
                    for layer in range(2) for probe in range(2) for kind in ("coupled", "content")))
 
 
+def turned(x, size, pairing, last, angles):
+    """x, [heads, N, d], with `size` dimensions of a head rotated: rows of the pairs as complex numbers."""
+    part = x[..., x.shape[-1] - size:] if last else x[..., :size]
+    halves = pairing == "half"
+    pairs = part[..., :size // 2] + 1j * part[..., size // 2:] if halves else part[..., 0::2] + 1j * part[..., 1::2]
+    return np.exp(1j * angles) * pairs
+
+
+def rotations(run):
+    """By pairing, how far each captured layer is from pairs that only turn: the same rotation for queries, keys and
+    heads, whatever its angles and its amplitude, keeps the products of pairs at equal positions."""
+    found = {"half": 0.0, "interleaved": 0.0}
+    for hooks, kept in zip(run.capture.hooks.values(), run.capture.passes[0].layers.values()):
+        rotated = np.abs(kept["q_coupled"] - kept["q"]).max(axis=(0, 1, 2)) > 0
+        if not rotated.any() and not hooks.family.turned == "last":
+            continue  # a layer without rotation
+        last = hooks.family.turned == "last"
+        size = hooks.module.qk_rope_head_dim if last else 2 * ((np.flatnonzero(rotated)[-1] + 2) // 2)
+        for pairing in found:
+            # DeepSeek gives pairs that stood side by side back as halves.
+            after = "half" if last and type(hooks.module).__name__.startswith("DeepseekV3") else pairing
+            q, turned_q = (turned(kept[role][0].astype(float), size, how, last, 0)
+                           for role, how in (("q", pairing), ("q_coupled", after)))
+            ratio = np.abs(turned_q) / np.abs(q)
+            amplitude = np.median(ratio)
+            found[pairing] = max(found[pairing], np.abs(np.abs(turned_q) - amplitude * np.abs(q)).max())
+    return found
+
+
+def check_metadata(name, run, folder):
+    """What the file says of the rotation is what the arrays show; a wrong pairing is far from it."""
+    path = os.path.join(folder, "told.safetensors")
+    run.capture.write(path, logits=True)
+    told = header(path)["__metadata__"]
+    tap.ok(f"{name}: axes of logits", told["axes"] == "head,query,key", str(told))
+    run.capture.write(path)
+    told = header(path)["__metadata__"]
+    tap.ok(f"{name}: axes of queries and keys", told["axes"] == "head,token,dim")
+    model_type = getattr(run.model.config, "model_type", None)
+    tap.ok(f"{name}: the model", told.get("model") == (model_type or None))
+    if not run.capture.rotary:
+        tap.ok(f"{name}: no pairing where nothing rotates", "pairing" not in told and "base" not in told)
+        return
+    found = rotations(run)
+    other = {"half": "interleaved", "interleaved": "half"}[told["pairing"]]
+    tap.ok(f"{name}: the pairing is {told['pairing']}", found[told["pairing"]] < 1e-4 < 0.05 < found[other], str(found))
+    if getattr(run.model.config, "bases", None):  # stand-ins: of one base for whole heads
+        rule = RULES[name.split(",")[0]]
+        tap.ok(f"{name}: a base where it says all", ("base" in told) == (rule.bases[0] == rule.bases[1] and not rule.turned),
+               str(told))
+    if "base" in told:
+        check_base(name, run, told)
+
+
+def check_base(name, run, told):
+    """szego's own rope with the pairing and base of the file makes q_coupled . k_coupled of q and k."""
+    kept = {role: x[0, :1].astype(float) for role, x in run.capture.passes[0].layers[1].items()}
+    d = kept["q"].shape[-1]
+    spec = f"rope:dim={d},base={told['base']},pairing={told['pairing']}"
+    got = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]), spec, question="singular").array
+    want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(d), compute_uv=False)
+    other = {"half": "interleaved", "interleaved": "half"}[told["pairing"]]
+    wrong = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]),
+                         spec.replace(told["pairing"], other), question="singular").array
+    tap.ok(f"{name}: {spec} is its rotation", np.abs(got - want).max() < 1e-5 * want[0] < np.abs(wrong - want).max(),
+           f"{np.abs(got - want).max()} {np.abs(wrong - want).max()}")
+
+
 def check_model(name, model, family, folder):
     one = run(spread(model))
     tap.ok(f"{name}: nothing changes", one.same)
@@ -336,6 +405,7 @@ def check_model(name, model, family, folder):
     check_attention(name, one, rule, cap_of(family))
     check_files(name, one, folder)
     check_parts(name, one, folder)
+    check_metadata(name, one, folder)
     if family in RULES:
         check_oracle(name, one, family, folder)
 
@@ -569,15 +639,14 @@ def check_generate():
 
 
 def check_families():
-    """Each model_type that `szego checkpoint` knows has a model here."""
+    """Each model that is captured has a model_type that `szego checkpoint` knows."""
     with open(os.path.join(HERE, "..", "..", "lib", "checkpoint", "family.c"), encoding="utf-8") as file:
-        types = re.findall(r'(?:BERT|LLAMA)\("([^"]+)"|\.model_type = "([^"]+)"', file.read())
-    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
-    tried = {prefix + "Model" for prefix, _ in MODELS.values()}
-    known = [a or b for a, b in types if (a or b) in MODEL_MAPPING_NAMES]
-    missing = [name for name in known if MODEL_MAPPING_NAMES[name] not in tried]
-    tap.ok("models that checkpoint knows are captured", len(types) > 25 and len(known) > 10 and not missing,
-           f"{len(known)} of {len(types)}; not: {missing}")
+        types = re.findall(r'(?:BERT|LLAMA|NEIGHBOURS|LATENT)\("([^"]+)"|\.model_type = "([^"]+)"', file.read())
+    known = {a or b for a, b in types}
+    tried = {getattr(transformers, prefix + "Config").model_type for prefix, _ in MODELS.values()
+             if hasattr(transformers, prefix + "Config")}
+    tap.ok("models that are captured are known to checkpoint", len(tried) > 15 and len(known) > 25 and tried <= known,
+           str(sorted(tried - known)))
 
 
 def check_transformers(folder):

@@ -386,16 +386,43 @@ class Capture:
     def write(self, path, logits: bool = False) -> None:
         """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
         (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
-        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head."""
+        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head.
+
+        The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
+        "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where
+        nothing rotates), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
         entries = [entry for probe, layers in enumerate(self._probes())
                    for layer, cut in layers.items()
                    for entry in self._entries(layer, probe, cut, logits)]
         cap = next(filter(None, self.caps.values()), None)
         content = "zeroed" if self.content else "same_qk" if self.rotary else None
-        metadata = {"source": type(self.model).__name__,
-                    **({"content_kind": content} if content else {}),
-                    **({"logit_cap": repr(cap)} if cap else {})}
+        last = "query,key" if logits else "token,dim"
+        said = {"source": type(self.model).__name__, "content_kind": content, "logit_cap": repr(cap) if cap else None,
+                "axes": last if self.heads is not None else f"head,{last}", "pairing": self._pairing(),
+                "base": self._base(), "model": getattr(getattr(self.model, "config", None), "model_type", None)}
+        metadata = {key: value for key, value in said.items() if value}
         write_safetensors(path, entries, metadata)
+
+    def _pairing(self) -> Optional[str]:
+        """Which dimensions rotate together; None: nothing rotates."""
+        if not self.rotary:
+            return None
+        hooks = next(iter(self.hooks.values()))
+        return hooks.family.pairing(hooks.module)
+
+    def _base(self) -> Optional[str]:
+        """The base of the configuration, if plain RoPE of whole heads with it makes q_coupled and k_coupled of q and k
+        in every layer. None: it does not, or the configuration has none."""
+        config = getattr(self.model, "config", None)
+        parameters = getattr(config, "rope_parameters", None) or {}
+        scaling = {**(getattr(config, "rope_scaling", None) or {}), **parameters}
+        base = parameters.get("rope_theta") or getattr(config, "rope_theta", None)
+        if not self.rotary or not base or scaling.get("rope_type", scaling.get("type", "default")) != "default":
+            return None
+        pairing = self._pairing()
+        plain = all(_is_plain(kept[side], kept[f"{side}_coupled"], float(base), pairing, self.positions.start or 0)
+                    for one in self.passes for kept in one.layers.values() for side in "qk")
+        return repr(base) if plain else None
 
     def _probes(self) -> Iterator[Dict[int, Dict[str, np.ndarray]]]:
         """Of each probe, by layer and role, [heads, n, d]."""
@@ -442,6 +469,17 @@ def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     groups = q.shape[0] // k.shape[0]
     keys = np.repeat(k.astype(np.float64), groups, axis=0)
     return (q.astype(np.float64) @ keys.transpose(0, 2, 1) / np.sqrt(q.shape[-1])).astype(q.dtype)
+
+
+def _is_plain(before: np.ndarray, after: np.ndarray, base: float, pairing: str, first: int) -> bool:
+    """Whether plain RoPE makes `after` of `before`, [batch, heads, N, d], up to half precision; positions count from
+    `first`. The first sequence tells."""
+    x, y = before[0].astype(np.float64), after[0].astype(np.float64)
+    n, d = x.shape[-2:]
+    pairs = [(z[..., :d // 2], z[..., d // 2:]) if pairing == "half" else (z[..., 0::2], z[..., 1::2]) for z in (x, y)]
+    angles = np.outer(np.arange(first, first + n), base ** (-2 * np.arange(d // 2) / d))
+    want, got = (np.exp(1j * angle) * (a + 1j * b) for angle, (a, b) in zip((angles, 0 * angles), pairs))
+    return bool(d % 2 == 0 and np.linalg.norm(want - got) <= 0.02 * np.linalg.norm(want))
 
 
 def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:
