@@ -380,8 +380,24 @@ def check_metadata(name, run, folder):
         rule = RULES[name.split(",")[0]]
         tap.ok(f"{name}: a base where it says all", ("base" in told) == (rule.bases[0] == rule.bases[1] and not rule.turned),
                str(told))
+    elif hasattr(run.model.config, "to_dict"):
+        check_like(name, run, told)
     if "base" in told:
         check_base(name, run, told)
+
+
+def check_like(name, run, told):
+    """szego.rope(like=config) makes q_coupled . k_coupled of q and k, in a layer that rotates."""
+    layer = 0 if name.startswith("SmolLM3") else 1
+    spec = szego.rope(like=run.model.config, layer=layer)
+    tap.ok(f"{name}: rope(like=config), as a dict too", f"pairing={told['pairing']}" in spec
+           and spec == szego.rope(like=run.model.config.to_dict(), layer=layer), spec)
+    kept = {role: x[0].astype(float) for role, x in run.capture.passes[0].layers[layer].items()}
+    q, k = (np.ascontiguousarray(kept[side][0]) for side in "qk")
+    want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(q.shape[-1]), compute_uv=False)
+    got = szego.logits(q, k, spec, question="singular").array
+    tap.ok(f"{name}: {spec} is the model's rotation", np.abs(got - want).max() < 1e-5 * want[0],
+           f"{np.abs(got - want).max() / want[0]}")
 
 
 def check_base(name, run, told):

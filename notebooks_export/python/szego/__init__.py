@@ -20,6 +20,7 @@ from .errors import ArgumentError, DataError, LibraryError, ProgramError, SzegoE
 from .folders import load
 from .program import run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
+from .rotary import rope
 from .softmax import LogitsStatistics, logits_statistics
 from .tables import Results, Table
 from .training import CapturedStep, Trained, train
@@ -29,6 +30,7 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
+__all__ += ["rope"]
 __all__ += ["LogitsStatistics", "logits_statistics"]
 __version__ = "0.1.0"
 
