@@ -15,7 +15,9 @@ else:
     q, k = np.random.default_rng(7).standard_normal((2, 96, 16))
 
 # Content is q k^T / sqrt(d); coupled is what the encoding makes of it, before mask and softmax.
-for spec in (f"rope:dim={q.shape[1]}", "alibi:heads=1", "t5:heads=1,seed=1"):
+# Halves rotate in Llama-style models of Hugging Face; pairing=interleaved is that of GPT-J and the original RoPE.
+ROPE = f"rope:dim={q.shape[1]},pairing=half"
+for spec in (ROPE, "alibi:heads=1", "t5:heads=1,seed=1"):
     found = szego.contraction(q, k, spec)
     order = {True: "majorised by", False: "not majorised by", None: "not compared with"}[found.majorised]
     print(f"{spec}: width {found.width:.6f} of the content's, largest singular value {found.norm:.6f} of it; "
@@ -23,5 +25,5 @@ for spec in (f"rope:dim={q.shape[1]}", "alibi:heads=1", "t5:heads=1,seed=1"):
 
 if figures:
     import matplotlib.pyplot as plt
-    szego.plot.contraction(szego.contraction(q, k, f"rope:dim={q.shape[1]}"))
+    szego.plot.contraction(szego.contraction(q, k, ROPE))
     plt.savefig(figures[0])

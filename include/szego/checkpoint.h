@@ -45,6 +45,15 @@ SZG_CHECK_RESULT szg_status szg_checkpoint_open_chosen(szg_context *context, con
                                                        szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 
+/* The rotation that a model's configuration describes, without weights: `json` is the text of its
+ * config.json. layer: whose rotation; -1: that of every layer that rotates. *out is an encoding
+ * `rope`, or `mla` for latent attention, for szg_encoding_close. SZG_EDATA: a model_type that szego
+ * does not know, a missing or contradictory key. SZG_EINVAL: no such layer, or layers that rotate
+ * differently and none chosen. SZG_EDOMAIN: nothing rotates, or no SPEC has the scaling
+ * (longrope). */
+SZG_CHECK_RESULT szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json,
+                                                         int64_t layer, szg_encoding **out);
+
 typedef enum szg_position_kind {
     SZG_POSITIONS_NONE,       /* no table: rotary or none at all */
     SZG_POSITIONS_LEARNED,    /* a tensor of the checkpoint */

@@ -797,3 +797,17 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
     SZG_TRY(resolve_kinds(context, checkpoint));
     return place_layers(context, checkpoint);
 }
+
+szg_status szgi_architecture_describe(szg_context *context, szg_checkpoint *checkpoint) {
+    const int64_t most = 1 << 20;
+    SZG_TRY(resolve_sizes(context, checkpoint));
+    if (checkpoint->layers > most || checkpoint->heads > most || checkpoint->model_size > most)
+        return szgi_fail(context, SZG_EDATA, "%s: no size may exceed %" PRId64, checkpoint->source,
+                         most);
+    SZG_TRY(szgi_layout_names(context, checkpoint));
+    SZG_TRY(resolve_head_size(context, checkpoint));
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &checkpoint->layer));
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        checkpoint->layer[i].rotation = -1;
+    return resolve_kinds(context, checkpoint);
+}

@@ -357,3 +357,87 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
     facts.rotary = checkpoint->rotations > 0;
     return facts;
 }
+
+/* ---- A rotation without weights ---- */
+
+/* The rotation of `layer`; of all layers that rotate where it is -1, which must be one. */
+static szg_status choose_rotation(szg_context *context, const szg_checkpoint *checkpoint,
+                                  int64_t layer, int *out) {
+    *out = -1;
+    if (layer >= checkpoint->layers)
+        return szgi_fail(context, SZG_EINVAL, "layer %" PRId64 " of %" PRId64 ": they count from 0",
+                         layer, checkpoint->layers);
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        int rotation = checkpoint->layer[i].rotation;
+        if ((layer >= 0 && i != layer) || rotation < 0)
+            continue;
+        if (*out >= 0 && *out != rotation)
+            return szgi_fail(context, SZG_EINVAL,
+                             "%s: layers rotate in two ways (layer %" PRId64
+                             " is the first of the second): name the layer",
+                             checkpoint->source, i);
+        *out = rotation;
+    }
+    if (*out < 0 && layer >= 0)
+        return szgi_fail(context, SZG_EDOMAIN, "%s: layer %" PRId64 " does not rotate (nope)",
+                         checkpoint->source, layer);
+    if (*out < 0)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: nothing rotates in model_type '%s': name its encoding (nope, "
+                         "learned, alibi, t5)",
+                         checkpoint->source, checkpoint->model_type);
+    return SZG_OK;
+}
+
+/* Latent attention rotates the last dimensions of a head: the same keys under `mla`. */
+static szg_status as_latent(szg_context *context, const szg_checkpoint *checkpoint,
+                            const szg_encoding *rope, szg_encoding **out) {
+    char sizes[64], *text = NULL;
+    const char *keys = strstr(szg_encoding_spec(rope), "base=");
+    snprintf(sizes, sizeof sizes, "mla:content=%" PRId64 ",rope=%" PRId64, checkpoint->latent.nope,
+             checkpoint->latent.rope);
+    SZG_TRY(szgi_text_append(context, &text, "%s,%s", sizes, keys ? keys : "base=10000"));
+    szg_status status = szg_encoding_parse(context, text, out);
+    szgi_memory_free(text);
+    return status;
+}
+
+static szg_status open_described(szg_context *context, szg_checkpoint *checkpoint, const char *json,
+                                 int64_t layer, szg_encoding **out) {
+    int chosen;
+    SZG_TRY(szgi_memory_copy_text(context, "the configuration", &checkpoint->source));
+    SZG_TRY(szgi_json_parse(context, checkpoint->source, json, (int64_t)strlen(json),
+                            &checkpoint->config));
+    checkpoint->settings = choose_settings(checkpoint, szgi_json_root(checkpoint->config));
+    SZG_TRY(szgi_defaults_take(context, checkpoint));
+    SZG_TRY(find_family(context, checkpoint, NULL));
+    if (!checkpoint->family)
+        return szgi_fail(context, SZG_EDATA, "%s: %s", checkpoint->source, checkpoint->unknown);
+    if (checkpoint->family->only)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: layers of model_type '%s' have heads of two sizes: give the SPEC of "
+                         "those that are meant",
+                         checkpoint->source, checkpoint->model_type);
+    SZG_TRY(szgi_architecture_describe(context, checkpoint));
+    SZG_TRY(szgi_rotary_resolve(context, checkpoint));
+    SZG_TRY(choose_rotation(context, checkpoint, layer, &chosen));
+    layer_rotation *rotation = &checkpoint->rotation[chosen];
+    if (rotation->theta || rotation->note)
+        return szgi_fail(context, SZG_EDOMAIN, "%s: %s: a SPEC of rope cannot say this",
+                         checkpoint->source, rotation->note ? rotation->note : "own frequencies");
+    if (checkpoint->family->layout == LAYOUT_LATENT)
+        return as_latent(context, checkpoint, rotation->encoding, out);
+    *out = rotation->encoding;
+    rotation->encoding = NULL;
+    return SZG_OK;
+}
+
+szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json, int64_t layer,
+                                        szg_encoding **out) {
+    *out = NULL;
+    szg_checkpoint *checkpoint;
+    SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
+    szg_status status = open_described(context, checkpoint, json, layer, out);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}

@@ -372,6 +372,10 @@ SZG_CHECK_RESULT szg_status szgi_weight_check_heads(szg_context *context,
                                                     const char *suffix, const szgi_tensor *tensor,
                                                     int64_t rows, int64_t columns, char **problem);
 
+/* Sizes and kinds of layers as the configuration alone tells them, without weights. */
+SZG_CHECK_RESULT szg_status szgi_architecture_describe(szg_context *context,
+                                                       szg_checkpoint *checkpoint);
+
 /* Sizes, layers and scales; marks layers that cannot be read. */
 SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
                                                       szg_checkpoint *checkpoint);

@@ -55,9 +55,9 @@ class Attention(nn.Module):
             setattr(self, name, Norm(self.size * (count if self.norm == "width" else 1), self.gain))
         self.o_proj = nn.Linear(heads * self.size, width, bias=False)
 
-    def angles(self, x, size):
+    def angles(self, x, size, first=0):
         frequencies = self.config.bases[self.layer] ** (-torch.arange(0, size, 2, dtype=x.dtype) / size)
-        return torch.arange(x.shape[1], dtype=x.dtype)[:, None] * frequencies
+        return torch.arange(first, first + x.shape[1], dtype=x.dtype)[:, None] * frequencies
 
     def split(self, x, size=None):
         return x.view(*x.shape[:2], -1, size or self.size).transpose(1, 2)
@@ -74,9 +74,12 @@ class Attention(nn.Module):
     def turn(self, q, k, angles):
         return apply_rotary_pos_emb(q, k, angles.cos(), angles.sin())
 
-    def forward(self, hidden_states, seen=None):
+    def forward(self, hidden_states, seen=None, *, first=0, inside=None, attention_mask=None, **cached):
         q, k, v = self.sides(hidden_states)
-        q, k = self.turn(q, k, self.angles(hidden_states, q.shape[-1]))
+        q, k = self.turn(q, k, self.angles(hidden_states, q.shape[-1], first))
+        for cache in (*cached.values(), inside):
+            if cache is not None:
+                k, v = cache.update(k, v, self.layer)
         return self.attend(q, k, v, seen)
 
     def attend(self, q, k, v, seen):
@@ -187,24 +190,78 @@ class Embeddings(nn.Module):
         return self.LayerNorm(rows + self.position_embeddings(places) + self.token_type_embeddings.weight[0])
 
 
+class Cache:
+    """Keys and values by layer, as transformers' caches have them."""
+
+    def __init__(self):
+        self.held = {}
+
+    def update(self, k, v, layer):
+        self.held[layer] = [torch.cat(pair, 2) for pair in zip(self.held[layer], (k, v))] if layer in self.held else [k, v]
+        return self.held[layer]
+
+    def length(self, layer=0):
+        return self.held[layer][0].shape[2] if layer in self.held else 0
+
+
+class NamedCache(Cache):
+    get_seq_length = Cache.length
+
+
+#: How versions hand a cache on: the model's keyword, its attention's, and the cache's class.
+CONVENTIONS = {
+    "4.57, 5.0": ("past_key_values", "past_key_values", NamedCache),
+    "5.24": ("cache", "cache", NamedCache),
+    "GPT-NeoX": ("cache", "layer_past", NamedCache),
+    # Its length shows in the mask alone.
+    "a cache of another kind": ("memory", "memory", Cache),
+    # The model is given pairs of tensors, as before transformers had a class for them.
+    "pairs": ("past_key_values", "inside", Cache),
+    "keys that the model keeps": ("", "inside", Cache),
+}
+
+
 class StandIn(nn.Module):
-    """A model of attention layers alone."""
+    """A model of attention layers alone. convention: how it hands caches on."""
+    convention = "5.24"
 
     def __init__(self, attention, config, seen):
         super().__init__()
-        self.config, self.seen = config, seen
+        self.config, self.seen, self.own = config, seen, None
         self.embeddings = Embeddings(config)
         self.layers = nn.ModuleList([attention(config, layer) for layer in range(2)])
 
-    def forward(self, input_ids, attention_mask=None, output_attentions=False):
+    def hand_on(self, cached):
+        """How many tokens the cache holds, and what the attentions are given."""
+        outer, inner, _ = CONVENTIONS[self.convention]
+        cache = self.own if inner == "inside" else cached.get(outer)
+        return (cache.length(), {"first": cache.length(), inner: cache}) if cache else (0, {})
+
+    def forward(self, input_ids, attention_mask=None, output_attentions=False, **cached):
         x, attentions = self.embeddings(input_ids), []
+        first, given = self.hand_on(cached)
+        n = first + x.shape[1]
+        if self.convention == "a cache of another kind":
+            given["attention_mask"] = torch.zeros(len(x), 1, x.shape[1], n)
         for layer, attention in enumerate(self.layers):
-            seen = torch.tensor(self.seen(layer, x.shape[1])) & attention_mask[:, None].bool()
+            mask = torch.ones(len(x), n) if attention_mask is None else attention_mask
+            seen = torch.tensor(self.seen(layer, n))[first:] & mask[:, None].bool()
             # A token of the padding sees itself, as its row would else be 0 / 0.
-            out, weights = attention(x, seen=seen | torch.eye(x.shape[1], dtype=torch.bool))
+            seen = seen | torch.eye(n, dtype=torch.bool)[first:]
+            out, weights = attention(x, seen=seen, **given)
             x = x + out
             attentions.append(weights)
         return _Output(x, attentions)
+
+    def generate(self, tokens, steps, at_once=1):
+        """A first pass over the tokens, then `steps` passes of `at_once` tokens after them."""
+        outer, _, kind = CONVENTIONS[self.convention]
+        cache = self.own = kind()
+        for _ in range(steps + 1):
+            pairs = tuple(map(tuple, cache.held.values())) or None
+            self(tokens, **({outer: pairs if self.convention == "pairs" else cache} if outer else {}))
+            tokens = tokens[:, -at_once:]
+        self.own = None
 
 
 class _Output(SimpleNamespace):

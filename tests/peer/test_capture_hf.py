@@ -72,7 +72,7 @@ def stand_in(family):
                  for cls in row.attention if hasattr(standins, cls)}
     rule = RULES[family]
     config = SimpleNamespace(hidden_size=32, num_attention_heads=HEADS, num_key_value_heads=key_heads(family),
-                             head_dim=rule.size, scale=rule.scale, bases=rule.bases, nope=6, rope=4,
+                             head_dim=rule.size, scale=rule.scale, bases=rule.bases, rope_theta=rule.bases[1], nope=6, rope=4,
                              v_head_dim=5, q_lora_rank=12, kv_lora_rank=10,
                              attn_logit_softcapping=cap_of(family), rows=rule.layout == "rows")
     return standins.StandIn(*attention.values(), config,
@@ -118,15 +118,15 @@ MODELS = {
     "SmolLM3, a layer without rotation": ("SmolLM3", dict(no_rope_layers=[1, 0], pad_token_id=0, **GROUPED)),
     "StarCoder2": ("Starcoder2", GROUPED),
     "Granite": ("Granite", dict(attention_multiplier=0.2, **GROUPED)),
-    "Phi": ("Phi", dict(partial_rotary_factor=0.5, **GROUPED)),
-    "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, **GROUPED)),
-    "StableLM": ("StableLm", dict(partial_rotary_factor=0.25, **GROUPED)),
-    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.25, qk_layernorm=True, **GROUPED)),
+    "Phi": ("Phi", dict(partial_rotary_factor=0.5, pad_token_id=0, **GROUPED)),
+    "Phi, normed": ("Phi", dict(partial_rotary_factor=0.5, qk_layernorm=True, pad_token_id=0, **GROUPED)),
+    "StableLM": ("StableLm", dict(partial_rotary_factor=0.5, pad_token_id=0, **GROUPED)),
+    "StableLM, normed": ("StableLm", dict(partial_rotary_factor=0.5, qk_layernorm=True, pad_token_id=0, **GROUPED)),
     "Nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, **GROUPED)),
     "Cohere": ("Cohere", GROUPED),
     "Cohere, normed": ("Cohere", dict(use_qk_norm=True, **GROUPED)),
     "GLM": ("Glm", dict(head_dim=8, pad_token_id=0, **GROUPED)),
-    "GPT-NeoX, partial": ("GPTNeoX", dict(rotary_pct=0.25, **COMMON)),
+    "GPT-NeoX, partial": ("GPTNeoX", dict(rotary_pct=0.5, **COMMON)),
     "GPT-J, partial": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
                                     rotary_dim=4, attn_implementation="eager")),
     "GPT-J": ("GPTJ", dict(vocab_size=50, n_embd=32, n_layer=2, n_head=HEADS, n_positions=64,
@@ -293,6 +293,7 @@ def check_parts(name, run, folder):
     q, k = (np.abs(x[role][1].astype(float)) for role in ("q_coupled", "k_coupled"))
     d, k = q.shape[-1], np.repeat(k, len(q) // len(k), axis=0)
     rounding = 2 * (d + 2) * run.u * (q @ k.transpose(0, 2, 1)).max() / np.sqrt(d)
+    tap.ok(f"{name}: axes of chosen heads", header(files[1])["__metadata__"]["axes"] == "token,dim")
     tap.ok(f"{name}: chosen layers, heads and positions", got.keys() == wanted.keys() and all(
         np.array_equal(got[key], whole[int(key.split(".")[3]) // (HEADS // len(whole))][:9])
         for key, whole in wanted.items())
@@ -329,6 +330,90 @@ def check_files(name, run, folder):
                    for layer in range(2) for probe in range(2) for kind in ("coupled", "content")))
 
 
+def turned(x, size, pairing, last, angles):
+    """x, [heads, N, d], with `size` dimensions of a head rotated: rows of the pairs as complex numbers."""
+    part = x[..., x.shape[-1] - size:] if last else x[..., :size]
+    halves = pairing == "half"
+    pairs = part[..., :size // 2] + 1j * part[..., size // 2:] if halves else part[..., 0::2] + 1j * part[..., 1::2]
+    return np.exp(1j * angles) * pairs
+
+
+def rotations(run):
+    """By pairing, how far each captured layer is from pairs that only turn: the same rotation for queries, keys and
+    heads, whatever its angles and its amplitude, keeps the products of pairs at equal positions."""
+    found = {"half": 0.0, "interleaved": 0.0}
+    for hooks, kept in zip(run.capture.hooks.values(), run.capture.passes[0].layers.values()):
+        rotated = np.abs(kept["q_coupled"] - kept["q"]).max(axis=(0, 1, 2)) > 0
+        if not rotated.any() and not hooks.family.turned == "last":
+            continue  # a layer without rotation
+        last = hooks.family.turned == "last"
+        size = hooks.module.qk_rope_head_dim if last else 2 * ((np.flatnonzero(rotated)[-1] + 2) // 2)
+        for pairing in found:
+            # DeepSeek gives pairs that stood side by side back as halves.
+            after = "half" if last and type(hooks.module).__name__.startswith("DeepseekV3") else pairing
+            q, turned_q = (turned(kept[role][0].astype(float), size, how, last, 0)
+                           for role, how in (("q", pairing), ("q_coupled", after)))
+            ratio = np.abs(turned_q) / np.abs(q)
+            amplitude = np.median(ratio)
+            found[pairing] = max(found[pairing], np.abs(np.abs(turned_q) - amplitude * np.abs(q)).max())
+    return found
+
+
+def check_metadata(name, run, folder):
+    """What the file says of the rotation is what the arrays show; a wrong pairing is far from it."""
+    path = os.path.join(folder, "told.safetensors")
+    run.capture.write(path, logits=True)
+    told = header(path)["__metadata__"]
+    tap.ok(f"{name}: axes of logits", told["axes"] == "head,query,key", str(told))
+    run.capture.write(path)
+    told = header(path)["__metadata__"]
+    tap.ok(f"{name}: axes of queries and keys", told["axes"] == "head,token,dim")
+    model_type = getattr(run.model.config, "model_type", None)
+    tap.ok(f"{name}: the model", told.get("model") == (model_type or None))
+    if not run.capture.rotary:
+        tap.ok(f"{name}: no pairing where nothing rotates", "pairing" not in told and "base" not in told)
+        return
+    found = rotations(run)
+    other = {"half": "interleaved", "interleaved": "half"}[told["pairing"]]
+    tap.ok(f"{name}: the pairing is {told['pairing']}", found[told["pairing"]] < 1e-4 < 0.05 < found[other], str(found))
+    if getattr(run.model.config, "bases", None):  # stand-ins: of one base for whole heads
+        rule = RULES[name.split(",")[0]]
+        tap.ok(f"{name}: a base where it says all", ("base" in told) == (rule.bases[0] == rule.bases[1] and not rule.turned),
+               str(told))
+    elif hasattr(run.model.config, "to_dict"):
+        check_like(name, run, told)
+    if "base" in told:
+        check_base(name, run, told)
+
+
+def check_like(name, run, told):
+    """szego.rope(like=config) makes q_coupled . k_coupled of q and k, in a layer that rotates."""
+    layer = 0 if name.startswith("SmolLM3") else 1
+    spec = szego.rope(like=run.model.config, layer=layer)
+    tap.ok(f"{name}: rope(like=config), as a dict too", f"pairing={told['pairing']}" in spec
+           and spec == szego.rope(like=run.model.config.to_dict(), layer=layer), spec)
+    kept = {role: x[0].astype(float) for role, x in run.capture.passes[0].layers[layer].items()}
+    q, k = (np.ascontiguousarray(kept[side][0]) for side in "qk")
+    want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(q.shape[-1]), compute_uv=False)
+    got = szego.logits(q, k, spec, question="singular").array
+    tap.ok(f"{name}: {spec} is the model's rotation", np.abs(got - want).max() < 1e-5 * want[0],
+           f"{np.abs(got - want).max() / want[0]}")
+
+
+def check_base(name, run, told):
+    """szego's own rope with the pairing and base of the file makes q_coupled . k_coupled of q and k."""
+    kept = {role: x[0, :1].astype(float) for role, x in run.capture.passes[0].layers[1].items()}
+    d = kept["q"].shape[-1]
+    spec = f"rope:dim={d},base={told['base']},pairing={told['pairing']}"
+    got = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]), spec, question="singular").array
+    want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(d), compute_uv=False)
+    other = {"half": "interleaved", "interleaved": "half"}[told["pairing"]]
+    wrong = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]),
+                         spec.replace(told["pairing"], other), question="singular").array
+    tap.ok(f"{name}: {spec} is its rotation", np.abs(got - want).max() < 1e-5 * want[0] < np.abs(wrong - want).max(),
+           f"{np.abs(got - want).max()} {np.abs(wrong - want).max()}")
+
+
 def check_model(name, model, family, folder):
     one = run(spread(model))
     tap.ok(f"{name}: nothing changes", one.same)
@@ -336,6 +421,7 @@ def check_model(name, model, family, folder):
     check_attention(name, one, rule, cap_of(family))
     check_files(name, one, folder)
     check_parts(name, one, folder)
+    check_metadata(name, one, folder)
     if family in RULES:
         check_oracle(name, one, family, folder)
 
@@ -454,6 +540,28 @@ def check_interrupted():
            and np.array_equal(capture.logits(), again.logits()))
 
 
+def check_generation():
+    """A pass that continues another one is refused however the model hands its cache on; the first one is a pass."""
+    tokens = torch.randint(2, 50, (1, 6))
+    for convention in standins.CONVENTIONS:
+        model = spread(stand_in("Llama"))
+        model.convention = convention
+        with torch.no_grad(), Capture(model) as capture:
+            model.generate(tokens, 0)
+            tap.ok(f"{convention}: a pass that fills a cache", [one.lengths for one in capture.passes] == [[6]])
+            for at_once in (1, 2):
+                if convention == "keys that the model keeps" and at_once == 2:
+                    continue  # nothing that is called shows these keys
+                words = ["continues", "whole sequence"] + (["8 keys"] if at_once == 2 else [])
+                refused(f"{convention}: {at_once} more", lambda n=at_once: model.generate(tokens, 3, n), *words)
+        model.own = None
+        with torch.no_grad(), Capture(model) as capture:
+            model(tokens[:, :1])
+            model(tokens)
+            model(tokens[:, :3])
+        tap.ok(f"{convention}: shorter sequences after longer ones", [one.lengths[0] for one in capture.passes] == [1, 6, 3])
+
+
 def check_unknown():
     """Versions that differ from the table are refused, and the model is left as it was."""
     refused("a norm after the rotation", lambda: one_pass(changed("Qwen3", forward=norm_late)),
@@ -512,8 +620,9 @@ def check_end_to_end(model, folder):
     tap.ok("dump, logits, report", done.returncode == 0 and os.path.getsize(page) > 1000, done.stderr)
     with Capture(model) as capture, torch.no_grad():
         first = model(tokens, use_cache=True)
-        refused("a pass that continues a cache", lambda: model(tokens, past_key_values=first.past_key_values,
-                attention_mask=torch.ones(1, 24)), "cache")
+        handed = "cache" if "cache" in first else "past_key_values"
+        refused("a pass that continues a cache", lambda: model(tokens, attention_mask=torch.ones(1, 24), **{
+            handed: first[handed]}), "12 queries against 24 keys")
         left = torch.ones(1, 12, dtype=torch.long)
         left[0, :3] = 0
         refused("padding on the left", lambda: model(tokens, attention_mask=left), "right")
@@ -524,21 +633,42 @@ def check_end_to_end(model, folder):
            and model.layers[0].self_attn.forward.__qualname__.startswith("Llama"))
 
 
+def check_generate():
+    """generate() of models whose attentions hand the cache on under different names."""
+    for name, suffix in (("Llama", "ForCausalLM"), ("GPT-NeoX, partial", "ForCausalLM"), ("GPT-J", "ForCausalLM"),
+                         ("Gemma 2", "ForCausalLM"), ("GPT-2", "LMHeadModel")):
+        prefix, settings = MODELS[name]
+        config = getattr(transformers, prefix + "Config")(**settings)
+        model = getattr(transformers, prefix + suffix)(config).eval()
+        tokens = torch.randint(2, 50, (1, 12))
+        # Looking up several tokens needs a cache that can be cropped, which a sliding window's cannot.
+        lookup = [] if name == "Gemma 2" else [{"prompt_lookup_num_tokens": 2}]
+        for kind in ({}, {"cache_implementation": "static"}, *lookup):
+            with Capture(model) as capture, torch.no_grad():
+                refused(f"{name}: generate {kind or ''}", lambda model=model, kind=kind: model.generate(
+                    tokens, max_new_tokens=4, min_new_tokens=4, do_sample=False, pad_token_id=0, **kind), "whole sequence")
+            tap.ok(f"{name}: generate {kind or ''}: no probe of a continued pass",
+                   all(one.lengths[0] >= 12 for one in capture.passes))
+        with Capture(model) as capture, torch.no_grad():
+            model.generate(tokens, max_new_tokens=4, use_cache=False, do_sample=False, pad_token_id=0, min_new_tokens=4)
+        tap.ok(f"{name}: generate without a cache", [one.lengths[0] for one in capture.passes] == [12, 13, 14, 15])
+
+
 def check_families():
-    """Each model_type that `szego checkpoint` knows has a model here."""
+    """Each model that is captured has a model_type that `szego checkpoint` knows."""
     with open(os.path.join(HERE, "..", "..", "lib", "checkpoint", "family.c"), encoding="utf-8") as file:
-        types = re.findall(r'(?:BERT|LLAMA)\("([^"]+)"|\.model_type = "([^"]+)"', file.read())
-    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
-    tried = {prefix + "Model" for prefix, _ in MODELS.values()}
-    known = [a or b for a, b in types if (a or b) in MODEL_MAPPING_NAMES]
-    missing = [name for name in known if MODEL_MAPPING_NAMES[name] not in tried]
-    tap.ok("models that checkpoint knows are captured", len(types) > 25 and len(known) > 10 and not missing,
-           f"{len(known)} of {len(types)}; not: {missing}")
+        types = re.findall(r'(?:BERT|LLAMA|NEIGHBOURS|LATENT)\("([^"]+)"|\.model_type = "([^"]+)"', file.read())
+    known = {a or b for a, b in types}
+    tried = {getattr(transformers, prefix + "Config").model_type for prefix, _ in MODELS.values()
+             if hasattr(transformers, prefix + "Config")}
+    tap.ok("models that are captured are known to checkpoint", len(tried) > 15 and len(known) > 25 and tried <= known,
+           str(sorted(tried - known)))
 
 
 def check_transformers(folder):
     print(f"# transformers {transformers.__version__}, torch {torch.__version__}")
     check_families()
+    check_generate()
     for name in MODELS:
         model = transformers_model(name)
         if model is None:
@@ -560,6 +690,7 @@ def check_transformers(folder):
 def check_stand_ins(folder):
     check_unknown()
     check_interrupted()
+    check_generation()
     check_logits(folder)
     for name in RULES:
         if "," not in name:

@@ -152,7 +152,7 @@ def compare_statistics(folder):
                 tap.close(f"{name}: PyTorch's entropy", row["entropy_mean"], float(made.entropy().mean()),
                           (4 * np.log(n) * error + 8 * n * EPS) * (1 + np.log(n)))
     # In process, with a learned sink: the same numbers.
-    found = package.logits_statistics(q[1], k[0], f"rope:dim={d}", causal=True, sinks=[2], sink_logit=1.5)
+    found = package.logits_statistics(q[1], k[0], f"rope:dim={d},pairing=interleaved", causal=True, sinks=[2], sink_logit=1.5)
     logits = rotated(q[1], theta) @ rotated(k[0], theta).T / np.sqrt(d)
     error = (2 * n + 2 * d) * EPS * found.q_norm_max * found.k_norm_max / np.sqrt(d)
     compare_softmax("in process", vars(found), softmax(logits, causal=True, sinks=(2,), sink=1.5), error, n)

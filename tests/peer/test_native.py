@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 
 from peer import EPS, INTERRUPT, PACKAGE, Counted, Tap, eigenvalue_bound, python, scratch, skip
 
@@ -291,12 +292,13 @@ def check_symbol():
 
 
 def coupled(spec, q, k):
-    """Logits from their definition."""
+    """Logits from their definition, of a SPEC with one head."""
     n, d = q.shape
     lag = np.subtract.outer(np.arange(n), np.arange(n))
     if spec.startswith("alibi"):
         return q @ k.T / np.sqrt(d) - 0.00390625 * np.abs(lag)
-    pairs = [(x[:, 0::2] + 1j * x[:, 1::2]) for x in (q, k)]
+    halves = spec.endswith("pairing=half")
+    pairs = [x[:, :d // 2] + 1j * x[:, d // 2:] if halves else x[:, 0::2] + 1j * x[:, 1::2] for x in (q, k)]
     theta = 10000.0 ** (-np.arange(d // 2) / (d // 2))
     return sum(np.outer(pairs[0][:, t], pairs[1][:, t].conj()) * np.exp(1j * lag * theta[t])
                for t in range(d // 2)).real / np.sqrt(d)
@@ -305,7 +307,7 @@ def coupled(spec, q, k):
 def check_logits():
     n, d = 48, 16
     q, k = rng.standard_normal((2, 3, n, d))
-    for spec in ("rope:dim=16", "alibi:heads=1"):
+    for spec in ("rope:dim=16,pairing=interleaved", "rope:dim=16,pairing=half", "alibi:heads=1"):
         for causal in (False, True):
             name = f"{spec}{', causal' if causal else ''}"
             mask = np.tril if causal else lambda x: x
@@ -314,12 +316,12 @@ def check_logits():
             slack = eigenvalue_bound(n, np.linalg.norm(want, 2))
             slack += 2 * n * EPS * np.linalg.norm(np.abs(q[0]) @ np.abs(k[0]).T)
             singular = np.linalg.svd(want, compute_uv=False)
-            got = szego.logits(q, k, spec, question="singular", causal=causal)
+            got = szego.logits(q, k, spec, head=0, question="singular", causal=causal)
             tap.close(f"{name}: singular values", float(np.abs(got.array - singular).max()), 0, slack)
             part = np.linalg.eigvalsh((want + want.T) / 2)
             got = szego.logits(q[0], k[0], spec, question="hermitian_part", causal=causal)
             tap.close(f"{name}: Hermitian part", float(np.abs(got.array - part).max()), 0, slack)
-            found = szego.contraction(q, k, spec, causal=causal)
+            found = szego.contraction(q[:1], k[:1], spec, causal=causal)
             without = np.linalg.svd(content, compute_uv=False)
             plain = np.linalg.eigvalsh((content + content.T) / 2)
             # Quotients of numbers off by `slack` above and below.
@@ -345,8 +347,35 @@ def check_logits():
                        "real": lambda: szego.logits(q[0] + 0j, k[0], "nope"),
                        "order": lambda: szego.compare(np.eye(3), np.eye(4)),
                        "square": lambda: szego.compare(np.ones((3, 4)), np.eye(3)),
-                       "dimension": lambda: szego.logits(q[0], k[0], "rope:dim=64")}.items():
+                       "dimension": lambda: szego.logits(q[0], k[0], "rope:dim=64,pairing=half")}.items():
         refused(f"logits: {word}", call, word if word != "shape" else "q has shape", kind=szego.ArgumentError)
+
+
+def check_questions():
+    """What q and k do not tell is asked for, and never taken from a default."""
+    q, k = rng.standard_normal((2, 3, 8, 4))
+    calls = {"logits": szego.logits, "contraction": szego.contraction, "logits_statistics": szego.logits_statistics}
+    for name, call in calls.items():
+        for spec in ("rope", "rope:dim=4", "rope:dim=4,scaling=linear,factor=2", "rope+absolute:dim=4",
+                     "mla:content=2,rope=2"):
+            refused(f"{name}: {spec} without its pairing", lambda call=call, spec=spec: call(q[0], k[0], spec), spec,
+                    "pairing=half", "pairing=interleaved", "Hugging Face", "GPT-J", kind=szego.ArgumentError)
+        for spec in ("nope", "alibi:heads=1", "rope-bias:dim=4", "kms:rho=0.5"):
+            tap.ok(f"{name}: {spec} has no pairing", call(q[0], k[0], spec).n == 8)
+        refused(f"{name}: heads without a choice", lambda call=call: call(q, k, "nope"), "(3, 8, 4)", "3 heads", "head=H",
+                kind=szego.ArgumentError)
+        refused(f"{name}: a head of the encoding", lambda call=call: call(q[0], k[0], "alibi:heads=3"), "alibi:heads=3",
+                "3 heads", "(8, 4)", "head=H", kind=szego.ArgumentError)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            call(q[:1], k[:1], "nope")
+            call(q, k, "nope", head=2)
+            silent = len(said)
+            call(np.ones((9, 8, 4)), np.ones((9, 8, 4)), "nope", head=8)
+        tap.ok(f"{name}: more heads than tokens", silent == 0 and len(said) == 1
+               and issubclass(said[0].category, szego.SzegoWarning) and said[0].filename == __file__
+               and "9 heads of 8 tokens" in str(said[0].message) and "transpose(1, 0, 2)" in str(said[0].message),
+               str([str(one.message) for one in said]))
 
 
 # ---- Refusals -----------------------------------------------------------------------------------
@@ -425,7 +454,7 @@ def check_refusals():
         spoiled[1, 6, 2] = np.inf
         refused("keys that are not finite", lambda: szego.contraction(np.stack([q, q]), spoiled, "nope", head=1),
                 "k: row 6, column 2", "finite", kind=szego.ArgumentError)
-        szego.contraction(q, q, "alibi:heads=2")
+        szego.contraction(q, q, "alibi:heads=2", head=1)
         szego.symbol("t5:heads=2,seed=1", 9)
         idle = sum(map(len, native._idle.values()))
         tap.ok("nothing stays open but contexts that wait", counted.open == idle > 0, f"{counted.open} {idle}")
@@ -447,7 +476,7 @@ def check_kept():
     """Results go to another process and to files: pickled, they are what they were."""
     q = rng.standard_normal((6, 4))
     for found in (szego.spectrum("rope:dim=8", 40), szego.spectrum(q[:4]), szego.symbol("kms:rho=0.5", 9),
-                  szego.contraction(q, q, "rope:dim=4"), szego.spectra(q[None, :4]), szego.encodings.rope(dim=8)):
+                  szego.contraction(q, q, "rope:dim=4,pairing=half"), szego.spectra(q[None, :4]), szego.encodings.rope(dim=8)):
         again = pickle.loads(pickle.dumps(found))
         tap.ok(f"pickled: {type(found).__name__}", repr(again) == repr(found) and np.array_equal(
             getattr(again, "values", 0), getattr(found, "values", 0)))
@@ -596,7 +625,7 @@ def check_interrupt():
 for check in (check_headers, check_loading):
     with scratch() as place:
         check(place)
-for check in (check_arrays, check_kernels, check_symbol, check_logits, check_refusals, check_contexts,
+for check in (check_arrays, check_kernels, check_symbol, check_logits, check_questions, check_refusals, check_contexts,
               check_bench, check_interrupt):
     check()
 tap.finish()

@@ -120,6 +120,49 @@ def check_calls():
 # ---- Encodings ----------------------------------------------------------------------------------
 
 
+#: Rotations of tests/data/families, by their configurations of transformers 4 and 5; None: the library's words.
+LIKE = {"llama": "rope:dim=8,rotary=8,base=500000,pairing=half,scaling=llama3,factor=8,original=32,low=1,high=4",
+        "qwen2": "rope:dim=4,rotary=4,base=1000000,pairing=half,scaling=yarn,factor=4,original=16,beta_fast=32,"
+                 "beta_slow=1",
+        "nemotron": "rope:dim=4,rotary=2,base=10000,pairing=half",
+        "glm4": "rope:dim=8,rotary=4,base=10000,pairing=interleaved",
+        "deepseek_v2": "mla:content=6,rope=4,base=10000,pairing=interleaved"}
+UNLIKE = {"bert": "nothing rotates", "gemma3": "name the layer", "phi3-longrope": "longrope", "gpt_oss": "truncate false",
+          "gemma4_text": "two sizes"}
+
+
+def check_like():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "families")
+
+    def configurations(name):
+        for file in ("config.json", "config-4.json"):
+            if os.path.exists(os.path.join(folder, name, file)):
+                with open(os.path.join(folder, name, file), encoding="utf-8") as opened:
+                    yield json.load(opened)
+
+    for name, want in LIKE.items():
+        got = [szego.rope(like=config) for config in configurations(name)]
+        tap.ok(f"rope(like={name})", got == [want] * len(got) and got, str(got))
+    for name, word in UNLIKE.items():
+        for config in configurations(name):
+            tap.refused(f"rope(like={name})", lambda config=config: szego.rope(like=config), word,
+                        kind=szego.LibraryError)
+    config = next(configurations("gemma3"))
+    both = {szego.rope(like=config, layer=layer).keys["base"] for layer in range(2)}
+    tap.ok("rope(like=) by layer", both == {"10000", "1000000"}, str(both))
+    plain = {"model_type": "llama", "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
+    for words, call in {"not known": lambda: szego.rope(like={**plain, "model_type": "new"}),
+                        "pairing=": lambda: szego.rope(like={**plain, "model_type": "new"}),
+                        "no model_type": lambda: szego.rope(like={}),
+                        "rope_theta": lambda: szego.rope(like=plain),
+                        "layer 2 of 2": lambda: szego.rope(like={**plain, "rope_theta": 1e4}, layer=2),
+                        "like= beside dim": lambda: szego.rope(like=plain, dim=8),
+                        "layer= says nothing": lambda: szego.rope(layer=0),
+                        "a dict is needed": lambda: szego.rope(like="llama")}.items():
+        tap.refused(f"rope(like=): {words}", call, words, kind=szego.ArgumentError)
+    tap.ok("szego.rope by its keys", szego.rope(dim=8, pairing="half") == "rope:dim=8,pairing=half")
+
+
 def check_encodings():
     """Every encoding and key of the program's own list (`szego help specs`) is a function and a keyword."""
     said = subprocess.run([PROGRAM, "help", "specs"], capture_output=True, text=True, check=True).stdout
@@ -137,6 +180,7 @@ def check_encodings():
         keys = list(inspect.signature(function).parameters)
         tap.ok(f"{name}: keywords", keys == listed[spec] and function.__name__ == name
                and all(f"\n{key}: " in function.__doc__ for key in keys), f"{keys} {listed[spec]}")
+    check_like()
     one = rope(base=500000, dim=64)
     tap.ok("a SPEC", one == "rope:dim=64,base=500000" == str(one) == encodings.Encoding("rope:base=500000,dim=64")
            and isinstance(one, szego.Encoding) and hash(one) == hash(str(one))
@@ -157,7 +201,7 @@ def check_encodings():
     q = rng.standard_normal((16, 8))
     same = [szego.spectrum(spec, 16).values for spec in (rope(dim=8), "rope:dim=8")]
     tap.ok("wherever a SPEC is", np.array_equal(*same)
-           and szego.logits(q, q, rope(dim=8), question="singular").complete
+           and szego.logits(q, q, rope(dim=8, pairing="half"), question="singular").complete
            and szego.symbol(encodings.kms(rho=0.5), 9).source == "kms:rho=0.5"
            and szego.run("symbol", "--pe", rope(dim=8), "-n", 16)["symbol_range"]["source"].tolist() == ["rope:dim=8"]
            and pickle.loads(pickle.dumps(one)) == one and isinstance(pickle.loads(pickle.dumps(one)), szego.Encoding))

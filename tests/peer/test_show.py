@@ -165,7 +165,7 @@ def check_tables():
 
 def check_objects():
     q, k = rng.standard_normal((2, 24, 8))
-    both = szego.contraction(q, k, "rope:dim=8")
+    both = szego.contraction(q, k, "rope:dim=8,pairing=half")
     found = szego.spectrum("rope:dim=8", 32)
     stack = szego.spectra(rng.standard_normal((50, 6, 6)))
     for one in (found, found.range, found.theorem, szego.symbol("kms:rho=0.5", 16), both, both.content, stack):
@@ -501,7 +501,7 @@ def check_contraction(loaded):
     near("contraction_map: over steps", axis.images[0].get_array(),
          [of(rows, layer=layer, head=h)["width_ratio"] for layer in range(2) for h in range(2)])
     q, k = rng.standard_normal((2, 20, 8))
-    both = szego.contraction(q, k, "rope:dim=8")
+    both = szego.contraction(q, k, "rope:dim=8,pairing=half")
     (axis,) = drawn("a Contraction", lambda: szego.plot.contraction(both))
     for name, one in (("content alone", both.content), ("with the encoding", both.coupled)):
         equal(f"a Contraction: {name}", line(axis, name)[1], np.sort(one.eigenvalues.expanded()))

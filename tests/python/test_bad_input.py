@@ -73,7 +73,7 @@ CERTIFICATES, MODEL = "certificates.csv", "model"
 
 _Q = rng.standard_normal((2, 6, 4))
 _COMMON = {"head": (0, "number"), "threads": (1, "number")}
-_PAIR = {"q": (_Q, "array"), "k": (_Q[::-1].copy(), "array"), "spec": ("rope:dim=4", "spec"),
+_PAIR = {"q": (_Q, "array"), "k": (_Q[::-1].copy(), "array"), "spec": ("rope:dim=4,pairing=half", "spec"),
          "causal": (False, "flag"), "unscaled": (False, "flag"), **_COMMON}
 _MATRIX = {"n": (4, "number"), "matrix": (0, "number"), "lags": ("half", "word"), **_COMMON}
 _ASKED = {"question": ("eigenvalues", "word"), "want": ("all", "word")}

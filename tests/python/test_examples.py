@@ -193,10 +193,10 @@ def check_capture_again(text, steps):
 # ---- logits.py ----------------------------------------------------------------------------------
 
 def rope(q, k):
-    """Logits with pairs (2t, 2t + 1) turned by 10000^(-2t/d) a position."""
+    """Logits with pairs (t, t + d/2) turned by 10000^(-2t/d) a position."""
     n, d = q.shape
     turn = np.exp(1j * np.outer(np.arange(n), 10000.0**(-2 * np.arange(d // 2) / d)))
-    pairs = [turn * (x[:, ::2] + 1j * x[:, 1::2]) for x in (q, k)]
+    pairs = [turn * (x[:, :d // 2] + 1j * x[:, d // 2:]) for x in (q, k)]
     return np.real(pairs[0] @ pairs[1].conj().T) / np.sqrt(d)
 
 
@@ -215,7 +215,7 @@ def check_logits():
         text = example("logits", *files)
     content = q @ k.T / np.sqrt(d)
     lag = np.subtract.outer(np.arange(n), np.arange(n))
-    sides = {"rope:dim=8": rope(q, k), "alibi:heads=1": content - 2.0**-8 * np.abs(lag)}
+    sides = {"rope:dim=8,pairing=half": rope(q, k), "alibi:heads=1": content - 2.0**-8 * np.abs(lag)}
     for spec, coupled in sides.items():
         got = numbers(text, f"^{spec}: width NUMBER of the content's, largest singular value NUMBER of it") or [0, 0]
         for name, one, want in zip(("width", "norm"), got, (
@@ -223,7 +223,7 @@ def check_logits():
             tap.close(f"logits, {spec}: {name}", one, want, 5.1e-7)  # six digits behind the point
     tap.ok("logits: three encodings", len(text.splitlines()) == 3 and "t5" in text, text)
     text = example("logits", figure=False)
-    tap.ok("logits of random arrays", text.startswith("rope:dim=16: ") and len(text.splitlines()) == 3, text)
+    tap.ok("logits of random arrays", text.startswith("rope:dim=16,pairing=half: ") and len(text.splitlines()) == 3, text)
 
 
 for check in (check_kernel, check_checkpoint, check_capture, check_logits):

@@ -160,11 +160,11 @@ def width(logits):
 
 
 def ratio(q, k):
-    """Widths of the logits with rotation over without, and what rounding may change of it. Pair t is dimensions 2t
-    and 2t + 1, as the encoding's default is."""
+    """Widths of the logits with rotation over without, and what rounding may change of it. Pair t is dimensions t
+    and t + d/2."""
     n, d = q.shape
     turn = np.exp(1j * np.outer(np.arange(n), 10000.0**(-2 * np.arange(d // 2) / d)))
-    turned = [turn * (x[:, ::2] + 1j * x[:, 1::2]) for x in (q, k)]
+    turned = [turn * (x[:, :d // 2] + 1j * x[:, d // 2:]) for x in (q, k)]
     content, coupled = width(q @ k.T), width(np.real(turned[0] @ turned[1].conj().T))
     # An eigenvalue moves by 20 n eps ||L||, and by 2 n eps ||q|| ||k|| as angles of up to n are rounded.
     moved = eigenvalue_bound(n, 1.1 * np.linalg.norm(q) * np.linalg.norm(k))

@@ -20,19 +20,21 @@ from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
 from .encodings import Encoding
 from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
-from .errors import MissingPackageError, ProgramError, SzegoError
+from .errors import MissingPackageError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
 from .program import info, run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
+from .rotary import rope
 from .softmax import LogitsStatistics, logits_statistics
 from .tables import Results, Table
 from .training import CapturedStep, Trained, train
 
 __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding", "LibraryError", "ProgramError",
-           "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "Table", "Theorem", "Verification",
+           "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "SzegoWarning", "Table", "Theorem", "Verification",
            "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
+__all__ += ["rope"]
 __all__ += ["LogitsStatistics", "logits_statistics"]
 __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]
 __version__ = "0.1.0"

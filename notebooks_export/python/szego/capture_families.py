@@ -98,6 +98,21 @@ def _gpt2_scale(module, size: int) -> float:
     return scale / (module.layer_idx + 1) if module.scale_attn_by_inverse_layer_idx else scale
 
 
+# ---- Which dimensions of the part that rotates are a pair ----
+
+def _half(_module) -> str:
+    return "half"
+
+
+def _interleaved(_module) -> str:
+    return "interleaved"
+
+
+def _by_configuration(module) -> str:
+    """DeepSeek V3 has a key for it, which is true in configurations without it."""
+    return "interleaved" if getattr(module.config, "rope_interleave", True) else "half"
+
+
 # ---- The table ----
 
 class Family(NamedTuple):
@@ -112,6 +127,8 @@ class Family(NamedTuple):
     #: Puts the heads together; None where the rotation sees the whole heads.
     whole: Optional[Callable] = None
     turned: str = "first"         # which dimensions of the whole head are rotated: the first or the last
+    #: Of families that rotate: "half", t with t + rotary/2, or "interleaved", 2t with 2t + 1.
+    pairing: Callable = _half
     still: str = ""               # attribute that is false in layers without rotation
     scale: Callable = _usual_scale
     cap: str = ""                 # attribute: C where logits x become C tanh(x / C) after the product
@@ -145,14 +162,15 @@ FAMILIES = (
     Family("StarCoder2", ("Starcoder2Attention",)),
     Family("Granite", ("GraniteAttention",), scale=_own_scale),
     Family("Nemotron", ("NemotronAttention",)),
-    Family("Cohere", ("CohereAttention",), norms=_HEAD_NORMS),
-    Family("GLM", ("GlmAttention",)),
+    Family("Cohere", ("CohereAttention",), norms=_HEAD_NORMS, pairing=_interleaved),
+    Family("GLM", ("GlmAttention",), pairing=_interleaved),
     Family("GPT-NeoX", ("GPTNeoXAttention",), outputs=("query_key_value",), whole=_fused_heads),
-    Family("GPT-J", ("GPTJAttention",), alone=True, outputs=_PROJECTIONS, whole=_separate(*_PROJECTIONS)),
+    Family("GPT-J", ("GPTJAttention",), alone=True, outputs=_PROJECTIONS, whole=_separate(*_PROJECTIONS),
+           pairing=_interleaved),
     Family("DeepSeek V2", ("DeepseekV2Attention",),
-           rotates=("apply_rotary_emb", "apply_rotary_pos_emb"), **_MLA),
+           rotates=("apply_rotary_emb", "apply_rotary_pos_emb"), pairing=_interleaved, **_MLA),
     Family("DeepSeek V3", ("DeepseekV3Attention",),
-           rotates=("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave"), **_MLA),
+           rotates=("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave"), pairing=_by_configuration, **_MLA),
     Family("GPT-2", ("GPT2Attention",), rotates=(), outputs=("c_attn",), whole=_fused_thirds,
            scale=_gpt2_scale),
     Family("BERT", ("BertSelfAttention",), **_BERT),

@@ -127,21 +127,40 @@ def _array(x) -> np.ndarray:
     return x.to("cpu", torch.float64 if x.dtype == torch.float64 else torch.float32).numpy().copy()
 
 
-def _cached(past) -> bool:
-    """Whether a cache holds tokens already."""
-    if past is None:
-        return False
-    if hasattr(past, "get_seq_length"):
-        return past.get_seq_length() > 0
-    return any(layer is not None for layer in past)
+# ---- Passes that go on from earlier tokens ----
+# Versions of transformers hand caches on under different names: what counts is what an argument is.
+
+def _held(argument, layer: int = 0) -> int:
+    """Tokens that a cache holds: an object of transformers, or a layer's own (k, v), a pair of each in old versions."""
+    if hasattr(argument, "get_seq_length"):
+        return int(argument.get_seq_length(layer))
+    if isinstance(argument, (list, tuple)) and argument and isinstance(argument[0], (list, tuple)):
+        shapes = [getattr(tensor, "shape", ()) for pair in argument if pair is not None for tensor in pair]
+        return max((shape[-2] for shape in shapes if len(shape) == 4), default=0)
+    return 0
+
+
+def _refuse_longer(tokens: int, keys: int) -> None:
+    if keys > tokens:
+        raise CaptureError(f"a call of {tokens} {'query' if tokens == 1 else 'queries'} against {keys} keys continues a cache "
+                           "(generation): capture one pass over the whole sequence, such as model(**inputs)")
+
+
+def _keys_seen(arguments, layer: int, tokens: int) -> int:
+    """Keys of an attention that ran: those that its cache holds now, or the mask's columns where none is to be seen."""
+    held = max((_held(one, layer) for one in arguments), default=0)
+    masks = [one.shape for one in arguments if getattr(one, "ndim", 0) == 4 and one.shape[-2] == tokens]
+    return held or max((shape[-1] for shape in masks), default=0)
 
 
 def _lengths(mask, batch: int, n: int) -> List[int]:
     """Real tokens of each sequence."""
     if mask is None:
         return [n] * batch
-    if mask.dim() != 2 or tuple(mask.shape) != (batch, n):
-        raise CaptureError(f"attention_mask has shape {tuple(mask.shape)}; [{batch}, {n}] is expected")
+    shape = tuple(getattr(mask, "shape", ()))
+    if shape != (batch, n):
+        raise CaptureError(f"attention_mask is a {type(mask).__name__} of shape {shape}; [{batch}, {n}] is expected: one "
+                           "number for each token of one pass over the whole sequence")
     real = _array(mask.double()) != 0
     lengths = real.sum(1)
     for row, length in zip(real, lengths):
@@ -254,16 +273,20 @@ class Capture:
     # -- Passes --
 
     def _model_forward(self, original, *args, **kwargs):
-        bound = inspect.signature(original).bind(*args, **kwargs).arguments
-        bound = {**bound.pop("kwargs", {}), **bound}
-        if _cached(bound.get("past_key_values")):
-            raise CaptureError("the pass continues a cache (generation): capture one pass over the "
-                               "whole sequence")
+        signature = inspect.signature(original)
+        bound = signature.bind(*args, **kwargs).arguments
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                bound = {**bound.pop(name, {}), **bound}
         tokens = bound.get("input_ids")
         tokens = bound.get("inputs_embeds") if tokens is None else tokens
         if tokens is None:
             raise CaptureError("the model was called without input_ids or inputs_embeds")
         batch, n = tokens.shape[:2]
+        _refuse_longer(n, n + max(map(_held, bound.values())))
+        if n == 1 and any(max(earlier.lengths) > 1 for earlier in self._target):
+            raise CaptureError("a call of one token after longer ones continues them (generation), or has one logit: "
+                               "capture one pass over the whole sequence, such as model(**inputs)")
         self._current = _Pass(_lengths(bound.get("attention_mask"), batch, n), {})
         try:
             out = original(*args, **kwargs)
@@ -285,7 +308,10 @@ class Capture:
             out = original(*args, **kwargs)
         finally:
             self._running = None
-        self._current.layers[layer] = self._kept(layer, hooks.take())
+        tensors = hooks.take()
+        n = tensors["q_coupled"].shape[-2]
+        _refuse_longer(n, _keys_seen((*args, *kwargs.values()), layer, n))
+        self._current.layers[layer] = self._kept(layer, tensors)
         return out
 
     def _kept(self, layer: int, tensors) -> Dict[str, np.ndarray]:
@@ -360,16 +386,43 @@ class Capture:
     def write(self, path, logits: bool = False) -> None:
         """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
         (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
-        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head."""
+        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head.
+
+        The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
+        "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where
+        nothing rotates), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
         entries = [entry for probe, layers in enumerate(self._probes())
                    for layer, cut in layers.items()
                    for entry in self._entries(layer, probe, cut, logits)]
         cap = next(filter(None, self.caps.values()), None)
         content = "zeroed" if self.content else "same_qk" if self.rotary else None
-        metadata = {"source": type(self.model).__name__,
-                    **({"content_kind": content} if content else {}),
-                    **({"logit_cap": repr(cap)} if cap else {})}
+        last = "query,key" if logits else "token,dim"
+        said = {"source": type(self.model).__name__, "content_kind": content, "logit_cap": repr(cap) if cap else None,
+                "axes": last if self.heads is not None else f"head,{last}", "pairing": self._pairing(),
+                "base": self._base(), "model": getattr(getattr(self.model, "config", None), "model_type", None)}
+        metadata = {key: value for key, value in said.items() if value}
         write_safetensors(path, entries, metadata)
+
+    def _pairing(self) -> Optional[str]:
+        """Which dimensions rotate together; None: nothing rotates."""
+        if not self.rotary:
+            return None
+        hooks = next(iter(self.hooks.values()))
+        return hooks.family.pairing(hooks.module)
+
+    def _base(self) -> Optional[str]:
+        """The base of the configuration, if plain RoPE of whole heads with it makes q_coupled and k_coupled of q and k
+        in every layer. None: it does not, or the configuration has none."""
+        config = getattr(self.model, "config", None)
+        parameters = getattr(config, "rope_parameters", None) or {}
+        scaling = {**(getattr(config, "rope_scaling", None) or {}), **parameters}
+        base = parameters.get("rope_theta") or getattr(config, "rope_theta", None)
+        if not self.rotary or not base or scaling.get("rope_type", scaling.get("type", "default")) != "default":
+            return None
+        pairing = self._pairing()
+        plain = all(_is_plain(kept[side], kept[f"{side}_coupled"], float(base), pairing, self.positions.start or 0)
+                    for one in self.passes for kept in one.layers.values() for side in "qk")
+        return repr(base) if plain else None
 
     def _probes(self) -> Iterator[Dict[int, Dict[str, np.ndarray]]]:
         """Of each probe, by layer and role, [heads, n, d]."""
@@ -416,6 +469,17 @@ def _product(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     groups = q.shape[0] // k.shape[0]
     keys = np.repeat(k.astype(np.float64), groups, axis=0)
     return (q.astype(np.float64) @ keys.transpose(0, 2, 1) / np.sqrt(q.shape[-1])).astype(q.dtype)
+
+
+def _is_plain(before: np.ndarray, after: np.ndarray, base: float, pairing: str, first: int) -> bool:
+    """Whether plain RoPE makes `after` of `before`, [batch, heads, N, d], up to half precision; positions count from
+    `first`. The first sequence tells."""
+    x, y = before[0].astype(np.float64), after[0].astype(np.float64)
+    n, d = x.shape[-2:]
+    pairs = [(z[..., :d // 2], z[..., d // 2:]) if pairing == "half" else (z[..., 0::2], z[..., 1::2]) for z in (x, y)]
+    angles = np.outer(np.arange(first, first + n), base ** (-2 * np.arange(d // 2) / d))
+    want, got = (np.exp(1j * angle) * (a + 1j * b) for angle, (a, b) in zip((angles, 0 * angles), pairs))
+    return bool(d % 2 == 0 and np.linalg.norm(want - got) <= 0.02 * np.linalg.norm(want))
 
 
 def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:

@@ -14,15 +14,16 @@ import contextlib
 import functools
 import inspect
 import math
+import warnings
 from ctypes import byref as _ref
 from typing import Optional, Union
 
 import numpy as np
 
-from . import layout, native, program
+from . import encodings, layout, native, program
 from .arguments import asarray as _asarray, enum as _enum, flag as _flag, integer as _integer
 from .arguments import keywords, spec as _spec, text as _text
-from .errors import ArgumentError, LibraryError
+from .errors import ArgumentError, LibraryError, SzegoWarning
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
 
@@ -120,34 +121,46 @@ def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, conve
 
 @keywords
 def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalues", want: str = "all",
-           head: int = 0, causal: bool = False, unscaled: bool = False,
+           head: Optional[int] = None, causal: bool = False, unscaled: bool = False,
            threads: Optional[int] = None) -> Spectrum:
     """The spectrum of the logits that queries and keys make with an encoding, before softmax.
 
-    q, k: real, shape (n, d), or (heads, n, d), of which `head` is taken. It is the encoding's head too (slopes,
-    tables), but where the encoding treats all heads alike. part: "coupled" (everything) or
-    "content" (without position, rotation and bias). causal: zeros above the diagonal. unscaled: without the factor
+        szego.logits(q, k, "rope:dim=64,pairing=half")        # q, k of a Hugging Face model, before the rotation
+
+    q, k: real, shape (n, d), or (heads, n, d), of which `head` is taken: several heads have no answer without it. It
+    is the encoding's head too (slopes, tables), but where the encoding treats all heads alike.
+    spec: a rotary one names its pairing, which q and k do not tell: "half" of Llama-style models of Hugging Face,
+    "interleaved" of the original RoPE, GPT-J and Cohere. szego.rope(like=model.config) has the model's own.
+    part: "coupled" (everything) or "content" (without position, rotation and bias). causal: zeros above the diagonal. unscaled: without the factor
     1/sqrt(d). The sum is <szego/coupling.h>'s (claims B1c, E12c); positions of additive encodings enter
     unprojected. The logits stay factored: no n x n array is made where the structure affords it.
     """
     chosen = (_enum(layout.QUESTIONS, "question", question),
               layout.SpectraOptions(want=_enum(layout.WANTS, "want", want)))
     which = _enum(layout.PARTS, "part", part)
+    given = Queries(q, k, spec, head, causal, unscaled)
 
     def work(context):
-        with _logits(context, q, k, spec, head, causal, unscaled) as (opened, _):
+        with given.opened(context) as (opened, _):
             view = native.library().szg_logits_matrix(opened, which)
             return Spectrum(**_compute(context, f"{part} logits of {spec}", view, chosen))
     return native.run(work, threads)
 
 
 @keywords
-def contraction(q, k, spec: str, *, head: int = 0, causal: bool = False, unscaled: bool = False,
+def contraction(q, k, spec: str, *, head: Optional[int] = None, causal: bool = False, unscaled: bool = False,
                 threads: Optional[int] = None) -> Contraction:
     """Coupled against content logits of queries and keys: how the encoding changes width, norm and nuclear norm,
-    and whether it contracts (szg_contraction_compute, claim B3c). Arguments are those of `logits`."""
+    and whether it contracts (szg_contraction_compute, claim B3c). Arguments are those of `logits`: a rotary SPEC
+    names its pairing, and of several heads `head` names one.
+
+        szego.contraction(q, k, "rope:dim=64,pairing=half", head=3).width
+        [szego.contraction(q, k, "rope:dim=64,pairing=half", head=h).width for h in range(len(q))]
+    """
+    given = Queries(q, k, spec, head, causal, unscaled)
+
     def work(context):
-        with _logits(context, q, k, spec, head, causal, unscaled) as (opened, kind):
+        with given.opened(context) as (opened, kind):
             content, coupled = (native.library().szg_logits_matrix(opened, value)
                                 for value in (layout.PARTS["content"][1], layout.PARTS["coupled"][1]))
             return _contraction(context, spec, content, coupled, kind)
@@ -333,35 +346,64 @@ def _is_hermitian(a: np.ndarray) -> bool:
 # ---- Queries and keys ---------------------------------------------------------------------------
 
 
-def _one_head(array: np.ndarray, name: str, head: int) -> np.ndarray:
-    if array.dtype != np.float64:
-        raise ArgumentError(f"{name}: {array.dtype}; queries and keys are real", "SZG_EINVAL")
-    if array.ndim == 2:
-        return array
-    if not 0 <= head < len(array):
-        raise ArgumentError(f"{name}: shape {array.shape} has no head {head}", "SZG_EINVAL")
-    return array[head]
+class Queries:
+    """The queries and keys that a caller gave, and how their logits are made; checked as far as Python can. It is made
+    in the caller's thread, so that a warning names the caller's line."""
 
+    def __init__(self, q, k, spec, head, causal, unscaled):
+        self.head = None if head is None else _integer(head, "head", 0)
+        q, k = _array(q, "q", (2, 3)), _array(k, "k", (2, 3))
+        if q.shape != k.shape:
+            raise ArgumentError(f"q has shape {q.shape}, k {k.shape}", "SZG_EINVAL")
+        for name, array in (("q", q), ("k", k)):
+            if array.dtype != np.float64:
+                raise ArgumentError(f"{name}: {array.dtype}; queries and keys are real", "SZG_EINVAL")
+        self.stacked = q.ndim == 3
+        if self.stacked:
+            at = self._of_stack(q.shape)
+            q, k = q[at], k[at]
+        self.q, self.k, self.spec = q, k, _spec(spec)
+        self.options = layout.LogitsOptions(causal=_flag(causal, "causal"), unscaled=_flag(unscaled, "unscaled"))
 
-@contextlib.contextmanager
-def _logits(context, q, k, spec, head, causal, unscaled):
-    """(szg_logits, what its content is) for a block."""
-    head = _integer(head, "head", 0)
-    q, k = _array(q, "q", (2, 3)), _array(k, "k", (2, 3))
-    if q.shape != k.shape:
-        raise ArgumentError(f"q has shape {q.shape}, k {k.shape}", "SZG_EINVAL")
-    stacked = q.ndim == 3
-    q, k = _one_head(q, "q", head), _one_head(k, "k", head)
-    options = layout.LogitsOptions(causal=_flag(causal, "causal"), unscaled=_flag(unscaled, "unscaled"))
-    with contextlib.ExitStack() as stack:
-        def opened(opener, closer, *arguments):
-            return stack.enter_context(handle(context, opener, closer, *arguments))
-        encoding = opened("szg_encoding_parse", "szg_encoding_close", _spec(spec))
-        (n, d), at = q.shape, (q.ctypes.data, k.ctypes.data)
-        content = opened("szg_content_open_qk", "szg_content_close", n, d, at[0], d, at[1], d)
-        alike = stacked and native.library().szg_encoding_heads(encoding) == 1
-        made = opened("szg_logits_open", "szg_logits_close", encoding, 0 if alike else head, content, n, _ref(options))
-        yield made, _text(native.library().szg_contraction_content_kind(encoding))
+    def _of_stack(self, shape) -> int:
+        """Which head of (heads, n, d)."""
+        heads, n, _ = shape
+        if heads > n:
+            warnings.warn(f"q has shape {shape}, which is read as {heads} heads of {n} tokens: more heads than tokens. If "
+                          f"it has {heads} tokens of {n} heads, pass numpy.ascontiguousarray(q.transpose(1, 0, 2)), "
+                          "and k likewise", SzegoWarning, stacklevel=5)
+        if self.head is None and heads > 1:
+            raise ArgumentError(f"q has shape {shape}, which is {heads} heads, and an answer is of one: head=H chooses it; "
+                                f"a list over range({heads}) has all of them", "SZG_EINVAL")
+        at = self.head or 0
+        if at >= heads:
+            raise ArgumentError(f"q: shape {shape} has no head {at}", "SZG_EINVAL")
+        return at
+
+    def _of_encoding(self, encoding) -> int:
+        """Which head of the encoding."""
+        heads = native.library().szg_encoding_heads(encoding)
+        if heads == 1 and self.stacked:
+            return 0
+        if heads > 1 and self.head is None:
+            name = _text(native.library().szg_encoding_spec(encoding))
+            raise ArgumentError(f"{name} has {heads} heads, and q of shape {self.q.shape} is one: head=H says which",
+                                "SZG_EINVAL")
+        return self.head or 0
+
+    @contextlib.contextmanager
+    def opened(self, context):
+        """(szg_logits, what its content is) for a block."""
+        with contextlib.ExitStack() as stack:
+            def opened(opener, closer, *arguments):
+                return stack.enter_context(handle(context, opener, closer, *arguments))
+            encoding = opened("szg_encoding_parse", "szg_encoding_close", self.spec)
+            encodings.need_pairing(_text(native.library().szg_encoding_spec(encoding)))
+            (n, d), at = self.q.shape, (self.q.ctypes.data, self.k.ctypes.data)
+            content = opened("szg_content_open_qk", "szg_content_close", n, d, at[0], d, at[1], d)
+            made = opened("szg_logits_open", "szg_logits_close", encoding, self._of_encoding(encoding), content, n,
+                          _ref(self.options))
+            yield made, _text(native.library().szg_contraction_content_kind(encoding))
 
 
 # ---- Results ------------------------------------------------------------------------------------

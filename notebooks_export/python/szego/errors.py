@@ -5,6 +5,10 @@ class SzegoError(Exception):
     """Anything that this package refuses."""
 
 
+class SzegoWarning(UserWarning):
+    """An answer that may be of another question than the caller's; the message says how to make sure."""
+
+
 class DataError(SzegoError, ValueError):
     """A file that is damaged or of another format; the message names it, the place and the cause."""
 

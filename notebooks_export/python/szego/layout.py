@@ -302,6 +302,7 @@ szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path, co
     *choices, szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
+szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json, int64_t layer, szg_encoding **out);
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint, const
     szg_checkpoint_options *options, szg_checkpoint_tables *out);
 void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);

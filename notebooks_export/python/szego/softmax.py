@@ -10,7 +10,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import enum, flag, integer, keywords
-from .compute import _logits
+from .compute import Queries
 from .display import Shown
 from .errors import ArgumentError
 
@@ -57,12 +57,15 @@ class LogitsStatistics(Shown):
 
 
 @keywords
-def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: int = 0, causal: bool = False,
+def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: Optional[int] = None, causal: bool = False,
                       unscaled: bool = False, soft_cap: Optional[float] = None, sinks: Sequence[int] = (),
                       sink_logit: Optional[float] = None, threads: Optional[int] = None) -> LogitsStatistics:
     """Largest logit, entropy and sinks of the softmax of the logits that queries and keys make with an encoding.
 
-    q, k, spec, part, head and unscaled are those of `logits`. causal: query i sees keys 0 .. i. soft_cap: the
+        szego.logits_statistics(q, k, "rope:dim=64,pairing=half", head=3, causal=True).entropy_mean
+
+    q, k, spec, part, head and unscaled are those of `logits`: a rotary SPEC names its pairing, and of several heads
+    `head` names one. causal: query i sees keys 0 .. i. soft_cap: the
     softmax is of cap tanh(x / cap). sinks: tokens whose share is wanted. sink_logit: the learned logit of a sink
     that is no token. Keys come in blocks (szg_statistics_compute), so that no n x n array is made.
     """
@@ -72,8 +75,10 @@ def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: int = 0, 
         raise ArgumentError(f"soft_cap={soft_cap!r}: it must be positive, or None", "SZG_EINVAL")
     tokens, learned_at = _tokens(sinks), ctypes.c_double(learned or 0)
 
+    given = Queries(q, k, spec, head, causal, unscaled)
+
     def work(context):
-        with _logits(context, q, k, spec, head, causal, unscaled) as (opened, _):
+        with given.opened(context) as (opened, _):
             view = native.library().szg_logits_matrix(opened, which)
             options = layout.StatisticsOptions(
                 soft_cap=cap or 0, scale=0 if unscaled else 1 / math.sqrt(view.of.factored.d), sinks=len(tokens),
