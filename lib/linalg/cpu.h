@@ -21,6 +21,9 @@ extern pthread_rwlock_t szgi_blas_calls; /* that lock */
  * which the library itself would ask for without an end. Cheap after the first time. */
 SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
 
+/* Whether OpenBLAS's own threads keep denormal numbers is unknown again. */
+void szgi_blas_forget_threads(void);
+
 /* For begin: OpenBLAS has so many threads from now on. */
 void szgi_blas_count(int own_threads);
 

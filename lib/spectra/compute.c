@@ -89,6 +89,7 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szgi_selection checked;
     szg_spectra_options own;
     memset(out, 0, sizeof *out);
+    SZGI_ENTER(context);
     SZG_TRY(SZGI_OPTIONS(context, szg_spectra_options, options, &own));
     if ((int)question < 0 || question >= SZG_QUESTIONS)
         return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);
@@ -113,6 +114,8 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szg_status status = solve(context, matrix, &own, out);
     if (status == SZG_OK)
         status = szgi_spectrum_complete(context, matrix, question, &own, out);
+    if (!out->certified)
+        out->min = out->max = (szg_interval){NAN, NAN};
     return szgi_spectrum_finish(status, out);
 }
 

@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import os
+import sys
 import threading
 import time
 from typing import Callable, Dict, List, Optional, Tuple, TypeVar
@@ -250,7 +251,8 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: b
     wait: what the main thread does meanwhile, again and again; it gets seconds after which it returns.
     """
     context = _take(threads)
-    if quick or threading.current_thread() is not threading.main_thread():
+    if quick or sys.is_finalizing() or threading.current_thread() is not threading.main_thread():
+        # At the interpreter's end a new thread would never run, and start() would wait for it.
         try:
             return work(context)
         finally:
