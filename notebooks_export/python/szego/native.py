@@ -250,9 +250,10 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: b
     quick: the work takes milliseconds; it needs no such thread, for Ctrl-C is heard when it ends.
     wait: what the main thread does meanwhile, again and again; it gets seconds after which it returns.
     """
+    if sys.is_finalizing():  # a new thread would never run, and start() would wait for it
+        raise LibraryError("the interpreter is ending: call szego before that, not from __del__ at its exit")
     context = _take(threads)
-    if quick or sys.is_finalizing() or threading.current_thread() is not threading.main_thread():
-        # At the interpreter's end a new thread would never run, and start() would wait for it.
+    if quick or threading.current_thread() is not threading.main_thread():
         try:
             return work(context)
         finally:
