@@ -80,6 +80,8 @@ szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix
     SZG_TRY(question == SZG_QUESTION_SINGULAR
                 ? szgi_singular_certify(context, matrix, options, out)
                 : szgi_spectrum_certify(context, matrix, options, out));
+    if (!out->certified)
+        out->min = out->max = (szg_interval){NAN, NAN};
     return complete_errors(context, matrix, options, out);
 }
 
@@ -114,8 +116,6 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szg_status status = solve(context, matrix, &own, out);
     if (status == SZG_OK)
         status = szgi_spectrum_complete(context, matrix, question, &own, out);
-    if (!out->certified)
-        out->min = out->max = (szg_interval){NAN, NAN};
     return szgi_spectrum_finish(status, out);
 }
 

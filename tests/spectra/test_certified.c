@@ -1,6 +1,10 @@
 /* Certified ends of spectra against enclosures of Arb, closed forms, and arrays built so that every
  * rounding of the factorisation goes the same way. */
 #include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ball/arb.h"
 #include "spectra/certified.h"
@@ -724,6 +728,66 @@ START_TEST(flushing_hosts_get_the_same_bounds) {
 END_TEST
 #endif
 
+/* ThreadSanitizer stops a process that starts threads after a fork, and AddressSanitizer's locks
+ * may stay taken in one. */
+#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
+static atomic_bool forked;
+
+static szg_status hilbert_ends(szg_context *context, int64_t n, szg_interval *least) {
+    double *a = new_test_reals(62, 0, n * n);
+    szg_spectrum s;
+    for (int64_t i = 0; i < n * n; i++)
+        a[i] = 1 / (1 + (double)(i / n) + (double)(i % n));
+    szg_status status = eigenvalues_of(context, szg_matrix_symmetric(n, a, n), &certified, &s);
+    *least = s.min;
+    szg_spectrum_close(&s);
+    free(a);
+    return status;
+}
+
+static void *compute_meanwhile(void *unused) {
+    szg_context *context;
+    szg_interval least;
+    ck_szg_ok(szg_context_open(NULL, &context));
+    while (!atomic_load(&forked))
+        ck_szg_ok(hilbert_ends(context, 100, &least));
+    szg_context_close(&context);
+    return unused;
+}
+
+static int compute_in_child(szg_context *parents, const szg_interval *want) {
+    szg_context *context;
+    szg_interval least;
+    alarm(20); /* a hang ends with a signal */
+    if (hilbert_ends(parents, 20, &least) != SZG_EINVAL ||
+        !strstr(szg_context_message(parents), "open a context in the child"))
+        return 1;
+    if (szg_context_open(NULL, &context) != SZG_OK || hilbert_ends(context, 20, &least) != SZG_OK)
+        return 2;
+    return memcmp(&least, want, sizeof least) ? 3 : 0;
+}
+
+START_TEST(a_fork_while_another_thread_computes) {
+    pthread_t thread;
+    szg_interval want;
+    ck_szg_ok(hilbert_ends(test_context(), 20, &want));
+    ck_assert_int_eq(pthread_create(&thread, NULL, compute_meanwhile, NULL), 0);
+    for (int i = 0; i < 20; i++) {
+        usleep(2000);
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0)
+            _exit(compute_in_child(test_context(), &want));
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+    }
+    atomic_store(&forked, true);
+    pthread_join(thread, NULL);
+}
+END_TEST
+#endif
+
 static double *random_symmetric(int64_t n) {
     double *a = new_test_reals(43, 0, n * n);
     mirror(n, 1, a);
@@ -808,6 +872,9 @@ TEST_FILE("certified") {
     test_add(suite, "exact_ends_are_points", exact_ends_are_points);
     test_add(suite, "other_rounding_is_refused", other_rounding_is_refused);
     test_add(suite, "ends_that_are_not_proved_are_nan", ends_that_are_not_proved_are_nan);
+#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
+    test_add(suite, "a_fork_while_another_thread_computes", a_fork_while_another_thread_computes);
+#endif
 #ifdef __x86_64__
     test_add(suite, "flushing_hosts_get_the_same_bounds", flushing_hosts_get_the_same_bounds);
 #endif
