@@ -1,4 +1,5 @@
 /* `szego checkpoint`: spectra of a trained checkpoint, per layer and head. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
@@ -197,8 +198,10 @@ static szg_status write_tables(command_call *call, char *stacks, szg_checkpoint_
     char path[PATH_MAX];
     SZG_TRY(output(call, tables));
     for (char *stack = strsep(&stacks, "+"); stack; stack = strsep(&stacks, "+"))
-        if (journal_of(call, stack, path))
-            unlink(path);
+        if (journal_of(call, stack, path) && unlink(path) != 0 && errno != ENOENT)
+            szgi_say(call->context, SZG_WARNING,
+                     "%s: cannot be removed (%s): the result is complete; remove the file", path,
+                     strerror(errno));
     if (tables->bad > 0)
         return szgi_fail(call->context, SZG_EDATA,
                          "skipped %" PRId64

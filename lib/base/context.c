@@ -17,6 +17,7 @@ static int online_processors(void) {
 
 szg_status szg_context_open(const szg_context_options *options, szg_context **out) {
     *out = NULL;
+    SZGI_KEEP_DENORMALS(); /* the threads of the pool inherit it */
     szgi_thread_enter();
     szg_context *context = calloc(1, sizeof *context);
     if (!context)
@@ -53,6 +54,15 @@ void szg_context_close(szg_context **context) {
     }
     free(*context);
     *context = NULL;
+}
+
+szg_status szgi_context_check_process(szg_context *context) {
+    if (!context || !szgi_context_is_forked(context))
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "the context belongs to process %lld, this is process %lld: its locks and "
+                     "buffers are the parent's; open a context in the child",
+                     (long long)context->process, (long long)getpid());
 }
 
 int szg_context_threads(const szg_context *context) {

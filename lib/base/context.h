@@ -12,6 +12,23 @@ struct szgi_ops; /* the op table of "linalg/ops.h" */
 /* Those of all contexts that are open: as many threads may be inside a library at once. */
 int szgi_context_threads_open(void);
 
+/* Until the end of the block denormal numbers count, although the host's control word may flush
+ * them to zero; its rounding mode and its other bits stay. Returns the flags that were cleared, for
+ * leave to set again. */
+unsigned long szgi_denormals_keep(void);
+void szgi_denormals_leave(const unsigned long *flushing);
+#define SZGI_KEEP_DENORMALS()                                                                      \
+    const unsigned long szgi_flushing __attribute__((cleanup(szgi_denormals_leave), unused)) =     \
+        szgi_denormals_keep()
+
+/* SZG_EINVAL in a forked child, on a context that its parent opened; NULL is allowed. */
+SZG_CHECK_RESULT szg_status szgi_context_check_process(szg_context *context);
+
+/* The beginning of every public function that computes, reads or writes with a context. */
+#define SZGI_ENTER(context)                                                                        \
+    SZGI_KEEP_DENORMALS();                                                                         \
+    SZG_TRY(szgi_context_check_process(context))
+
 /* Records a failure and returns `status`, so that one can write `return szgi_fail(ctx, ...)`. The
  * message names the place, the numbers and the remedy. `context` may be NULL. Thread-safe. */
 SZG_PRINTF(3, 4)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/fork.h"
 #include "base/memory.h"
 
 struct szgi_writer {
@@ -104,9 +105,16 @@ static int create_numbered(szgi_writer *writer, size_t room) {
             continue;
         if (descriptor < 0)
             break;
+        errno = 0;
         if (lock(descriptor, LOCK_EX) != 0 || stands_at(descriptor, writer->temporary, &info))
             return descriptor;
+        int why = errno;
         close(descriptor);
+        if (why && why != ENOENT) { /* it is ours, and cannot be looked at */
+            unlink(writer->temporary);
+            errno = why;
+            break;
+        }
         errno = EEXIST;
     }
     writer->temporary[0] = 0;
@@ -116,6 +124,7 @@ static int create_numbered(szgi_writer *writer, size_t room) {
 /* Guards the list, and that a file is in it from its creation to its renaming or removal. */
 static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
 static szgi_writer *writers;
+SZGI_HELD_OVER_FORK(writers_lock)
 
 static int create_temporary(szgi_writer *writer, size_t room) {
     pthread_mutex_lock(&writers_lock);

@@ -1,7 +1,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/pool.h"
 #include "base/thread.h"
@@ -63,6 +62,7 @@ static szg_status run_block(szg_context *context, szgi_block_fn *run, void *job,
 }
 
 static void run_blocks(szg_pool *pool, pool_worker *worker) {
+    SZGI_KEEP_DENORMALS();
     place = (pool_place){pool->context, worker};
     szgi_message_redirect(pool->context, worker->message);
     worker->failed = -1;
@@ -210,11 +210,7 @@ szg_status szgi_pool_run(szg_context *context, int64_t blocks, szgi_block_fn *ru
     if (blocks < 0)
         return szgi_fail(context, SZG_EINVAL, "a job of %lld blocks is negative",
                          (long long)blocks);
-    if (szgi_context_is_forked(context))
-        return szgi_fail(context, SZG_EINVAL,
-                         "the context belongs to process %lld, this is process %lld: its locks and "
-                         "buffers are the parent's; open a context in the child",
-                         (long long)context->process, (long long)getpid());
+    SZG_TRY(szgi_context_check_process(context));
     szg_pool *pool = context->pool;
     szgi_thread_enter();
     if (szgi_pool_is_inside() || pool->workers == 0 || blocks <= 1)

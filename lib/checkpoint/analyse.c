@@ -57,6 +57,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
                                   const szg_checkpoint_options *options,
                                   szg_checkpoint_tables *out) {
     *out = (szg_checkpoint_tables){0};
+    SZGI_ENTER(context);
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));

@@ -284,6 +284,7 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
 szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
                                       const szg_checkpoint_choices *choices, szg_checkpoint **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_checkpoint_choices own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_choices, choices, &own));
     szg_checkpoint *checkpoint;
@@ -303,6 +304,7 @@ szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
 
 szg_status szg_checkpoint_open(szg_context *context, const char *path, const char *config,
                                szg_checkpoint **out) {
+    SZGI_ENTER(context);
     const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .config = config};
     return szg_checkpoint_open_chosen(context, path, &choices, out);
 }

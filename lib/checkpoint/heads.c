@@ -335,7 +335,8 @@ static szg_status keep_finished(szg_context *context, head_job *job, int64_t cou
     int64_t kept = szgi_resume_kept(job->resume) / shares_of_layer(job);
     return szgi_fail(context, failure, "%s; %" PRId64 " of %" PRId64 " layers are kept in %s%s",
                      why, kept, job->input.checkpoint->layers, job->input.options->journal,
-                     failure == SZG_ECANCEL ? ": the same command goes on" : "");
+                     failure == SZG_ECANCEL ? ": the same command goes on"
+                                            : ": once that is mended, the same command goes on");
 }
 
 static szg_status run_window(szg_context *context, head_job *job, int64_t count,

@@ -147,6 +147,7 @@ failed:
 szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
                                    const szg_matrix *coupled, const szg_report_options *options,
                                    szg_contraction *out) {
+    SZGI_ENTER(context);
     szg_spectrum unknown[2] = {{0}};
     return szgi_contraction_compute(context, content, coupled, options, unknown, out);
 }

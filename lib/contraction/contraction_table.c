@@ -63,6 +63,7 @@ static void mark_ends(szg_table *table) {
 }
 
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     szg_column columns[COLUMNS];
     number_columns own[2];
     memcpy(columns, label_columns, sizeof label_columns);
@@ -147,6 +148,7 @@ static szg_status add_row(szg_context *context, szg_table *table,
 szg_status szg_contraction_add(szg_context *context, szg_table *table,
                                const szg_contraction_labels *labels,
                                const szg_contraction *contraction) {
+    SZGI_ENTER(context);
     szg_contraction_labels own;
     SZG_TRY(SZGI_OPTIONS(context, szg_contraction_labels, labels, &own));
     return add_row(context, table, &own, contraction);
@@ -198,6 +200,7 @@ szg_status szgi_contraction_symbols_table(szg_context *context, szg_table **out)
 szg_status szg_contraction_tables_open(szg_context *context, bool values, bool symbols,
                                        szg_contraction_tables *out) {
     *out = (szg_contraction_tables){0};
+    SZGI_ENTER(context);
     szg_status status = szg_contraction_table(context, &out->contraction);
     if (status == SZG_OK && values)
         status = szgi_contraction_values_table(context, &out->values);

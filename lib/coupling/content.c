@@ -139,6 +139,7 @@ static szg_status open_files(szg_context *context, szg_content *content) {
 szg_status szg_content_parse(szg_context *context, const char *spec, uint64_t seed,
                              szg_content **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     const szgi_spec_class *known[KINDS];
     for (int i = 0; i < KINDS; i++)
         known[i] = &classes[i];
@@ -162,6 +163,7 @@ fail:
 szg_status szg_content_open_qk(szg_context *context, int64_t n, int64_t d, const double *q,
                                int64_t ldq, const double *k, int64_t ldk, szg_content **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_content *content;
     SZG_TRY(szgi_memory_alloc(context, 1, &content));
     *content = (szg_content){.kind = FILES, .dim = d, .identity = true};

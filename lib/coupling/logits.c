@@ -240,6 +240,7 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
                            const szg_content *content, int64_t n, const szg_logits_options *options,
                            szg_logits **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_logits_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_logits_options, options, &own));
     SZG_TRY(check_arguments(context, encoding, head, n));

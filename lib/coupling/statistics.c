@@ -422,6 +422,7 @@ static szg_status run(szg_context *context, statistics_job *job, szg_statistics 
 
 szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits,
                                   const szg_statistics_options *options, szg_statistics *out) {
+    SZGI_ENTER(context);
     statistics_job job = {.matrix = logits};
     SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, options, &job.options));
     SZG_TRY(check_matrix(context, logits));

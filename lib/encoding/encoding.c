@@ -33,6 +33,7 @@ szg_status szgi_encoding_take_spec(szg_context *context, szgi_spec *spec, szg_en
 szg_status szg_encoding_parse(szg_context *context, const char *spec, szg_encoding **out) {
     szgi_spec *parsed;
     *out = NULL;
+    SZGI_ENTER(context);
     SZG_TRY(szgi_encoding_spec_parse(context, spec, &parsed));
     return szgi_encoding_take_spec(context, parsed, out);
 }

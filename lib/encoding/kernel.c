@@ -16,6 +16,7 @@ static szg_status check_matrix(szg_context *context, const szg_encoding *encodin
 szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding, int64_t head,
                               int64_t matrix, szg_kernel_facts *out) {
     *out = (szg_kernel_facts){0};
+    SZGI_ENTER(context);
     SZG_TRY(check_matrix(context, encoding, head, matrix));
     encoding->record->facts(encoding, head, matrix, out);
     return SZG_OK;
@@ -43,6 +44,7 @@ static szg_status open_real_kernel(szg_context *context, const szg_encoding *enc
 szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
                                int64_t matrix, int64_t n, szg_toeplitz **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_kernel_facts facts;
     SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &facts));
     SZG_TRY(szgi_encoding_check_length(context, encoding, n));

@@ -52,6 +52,7 @@ static szg_status add_keys(szg_context *context, szg_table *table, const szgi_sp
 }
 
 szg_status szg_encoding_keys(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     SZG_TRY(szg_table_open(context, "keys", keys_columns, keys_columns_count, out));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < szgi_encoding_classes() && status == SZG_OK; i++)

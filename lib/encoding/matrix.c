@@ -68,6 +68,7 @@ szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encodin
                                int64_t matrix, int64_t n, szg_matrix *out) {
     szg_kernel_facts facts;
     *out = (szg_matrix){.kind = SZG_MATRIX_NONE};
+    SZGI_ENTER(context);
     SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &facts));
     if (n < 1)
         return szgi_fail(context, SZG_EINVAL, "%s: N = %" PRId64 " must be at least 1",

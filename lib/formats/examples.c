@@ -70,6 +70,7 @@ szg_status szgi_examples_add(szg_context *context, szg_examples *examples, int64
 
 szg_status szg_examples_append(szg_context *context, szg_examples *examples,
                                const szg_examples *from) {
+    SZGI_ENTER(context);
     for (int64_t e = 0; e < from->count; e++)
         SZG_TRY(szgi_examples_add(context, examples, from->start[e + 1] - from->start[e],
                                   from->tokens + from->start[e], from->label[e]));
@@ -118,6 +119,7 @@ static szg_status put_examples(szg_context *context, FILE *stream, const szg_exa
 
 szg_status szg_examples_write(szg_context *context, const szg_examples *examples,
                               const int64_t *order, int64_t count, const char *path) {
+    SZGI_ENTER(context);
     szgi_writer *writer;
     SZG_TRY(szgi_writer_open(context, path, &writer));
     szg_status status = put_examples(context, szgi_writer_stream(writer), examples, order, count);

@@ -158,6 +158,7 @@ szg_status szgi_examples_read_bytes(szg_context *context, const char *name, cons
 szg_status szg_examples_read(szg_context *context, const char *path, szg_examples *out) {
     szgi_contents contents;
     *out = (szg_examples){0};
+    SZGI_ENTER(context);
     SZG_TRY(szgi_contents_open(context, path, &contents));
     szg_status status = szgi_examples_read_bytes(context, path, contents.data, contents.size, out);
     szgi_contents_close(&contents);

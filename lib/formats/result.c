@@ -35,6 +35,7 @@ szg_status szgi_result_check_command(szg_context *context, const char *command) 
 
 szg_status szg_result_open(szg_context *context, const char *command, szg_result **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_result *result;
     SZG_TRY(szgi_result_check_command(context, command));
     SZG_TRY(szgi_memory_alloc(context, 1, &result));
@@ -86,6 +87,7 @@ szg_status szgi_result_check_name(szg_context *context, const szg_result *result
 }
 
 szg_status szg_result_add(szg_context *context, szg_result *result, szg_table **table) {
+    SZGI_ENTER(context);
     szg_status status = szgi_result_check_name(context, result, szg_table_name(*table));
     if (status == SZG_OK)
         status = szgi_memory_grow(context, &result->table, result->tables, result->tables + 1);
@@ -143,6 +145,7 @@ static szg_status show(szg_context *context, const szg_result *result,
 
 szg_status szg_result_print(szg_context *context, const szg_result *result,
                             const szg_print_options *options, FILE *stream) {
+    SZGI_ENTER(context);
     const szg_table *table;
     szg_print_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_print_options, options, &own));

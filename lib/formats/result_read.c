@@ -204,6 +204,7 @@ done:
 }
 
 szg_status szg_result_read(szg_context *context, const char *folder, szg_result **out) {
+    SZGI_ENTER(context);
     result_files files = {.open = szgi_contents_open_within, .close = szgi_contents_close};
     return szgi_result_read_from(context, folder, files, out);
 }

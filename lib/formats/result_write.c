@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,7 +101,9 @@ static szg_status stage_table(szg_context *context, const char *folder, const sz
  * tables, so that none ever describes a mixture. */
 static szg_status commit_folder(szg_context *context, const szg_result *result,
                                 const szgi_json *manifest, const char *path, szgi_writer **writer) {
-    unlink(path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return szgi_fail(context, SZG_EIO, "%s: the old manifest cannot be removed: %s", path,
+                         strerror(errno));
     for (int64_t i = 0; i < result->tables; i++)
         SZG_TRY(szgi_writer_commit(context, &writer[i]));
     return szgi_json_write(context, manifest, path);
@@ -201,6 +204,7 @@ szg_status szgi_result_check_path(szg_context *context, const char *path) {
 
 szg_status szg_result_write(szg_context *context, const szg_result *result, const char *path,
                             const char *name) {
+    SZGI_ENTER(context);
     static emit_fn *const emit[SZGI_RESULT_FORMS] = {
         [SZGI_RESULT_JSON] = emit_json, [SZGI_RESULT_CSV] = emit_csv, [SZGI_RESULT_NPY] = emit_npy};
     szgi_result_form form = szgi_result_form_of(path);

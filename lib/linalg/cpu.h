@@ -25,6 +25,9 @@ SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
  * recognised the processor. */
 void szgi_blas_tell_core(szg_context *context);
 
+/* Whether OpenBLAS's own threads keep denormal numbers is unknown again. */
+void szgi_blas_forget_threads(void);
+
 /* For begin: OpenBLAS has so many threads from now on. */
 void szgi_blas_count(int own_threads);
 

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
@@ -12,6 +13,48 @@
  * threads; smaller ones than two slices stay on the calling thread. Slices beat OpenBLAS's own
  * threads, which spin while they wait, and give the same bits for any number of threads. */
 enum { SLICE = 256 };
+
+/* ---- OpenBLAS's own threads and denormal numbers ----
+ * They inherit the control word of the thread that started them, perhaps long before, and nobody
+ * can set it for them. Where one flushes denormal numbers to zero, calls stay on one thread. */
+
+enum { PROBED_ROWS = 64, PROBED_COLUMNS = 64, PROBED_SUMS = 128 };
+
+/* Under szgi_blas_calls, held alone. */
+static struct {
+    int threads; /* so many were tried; 0: none */
+    bool flush;
+} probed;
+
+void szgi_blas_forget_threads(void) {
+    probed.threads = 0;
+}
+
+/* A product that OpenBLAS splits over all its threads, each of which makes rows of 2^-1060. */
+static bool threads_flush(int threads) {
+    blasint m = PROBED_ROWS * threads, n = PROBED_COLUMNS, k = PROBED_SUMS;
+    double *a = calloc((size_t)m * (size_t)(k + n) + (size_t)k * (size_t)n, sizeof *a);
+    if (!a)
+        return true;
+    double *c = a + (int64_t)m * k, *b = c + (int64_t)m * n;
+    for (int64_t i = 0; i < m; i++)
+        a[i * k] = 0x1p-1060;
+    for (int64_t j = 0; j < n; j++)
+        b[j] = 1;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, c, n);
+    bool kept = true;
+    for (int64_t i = 0; i < (int64_t)m * n; i++)
+        kept = kept && memcmp(&c[i], &a[0], sizeof *c) == 0;
+    free(a);
+    return !kept;
+}
+
+static void probe_threads(int threads) {
+    if (threads <= probed.threads)
+        return;
+    probed.flush = threads_flush(threads);
+    probed.threads = threads;
+}
 
 szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
     szgi_blas_single();
@@ -23,6 +66,9 @@ szgi_blas_call szgi_blas_begin(szg_context *context, bool large) {
     pthread_rwlock_wrlock(&szgi_blas_calls);
     szgi_blas_count(threads);
     openblas_set_num_threads(threads);
+    probe_threads(threads);
+    if (probed.flush)
+        openblas_set_num_threads(1);
     return SZGI_BLAS_ALONE;
 }
 

@@ -32,7 +32,30 @@ static atomic_size_t measured; /* bytes of a buffer; 0: none was made yet */
  * a context has, the less is known of how many of them are inside at once. */
 enum { BUFFERS_MOST = 64 };
 
-pthread_rwlock_t szgi_blas_calls = PTHREAD_RWLOCK_INITIALIZER;
+/* Writers first: with readers first, a stream of small calls would keep out a large one or a fork.
+ * No call is made inside of another. */
+#define CALLS PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+pthread_rwlock_t szgi_blas_calls = CALLS;
+
+/* Before a fork OpenBLAS ends its threads, and waits for ever where one is at work; its own lock on
+ * buffers stays taken in the child where another thread had it. So a fork waits until no call of
+ * BLAS or LAPACK runs. This was registered after OpenBLAS's own handler, so it runs before. */
+static void hold_calls(void) {
+    pthread_rwlock_wrlock(&szgi_blas_calls);
+    szgi_blas_forget_threads(); /* they are started anew, by whoever calls first */
+}
+
+static void release_calls(void) {
+    pthread_rwlock_unlock(&szgi_blas_calls);
+}
+
+static void renew_calls(void) {
+    szgi_blas_calls = (pthread_rwlock_t)CALLS;
+}
+
+__attribute__((constructor)) static void hold_calls_over_a_fork(void) {
+    (void)!pthread_atfork(hold_calls, release_calls, renew_calls);
+}
 
 static atomic_int made;    /* buffers that are there, or that no limit refuses */
 static atomic_int servers; /* the library's own threads; each holds a buffer for good */

@@ -3,6 +3,7 @@
 #include <fftw3.h>
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "base/memory.h"
 #include "cpu.h"
 
@@ -17,6 +18,7 @@ typedef struct plan_entry {
 } plan_entry;
 
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+SZGI_HELD_OVER_FORK(planner)
 static plan_entry *plans; /* latest released first; guarded by planner */
 
 const char *szg_backend_fft(void) {

@@ -53,6 +53,7 @@ static szg_status select_auto(szg_context *context) {
 }
 
 szg_status szg_backend_select(szg_context *context, const char *name) {
+    SZGI_ENTER(context);
     if (strncmp(name, "cuda", 4) == 0 && (name[4] == 0 || name[4] == ':'))
         return select_cuda(context, name);
     if (strcmp(name, "auto") == 0)
@@ -68,6 +69,7 @@ szg_status szg_backend_select(szg_context *context, const char *name) {
 
 szg_status szg_backend_devices(szg_context *context, int room, szg_device *out, int *count,
                                const char **libraries) {
+    SZGI_ENTER(context);
     const szgi_plugin *plugin;
     *count = 0;
     *libraries = NULL;

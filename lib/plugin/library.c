@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/fork.h"
 #include <szego/version.h>
 #include "abi.h"
 #include "library.h"
@@ -194,11 +195,13 @@ static szg_status load_once(szg_context *context, const szgi_library *library,
     return status;
 }
 
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+SZGI_FREE_AFTER_FORK(loading)
+
 szg_status szgi_library_load(szg_context *context, const szgi_library *library,
                              const void **loaded) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&loading);
     szg_status status = *loaded ? SZG_OK : load_once(context, library, loaded);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&loading);
     return status;
 }

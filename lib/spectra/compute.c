@@ -80,6 +80,8 @@ szg_status szgi_spectrum_complete(szg_context *context, const szg_matrix *matrix
     SZG_TRY(question == SZG_QUESTION_SINGULAR
                 ? szgi_singular_certify(context, matrix, options, out)
                 : szgi_spectrum_certify(context, matrix, options, out));
+    if (!out->certified)
+        out->min = out->max = (szg_interval){NAN, NAN};
     return complete_errors(context, matrix, options, out);
 }
 
@@ -89,6 +91,7 @@ szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix,
     szgi_selection checked;
     szg_spectra_options own;
     memset(out, 0, sizeof *out);
+    SZGI_ENTER(context);
     SZG_TRY(SZGI_OPTIONS(context, szg_spectra_options, options, &own));
     if ((int)question < 0 || question >= SZG_QUESTIONS)
         return szgi_fail(context, SZG_EINVAL, "unknown question of a spectrum: %d", (int)question);

@@ -278,6 +278,7 @@ szg_status szg_density_compute(szg_context *context, const szg_matrix *matrix,
                                const szg_density_options *options, szg_density *out) {
     szg_density_options own;
     *out = (szg_density){0};
+    SZGI_ENTER(context);
     SZG_TRY(SZGI_OPTIONS(context, szg_density_options, options, &own));
     SZG_TRY(szgi_matrix_check(context, matrix));
     SZG_TRY(complete(context, matrix, &own));

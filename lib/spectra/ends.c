@@ -173,6 +173,7 @@ static szg_status compute(szg_context *context, const szg_matrix *matrix, int64_
 szg_status szg_extremes_compute(szg_context *context, const szg_matrix *matrix, int64_t k,
                                 szg_extremes *out) {
     *out = (szg_extremes){0};
+    SZGI_ENTER(context);
     SZG_TRY(szgi_matrix_check(context, matrix));
     if (k < 1 || k > INT32_MAX)
         return szgi_fail(context, SZG_EINVAL,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "toeplitz/toeplitz.h"
@@ -19,6 +20,10 @@ enum { PLAIN = 20 };
 /* ARPACK counts the numbers of its work space, ncv (ncv + 8), in 32 bits. */
 enum { BASIS_MAX = 46336 };
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Held for whole runs, which report progress. What ARPACK keeps between calls is set anew by the
+ * first call of a run. */
+SZGI_FREE_AFTER_FORK(arpack_lock)
 
 /* Arrays and scalars of one reverse-communication run, named as in ARPACK's manual. */
 typedef struct lanczos_run {

@@ -56,6 +56,7 @@ static szg_status run_in_turn(szg_context *context, int64_t count, question_job 
 szg_status szg_spectrum_batch(szg_context *context, int64_t count, const szg_matrix *matrices,
                               szg_question question, const szg_spectra_options *options,
                               szg_spectrum *out) {
+    SZGI_ENTER(context);
     if (count < 0 || (count > 0 && (!matrices || !out)))
         return szgi_fail(context, SZG_EINVAL,
                          "spectra of %" PRId64 " matrices: the number is >= 0, and the arrays of "

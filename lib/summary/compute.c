@@ -130,6 +130,7 @@ szg_status szgi_summary_compute(szg_context *context, const szg_matrix *matrix,
 
 szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
                                const szg_report_options *options, szg_matrix_report *out) {
+    SZGI_ENTER(context);
     szg_spectrum unknown = {0};
     return szgi_summary_compute(context, matrix, options, &unknown, out);
 }
@@ -138,6 +139,7 @@ szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix,
                               const szg_report_options *options, szg_matrix_report *out) {
     szg_report_options own;
     *out = (szg_matrix_report){0};
+    SZGI_ENTER(context);
     SZG_TRY(SZGI_OPTIONS(context, szg_report_options, options, &own));
     SZG_TRY(open_report(context, matrix, out));
     out->summary.n = matrix->rows;

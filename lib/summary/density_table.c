@@ -38,6 +38,7 @@ SZGI_SCHEMA(moments_columns, MOMENTS);
 
 szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out) {
     *out = (szg_density_tables){0};
+    SZGI_ENTER(context);
     szg_status status =
         szg_table_open(context, "density", density_columns, density_columns_count, &out->density);
     if (status == SZG_OK)
@@ -104,6 +105,7 @@ static szg_status add_moments(szg_context *context, szg_table *table,
 
 szg_status szg_density_add(szg_context *context, szg_density_tables *tables,
                            const szg_matrix_labels *labels, const szg_density *density) {
+    SZGI_ENTER(context);
     szg_matrix_labels own;
     SZG_TRY(SZGI_OPTIONS(context, szg_matrix_labels, labels, &own));
     SZG_TRY(add_points(context, tables->density, &own, density));

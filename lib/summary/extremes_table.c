@@ -30,6 +30,7 @@
 SZGI_SCHEMA(extremes_columns, EXTREMES);
 
 szg_status szg_extremes_table(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     SZG_TRY(szg_table_open(context, "extremes", extremes_columns, extremes_columns_count, out));
     szgi_table_set_end(*out, EXTREMES_ERROR, SZGI_END_UPPER);
     szg_status status = szgi_table_mark_ends(context, *out, "lo", "hi");
@@ -87,6 +88,7 @@ static szg_status add_end(szg_context *context, szg_table *table, const szg_matr
 
 szg_status szg_extremes_add(szg_context *context, szg_table *table, const szg_matrix_labels *labels,
                             const szg_extremes *extremes) {
+    SZGI_ENTER(context);
     szg_matrix_labels own;
     SZG_TRY(SZGI_OPTIONS(context, szg_matrix_labels, labels, &own));
     SZG_TRY(add_end(context, table, &own, extremes, false));

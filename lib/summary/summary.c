@@ -151,6 +151,7 @@ szg_status szg_summary_of(szg_context *context, const szg_spectrum *eigenvalues,
     out->lambda_min = out->lambda_max = out->width = out->radius = NAN;
     out->sigma_min = out->sigma_max = out->condition = NAN;
     out->stable_rank = out->effective_rank = out->nuclear = out->frobenius = NAN;
+    SZGI_ENTER(context);
     if (!eigenvalues && !singular)
         return szgi_fail(context, SZG_EINVAL, "a summary needs eigenvalues or singular values");
     if ((eigenvalues && is_singular(eigenvalues)) || (singular && !is_singular(singular)))
@@ -184,6 +185,7 @@ static int64_t bin_of(double value, int64_t bins, const double *edges) {
 
 szg_status szg_summary_density(szg_context *context, const szg_spectrum *spectrum, int64_t bins,
                                double lo, double hi, double *edges, double *mass) {
+    SZGI_ENTER(context);
     if (bins < 1 || !(lo <= hi))
         return szgi_fail(context, SZG_EINVAL,
                          "%lld bins on [%g, %g]: at least one bin and lo <= hi are needed",

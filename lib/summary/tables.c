@@ -73,6 +73,7 @@ SZGI_SCHEMA(range_columns, RANGE);
 szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
                                   szg_report_tables *out) {
     *out = (szg_report_tables){0};
+    SZGI_ENTER(context);
     szg_status status = szgi_summary_table(context, &out->summary);
     if (status == SZG_OK && eigenvalues)
         status = szg_table_open(context, "eigenvalues", eigenvalues_columns,
@@ -292,6 +293,7 @@ static szg_status add_rows(szg_context *context, szg_report_tables *tables,
 
 szg_status szg_report_add(szg_context *context, szg_report_tables *tables,
                           const szg_report_labels *labels, const szg_matrix_report *report) {
+    SZGI_ENTER(context);
     szg_report_labels own;
     SZG_TRY(SZGI_OPTIONS(context, szg_report_labels, labels, &own));
     return add_rows(context, tables, &own, report);

@@ -15,6 +15,7 @@ static double outward_max(double a, double b) {
 
 szg_status szg_schur_range(szg_context *context, szg_interval eigenvalues, szg_interval diagonal,
                            szg_interval *out) {
+    SZGI_ENTER(context);
     if (!is_interval(eigenvalues) || !is_interval(diagonal) || !(diagonal.lo >= 0.0) || !out)
         return szgi_fail(context, SZG_EINVAL,
                          "Schur: eigenvalues in [%g, %g], diagonal in [%g, %g]: an interval, and a "
@@ -31,6 +32,7 @@ szg_status szg_schur_range(szg_context *context, szg_interval eigenvalues, szg_i
 szg_status szg_bapat_sunder_test(szg_context *context, int64_t n, const double *coupled,
                                  const double *content, const double *diagonal, double error,
                                  szg_majorisation *out) {
+    SZGI_ENTER(context);
     for (int64_t i = 0; diagonal && i < n; i++)
         if (diagonal[i] != 1.0)
             return szgi_fail(context, SZG_EDOMAIN,
@@ -41,6 +43,7 @@ szg_status szg_bapat_sunder_test(szg_context *context, int64_t n, const double *
 
 szg_status szg_perron_applies(szg_context *context, int64_t n, const double *a, int64_t lda,
                               const szg_c64 *b, int64_t ldb, bool *applies) {
+    SZGI_ENTER(context);
     if (n < 1 || !a || !b || !applies || lda < n || ldb < n)
         return szgi_fail(context, SZG_EINVAL, "Perron: n = %lld, leading dimensions %lld and %lld",
                          (long long)n, (long long)lda, (long long)ldb);

@@ -70,6 +70,7 @@ static void walk(int64_t n, const double *x, const double *y, double error, bool
 
 szg_status szg_majorisation_test(szg_context *context, int64_t n, const double *x, const double *y,
                                  double error, bool weak, szg_majorisation *out) {
+    SZGI_ENTER(context);
     if (n < 1 || !x || !y || !out)
         return szgi_fail(context, SZG_EINVAL, "majorisation: n = %lld numbers, at least 1 needed",
                          (long long)n);

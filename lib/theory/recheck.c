@@ -155,6 +155,7 @@ szg_status szg_certificates_check(szg_context *context, const char *path, szg_ta
                                   int64_t *refused) {
     szgi_json *json = NULL;
     *results = NULL;
+    SZGI_ENTER(context);
     SZG_TRY(szgi_certificate_file_read(context, path, &json));
     return check_and_close(context, &json, results, refused);
 }

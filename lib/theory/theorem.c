@@ -57,6 +57,7 @@ static const char *reason_for_none(const szg_hypotheses *h) {
 
 szg_status szg_theorem_select(szg_context *context, const szg_hypotheses *hypotheses,
                               szg_theorem_answer *answer) {
+    SZGI_ENTER(context);
     if (!hypotheses || !answer)
         return szgi_fail(context, SZG_EINVAL, "theorem: NULL argument");
     const szg_hypotheses *h = hypotheses;
@@ -93,6 +94,7 @@ static bool coefficients_hermitian(const szg_toeplitz *t, bool *zero) {
 
 szg_status szg_theorem_of_toeplitz(szg_context *context, const szg_toeplitz *toeplitz,
                                    szg_theorem_answer *answer) {
+    SZGI_ENTER(context);
     if (!toeplitz)
         return szgi_fail(context, SZG_EINVAL, "theorem: NULL matrix");
     szg_hypotheses h = {.toeplitz = true,
@@ -137,6 +139,7 @@ static szg_hypotheses hypotheses_of_facts(const szg_kernel_facts *f) {
 
 szg_status szg_theorem_of_encoding(szg_context *context, const szg_kernel_facts *facts,
                                    szg_theorem_answer *answer) {
+    SZGI_ENTER(context);
     if (!facts)
         return szgi_fail(context, SZG_EINVAL, "theorem: NULL facts");
     szg_hypotheses h = hypotheses_of_facts(facts);

@@ -201,6 +201,7 @@ szg_status szgi_toeplitz_multiply(szg_context *context, const szg_toeplitz *t, b
 
 szg_status szg_toeplitz_apply(szg_context *context, const szg_toeplitz *t, char op, int64_t batch,
                               const double *x, int64_t ldx, double *y, int64_t ldy) {
+    SZGI_ENTER(context);
     if (!t->real)
         return szgi_fail(
             context, SZG_EINVAL,

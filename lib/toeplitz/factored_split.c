@@ -424,6 +424,7 @@ static szg_status split_scaled(szg_context *context, const szg_factored *f, cons
 
 szg_status szg_factored_toeplitzness(szg_context *context, const szg_factored *f, szg_tau *tau) {
     *tau = (szg_tau){NAN, NAN, false};
+    SZGI_ENTER(context);
     SZG_TRY(szgi_factored_check_finite(context, f));
     scaled s;
     diagonals x = {0};

@@ -154,6 +154,7 @@ static szg_status split_dense(szg_context *context, int64_t n, int width, const 
 
 szg_status szg_toeplitzness(szg_context *context, int64_t n, const double *a, int64_t lda,
                             szg_tau *out) {
+    SZGI_ENTER(context);
     return split_dense(context, n, 1, a, lda, out);
 }
 

@@ -95,11 +95,13 @@ static szg_status check_order(szg_context *context, int64_t order) {
 
 szg_status szg_symbol_samples(szg_context *context, const szg_toeplitz *toeplitz, int64_t grid,
                               szg_c64 *out) {
+    SZGI_ENTER(context);
     return sample(context, toeplitz, 0, grid, out);
 }
 
 szg_status szg_symbol_fejer_samples(szg_context *context, const szg_toeplitz *toeplitz,
                                     int64_t order, int64_t grid, szg_c64 *out) {
+    SZGI_ENTER(context);
     SZG_TRY(check_order(context, order));
     return sample(context, toeplitz, order, grid, out);
 }
@@ -131,17 +133,20 @@ static szg_status real_range(szg_context *context, const szg_toeplitz *toeplitz,
 }
 
 szg_status szg_symbol_range(szg_context *context, const szg_toeplitz *toeplitz, szg_range *out) {
+    SZGI_ENTER(context);
     return real_range(context, toeplitz, SZGI_TAPER_NONE, 0, out);
 }
 
 szg_status szg_symbol_fejer_range(szg_context *context, const szg_toeplitz *toeplitz, int64_t order,
                                   szg_range *out) {
+    SZGI_ENTER(context);
     SZG_TRY(check_order(context, order));
     return real_range(context, toeplitz, SZGI_TAPER_FEJER, order, out);
 }
 
 szg_status szg_symbol_modulus_range(szg_context *context, const szg_toeplitz *toeplitz,
                                     szg_range *out) {
+    SZGI_ENTER(context);
     int64_t count;
     szg_c64 *lags;
     SZG_TRY(copy_lags(context, toeplitz, -szgi_toeplitz_degree(toeplitz), &count, &lags));

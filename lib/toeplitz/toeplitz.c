@@ -109,21 +109,25 @@ static szg_status open_any(szg_context *context, szg_toeplitz_kind kind, int64_t
 
 szg_status szg_toeplitz_open_symmetric(szg_context *context, int64_t n, int64_t count,
                                        const double *a, szg_toeplitz **out) {
+    SZGI_ENTER(context);
     return open_any(context, SZG_TOEPLITZ_SYMMETRIC, n, count, a, out);
 }
 
 szg_status szg_toeplitz_open_hermitian(szg_context *context, int64_t n, int64_t count,
                                        const szg_c64 *a, szg_toeplitz **out) {
+    SZGI_ENTER(context);
     return open_any(context, SZG_TOEPLITZ_HERMITIAN, n, count, a, out);
 }
 
 szg_status szg_toeplitz_open_real(szg_context *context, int64_t n, int64_t count, const double *a,
                                   szg_toeplitz **out) {
+    SZGI_ENTER(context);
     return open_any(context, SZG_TOEPLITZ_REAL, n, count, a, out);
 }
 
 szg_status szg_toeplitz_open_complex(szg_context *context, int64_t n, int64_t count,
                                      const szg_c64 *a, szg_toeplitz **out) {
+    SZGI_ENTER(context);
     return open_any(context, SZG_TOEPLITZ_COMPLEX, n, count, a, out);
 }
 

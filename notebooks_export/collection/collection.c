@@ -97,6 +97,7 @@ static szg_status read_all(szg_context *context, szg_collection *all) {
 
 szg_status szg_collection_open(szg_context *context, const char *folder, szg_collection **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_collection *all;
     szg_status status;
     SZG_TRY(szgi_memory_alloc(context, 1, &all));

@@ -43,6 +43,7 @@ static szg_status check_folder(szg_context *context, const char *folder) {
 
 szg_status szg_export_csv(szg_context *context, const szg_collection *collection,
                           const char *folder) {
+    SZGI_ENTER(context);
     szg_result *result;
     char *slashed;
     SZG_TRY(check_folder(context, folder));

@@ -182,6 +182,7 @@ static szg_status archive_path(szg_context *context, const char *path, char **ou
 
 szg_status szg_export_notebook(szg_context *context, const szg_collection *collection,
                                const char *path) {
+    SZGI_ENTER(context);
     char *archive;
     szgi_json *notebook = NULL;
     szg_status status;

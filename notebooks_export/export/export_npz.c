@@ -62,6 +62,7 @@ static szg_status add_tables(szg_context *context, const szg_collection *collect
 
 szg_status szg_export_npz(szg_context *context, const szg_collection *collection,
                           const char *path) {
+    SZGI_ENTER(context);
     char *manifest;
     szgi_zip *zip = NULL;
     szg_status status;

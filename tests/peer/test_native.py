@@ -34,6 +34,14 @@ def refused(name, call, *words, kind=szego.SzegoError):
     tap.refused(name, call, *words, kind=kind)
 
 
+AT_EXIT = """
+import szego
+class Last:
+    def __del__(self):
+        szego.spectrum("rope:dim=8", 16)
+kept = Last()
+"""
+
 # ---- The headers --------------------------------------------------------------------------------
 
 TYPES = {ctypes.c_int64: "int64", ctypes.c_double: "double", ctypes.c_bool: "bool", ctypes.c_size_t: "size"}
@@ -539,6 +547,8 @@ def check_contexts():
     tap.ok("eight threads", not errors and all(np.array_equal(one, wanted[n]) for n in wanted for one in answers[n]),
            str(errors))
     tap.ok("few contexts wait", max(map(len, native._idle.values())) <= native._IDLE_CONTEXTS)
+    done = python(AT_EXIT, SZEGO_LIBRARY=LIBRARY)
+    tap.ok("a call from __del__ at exit ends", "the interpreter is ending" in done.stderr, done.stderr)
     child = os.fork()
     if not child:
         os._exit(0 if np.array_equal(szego.spectrum("t5:heads=2,seed=3", 20).values, wanted[20]) else 1)

@@ -299,6 +299,7 @@ szg_status szgi_ablation_run_grouped(szg_context *context, szg_model *model,
  * has fewer and larger operations to start where they are one batch. */
 szg_status szg_ablation_run(szg_context *context, szg_model *model, const szg_examples *examples,
                             const szg_ablation_options *options, szg_ablation *out) {
+    SZGI_ENTER(context);
     int64_t copies = szgi_device_records(context) ? szgi_model_settings(model)->model.heads + 1 : 1;
     return szgi_ablation_run_grouped(context, model, examples, options, copies, out);
 }

@@ -67,6 +67,7 @@ szg_status szg_ablation_subject_open(szg_context *context, const szg_ablation_so
                                      szg_ablation_subject *out) {
     char *path;
     *out = (szg_ablation_subject){.seed = -1};
+    SZGI_ENTER(context);
     szg_ablation_source own;
     SZG_TRY(SZGI_OPTIONS(context, szg_ablation_source, source, &own));
     SZG_TRY(szgi_checkpoint_path(context, own.checkpoint, &path));

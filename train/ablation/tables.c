@@ -47,6 +47,7 @@ void szg_ablation_close(szg_ablation *ablation) {
 SZGI_SCHEMA(ablation_columns, ABLATION);
 
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     return szg_table_open(context, "ablation", ablation_columns, ablation_columns_count, out);
 }
 
@@ -75,6 +76,7 @@ static szg_status ablation_row(szg_context *context, szg_table *table, const szg
 
 szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_run_key *key,
                              const szg_ablation *ablation) {
+    SZGI_ENTER(context);
     for (int64_t layer = 0; layer < ablation->layers; layer++)
         for (int64_t place = 0; place <= ablation->heads; place++)
             SZG_TRY(ablation_row(context, table, key, ablation, layer,
@@ -116,6 +118,7 @@ szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_r
 SZGI_SCHEMA(deposit_columns, DEPOSIT);
 
 szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     return szg_table_open(context, "deposit", deposit_columns, deposit_columns_count, out);
 }
 
@@ -201,6 +204,7 @@ static szg_status mean_rows(szg_context *context, szg_table *table, const szg_ru
 
 szg_status szg_deposit_rows(szg_context *context, szg_table *table, const szg_run_key *keys,
                             const szg_ablation *const *runs, int64_t count, const char *together) {
+    SZGI_ENTER(context);
     const szg_ablation **members;
     for (int64_t r = 0; r < count; r++)
         for (int64_t layer = 0; layer < runs[r]->layers; layer++)

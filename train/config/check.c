@@ -248,6 +248,7 @@ static szg_status check_intervention(szg_context *context, const szg_train_confi
 }
 
 szg_status szg_train_config_check(szg_context *context, const szg_train_config *config) {
+    SZGI_ENTER(context);
     SZG_TRY(check_ranges(context, config));
     SZG_TRY(check_sizes(context, &config->model));
     SZG_TRY(check_encoding(context, &config->model));

@@ -72,6 +72,7 @@ szg_status szgi_train_config_profile(szg_context *context, szg_profile profile,
 
 szg_status szg_train_config_set(szg_context *context, szg_train_config *config, const char *key,
                                 const char *value) {
+    SZGI_ENTER(context);
     char sentence[CONFIG_SENTENCE];
     const config_row *row = szgi_config_row_find(key);
     if (!row) {

@@ -149,6 +149,7 @@ static szg_status settle(szg_context *context, const sources *from, szg_train_co
 szg_status szg_train_config_read(szg_context *context, const char *path,
                                  const char *const *overrides, int64_t count,
                                  szg_train_config *out) {
+    SZGI_ENTER(context);
     szgi_json *json = NULL;
     if (path)
         SZG_TRY(szgi_json_read(context, path, &json));

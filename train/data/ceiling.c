@@ -143,6 +143,7 @@ static szg_status estimate(szg_context *context, const szg_train_config *config,
 
 szg_status szg_task_label_ceiling(szg_context *context, const szg_train_config *config,
                                   szg_label_ceiling *out) {
+    SZGI_ENTER(context);
     SZG_TRY(szg_train_config_check(context, config));
     *out = (szg_label_ceiling){.accuracy = 1, .method = "exact: the text shows the label"};
     if (config->data.train_file[0])

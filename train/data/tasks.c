@@ -171,7 +171,7 @@ static szg_status keep_distinct(szg_context *context, const char *path, const sz
     if (*count < all->count)
         szgi_say(context, SZG_WARNING,
                  "%s: %" PRId64 " of %" PRId64 " examples equal an earlier one and are left out: "
-                                               "otherwise a text could be in both splits",
+                 "otherwise a text could be in both splits",
                  path, all->count - *count, all->count);
     return SZG_OK;
 }
@@ -210,6 +210,7 @@ static szg_status open_files(szg_context *context, const szg_train_config *confi
 szg_status szg_dataset_open(szg_context *context, const szg_train_config *config,
                             szg_dataset *out) {
     *out = (szg_dataset){0};
+    SZGI_ENTER(context);
     SZG_TRY(szg_train_config_check(context, config));
     szg_status status = config->data.train_file[0] ? open_files(context, config, out)
                                                    : open_task(context, config, out);

@@ -35,6 +35,7 @@ static szg_status time_config(szg_context *context, const szg_train_config *conf
 
 szg_status szg_reproduction_rate(szg_context *context, const szg_reproduction *reproduction,
                                  double *out) {
+    SZGI_ENTER(context);
     szg_train_config config = *reproduction->run[0].config;
     szg_dataset data;
     config.data.examples = SEQUENCES * 4; /* whole batches in the training split */

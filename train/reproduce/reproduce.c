@@ -66,6 +66,7 @@ static szg_status find_folders(szg_context *context, szg_reproduction *self, con
 szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options,
                                  szg_reproduction **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_reproduction_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_reproduction_options, options, &own));
     SZG_TRY(szgi_memory_alloc(context, 1, out));
@@ -154,6 +155,7 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
                                    const szg_reproduction *other, double rate,
                                    szg_reproduction_tables *out) {
     *out = (szg_reproduction_tables){0};
+    SZGI_ENTER(context);
     szg_status status = report(context, reproduction, other, rate, out);
     if (status != SZG_OK)
         szg_reproduction_tables_close(out);

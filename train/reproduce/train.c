@@ -298,6 +298,7 @@ static szg_status train_all(szg_context *context, szg_reproduction *self, piece 
 
 szg_status szg_reproduction_train(szg_context *context, szg_reproduction *reproduction,
                                   double seconds) {
+    SZGI_ENTER(context);
     piece now = {.seconds = seconds, .end = szgi_context_seconds(context) + seconds};
     if (!reproduction->folder)
         return szgi_fail(context, SZG_EINVAL, "reproduction: no folder to train in");

@@ -204,6 +204,7 @@ szg_status szg_model_load(szg_context *context, const char *path, const szg_trai
                           szg_model **out) {
     char *file;
     *out = NULL;
+    SZGI_ENTER(context);
     SZG_TRY(szgi_checkpoint_path(context, path, &file));
     szg_status status = load_file(context, file, config, out);
     szgi_memory_free(file);

@@ -269,6 +269,7 @@ szg_status szgi_log_check_header(szg_context *context, const run_log *log, int w
 }
 
 szg_status szg_train_tables_read(szg_context *context, const char *folder, szg_train_tables *out) {
+    SZGI_ENTER(context);
     szg_table **const tables[] = {&out->metrics, &out->timing,  &out->contraction,
                                   &out->values,  &out->symbols, &out->curvature};
     *out = (szg_train_tables){0};

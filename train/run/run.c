@@ -471,6 +471,7 @@ szg_status szgi_train_run(szg_context *context, const szg_train_options *options
 
 szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                          szg_train_result *out) {
+    SZGI_ENTER(context);
     int64_t lost_at;
     return szgi_train_run(context, options, out, &lost_at);
 }

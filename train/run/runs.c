@@ -32,6 +32,7 @@ static const int measured[] = {RUNS_TRAIN_LOSS, RUNS_TRAIN_ACCURACY, RUNS_TEST_L
 enum { MEASURED = sizeof measured / sizeof *measured };
 
 szg_status szg_train_runs_open(szg_context *context, szg_table **out) {
+    SZGI_ENTER(context);
     return szg_table_open(context, "runs", columns, columns_count, out);
 }
 
@@ -51,6 +52,7 @@ static void put_ceiling(szgi_row *row, const szg_label_ceiling *ceiling) {
 szg_status szg_train_runs_add(szg_context *context, szg_table *table,
                               const szg_train_options *options, const szg_train_result *result,
                               const szg_label_ceiling *ceiling) {
+    SZGI_ENTER(context);
     szg_train_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_train_options, options, &own));
     const double values[MEASURED] = {result->train_loss, result->train_accuracy, result->test_loss,
@@ -105,6 +107,7 @@ static szg_status add_summary(szg_context *context, szg_table *table, const char
 }
 
 szg_status szg_train_runs_spread(szg_context *context, szg_table *table) {
+    SZGI_ENTER(context);
     int64_t rows = szg_table_rows(table);
     double mean[MEASURED], deviation[MEASURED], least[MEASURED], most[MEASURED];
     if (rows < 2)

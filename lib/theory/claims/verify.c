@@ -70,6 +70,7 @@ static szg_status run_checkers(claims_run *run, int64_t count, const char *const
 
 szg_status szg_claims_verify(szg_context *context, const szg_claims_options *options, int64_t count,
                              const char *const *ids, szg_claims_report *report) {
+    SZGI_ENTER(context);
     if (!report || count < 0 || (count > 0 && !ids))
         return szgi_fail(context, SZG_EINVAL, "verify: NULL argument or negative count");
     memset(report, 0, sizeof *report);

@@ -3,6 +3,7 @@ import _ctypes
 import contextlib
 import ctypes
 import os
+import sys
 import threading
 import time
 import warnings
@@ -289,6 +290,8 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: b
     quick: the work takes milliseconds; it needs no such thread, for Ctrl-C is heard when it ends.
     wait: what the main thread does meanwhile, again and again; it gets seconds after which it returns.
     """
+    if sys.is_finalizing():  # a new thread would never run, and start() would wait for it
+        raise LibraryError("the interpreter is ending: call szego before that, not from __del__ at its exit")
     context = _take(threads)
     if quick or threading.current_thread() is not threading.main_thread():
         try:

@@ -172,6 +172,7 @@ static szg_status print_in_c_locale(page *page) {
 
 szg_status szg_page_write(szg_context *context, const szg_collection *collection,
                           const char *path) {
+    SZGI_ENTER(context);
     page page = {.context = context, .results = collection};
     szgi_writer *writer;
     SZG_TRY(szgi_writer_open(context, path, &writer));
