@@ -47,8 +47,9 @@ static const struct argp_option options[] = {
      2},
     {"scale", KEY_SCALE, "S", 0, "factor on q . k (default 1/sqrt(d)); logits are not scaled", 2},
     {"axes", KEY_AXES, "LIST", 0,
-     "what the axes before the last two count (default: head of one axis, layer,head of two, "
-     "batch,layer,head of three)",
+     "what the axes before the last two count (default: the file's metadata, else head of one "
+     "axis, layer,head of two, batch,layer,head of three); with token and dim every axis, in any "
+     "order: token,head,dim",
      2},
     {"lengths", KEY_LENGTHS, "N[,N...]", 0, "real tokens of each batch entry: cut to them", 2},
     {"mask", KEY_MASK, "MASK", 0,
@@ -211,11 +212,11 @@ static szg_status run(command_call *call) {
     wanted.lengths = own->lengths.count;
     wanted.length = own->lengths.value;
     szg_status status = szgi_dump_open(call->context, &dump);
-    if (status == SZG_OK && own->encoding)
-        status = szg_encoding_parse(call->context, own->encoding, &encoding);
-    wanted.encoding = encoding;
     if (status == SZG_OK)
         status = add_files(call->context, own, dump);
+    if (status == SZG_OK && own->encoding)
+        status = szgi_dump_encoding(call->context, dump, own->encoding, &encoding);
+    wanted.encoding = encoding;
     if (status == SZG_OK)
         status = print(call, own, (logits_job){dump, &wanted});
     szgi_dump_close(&dump);
@@ -225,13 +226,16 @@ static szg_status run(command_call *call) {
 
 static const command_example examples[] = {
     {"szego logits captured/logits/step-100.safetensors", "What `szego capture --dump` wrote."},
-    {"szego logits --q q.npy --k k.npy rope:dim=16", "Queries and keys, coupled by RoPE here."},
+    {"szego logits --q q.npy --k k.npy rope:dim=16,pairing=half",
+     "Queries and keys, coupled by RoPE here, in the pairing of most Hugging Face models."},
+    {"szego logits dump.safetensors alibi:heads=8 --axes token,head,dim",
+     "Queries and keys of shape [tokens, heads, d]."},
     {"szego logits logits.npy --mask causal --statistics --sinks 0,1 -o statistics/",
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};
 
 static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
-                                     {KEY_AXES, "head|layer,head|batch,layer,head", NULL},
+                                     {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
                                      {KEY_MASK, mask_names, NULL},
                                      {0}};
 

@@ -45,10 +45,11 @@ typedef struct szg_contraction_labels {
     int64_t step, layer, head;
     double grad_norm;    /* of the head's rows of W_Q, W_K, W_V and columns of W_O, no biases */
     double grad_norm_qk; /* of its rows of W_Q and W_K alone; not written where grad_norm is NaN */
+    const char *pairing; /* which dimensions rotated together: "interleaved" or "half" */
 } szg_contraction_labels;
 
-/* An empty table `contraction`: source, step, layer, head, probe, n, content_kind, width_ratio,
- * norm_ratio, nuclear_ratio, majorised (1, 0, or empty), margin, grad_norm, grad_norm_qk, the
+/* An empty table `contraction`: source, step, layer, head, probe, n, content_kind, pairing,
+ * width_ratio, norm_ratio, nuclear_ratio, majorised (1, 0, or empty), margin, grad_norm, grad_norm_qk, the
  * numbers of `summary` as X_content and X_coupled, note. */
 SZG_CHECK_RESULT szg_status szg_contraction_table(szg_context *context, szg_table **out);
 

@@ -53,8 +53,9 @@ typedef struct szg_logits_options {
 } szg_logits_options;
 
 /* Builds the n x n logits of one head in O(n d) memory. `options` may be NULL. SZG_EINVAL: n < 1, a
- * head out of range, dimensions of content and encoding that differ; SZG_EDOMAIN: a table too short
- * for n; SZG_ENOMEM. The caller closes it; the encoding may be closed before. */
+ * head out of range, dimensions of content and encoding that differ, a rotary encoding whose SPEC
+ * leaves out pairing= where the content is arrays or files, which do not show it; SZG_EDOMAIN: a
+ * table too short for n; SZG_ENOMEM. The caller closes it; the encoding may be closed before. */
 SZG_CHECK_RESULT szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding,
                                             int64_t head, const szg_content *content, int64_t n,
                                             const szg_logits_options *options, szg_logits **out);

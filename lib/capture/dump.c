@@ -1,5 +1,7 @@
 /* Dump files: which of their arrays are logits, queries or keys, and what their names say. */
 #include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,10 +133,25 @@ static szg_status open_set(szg_context *context, dump_file *file) {
     file->step = step ? index_of(step, strlen(step)) : -1;
     file->source = szgi_safetensors_metadata(file->set, "source");
     file->content_kind = szgi_safetensors_metadata(file->set, "content_kind");
+    file->axes = szgi_safetensors_metadata(file->set, "axes");
+    file->pairing = szgi_safetensors_metadata(file->set, "pairing");
+    file->base = szgi_safetensors_metadata(file->set, "base");
+    if (file->pairing && strcmp(file->pairing, "half") != 0 &&
+        strcmp(file->pairing, "interleaved") != 0)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: metadata: pairing '%.40s' is neither half nor interleaved",
+                         file->path, file->pairing);
     return SZG_OK;
 }
 
 static szg_status add_file(szg_context *context, szgi_dump *dump, const char *path) {
+    if (szgi_path_ends(path, ".npz"))
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: an archive of NumPy's: save its arrays as tensors, in Python: "
+                         "safetensors.numpy.save_file(dict(numpy.load('%.200s')), "
+                         "'dump.safetensors'); their names must end in .q, .k, .content or "
+                         ".coupled",
+                         path, path);
     SZG_TRY(szgi_memory_reserve(context, &dump->file, &dump->file_room, dump->files, 1));
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
@@ -236,6 +253,104 @@ szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_rol
         return add_named(context, dump, role, path);
     SZG_TRY(add_file(context, dump, path));
     return add_array(context, dump, (int)role, NULL, &array);
+}
+
+/* ---- The encoding of its queries and keys ---- */
+
+static bool has_sides(const szgi_dump *dump, int64_t file) {
+    for (int64_t i = 0; i < dump->arrays; i++)
+        if (dump->array[i].file == file && (dump->array[i].role == SZGI_DUMP_QUERIES ||
+                                            dump->array[i].role == SZGI_DUMP_KEYS))
+            return true;
+    return false;
+}
+
+/* What the files' metadata says under a key, which is at `offset` of a dump_file; NULL in *out
+ * where none says anything. Of some that say it and some that do not, nothing is known. */
+static szg_status agreed(szg_context *context, const szgi_dump *dump, const char *key,
+                         size_t offset, const char **out) {
+    const dump_file *from = NULL;
+    *out = NULL;
+    for (int64_t i = 0; i < dump->files; i++) {
+        const char *value = *(const char *const *)((const char *)&dump->file[i] + offset);
+        if (!has_sides(dump, i))
+            continue;
+        if (from && (!*out != !value || (value && strcmp(*out, value) != 0)))
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: its metadata says %s %.40s, that of %s %.40s: read them apart",
+                             dump->file[i].path, key, value ? value : "nowhere", from->path,
+                             *out ? *out : "nowhere");
+        *out = value;
+        from = &dump->file[i];
+    }
+    return SZG_OK;
+}
+
+/* The SPEC with what it leaves to the files; the caller frees *out. */
+static szg_status complete_spec(szg_context *context, const szg_encoding *encoding,
+                                const char *pairing, const char *base, char **out) {
+    const char *spec = szg_encoding_spec(encoding);
+    size_t size = strlen(spec) + (pairing ? strlen(pairing) : 0) + (base ? strlen(base) : 0) + 32;
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
+    int used = snprintf(*out, size, "%s", spec);
+    if (pairing)
+        used += snprintf(*out + used, size - (size_t)used, "%cpairing=%s",
+                         strchr(spec, ':') ? ',' : ':', pairing);
+    if (base)
+        snprintf(*out + used, size - (size_t)used, "%cbase=%s", strchr(*out, ':') ? ',' : ':',
+                 base);
+    return SZG_OK;
+}
+
+static szg_status contradicts(szg_context *context, const szg_encoding *encoding, const char *key,
+                              const char *said) {
+    return szgi_fail(context, SZG_EINVAL,
+                     "%s: the file's metadata says %s=%.40s: leave the key out, or give a file "
+                     "without it",
+                     szg_encoding_spec(encoding), key, said);
+}
+
+/* Where the SPEC says nothing of the frequencies, the files' base counts; else *base becomes NULL.
+ */
+static szg_status take_base(szg_context *context, const szg_encoding *encoding, const char **base) {
+    char *end;
+    double said = *base ? strtod(*base, &end) : 0;
+    if (!*base)
+        return SZG_OK;
+    if (*end || !(said > 0 && said < INFINITY))
+        return szgi_fail(context, SZG_EDATA, "metadata: base '%.40s' is no positive number", *base);
+    bool given = szgi_encoding_gives(encoding, "base"), same = szgi_encoding_base(encoding) == said;
+    if (given && !same)
+        return contradicts(context, encoding, "base", *base);
+    if (same || szgi_encoding_gives(encoding, "theta"))
+        *base = NULL;
+    return SZG_OK;
+}
+
+szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const char *spec,
+                              szg_encoding **out) {
+    const char *pairing = NULL, *base = NULL;
+    char *whole = NULL;
+    SZG_TRY(szg_encoding_parse(context, spec, out));
+    szgi_pairing_said said = szgi_encoding_pairing_said(*out);
+    if (said == SZGI_PAIRING_NONE)
+        return SZG_OK;
+    szg_status status = agreed(context, dump, "pairing", offsetof(dump_file, pairing), &pairing);
+    if (status == SZG_OK)
+        status = agreed(context, dump, "base", offsetof(dump_file, base), &base);
+    if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing &&
+        strcmp(pairing, szgi_encoding_pairing(*out)) != 0)
+        status = contradicts(context, *out, "pairing", pairing);
+    if (status == SZG_OK)
+        status = take_base(context, *out, &base);
+    if (status == SZG_OK)
+        status = complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base,
+                               &whole);
+    szg_encoding_close(out);
+    if (status == SZG_OK)
+        status = szg_encoding_parse(context, whole, out);
+    szgi_memory_free(whole);
+    return status;
 }
 
 /* ---- Arrays ---- */

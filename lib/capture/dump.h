@@ -38,11 +38,18 @@ SZG_CHECK_RESULT szg_status szgi_dump_add(szg_context *context, szgi_dump *dump,
 SZG_CHECK_RESULT szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump,
                                              szgi_dump_role role, const char *path);
 
+/* Opens the encoding that couples the queries and keys that were added. What the SPEC leaves out
+ * and the files' metadata says (`pairing`, `base`) is taken from there. SZG_EINVAL: the SPEC
+ * contradicts it; SZG_EDATA: two files do; errors of szg_encoding_parse. */
+SZG_CHECK_RESULT szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump,
+                                               const char *spec, szg_encoding **out);
+
 /* All fields may be zero. */
 typedef struct szgi_dump_options {
-    const char *axes; /* "batch,layer,head": the axes before the last two. NULL: none; head; layer,
-                         head; batch, layer, head by their number, without those that the tensor's
-                         name gives, and batch in their place */
+    const char *axes; /* "batch,layer,head": the axes before the last two; with token and dim (of
+                         logits query and key) every axis, in any order. NULL: the metadata's
+                         `axes`; else none; head; layer, head; batch, layer, head by their number,
+                         without those that the tensor's name gives, and batch in their place */
     const szg_encoding *encoding; /* couples q and k; NULL: none */
     double scale;                 /* of q . k; 0: 1/sqrt(d) */
     bool causal;                  /* entries above the diagonal are not read and count as zeros */
@@ -62,7 +69,7 @@ SZG_CHECK_RESULT szg_status szgi_dump_report(szg_context *context, const szgi_du
                                              szg_contraction_tables *tables);
 
 /* An empty table `statistics`: source, step, layer, head, probe, matrix (content or logits), n,
- * mask, soft_cap, the numbers of szg_statistics, note. */
+ * pairing, mask, soft_cap, the numbers of szg_statistics, note. */
 SZG_CHECK_RESULT szg_status szgi_dump_statistics_table(szg_context *context, szg_table **out);
 
 /* Adds the statistics of every matrix to such a table, the content's before those of the coupled

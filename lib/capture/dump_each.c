@@ -1,5 +1,7 @@
 /* The matrices of a dump, read a few at a time. */
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "dump_private.h"
 
@@ -46,11 +48,34 @@ static szg_status run_group(dump_job *job, const dump_group *group) {
     return SZG_OK;
 }
 
+/* Says how the arrays of each file are read: once, where its others are read alike. */
+static void say_reading(const dump_job *job, const dump_group *group, const dump_group *before) {
+    char text[DUMP_TEXT], other[DUMP_TEXT], name[DUMP_TEXT];
+    const szg_encoding *encoding = job->options->encoding;
+    bool coupled = encoding && group->array[SZGI_DUMP_QUERIES] &&
+                   !group->array[SZGI_DUMP_COUPLED_QUERIES] && !group->array[SZGI_DUMP_COUPLED];
+    szgi_dump_group_text(job->dump, group, text);
+    if (before && before->first->file == group->first->file &&
+        strcmp(szgi_dump_group_text(job->dump, before, other), text) == 0)
+        return;
+    szgi_say(job->context, SZG_NOTE, "%s: read as %s%s%s",
+             szgi_dump_array_text(job->dump, group->first, name), text,
+             coupled ? ", coupled by " : "", coupled ? szg_encoding_spec(encoding) : "");
+    for (int i = 0; i < group->axes && !group->named; i++)
+        if (group->axis[i] == 'h' && group->size[i] > group->n)
+            szgi_say(job->context, SZG_WARNING,
+                     "%s: more heads than tokens: if the tokens come first, give --axes "
+                     "token,head,dim",
+                     name);
+}
+
 static szg_status run_groups(dump_job *job, dump_group *groups, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         SZG_TRY(szgi_dump_group_check(job->context, job->dump, job->options, &groups[i]));
         job->total += groups[i].matrices;
     }
+    for (int64_t i = 0; i < count; i++)
+        say_reading(job, &groups[i], i > 0 ? &groups[i - 1] : NULL);
     for (int64_t i = 0; i < count; i++)
         SZG_TRY(run_group(job, &groups[i]));
     return flush(job);

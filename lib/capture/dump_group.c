@@ -108,26 +108,74 @@ static void default_axes(const dump_place *place, int count, dump_group *group) 
     group->axes = count == 0 ? 0 : group->axes;
 }
 
-static szg_status given_axes(szg_context *context, const char *text, dump_group *group) {
-    static const char *const names[] = {"batch", "layer", "head"};
-    group->axes = 0;
+/* Letters of the axes, and the words for them: a matrix of logits has queries and keys. */
+static const struct {
+    const char *word, *count; /* the second with a number before it; "": it is no index */
+    char axis;
+    bool of_logits;
+} axis_words[] = {{"batch", "sequences", 'b', false}, {"layer", "layers", 'l', false},
+                  {"head", "heads", 'h', false},      {"token", "", 't', false},
+                  {"dim", "", 'd', false},            {"query", "", 't', true},
+                  {"key", "", 'd', true}};
+enum { AXIS_WORDS = sizeof axis_words / sizeof *axis_words };
+
+static szg_status bad_axes(szg_context *context, const char *text) {
+    return szgi_fail(context, SZG_EINVAL,
+                     "axes '%.80s': a list of batch, layer, head, each once at most, is expected, "
+                     "with token and dim (of logits query and key) where they are not the last two",
+                     text);
+}
+
+/* The axes of a list, in its order, and those of a matrix at the end where the list has neither. */
+static szg_status read_axes(szg_context *context, const char *text, dump_group *group) {
+    int count = 0;
+    group->order[0] = 0;
+    group->of_logits = false;
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         int which = 0;
-        while (which < 3 &&
-               !(length == strlen(names[which]) && memcmp(at, names[which], length) == 0))
+        while (which < AXIS_WORDS && !(length == strlen(axis_words[which].word) &&
+                                       memcmp(at, axis_words[which].word, length) == 0))
             which++;
-        bool repeated = false;
-        for (int i = 0; i < group->axes && which < 3; i++)
-            repeated = repeated || group->axis[i] == names[which][0];
-        if (which == 3 || repeated)
-            return szgi_fail(context, SZG_EINVAL,
-                             "axes '%s': a list of batch, layer, head, each once at most, is "
-                             "expected",
-                             text);
-        group->axis[group->axes++] = names[which][0];
+        if (which == AXIS_WORDS || strchr(group->order, axis_words[which].axis))
+            return bad_axes(context, text);
+        group->of_logits = group->of_logits || axis_words[which].of_logits;
+        group->order[count++] = axis_words[which].axis;
+        group->order[count] = 0;
         at += length + (at[length] == ',');
     }
+    bool rows = strchr(group->order, 't'), columns = strchr(group->order, 'd');
+    if (rows != columns)
+        return bad_axes(context, text);
+    if (!rows)
+        memcpy(group->order + count, "td", sizeof "td");
+    return SZG_OK;
+}
+
+/* What the user says, and the file; both, if they agree. */
+static szg_status named_axes(szg_context *context, const char *given, const dump_file *file,
+                             dump_group *group) {
+    dump_group other = {0};
+    if (given)
+        SZG_TRY(read_axes(context, given, group));
+    if (file->axes) {
+        szg_status status = read_axes(context, file->axes, &other);
+        if (status != SZG_OK)
+            return szgi_fail_prefix(context, status, "%s: metadata", file->path);
+    }
+    if (given && file->axes && strcmp(group->order, other.order) != 0)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: its metadata says axes %.80s, the option %.80s: leave the option out",
+                         file->path, file->axes, given);
+    if (!given) {
+        memcpy(group->order, other.order, sizeof group->order);
+        group->of_logits = other.of_logits;
+    }
+    group->named = true;
+    group->axes = 0;
+    for (const char *at = group->order; *at; at++)
+        if (*at != 't' && *at != 'd')
+            group->axis[group->axes++] = *at;
     return SZG_OK;
 }
 
@@ -135,48 +183,101 @@ static szg_status find_axes(szg_context *context, const szgi_dump *dump,
                             const szgi_dump_options *options, dump_group *group) {
     int count = szgi_dump_array_dims(dump, group->first) - 2;
     const dump_place *place = &group->first->place;
+    const dump_file *file = &dump->file[group->first->file];
     if (count < 0)
         return fail(context, dump, group->first, SZG_EDATA,
                     "at least the two axes of a matrix are needed");
     if (count > DUMP_AXES)
         return fail(context, dump, group->first, SZG_EDATA,
-                    "only batch, layer and head may come before the last two axes");
-    if (options->axes)
-        SZG_TRY(given_axes(context, options->axes, group));
-    else
+                    "a matrix has two axes, and only batch, layer and head may stand beside them");
+    if (options->axes || file->axes) {
+        SZG_TRY(named_axes(context, options->axes, file, group));
+    } else {
         default_axes(place, count, group);
+        snprintf(group->order, sizeof group->order, "%.*std", group->axes, group->axis);
+    }
     if (group->axes != count)
         return fail(context, dump, group->first, SZG_EDATA,
-                    options->axes ? "another number of axes before the last two than --axes names"
-                                  : "more axes than the name leaves open: say which with --axes");
+                    group->named ? "another number of axes than its axes name (--axes, or the "
+                                   "file's metadata)"
+                                 : "more axes than the name leaves open: say which with --axes");
     for (int i = 0; i < count; i++) {
         bool named = (group->axis[i] == 'l' && place->layer >= 0) ||
                      (group->axis[i] == 'h' && place->head >= 0);
         if (named)
             return fail(context, dump, group->first, SZG_EDATA,
                         "an axis counts what the name gives already: say which with --axes");
-        group->size[i] = szgi_dump_array_shape(dump, group->first)[i];
+        group->size[i] = szgi_dump_extent(dump, group, group->first, group->axis[i]);
     }
     return SZG_OK;
 }
-
-/* ---- Shapes ---- */
 
 static bool is_sides(int role) {
     return role >= SZGI_DUMP_QUERIES && role <= SZGI_DUMP_COUPLED_KEYS;
 }
 
-/* The axes before the last two are the group's; keys may have fewer heads, each for as many
- * queries.
+/* Where the axis stands: what the order does not speak of has its matrix in the last two. */
+static int place_of_axis(const dump_group *group, const dump_array *array, char axis) {
+    if (is_sides(array->role) != group->of_logits)
+        return (int)(strchr(group->order, axis) - group->order);
+    if (axis == 't' || axis == 'd')
+        return group->axes + (axis == 'd');
+    return (int)((const char *)memchr(group->axis, axis, (size_t)group->axes) - group->axis);
+}
+
+int64_t szgi_dump_extent(const szgi_dump *dump, const dump_group *group, const dump_array *array,
+                         char axis) {
+    return szgi_dump_array_shape(dump, array)[place_of_axis(group, array, axis)];
+}
+
+int64_t szgi_dump_stride(const szgi_dump *dump, const dump_group *group, const dump_array *array,
+                         char axis) {
+    int64_t stride = 1;
+    for (int i = place_of_axis(group, array, axis) + 1; i < group->axes + 2; i++)
+        stride *= szgi_dump_array_shape(dump, array)[i];
+    return stride;
+}
+
+const char *szgi_dump_group_text(const szgi_dump *dump, const dump_group *group,
+                                 char text[DUMP_TEXT]) {
+    bool logits = !is_sides(group->first->role), own = logits == group->of_logits;
+    char order[DUMP_AXES + 2 + 1];
+    size_t used = 0;
+    if (own)
+        memcpy(order, group->order, sizeof order);
+    else
+        snprintf(order, sizeof order, "%.*std", group->axes, group->axis);
+    for (int i = 0; i < group->axes; i++)
+        for (int w = 0; w < AXIS_WORDS; w++)
+            if (axis_words[w].axis == group->axis[i])
+                used += (size_t)snprintf(text + used, DUMP_TEXT - used, "%" PRId64 " %s, ",
+                                         group->size[i], axis_words[w].count);
+    used += (size_t)snprintf(text + used, DUMP_TEXT - used, "%" PRId64 " tokens", group->n);
+    if (!logits)
+        used += (size_t)snprintf(text + used, DUMP_TEXT - used, ", dimension %" PRId64,
+                                 szgi_dump_extent(dump, group, group->first, 'd'));
+    used += (size_t)snprintf(text + used, DUMP_TEXT - used, " (axes ");
+    for (const char *at = order; *at; at++)
+        for (int w = 0; w < AXIS_WORDS; w++)
+            if (axis_words[w].axis == *at &&
+                (axis_words[w].of_logits == logits || (*at != 't' && *at != 'd')))
+                used += (size_t)snprintf(text + used, DUMP_TEXT - used, "%s%s", at > order ? "," : "",
+                                         axis_words[w].word);
+    snprintf(text + used, DUMP_TEXT - used, ")");
+    return text;
+}
+
+/* ---- Shapes ---- */
+
+/* The axes beside the matrix are the group's; keys may have fewer heads, each for as many queries.
  */
 static szg_status check_leading(szg_context *context, const szgi_dump *dump,
                                 const dump_group *group, const dump_array *array) {
-    const int64_t *shape = szgi_dump_array_shape(dump, array);
     bool keys = array->role == SZGI_DUMP_KEYS || array->role == SZGI_DUMP_COUPLED_KEYS;
     for (int i = 0; i < group->axes; i++) {
-        bool grouped =
-            keys && group->axis[i] == 'h' && shape[i] > 0 && group->size[i] % shape[i] == 0;
-        if (shape[i] != group->size[i] && !grouped)
+        int64_t size = szgi_dump_extent(dump, group, array, group->axis[i]);
+        bool grouped = keys && group->axis[i] == 'h' && size > 0 && group->size[i] % size == 0;
+        if (size != group->size[i] && !grouped)
             return fail(context, dump, array, SZG_EDATA,
                         "its leading axes are not those of the arrays that it belongs to");
     }
@@ -199,12 +300,13 @@ static szg_status check_array(szg_context *context, const szgi_dump *dump, dump_
     SZG_TRY(check_leading(context, dump, group, array));
     if (is_empty(group->axes + 2, shape))
         return fail(context, dump, array, SZG_EDATA, "there are no matrices in it");
-    if (!is_sides(array->role) && shape[group->axes] != shape[group->axes + 1])
+    int64_t rows = szgi_dump_extent(dump, group, array, 't');
+    if (!is_sides(array->role) && rows != szgi_dump_extent(dump, group, array, 'd'))
         return fail(context, dump, array, SZG_EDATA,
-                    "the last two axes differ: logits are square, [N, N]");
+                    "the axes of its matrices differ: logits are square, [N, N]");
     if (group->n == 0)
-        group->n = shape[group->axes];
-    if (shape[group->axes] != group->n)
+        group->n = rows;
+    if (rows != group->n)
         return fail(context, dump, array, SZG_EDATA,
                     "another number of positions than the arrays that it belongs to");
     return SZG_OK;
@@ -219,8 +321,7 @@ static szg_status check_pair(szg_context *context, const szgi_dump *dump, const 
     if (!q || !k)
         return fail(context, dump, q ? q : k, SZG_EDATA,
                     q ? "queries without their keys" : "keys without their queries");
-    if (szgi_dump_array_shape(dump, q)[group->axes + 1] !=
-        szgi_dump_array_shape(dump, k)[group->axes + 1])
+    if (szgi_dump_extent(dump, group, q, 'd') != szgi_dump_extent(dump, group, k, 'd'))
         return fail(context, dump, k, SZG_EDATA, "keys of another dimension than the queries");
     return SZG_OK;
 }

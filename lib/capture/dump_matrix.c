@@ -29,11 +29,14 @@ static int64_t index_along(const cut *c, char name) {
 
 /* First element of the matrix; grouped queries share a head of the keys. */
 static int64_t first_element(const cut *c, const dump_array *array) {
-    const int64_t *shape = szgi_dump_array_shape(c->dump, array);
     int64_t at = 0;
-    for (int i = 0; i < c->group->axes; i++)
-        at = at * shape[i] + c->at[i] / (c->group->size[i] / shape[i]);
-    return at * shape[c->group->axes] * shape[c->group->axes + 1];
+    for (int i = 0; i < c->group->axes; i++) {
+        char axis = c->group->axis[i];
+        int64_t size = szgi_dump_extent(c->dump, c->group, array, axis);
+        at += c->at[i] / (c->group->size[i] / size) *
+              szgi_dump_stride(c->dump, c->group, array, axis);
+    }
+    return at;
 }
 
 /* ---- Length ---- */
@@ -59,21 +62,28 @@ static szg_status find_length(cut *c) {
 
 /* ---- Numbers ---- */
 
-static szg_status not_finite(const cut *c, const dump_array *array, int64_t row, int64_t column,
-                             double value) {
-    char text[DUMP_TEXT], place[96] = "";
+/* "batch 0, head 3, ": which matrix of an array. Returns `text`. */
+enum { PLACE_TEXT = 96 };
+static const char *place_text(const cut *c, char text[PLACE_TEXT]) {
     static const char *const names[] = {"batch", "layer", "head"};
+    text[0] = 0;
     for (int i = 0; i < c->group->axes; i++)
         for (int a = 0; a < 3; a++)
             if (c->group->axis[i] == names[a][0])
-                snprintf(place + strlen(place), sizeof place - strlen(place), "%s %" PRId64 ", ",
+                snprintf(text + strlen(text), PLACE_TEXT - strlen(text), "%s %" PRId64 ", ",
                          names[a], c->at[i]);
+    return text;
+}
+
+static szg_status not_finite(const cut *c, const dump_array *array, int64_t row, int64_t column,
+                             double value) {
+    char text[DUMP_TEXT], place[PLACE_TEXT];
     return szgi_fail(
         c->context, SZG_EDATA,
         "%s: %srow %" PRId64 ", column %" PRId64
         " is %g: logits are taken before mask and softmax; leave what a mask hides out "
         "with --mask causal, padding with --lengths",
-        szgi_dump_array_text(c->dump, array, text), place, row, column, value);
+        szgi_dump_array_text(c->dump, array, text), place_text(c, place), row, column, value);
 }
 
 /* Beyond it the squares of numbers, or of products of queries and keys, overflow. */
@@ -87,21 +97,131 @@ static szg_status too_large(const cut *c, const dump_array *array, double value,
                      szgi_dump_array_text(c->dump, array, text), fabs(value), most);
 }
 
-/* The leading n rows and `columns` columns, of `width` in the file. */
-static szg_status read_block(const cut *c, const dump_array *array, int64_t width, int64_t columns,
-                             bool causal, double most, double *out) {
-    int64_t first = first_element(c, array);
-    for (int64_t i = 0; i < c->n; i++) {
-        int64_t used = causal ? i + 1 : columns;
-        double *row = out + i * columns;
-        SZG_TRY(szgi_dump_array_read(c->context, c->dump, array, first + i * width, used, row));
-        for (int64_t j = 0; j < used; j++)
-            if (!isfinite(row[j]))
-                return not_finite(c, array, i, j, row[j]);
-            else if (fabs(row[j]) > most)
-                return too_large(c, array, row[j], most);
-    }
+/* `columns` numbers of row i, which lie `stride` apart in the file. */
+static szg_status read_row(const cut *c, const dump_array *array, int64_t first, int64_t stride,
+                           int64_t columns, double *out) {
+    if (stride == 1)
+        return szgi_dump_array_read(c->context, c->dump, array, first, columns, out);
+    for (int64_t j = 0; j < columns; j++)
+        SZG_TRY(szgi_dump_array_read(c->context, c->dump, array, first + j * stride, 1, out + j));
     return SZG_OK;
+}
+
+/* All n rows where a column lies together in the file. */
+static szg_status read_columns(const cut *c, const dump_array *array, int64_t stride,
+                               int64_t columns, double *out) {
+    double *column;
+    int64_t first = first_element(c, array);
+    szg_status status = szgi_memory_alloc(c->context, c->n, &column);
+    for (int64_t j = 0; j < columns && status == SZG_OK; j++) {
+        status = szgi_dump_array_read(c->context, c->dump, array, first + j * stride, c->n, column);
+        for (int64_t i = 0; i < c->n && status == SZG_OK; i++)
+            out[i * columns + j] = column[i];
+    }
+    szgi_memory_free(column);
+    return status;
+}
+
+/* The leading n rows and `columns` columns. */
+static szg_status read_numbers(const cut *c, const dump_array *array, int64_t columns, bool causal,
+                               double *out) {
+    int64_t first = first_element(c, array);
+    int64_t down = szgi_dump_stride(c->dump, c->group, array, 't'),
+            across = szgi_dump_stride(c->dump, c->group, array, 'd');
+    if (down == 1 && across != 1)
+        return read_columns(c, array, across, columns, out);
+    for (int64_t i = 0; i < c->n; i++)
+        SZG_TRY(read_row(c, array, first + i * down, across, causal ? i + 1 : columns,
+                         out + i * columns));
+    return SZG_OK;
+}
+
+/* The same, checked: of causal logits what lies above the diagonal is not looked at. */
+static szg_status read_block(const cut *c, const dump_array *array, int64_t columns, bool causal,
+                             double most, double *out) {
+    SZG_TRY(read_numbers(c, array, columns, causal, out));
+    for (int64_t i = 0; i < c->n; i++)
+        for (int64_t j = 0; j < (causal ? i + 1 : columns); j++) {
+            double value = out[i * columns + j];
+            bool mask = value < -most && columns == c->n && most == MOST_LOGIT;
+            if (!isfinite(value) || mask)
+                return not_finite(c, array, i, j, value);
+            else if (fabs(value) > most)
+                return too_large(c, array, value, most);
+        }
+    return SZG_OK;
+}
+
+/* ---- What logits are not ---- */
+
+/* Masks of finite numbers: what a softmax shall not see lies far below the logits, at -1e4, -1e9 or
+ * the least number of a type, alone or with the logit added. Numbers below half the least are taken
+ * for hidden if that is below -1000 and nothing lies in the quarter of the range above them; and if
+ * they fill the whole upper triangle, or are all one number. Softmax weights differ by a factor of
+ * e^250 then. A bias that grows with the distance leaves no such gap. */
+static const double HIDDEN = -1000;
+
+typedef struct hidden_range {
+    double least, most, visible; /* the hidden ones, and the least of the others */
+    int64_t count, above;        /* those above the diagonal */
+    int64_t row, column;         /* the first */
+} hidden_range;
+
+static hidden_range find_hidden(int64_t n, const double *a, bool causal, double limit) {
+    hidden_range r = {INFINITY, -INFINITY, INFINITY, 0, 0, -1, -1};
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (causal ? i + 1 : n); j++) {
+            double value = a[i * n + j];
+            if (value > limit) {
+                r.visible = fmin(r.visible, value);
+                continue;
+            }
+            if (r.count++ == 0)
+                r.row = i, r.column = j;
+            r.above += j > i;
+            r.least = fmin(r.least, value);
+            r.most = fmax(r.most, value);
+        }
+    return r;
+}
+
+static szg_status check_mask(const cut *c, const dump_array *array, const double *a) {
+    int64_t n = c->n;
+    double least = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (c->options->causal ? i + 1 : n); j++)
+            least = fmin(least, a[i * n + j]);
+    if (!(least < HIDDEN))
+        return SZG_OK;
+    hidden_range r = find_hidden(n, a, c->options->causal, least / 2);
+    bool apart = r.visible < INFINITY && r.visible - r.most >= -least / 4;
+    bool future = r.above == n * (n - 1) / 2, one = r.least == r.most && r.count > 1;
+    if (!apart || !((future && n > 1 && !c->options->causal) || one))
+        return SZG_OK;
+    return not_finite(c, array, r.row, r.column, a[r.row * n + r.column]);
+}
+
+/* Attention weights, which a softmax has made already. The sums are those of 16-bit numbers. */
+static bool is_softmax(const cut *c, const double *a) {
+    for (int64_t i = 0; i < c->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < (c->options->causal ? i + 1 : c->n); j++) {
+            if (!(a[i * c->n + j] >= 0))
+                return false;
+            sum += a[i * c->n + j];
+        }
+        if (!(fabs(sum - 1) < 0x1p-6))
+            return false;
+    }
+    return c->n > 1;
+}
+
+static void warn_softmax(const cut *c, const dump_array *array) {
+    char text[DUMP_TEXT], place[PLACE_TEXT];
+    szgi_say(c->context, SZG_WARNING,
+             "%s: %severy row has numbers from 0 on that sum to 1: they look like attention "
+             "weights, after the softmax; logits, from before it, are what is read here",
+             szgi_dump_array_text(c->dump, array, text), place_text(c, place));
 }
 
 /* A new n x n array. */
@@ -115,21 +235,25 @@ static szg_status open_square(const cut *c, int64_t *bytes, double **out) {
 }
 
 static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **out) {
+    const dump_array *array = c->group->array[role];
     SZG_TRY(open_square(c, bytes, out));
-    return read_block(c, c->group->array[role], c->group->n, c->n, c->options->causal, MOST_LOGIT,
-                      *out);
+    SZG_TRY(read_block(c, array, c->n, c->options->causal, MOST_LOGIT, *out));
+    SZG_TRY(check_mask(c, array, *out));
+    if (is_softmax(c, *out))
+        warn_softmax(c, array);
+    return SZG_OK;
 }
 
 /* Queries (the scale on them) and keys of a pair of roles, as a product. */
 static szg_status read_sides(const cut *c, int queries, dump_matrix *m, int64_t *bytes,
                              szg_factored *out) {
-    int64_t d = szgi_dump_array_shape(c->dump, c->group->array[queries])[c->group->axes + 1], size;
+    int64_t d = szgi_dump_extent(c->dump, c->group, c->group->array[queries], 'd'), size;
     SZG_TRY(szgi_memory_product(c->context, c->n, d, &size));
     SZG_TRY(szgi_memory_require(c->context, size, 2, sizeof(double), "queries and keys of a head",
                                 "cut them with --lengths"));
     for (int role = queries; role <= queries + 1; role++) {
         SZG_TRY(szgi_memory_alloc(c->context, size, &m->side[role]));
-        SZG_TRY(read_block(c, c->group->array[role], d, d, false, MOST_SIDE, m->side[role]));
+        SZG_TRY(read_block(c, c->group->array[role], d, false, MOST_SIDE, m->side[role]));
     }
     double scale = c->options->scale > 0 ? c->options->scale : 1 / sqrt((double)d);
     for (int64_t i = 0; i < size; i++)
@@ -285,6 +409,10 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
                                        .grad_norm_qk = NAN};
     if (!labels->content_kind && c->group->array[SZGI_DUMP_QUERIES])
         labels->content_kind = "same_qk";
+    if (c->group->array[SZGI_DUMP_COUPLED] || c->group->array[SZGI_DUMP_COUPLED_QUERIES])
+        labels->pairing = file->pairing;
+    else if (c->options->encoding)
+        labels->pairing = szgi_encoding_pairing(c->options->encoding);
     set_probe(c, m);
     SZG_TRY(set_source(c, file, m));
     if (gradient)

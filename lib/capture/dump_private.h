@@ -3,6 +3,7 @@
 #define SZG_DUMP_PRIVATE_H
 
 #include "capture/dump.h"
+#include "encoding/encoding.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 
@@ -12,15 +13,16 @@ enum {
     DUMP_GRAD_NORM_QK,              /* as grad_norm */
     DUMP_SINK_LOGIT, /* sink_logit: of a learned sink, a number a matrix; for the statistics */
     DUMP_ROLES,
-    DUMP_AXES = 3 /* at most, before the last two */
+    DUMP_AXES = 3 /* batch, layer and head; a matrix has two axes more */
 };
 
 typedef struct dump_file {
     char *path;
     szgi_npy *npy; /* one of the two is set */
     szgi_safetensors *set;
-    int64_t step;                      /* of the metadata, or -1 */
-    const char *source, *content_kind; /* of the metadata, or NULL */
+    int64_t step; /* of the metadata, or -1 */
+    /* Of the metadata, or NULL; axes, pairing and base are those of its queries and keys. */
+    const char *source, *content_kind, *axes, *pairing, *base;
 } dump_file;
 
 /* What the parts of a name say; -1: nothing. */
@@ -67,7 +69,17 @@ typedef struct dump_group {
     char axis[DUMP_AXES];              /* 'b' batch, 'l' layer, 'h' head */
     int64_t size[DUMP_AXES], matrices; /* their product */
     int64_t n;
+    bool named;                   /* the axes are the user's, or of the file's metadata */
+    bool of_logits;               /* `order` is that of logits, not of queries and keys */
+    char order[DUMP_AXES + 2 + 1]; /* every axis in the file's order: those, 't' token (of logits
+                                      query) and 'd' dimension (key) */
 } dump_group;
+
+/* Size of an array along one of these axes, and how many elements lie between neighbours. */
+int64_t szgi_dump_extent(const szgi_dump *dump, const dump_group *group, const dump_array *array,
+                         char axis);
+int64_t szgi_dump_stride(const szgi_dump *dump, const dump_group *group, const dump_array *array,
+                         char axis);
 
 /* Groups of the dump's arrays, in the order of their rows; the caller frees *out. */
 SZG_CHECK_RESULT szg_status szgi_dump_groups(szg_context *context, const szgi_dump *dump,
@@ -77,6 +89,11 @@ SZG_CHECK_RESULT szg_status szgi_dump_groups(szg_context *context, const szgi_du
 SZG_CHECK_RESULT szg_status szgi_dump_group_check(szg_context *context, const szgi_dump *dump,
                                                   const szgi_dump_options *options,
                                                   dump_group *group);
+
+/* "4 heads, 24 tokens, dimension 8 (axes head,token,dim)": how the group's arrays are read. Returns
+ * `text`. */
+const char *szgi_dump_group_text(const szgi_dump *dump, const dump_group *group,
+                                 char text[DUMP_TEXT]);
 
 /* One matrix, or pair of matrices, in memory. */
 typedef struct dump_matrix {

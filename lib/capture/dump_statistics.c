@@ -14,6 +14,7 @@
     SZGI_LOGITS_IDENTITY(X, AT)                                                                    \
     X(MATRIX, "matrix", SZG_TEXT, "content or logits")                                             \
     X(N, "n", SZG_INTEGER, "order")                                                                \
+    X(PAIRING, "pairing", SZG_TEXT, SZGI_PAIRING_DOC)                                              \
     X(MASK, "mask", SZG_TEXT, "none, or causal: query i sees keys 0 .. i")                         \
     X(SOFT_CAP, "soft_cap", SZG_REAL, "the softmax is of cap tanh(x / cap)")                       \
     X(LARGEST, "largest_logit", SZG_REAL, "with scale and bias, before the soft cap")              \
@@ -136,6 +137,7 @@ static szg_status add_row(szg_context *context, const statistics_job *job,
     szgi_logits_identify(&row, &item->from->pair.labels);
     szgi_row_text(&row, MATRIX, item->name);
     szgi_row_integer(&row, N, item->found.n);
+    szgi_row_text(&row, PAIRING, item->from->pair.labels.pairing);
     szgi_row_text(&row, MASK, job->causal ? "causal" : "none");
     szgi_row_number(&row, SOFT_CAP, item->options.soft_cap > 0 ? item->options.soft_cap : NAN);
     szgi_row_text(&row, SINKS, job->sinks);

@@ -19,6 +19,7 @@
     X(LABEL_N, "n", SZG_INTEGER, "order")                                                          \
     X(LABEL_CONTENT_KIND, "content_kind", SZG_TEXT,                                                \
       "same_qk: queries and keys without the position part; zeroed: position table zeroed")        \
+    X(LABEL_PAIRING, "pairing", SZG_TEXT, SZGI_PAIRING_DOC)                                        \
     X(LABEL_WIDTH_RATIO, "width_ratio", SZG_REAL,                                                  \
       "eigenvalue width of the Hermitian parts, coupled / content")                                \
     X(LABEL_NORM_RATIO, "norm_ratio", SZG_REAL, "largest singular value, coupled / content")       \
@@ -130,6 +131,7 @@ static szg_status add_row(szg_context *context, szg_table *table,
     szgi_row row = szgi_row_add(context, table);
     szgi_logits_identify(&row, labels);
     szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
+    szgi_row_text(&row, LABEL_PAIRING, labels->pairing);
     szgi_row_number(&row, LABEL_GRAD_NORM, labels->grad_norm);
     szgi_row_number(&row, LABEL_GRAD_NORM_QK,
                     isnan(labels->grad_norm) ? labels->grad_norm : labels->grad_norm_qk);

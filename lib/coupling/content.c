@@ -191,6 +191,10 @@ const char *szg_content_spec(const szg_content *content) {
     return content->spec ? szgi_spec_canonical(content->spec) : "q and k";
 }
 
+bool szgi_content_is_given(const szg_content *content) {
+    return content->kind == FILES;
+}
+
 int64_t szgi_content_dimension(const szg_content *content) {
     return content->dim;
 }

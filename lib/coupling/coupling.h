@@ -17,6 +17,9 @@ const szgi_spec_class *szgi_content_class_at(int64_t index);
 /* The dimension the content fixes (a file's, or dim=), 0 where any will do. */
 int64_t szgi_content_dimension(const szg_content *content);
 
+/* Do its numbers come from outside: files, or arrays of the caller? */
+bool szgi_content_is_given(const szg_content *content);
+
 /* Queries and keys of tokens 0 .. n-1 of head `head`, each n x d row-major, and, where p is not
  * NULL (n x d), the projected positions W_Q p_i and W_K p_i into qp and kp. SZG_EINVAL: d differs
  * from the content's dimension; SZG_EDOMAIN: a file has fewer than n rows. */
@@ -45,8 +48,8 @@ typedef struct szgi_captured {
 } szgi_captured;
 
 /* Logits from captured queries and keys, rotated and biased by the encoding; they are copied.
- * SZG_EDOMAIN: an encoding that adds rows to the tokens; SZG_EINVAL: another dimension; else as
- * szg_logits_open. */
+ * SZG_EDOMAIN: an encoding that adds rows to the tokens; SZG_EINVAL: another dimension, or a rotary
+ * SPEC without pairing=; else as szg_logits_open. */
 SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
                                                       const szg_encoding *encoding, int64_t head,
                                                       const szgi_captured *captured, int64_t n,

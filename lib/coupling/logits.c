@@ -244,6 +244,8 @@ szg_status szg_logits_open(szg_context *context, const szg_encoding *encoding, i
     szg_logits_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_logits_options, options, &own));
     SZG_TRY(check_arguments(context, encoding, head, n));
+    if (szgi_content_is_given(content))
+        SZG_TRY(szgi_encoding_need_pairing(context, encoding));
     SZG_TRY(szgi_memory_require(context, n, common_dimension(encoding, content), 2 * sizeof(double),
                                 "storing the queries and keys", "use a smaller N (-n)"));
     const origin from = {.content = content, .scaled = !own.unscaled};
@@ -280,6 +282,7 @@ szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *e
                                      bool causal, szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
+    SZG_TRY(szgi_encoding_need_pairing(context, encoding));
     SZG_TRY(check_captured(context, encoding, captured));
     const origin from = {.captured = captured};
     return open_built(context, encoding, head, n, captured->d, &from, causal, out);

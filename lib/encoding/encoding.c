@@ -1,4 +1,6 @@
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "encoding/record.h"
@@ -82,6 +84,43 @@ int szgi_encoding_attaches(const szg_encoding *encoding) {
 
 int64_t szg_encoding_matrices(const szg_encoding *encoding) {
     return encoding->matrices;
+}
+
+/* ---- Rotation ---- */
+
+bool szgi_encoding_gives(const szg_encoding *encoding, const char *key) {
+    const szgi_spec_class *class = &encoding->record->traits.class;
+    for (int64_t i = 0; i < class->keys; i++)
+        if (strcmp(class->key[i].name, key) == 0)
+            return szgi_spec_given(encoding->spec, key);
+    return false;
+}
+
+double szgi_encoding_base(const szg_encoding *encoding) {
+    return encoding->attaches & SZGI_ATTACH_ROTARY ? szgi_spec_real(encoding->spec, "base") : NAN;
+}
+
+szgi_pairing_said szgi_encoding_pairing_said(const szg_encoding *encoding) {
+    if (!(encoding->attaches & SZGI_ATTACH_ROTARY))
+        return SZGI_PAIRING_NONE;
+    return szgi_spec_given(encoding->spec, "pairing") ? SZGI_PAIRING_SAID : SZGI_PAIRING_UNSAID;
+}
+
+const char *szgi_encoding_pairing(const szg_encoding *encoding) {
+    if (!(encoding->attaches & SZGI_ATTACH_ROTARY))
+        return NULL;
+    return szgi_spec_text(encoding->spec, "pairing");
+}
+
+szg_status szgi_encoding_need_pairing(szg_context *context, const szg_encoding *encoding) {
+    if (szgi_encoding_pairing_said(encoding) != SZGI_PAIRING_UNSAID)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "%s: queries and keys do not show which dimensions rotate together: add "
+                     "pairing=half (t with t + rotary/2: most models of Hugging Face, Llama, Qwen, "
+                     "Gemma and GPT-NeoX among them) or pairing=interleaved (2t with 2t + 1: the "
+                     "original RoPE and Llama, GPT-J, Cohere, decoders of szego)",
+                     szg_encoding_spec(encoding));
 }
 
 /* ---- Arguments ---- */

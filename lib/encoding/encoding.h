@@ -87,6 +87,29 @@ typedef struct szgi_rotary {
 SZG_CHECK_RESULT szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding,
                                                  int64_t head, szgi_rotary *out);
 
+/* What a SPEC says of the pairing, of queries and keys that come from outside and do not tell it.
+ * SZGI_PAIRING_UNSAID: the encoding rotates and its SPEC leaves the key out. */
+typedef enum szgi_pairing_said {
+    SZGI_PAIRING_NONE, /* nothing rotates */
+    SZGI_PAIRING_UNSAID,
+    SZGI_PAIRING_SAID
+} szgi_pairing_said;
+szgi_pairing_said szgi_encoding_pairing_said(const szg_encoding *encoding);
+
+/* Does the SPEC give this key? No, where the encoding has none of that name. */
+bool szgi_encoding_gives(const szg_encoding *encoding, const char *key);
+
+/* Base of the rotary frequencies, the default too; NaN where nothing rotates. */
+double szgi_encoding_base(const szg_encoding *encoding);
+
+/* "interleaved" or "half", the default too; NULL where nothing rotates. */
+const char *szgi_encoding_pairing(const szg_encoding *encoding);
+
+/* SZG_EINVAL where the SPEC does not say the pairing: queries and keys of other programs show it
+ * in no way. */
+SZG_CHECK_RESULT szg_status szgi_encoding_need_pairing(szg_context *context,
+                                                       const szg_encoding *encoding);
+
 /* Complex rotation factors amplitude e^{i p theta_t}, [n][pairs], of positions p = 0 .. n-1. */
 SZG_CHECK_RESULT szg_status szgi_encoding_factors(szg_context *context,
                                                   const szg_encoding *encoding, int64_t head,

@@ -21,6 +21,7 @@ szg_contraction_labels szgi_capture_labels(const capture_job *job, int64_t layer
         .source = self->source,
         .probe = probe,
         .content_kind = self->content_kind,
+        .pairing = szgi_encoding_pairing(szgi_model_encoding(self->model)),
         .step = job->step,
         .layer = layer,
         .head = head,
