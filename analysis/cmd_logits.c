@@ -234,10 +234,11 @@ static const command_example examples[] = {
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};
 
-static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
-                                     {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
-                                     {KEY_MASK, mask_names, NULL},
-                                     {0}};
+static const option_words words[] = {
+    {KEY_PE, NULL, &words_encodings},
+    {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
+    {KEY_MASK, mask_names, NULL},
+    {0}};
 
 const command command_logits = {
     .name = "logits",

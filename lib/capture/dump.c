@@ -145,13 +145,6 @@ static szg_status open_set(szg_context *context, dump_file *file) {
 }
 
 static szg_status add_file(szg_context *context, szgi_dump *dump, const char *path) {
-    if (szgi_path_ends(path, ".npz"))
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: an archive of NumPy's: save its arrays as tensors, in Python: "
-                         "safetensors.numpy.save_file(dict(numpy.load('%.200s')), "
-                         "'dump.safetensors'); their names must end in .q, .k, .content or "
-                         ".coupled",
-                         path, path);
     SZG_TRY(szgi_memory_reserve(context, &dump->file, &dump->file_room, dump->files, 1));
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
@@ -259,8 +252,8 @@ szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_rol
 
 static bool has_sides(const szgi_dump *dump, int64_t file) {
     for (int64_t i = 0; i < dump->arrays; i++)
-        if (dump->array[i].file == file && (dump->array[i].role == SZGI_DUMP_QUERIES ||
-                                            dump->array[i].role == SZGI_DUMP_KEYS))
+        if (dump->array[i].file == file &&
+            (dump->array[i].role == SZGI_DUMP_QUERIES || dump->array[i].role == SZGI_DUMP_KEYS))
             return true;
     return false;
 }
@@ -344,8 +337,8 @@ szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const
     if (status == SZG_OK)
         status = take_base(context, *out, &base);
     if (status == SZG_OK)
-        status = complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base,
-                               &whole);
+        status =
+            complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base, &whole);
     szg_encoding_close(out);
     if (status == SZG_OK)
         status = szg_encoding_parse(context, whole, out);

@@ -69,8 +69,8 @@ typedef struct dump_group {
     char axis[DUMP_AXES];              /* 'b' batch, 'l' layer, 'h' head */
     int64_t size[DUMP_AXES], matrices; /* their product */
     int64_t n;
-    bool named;                   /* the axes are the user's, or of the file's metadata */
-    bool of_logits;               /* `order` is that of logits, not of queries and keys */
+    bool named;                    /* the axes are the user's, or of the file's metadata */
+    bool of_logits;                /* `order` is that of logits, not of queries and keys */
     char order[DUMP_AXES + 2 + 1]; /* every axis in the file's order: those, 't' token (of logits
                                       query) and 'd' dimension (key) */
 } dump_group;
