@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-struct stat64;
 
 static bool fails(const char *call, const char *path) {
     const char *failing = getenv("FAIL"), *part = getenv("FAIL_AT");
