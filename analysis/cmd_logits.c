@@ -192,9 +192,12 @@ static szg_status print_statistics(command_call *call, const logits_options *own
                                         .sinks = own->sinks.count, .sink = own->sinks.value};
     szg_table *table = NULL;
     SZG_TRY(szgi_dump_statistics_table(call->context, &table));
-    szg_status status = szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table);
+    int64_t bad;
+    szg_status status =
+        szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table, &bad);
     if (status == SZG_OK)
-        status = output_tables(call, 1, (szg_table * *const[]){&table}, NULL);
+        status =
+            captured_tables(call, table, bad, SZG_EDATA, 1, (szg_table * *const[]){&table}, NULL);
     szg_table_close(&table);
     return status;
 }
@@ -234,10 +237,11 @@ static const command_example examples[] = {
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};
 
-static const option_words words[] = {{KEY_PE, NULL, &words_encodings},
-                                     {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
-                                     {KEY_MASK, mask_names, NULL},
-                                     {0}};
+static const option_words words[] = {
+    {KEY_PE, NULL, &words_encodings},
+    {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
+    {KEY_MASK, mask_names, NULL},
+    {0}};
 
 const command command_logits = {
     .name = "logits",

@@ -69,8 +69,8 @@ typedef struct dump_group {
     char axis[DUMP_AXES];              /* 'b' batch, 'l' layer, 'h' head */
     int64_t size[DUMP_AXES], matrices; /* their product */
     int64_t n;
-    bool named;                   /* the axes are the user's, or of the file's metadata */
-    bool of_logits;               /* `order` is that of logits, not of queries and keys */
+    bool named;                    /* the axes are the user's, or of the file's metadata */
+    bool of_logits;                /* `order` is that of logits, not of queries and keys */
     char order[DUMP_AXES + 2 + 1]; /* every axis in the file's order: those, 't' token (of logits
                                       query) and 'd' dimension (key) */
 } dump_group;
@@ -104,11 +104,13 @@ typedef struct dump_matrix {
     double sink_logit; /* NaN: none */
     double scale[2];   /* that is in the queries, of content and coupled; 0: dense */
     char probe[48], *source;
+    char problem[512]; /* why there are no numbers; "": there are */
     szgi_contraction_pair pair;
 } dump_matrix;
 
 /* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. `factors`:
- * queries and keys stay a product even where the other matrix of the pair is dense or missing. */
+ * queries and keys stay a product even where the other matrix of the pair is dense or missing. A
+ * number that is not finite or too large is the matrix's `problem`; masks are refused. */
 SZG_CHECK_RESULT szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                                   const szgi_dump_options *options,
                                                   const dump_group *group, int64_t index,
