@@ -145,13 +145,6 @@ static szg_status open_set(szg_context *context, dump_file *file) {
 }
 
 static szg_status add_file(szg_context *context, szgi_dump *dump, const char *path) {
-    if (szgi_path_ends(path, ".npz"))
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: an archive of NumPy's: save its arrays as tensors, in Python: "
-                         "safetensors.numpy.save_file(dict(numpy.load('%.200s')), "
-                         "'dump.safetensors'); their names must end in .q, .k, .content or "
-                         ".coupled",
-                         path, path);
     SZG_TRY(szgi_memory_reserve(context, &dump->file, &dump->file_room, dump->files, 1));
     dump_file *file = &dump->file[dump->files];
     *file = (dump_file){.step = -1};
@@ -259,30 +252,37 @@ szg_status szgi_dump_add_as(szg_context *context, szgi_dump *dump, szgi_dump_rol
 
 static bool has_sides(const szgi_dump *dump, int64_t file) {
     for (int64_t i = 0; i < dump->arrays; i++)
-        if (dump->array[i].file == file && (dump->array[i].role == SZGI_DUMP_QUERIES ||
-                                            dump->array[i].role == SZGI_DUMP_KEYS))
+        if (dump->array[i].file == file &&
+            (dump->array[i].role == SZGI_DUMP_QUERIES || dump->array[i].role == SZGI_DUMP_KEYS))
             return true;
     return false;
 }
 
 /* What the files' metadata says under a key, which is at `offset` of a dump_file; NULL in *out
- * where none says anything. Of some that say it and some that do not, nothing is known. */
+ * where none says anything. Where the SPEC leaves the key to them, every file must say it. */
 static szg_status agreed(szg_context *context, const szgi_dump *dump, const char *key,
-                         size_t offset, const char **out) {
-    const dump_file *from = NULL;
+                         size_t offset, bool in_spec, const char **out) {
+    const dump_file *from = NULL, *mute = NULL;
     *out = NULL;
     for (int64_t i = 0; i < dump->files; i++) {
-        const char *value = *(const char *const *)((const char *)&dump->file[i] + offset);
+        const dump_file *file = &dump->file[i];
+        const char *value = *(const char *const *)((const char *)file + offset);
         if (!has_sides(dump, i))
             continue;
-        if (from && (!*out != !value || (value && strcmp(*out, value) != 0)))
+        if (*out && value && strcmp(*out, value) != 0)
             return szgi_fail(context, SZG_EDATA,
-                             "%s: its metadata says %s %.40s, that of %s %.40s: read them apart",
-                             dump->file[i].path, key, value ? value : "nowhere", from->path,
-                             *out ? *out : "nowhere");
-        *out = value;
-        from = &dump->file[i];
+                             "%s: its metadata says %s=%.40s, that of %s says %.40s: read them "
+                             "apart",
+                             file->path, key, value, from->path, *out);
+        mute = value ? mute : file;
+        from = value ? file : from;
+        *out = value ? value : *out;
     }
+    if (*out && mute && !in_spec)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: its metadata says no %s, and that of %s says %.40s: read them apart, "
+                         "or give %s= in the SPEC",
+                         mute->path, key, from->path, *out, key);
     return SZG_OK;
 }
 
@@ -335,17 +335,20 @@ szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const
     szgi_pairing_said said = szgi_encoding_pairing_said(*out);
     if (said == SZGI_PAIRING_NONE)
         return SZG_OK;
-    szg_status status = agreed(context, dump, "pairing", offsetof(dump_file, pairing), &pairing);
+    szg_status status = agreed(context, dump, "pairing", offsetof(dump_file, pairing),
+                               said == SZGI_PAIRING_SAID, &pairing);
     if (status == SZG_OK)
-        status = agreed(context, dump, "base", offsetof(dump_file, base), &base);
+        status =
+            agreed(context, dump, "base", offsetof(dump_file, base),
+                   szgi_encoding_gives(*out, "base") || szgi_encoding_gives(*out, "theta"), &base);
     if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing &&
         strcmp(pairing, szgi_encoding_pairing(*out)) != 0)
         status = contradicts(context, *out, "pairing", pairing);
     if (status == SZG_OK)
         status = take_base(context, *out, &base);
     if (status == SZG_OK)
-        status = complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base,
-                               &whole);
+        status =
+            complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base, &whole);
     szg_encoding_close(out);
     if (status == SZG_OK)
         status = szg_encoding_parse(context, whole, out);

@@ -113,9 +113,12 @@ static const struct {
     const char *word, *count; /* the second with a number before it; "": it is no index */
     char axis;
     bool of_logits;
-} axis_words[] = {{"batch", "sequences", 'b', false}, {"layer", "layers", 'l', false},
-                  {"head", "heads", 'h', false},      {"token", "", 't', false},
-                  {"dim", "", 'd', false},            {"query", "", 't', true},
+} axis_words[] = {{"batch", "sequences", 'b', false},
+                  {"layer", "layers", 'l', false},
+                  {"head", "heads", 'h', false},
+                  {"token", "", 't', false},
+                  {"dim", "", 'd', false},
+                  {"query", "", 't', true},
                   {"key", "", 'd', true}};
 enum { AXIS_WORDS = sizeof axis_words / sizeof *axis_words };
 
@@ -128,9 +131,8 @@ static szg_status bad_axes(szg_context *context, const char *text) {
 
 /* The axes of a list, in its order, and those of a matrix at the end where the list has neither. */
 static szg_status read_axes(szg_context *context, const char *text, dump_group *group) {
-    int count = 0;
+    int count = 0, of_logits = 0;
     group->order[0] = 0;
-    group->of_logits = false;
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         int which = 0;
@@ -139,14 +141,15 @@ static szg_status read_axes(szg_context *context, const char *text, dump_group *
             which++;
         if (which == AXIS_WORDS || strchr(group->order, axis_words[which].axis))
             return bad_axes(context, text);
-        group->of_logits = group->of_logits || axis_words[which].of_logits;
+        of_logits += axis_words[which].of_logits;
         group->order[count++] = axis_words[which].axis;
         group->order[count] = 0;
         at += length + (at[length] == ',');
     }
     bool rows = strchr(group->order, 't'), columns = strchr(group->order, 'd');
-    if (rows != columns)
+    if (rows != columns || of_logits == 1)
         return bad_axes(context, text);
+    group->of_logits = of_logits;
     if (!rows)
         memcpy(group->order + count, "td", sizeof "td");
     return SZG_OK;
@@ -198,9 +201,9 @@ static szg_status find_axes(szg_context *context, const szgi_dump *dump,
     }
     if (group->axes != count)
         return fail(context, dump, group->first, SZG_EDATA,
-                    group->named ? "another number of axes than its axes name (--axes, or the "
-                                   "file's metadata)"
-                                 : "more axes than the name leaves open: say which with --axes");
+                    group->named
+                        ? "another number of axes than --axes names, or the file's metadata"
+                        : "more axes than the name leaves open: say which with --axes");
     for (int i = 0; i < count; i++) {
         bool named = (group->axis[i] == 'l' && place->layer >= 0) ||
                      (group->axis[i] == 'h' && place->head >= 0);
@@ -261,8 +264,8 @@ const char *szgi_dump_group_text(const szgi_dump *dump, const dump_group *group,
         for (int w = 0; w < AXIS_WORDS; w++)
             if (axis_words[w].axis == *at &&
                 (axis_words[w].of_logits == logits || (*at != 't' && *at != 'd')))
-                used += (size_t)snprintf(text + used, DUMP_TEXT - used, "%s%s", at > order ? "," : "",
-                                         axis_words[w].word);
+                used += (size_t)snprintf(text + used, DUMP_TEXT - used, "%s%s",
+                                         at > order ? "," : "", axis_words[w].word);
     snprintf(text + used, DUMP_TEXT - used, ")");
     return text;
 }

@@ -163,8 +163,10 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t colu
  * the least number of a type, alone or with the logit added. Numbers below half the least are taken
  * for hidden if that is below -1000 and nothing lies in the quarter of the range above them; and if
  * they fill the whole upper triangle, or are all one number. Softmax weights differ by a factor of
- * e^250 then. A bias that grows with the distance leaves no such gap. */
+ * e^250 then. A bias that grows with the distance leaves no such gap. Of three tokens or fewer the
+ * upper triangle says too little. */
 static const double HIDDEN = -1000;
+enum { FEW_TOKENS = 3 };
 
 typedef struct hidden_range {
     double least, most, visible; /* the hidden ones, and the least of the others */
@@ -201,7 +203,7 @@ static szg_status check_mask(const cut *c, const dump_array *array, const double
     hidden_range r = find_hidden(n, a, c->options->causal, least / 2);
     bool apart = r.visible < INFINITY && r.visible - r.most >= -least / 4;
     bool future = r.above == n * (n - 1) / 2, one = r.least == r.most && r.count > 1;
-    if (!apart || !((future && n > 1 && !c->options->causal) || one))
+    if (!apart || !((future && n > FEW_TOKENS && !c->options->causal) || one))
         return SZG_OK;
     return not_finite(c, array, r.row, r.column, a[r.row * n + r.column]);
 }
@@ -305,8 +307,10 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     const szgi_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
     *bytes += 2 * f->n * f->d * (int64_t)sizeof(double);
-    szg_status status = szgi_logits_open_captured(c->context, c->options->encoding, head, &captured,
-                                                  c->n, c->options->causal, &m->logits);
+    szg_status status = szgi_encoding_need_pairing(c->context, c->options->encoding);
+    if (status == SZG_OK)
+        status = szgi_logits_open_captured(c->context, c->options->encoding, head, &captured, c->n,
+                                           c->options->causal, &m->logits);
     char text[DUMP_TEXT];
     if (status != SZG_OK)
         return szgi_fail_prefix(c->context, status, "%s",

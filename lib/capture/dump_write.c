@@ -87,18 +87,27 @@ szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
 }
 
 szg_status szgi_dump_writer_write(szg_context *context, const szgi_dump_writer *dump,
-                                  const char *folder, int64_t step, const char *source,
-                                  const char *content_kind) {
+                                  const char *folder, int64_t step,
+                                  const szg_contraction_labels *labels) {
     char number[24], *path;
-    const char *metadata[] = {"source", source, "content_kind", content_kind, "step", number};
+    const char *metadata[8] = {"source", labels->source, "content_kind", labels->content_kind};
+    int64_t pairs = 2;
     size_t size = strlen(folder) + 48;
     SZG_TRY(szgi_folder_create(context, folder));
     SZG_TRY(szgi_memory_alloc(context, (int64_t)size, &path));
     snprintf(number, sizeof number, "%" PRId64, step);
     snprintf(path, size, step >= 0 ? "%s/step-%s.safetensors" : "%s/logits.safetensors", folder,
              number);
-    szg_status status = szgi_safetensors_write(context, path, dump->tensor, dump->count, metadata,
-                                               step >= 0 ? 3 : 2);
+    if (labels->pairing) {
+        metadata[2 * pairs] = "pairing";
+        metadata[2 * pairs++ + 1] = labels->pairing;
+    }
+    if (step >= 0) {
+        metadata[2 * pairs] = "step";
+        metadata[2 * pairs++ + 1] = number;
+    }
+    szg_status status =
+        szgi_safetensors_write(context, path, dump->tensor, dump->count, metadata, pairs);
     szgi_memory_free(path);
     return status;
 }

@@ -28,11 +28,12 @@ void szgi_dump_writer_clear(szgi_dump_writer *dump);
 SZG_CHECK_RESULT szg_status szgi_dump_writer_add(szg_context *context, szgi_dump_writer *dump,
                                                  const szgi_contraction_pair *pair, int64_t real);
 
-/* Writes FOLDER/step-S.safetensors (a negative step: logits.safetensors). */
+/* Writes FOLDER/step-S.safetensors (a negative step: logits.safetensors). Metadata: source,
+ * content_kind and pairing of the labels (NULL: left out), and the step. */
 SZG_CHECK_RESULT szg_status szgi_dump_writer_write(szg_context *context,
                                                    const szgi_dump_writer *dump, const char *folder,
-                                                   int64_t step, const char *source,
-                                                   const char *content_kind);
+                                                   int64_t step,
+                                                   const szg_contraction_labels *labels);
 
 SZGI_END_DECLS
 

@@ -226,12 +226,36 @@ static szg_status refuse_adapter(szg_context *context, const char *path) {
     return status;
 }
 
+/* A dump for `szego logits` has no weights: each tensor is named for what it holds. */
+static szg_status refuse_dump(szg_context *context, const szg_checkpoint *checkpoint,
+                              const char *path) {
+    static const char *const words[] = {"content",   "coupled",      "logits",    "q",
+                                        "k",         "lengths",      "q_coupled", "k_coupled",
+                                        "grad_norm", "grad_norm_qk", "sink_logit"};
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), named = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
+        const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            named += strcmp(last, words[w]) == 0;
+    }
+    if (count == 0 || named < count)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: its tensors are named as those of a dump of logits, or of queries and "
+                     "keys, which `szego logits %s` reads (--config none: singular values of each "
+                     "2-D tensor here)",
+                     path, path);
+}
+
 /* Tensors and configuration: safetensors with config.json. */
 static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpoint,
                                    const char *path, const szg_checkpoint_choices *choices) {
     SZG_TRY(refuse_adapter(context, path));
     SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
     SZG_TRY(read_config(context, checkpoint, path, choices->config));
+    if (!checkpoint->config && !choices->config)
+        SZG_TRY(refuse_dump(context, checkpoint, path));
     if (choices->sets > 0 && !checkpoint->config)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: --set changes a configuration, and there is none", path);

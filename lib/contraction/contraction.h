@@ -18,7 +18,7 @@ SZGI_BEGIN_DECLS
     X(TABLE##_PROBE, "probe", SZG_TEXT, "input that the logits were captured on")
 
 /* Fills them: they are the first of the row. */
-#define SZGI_PAIRING_DOC                                                                            \
+#define SZGI_PAIRING_DOC                                                                           \
     "dimensions that rotate together: half (t, t + rotary/2) or interleaved (2t, 2t + 1)"
 
 void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels);

@@ -48,8 +48,9 @@ typedef struct szgi_captured {
 } szgi_captured;
 
 /* Logits from captured queries and keys, rotated and biased by the encoding; they are copied.
- * SZG_EDOMAIN: an encoding that adds rows to the tokens; SZG_EINVAL: another dimension, or a rotary
- * SPEC without pairing=; else as szg_logits_open. */
+ * SZG_EDOMAIN: an encoding that adds rows to the tokens; SZG_EINVAL: another dimension; else as
+ * szg_logits_open. A SPEC without pairing= has the default: whose queries these are, the caller
+ * knows. */
 SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
                                                       const szg_encoding *encoding, int64_t head,
                                                       const szgi_captured *captured, int64_t n,

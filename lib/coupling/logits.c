@@ -282,7 +282,6 @@ szg_status szgi_logits_open_captured(szg_context *context, const szg_encoding *e
                                      bool causal, szg_logits **out) {
     *out = NULL;
     SZG_TRY(check_arguments(context, encoding, head, n));
-    SZG_TRY(szgi_encoding_need_pairing(context, encoding));
     SZG_TRY(check_captured(context, encoding, captured));
     const origin from = {.captured = captured};
     return open_built(context, encoding, head, n, captured->d, &from, causal, out);

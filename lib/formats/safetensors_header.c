@@ -34,6 +34,20 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
     SZG_TRY(szgi_lfs_refuse(context, file, data, size));
     bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
+    /* The name of its first file begins at byte 30. */
+    bool npz = zip && (szgi_path_ends(file, ".npz") ||
+                       (size > 30 && memmem(data + 30, (size_t)size - 30, ".npy", 4)));
+    if (npz)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is an archive of NumPy arrays: save them as tensors: python -c "
+                         "\"import numpy; from safetensors.numpy import save_file; "
+                         "save_file(dict(numpy.load('%s')), 'arrays.safetensors')\"",
+                         file, szgi_path_name(file));
+    if (size >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is a NumPy array, and safetensors are needed here: `szego logits` "
+                         "reads logits, queries and keys from npy, `szego spectrum` lags",
+                         file);
     bool named = szgi_path_is_pytorch(file);
     bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
                   (size < LENGTH_BYTES + 1 || data[LENGTH_BYTES] != '{');

@@ -289,7 +289,7 @@ START_TEST(allocation_failures) {
                                    tensor("b.content", 2, square, x),
                                    tensor("b.coupled", 2, square, x)};
     write_set(tensors, 4, NULL, 0);
-    szg_encoding *rope = encoding_of("rope:dim=4");
+    szg_encoding *rope = encoding_of("rope:dim=4,pairing=half");
     const szgi_dump_options options = {.encoding = rope};
     const char *path = path_of(".safetensors");
     ck_survives_failed_allocations(40, report_and_close(path, &options));

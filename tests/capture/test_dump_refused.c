@@ -13,7 +13,12 @@ START_TEST(refused_shapes) {
     static const refused cases[] = {
         {{"x.weight", "y", "z.w"}, {1, 1, 1}, {{2}, {2}, {2}}, NULL, "x.weight, y, z.w", SZG_EDATA},
         {{"coupled"}, {1}, {{4}}, NULL, "shape [4]: at least the two axes", SZG_EDATA},
-        {{"coupled"}, {2}, {{2, 3}}, NULL, "shape [2, 3]: the last two axes differ", SZG_EDATA},
+        {{"coupled"},
+         {2},
+         {{2, 3}},
+         NULL,
+         "shape [2, 3]: the axes of its matrices differ",
+         SZG_EDATA},
         {{"coupled"}, {2}, {{0, 0}}, NULL, "no matrices", SZG_EDATA},
         {{"coupled"}, {6}, {{1, 1, 1, 1, 2, 2}}, NULL, "only batch, layer and head", SZG_EDATA},
         {{"coupled"}, {3}, {{2, 2, 2}}, "layer,head", "--axes names", SZG_EDATA},
@@ -66,7 +71,7 @@ START_TEST(refused_encodings) {
     static const struct {
         const char *spec, *words;
         szg_status status;
-    } cases[] = {{"rope:dim=8", "dim=4", SZG_EINVAL},
+    } cases[] = {{"rope:dim=8,pairing=half", "dim=4", SZG_EINVAL},
                  {"absolute:dim=4", "two passes", SZG_EDOMAIN},
                  {"alibi:heads=4", "of 4 heads", SZG_EINVAL}};
     for (int i = 0; i < 3; i++) {

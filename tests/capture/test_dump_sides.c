@@ -15,7 +15,7 @@ START_TEST(queries_and_keys) {
     const szgi_tensor tensors[] = {tensor("attn.q", 3, shape_q, q),
                                    tensor("attn.k", 3, shape_k, k)};
     write_set(tensors, 2, NULL, 0);
-    szg_encoding *rope = encoding_of("rope:dim=6");
+    szg_encoding *rope = encoding_of("rope:dim=6,pairing=interleaved");
     szgi_dump_options options = {.encoding = rope};
     szg_contraction_tables tables, scaled;
     const char *path = path_of(".safetensors");

@@ -224,7 +224,7 @@ START_TEST(allocation_failures) {
     double *x = new_test_reals(92, 0, 2 * N * D);
     const szgi_tensor tensors[] = {tensor("q", 2, shape, x), tensor("k", 2, shape, x + N * D)};
     write_set(tensors, 2, NULL, 0);
-    szg_encoding *rope = encoding_of("rope:dim=2");
+    szg_encoding *rope = encoding_of("rope:dim=2,pairing=half");
     const szgi_dump_options options = {.encoding = rope};
     const szg_statistics_options how = {SZG_INIT(szg_statistics_options), .sinks = 2, .sink = sink};
     const char *path = path_of(".safetensors");

@@ -206,7 +206,7 @@ START_TEST(bapat_sunder_case) {
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 2, shape, q));
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", path, path);
     szg_contraction fast, dense;
-    contract("rope:dim=8,base=100", spec, N, &fast, &dense, NULL);
+    contract("rope:dim=8,base=100,pairing=interleaved", spec, N, &fast, &dense, NULL);
     unlink(path);
     ck_assert(fast.ratios.ordered && dense.ratios.ordered);
     ck_assert_int_eq(fast.ratios.eigenvalues.order, SZG_ORDER_HOLDS);
@@ -260,7 +260,7 @@ START_TEST(any_shared_content) {
     ck_szg_ok(szgi_npy_write_real(test_context(), queries, 2, shape, q));
     ck_szg_ok(szgi_npy_write_real(test_context(), keys, 2, shape, k));
     snprintf(spec, sizeof spec, "files:q=%s,k=%s", queries, keys);
-    szg_encoding *encoding = encoding_of("rope:dim=8,base=100");
+    szg_encoding *encoding = encoding_of("rope:dim=8,base=100,pairing=interleaved");
     szg_content *content = content_of(spec);
     unlink(queries);
     unlink(keys);
@@ -452,9 +452,9 @@ START_TEST(columns) {
                                           "dropped",
                                           "note"};
     static const char *const begin[] = {
-        "source",       "step",        "layer",        "head",          "probe",     "n",
-        "content_kind", "width_ratio", "norm_ratio",   "nuclear_ratio", "majorised", "margin",
-        "margin_error", "grad_norm",   "grad_norm_qk", "rank_content"};
+        "source",       "step",         "layer",       "head",         "probe",         "n",
+        "content_kind", "pairing",      "width_ratio", "norm_ratio",   "nuclear_ratio", "majorised",
+        "margin",       "margin_error", "grad_norm",   "grad_norm_qk", "rank_content"};
     static const char *const values[] = {"source", "layer", "head", "matrix",
                                          "kind",   "index", "re",   "im"};
     static const char *const range[] = {"source", "min_lo",    "min_hi",    "max_lo",

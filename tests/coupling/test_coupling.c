@@ -185,20 +185,23 @@ typedef struct rotary_case {
 } rotary_case;
 
 static const rotary_case rotary_cases[] = {
-    {"rope:dim=8,base=30", 4, 0, false, false, 30, 8, 1, 0},
+    {"rope:dim=8,base=30,pairing=interleaved", 4, 0, false, false, 30, 8, 1, 0},
     {"rope:dim=8,base=30,pairing=half", 4, 0, true, false, 30, 8, 1, 0},
-    {"rope:dim=8,rotary=4,base=30", 2, 0, false, false, 30, 4, 1, 0},
+    {"rope:dim=8,rotary=4,base=30,pairing=interleaved", 2, 0, false, false, 30, 4, 1, 0},
     {"rope:dim=8,rotary=4,base=30,pairing=half", 2, 0, true, false, 30, 4, 1, 0},
-    {"mla:content=2,rope=6,base=30", 3, 2, false, false, 30, 6, 1, 0},
+    {"mla:content=2,rope=6,base=30,pairing=interleaved", 3, 2, false, false, 30, 6, 1, 0},
     {"mla:content=2,rope=6,base=30,pairing=half", 3, 2, true, false, 30, 6, 1, 0},
-    {"rope+absolute:dim=8,base=30", 4, 0, false, true, 30, 8, 1, 0},
+    {"rope+absolute:dim=8,base=30,pairing=interleaved", 4, 0, false, true, 30, 8, 1, 0},
     {"rope+absolute:dim=8,base=30,pairing=half", 4, 0, true, true, 30, 8, 1, 0},
     /* a ramp that leaves every frequency alone, so that only the amplitude shows */
-    {"rope:dim=8,base=30,scaling=yarn,factor=1,original=1000,attention_factor=1.5", 4, 0, false,
-     false, 30, 8, 1.5, 0},
+    {"rope:dim=8,base=30,scaling=yarn,factor=1,original=1000,attention_factor=1.5,pairing="
+     "interleaved",
+     4, 0, false, false, 30, 8, 1.5, 0},
     /* Two heads of four pairs: the first has the second band of eight pairs. */
-    {"rope:dim=8,heads=2,base=30,bands=heads,band_shift=1", 4, 0, false, false, 30, 16, 1, 4},
-    {"rope:dim=8,rotary=6,heads=2,base=30,bands=heads", 3, 0, false, false, 30, 12, 1, 0},
+    {"rope:dim=8,heads=2,base=30,bands=heads,band_shift=1,pairing=interleaved", 4, 0, false, false,
+     30, 16, 1, 4},
+    {"rope:dim=8,rotary=6,heads=2,base=30,bands=heads,pairing=interleaved", 3, 0, false, false, 30,
+     12, 1, 0},
     {"rope:dim=8,theta=1,pairing=half", 4, 0, true, false, 30, INFINITY, 1, 0},
 };
 
@@ -277,7 +280,8 @@ START_TEST(counterexample_to_equation_10) {
     szg_content *content = content_of(spec);
     remove_files();
     szg_logits_options unscaled = {SZG_INIT(szg_logits_options), .unscaled = true};
-    szg_logits *logits = logits_of("rope:dim=4,base=10000", 0, content, 4, &unscaled);
+    szg_logits *logits =
+        logits_of("rope:dim=4,base=10000,pairing=interleaved", 0, content, 4, &unscaled);
     szg_factored coupled = szgi_logits_coupled(logits), plain = szgi_logits_content(logits);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
@@ -430,8 +434,9 @@ END_TEST
 /* Captured queries and keys couple as the same numbers from files do, whatever their rows'
  * distance; the files' way is tested against the formulas above. */
 START_TEST(captured_as_from_files) {
-    static const char *const specs[] = {"rope:dim=8", "rope:dim=8,rotary=4", "alibi:heads=2",
-                                        "mla:content=4,rope=4", "nope"};
+    static const char *const specs[] = {"rope:dim=8,pairing=interleaved",
+                                        "rope:dim=8,rotary=4,pairing=half", "alibi:heads=2",
+                                        "mla:content=4,rope=4,pairing=half", "nope"};
     enum { WIDE = D + 3 };
     double q[N * WIDE], k[N * WIDE], from_files[N * N], captured[N * N];
     draw(q, N * WIDE, 21);
@@ -607,7 +612,7 @@ END_TEST
 
 START_TEST(bad_arguments) {
     szg_content *content = known_content();
-    szg_encoding *encoding = encoding_of("rope:dim=16");
+    szg_encoding *encoding = encoding_of("rope:dim=16,pairing=half");
     szg_logits *logits;
     szg_context *context = test_context();
     ck_szg_fails(SZG_EINVAL, "has dimension 8, the encoding 16",
@@ -617,7 +622,7 @@ START_TEST(bad_arguments) {
     ck_szg_fails(SZG_EDOMAIN, "rows of 16 numbers to vectors of 8",
                  szg_logits_open(context, encoding, 0, content, N, NULL, &logits));
     szg_encoding_close(&encoding);
-    encoding = encoding_of("rope:dim=8");
+    encoding = encoding_of("rope:dim=8,pairing=half");
     ck_szg_fails(SZG_EDOMAIN, "13 rows, 14 are needed",
                  szg_logits_open(context, encoding, 0, content, N + 1, NULL, &logits));
     ck_szg_fails(SZG_EINVAL, "head 1",

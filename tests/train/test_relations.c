@@ -93,6 +93,7 @@ static void write_ratios(const char *folder, const char *run, int encoding, int 
     const char *kind = encoding == 3 ? ",zeroed," : ",same_qk,", *at = text, *next;
     for (int row = 0; (next = strstr(at, kind)); row++) {
         next += strlen(kind);
+        next += strcspn(next, ",") + 1; /* pairing */
         fprintf(stream, "%.*s", (int)(next - at), at);
         if (row != without)
             fprintf(stream, "%.17g",

@@ -349,8 +349,11 @@ static szg_status run_step(const capture_job *job) {
     SZG_TRY(flush(job));
     if (!self->folder)
         return SZG_OK;
-    return szgi_dump_writer_write(job->context, &self->dump, self->folder, job->step, self->source,
-                                  self->content_kind);
+    const szg_contraction_labels labels = {
+        SZG_INIT(szg_contraction_labels), .source = self->source,
+        .content_kind = self->content_kind,
+        .pairing = szgi_encoding_pairing(szgi_model_encoding(self->model))};
+    return szgi_dump_writer_write(job->context, &self->dump, self->folder, job->step, &labels);
 }
 
 /* What the backend computes beside the steps is pending then, and rows of an earlier step are
