@@ -12,15 +12,13 @@
 static void first_reason(const szg_table *table, char *out, size_t size) {
     const size_t skip = sizeof SZGI_NOT_COMPUTED - 1;
     int64_t column = szg_table_find(table, "note");
-    for (int64_t i = 0; column >= 0 && i < szg_table_rows(table); i++) {
+    *out = 0;
+    for (int64_t i = 0; !*out && i < szg_table_rows(table); i++) {
         const char *note =
             szg_table_is_empty(table, i, column) ? "" : szg_table_get_text(table, i, column);
-        if (strncmp(note, SZGI_NOT_COMPUTED, skip) == 0) {
+        if (strncmp(note, SZGI_NOT_COMPUTED, skip) == 0)
             szgi_print(out, size, "%s", note + skip);
-            return;
-        }
     }
-    szgi_print(out, size, "see the warnings");
 }
 
 szg_status captured_tables(command_call *call, szg_table *first, int64_t bad, szg_status bad_status,

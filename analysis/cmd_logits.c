@@ -231,8 +231,6 @@ static const command_example examples[] = {
     {"szego logits captured/logits/step-100.safetensors", "What `szego capture --dump` wrote."},
     {"szego logits --q q.npy --k k.npy rope:dim=16,pairing=half",
      "Queries and keys, coupled by RoPE here, in the pairing of most Hugging Face models."},
-    {"szego logits dump.safetensors alibi:heads=8 --axes token,head,dim",
-     "Queries and keys of shape [tokens, heads, d]."},
     {"szego logits logits.npy --mask causal --statistics --sinks 0,1 -o statistics/",
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};

@@ -271,9 +271,6 @@ static szg_status add_problem(spectrum_job *job, const szg_encoding *encoding, i
     char problem[512];
     szg_table *table = first_table(job);
     snprintf(problem, sizeof problem, "%s", szg_context_message(job->context));
-    if (szg_table_find(table, "note") < 0)
-        szgi_say(job->context, SZG_WARNING, "%s, head %" PRId64 ", n = %" PRId64 ": %s",
-                 SHOWN(szg_encoding_spec(encoding)), head, n, problem);
     if (job->bad++ == 0)
         job->bad_status = reason;
     szgi_row row = szgi_row_add(job->context, table);
