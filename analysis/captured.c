@@ -1,8 +1,43 @@
 #include "captured.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/text.h"
+
+#include "contraction/contraction.h"
 #include "specs.h"
+
+/* Why the first row without numbers has none. */
+static void first_reason(const szg_table *table, char *out, size_t size) {
+    const size_t skip = sizeof SZGI_NOT_COMPUTED - 1;
+    int64_t column = szg_table_find(table, "note");
+    *out = 0;
+    for (int64_t i = 0; !*out && i < szg_table_rows(table); i++) {
+        const char *note =
+            szg_table_is_empty(table, i, column) ? "" : szg_table_get_text(table, i, column);
+        if (strncmp(note, SZGI_NOT_COMPUTED, skip) == 0)
+            szgi_print(out, size, "%s", note + skip);
+    }
+}
+
+szg_status captured_tables(command_call *call, szg_table *first, int64_t bad, szg_status bad_status,
+                           size_t count, szg_table **const tables[], const char *hidden) {
+    char reason[512];
+    int64_t rows = szg_table_rows(first);
+    if (bad > 0)
+        first_reason(first, reason, sizeof reason);
+    if (bad > 0 && bad == rows)
+        return szgi_fail(call->context, bad_status, "%s", reason);
+    SZG_TRY(output_tables(call, count, tables, hidden));
+    if (bad == 0)
+        return SZG_OK;
+    return szgi_fail(call->context, bad_status,
+                     "%" PRId64 " of %" PRId64
+                     " rows could not be computed, each with the reason as "
+                     "its note; the others are complete. The first reason: %s",
+                     bad, rows, reason);
+}
 
 szg_status captured_output(command_call *call, bool all, bool certified, captured_fill *fill,
                            void *user) {
@@ -14,19 +49,11 @@ szg_status captured_output(command_call *call, bool all, bool certified, capture
     SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
     tables.keep = true;
     szg_status status = fill(call, user, &how, &tables);
-    int64_t rows = szg_table_rows(tables.contraction), bad = tables.bad;
-    if (status == SZG_OK && bad > 0 && bad == rows)
-        status = szgi_fail(call->context, tables.bad_status,
-                           "no matrix could be computed: the warnings say why");
     szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
     if (status == SZG_OK)
-        status = output_tables(call, sizeof table / sizeof *table, table,
-                               all ? "contraction_values" : NULL);
-    if (status == SZG_OK && bad > 0)
-        status = szgi_fail(call->context, tables.bad_status,
-                           "%" PRId64 " of %" PRId64 " matrices could not be computed: the notes "
-                           "say why; the rest is complete",
-                           bad, rows);
+        status =
+            captured_tables(call, tables.contraction, tables.bad, tables.bad_status,
+                            sizeof table / sizeof *table, table, all ? "contraction_values" : NULL);
     szg_contraction_tables_close(&tables);
     return status;
 }

@@ -10,6 +10,12 @@
 typedef szg_status captured_fill(command_call *call, void *user, const szg_report_options *how,
                                  szg_contraction_tables *tables);
 
+/* Prints or writes the tables, of which `first` has a row for each of `bad` matrices that could not
+ * be computed, and fails then; if all rows are such, nothing is written. */
+SZG_CHECK_RESULT szg_status captured_tables(command_call *call, szg_table *first, int64_t bad,
+                                            szg_status bad_status, size_t count,
+                                            szg_table **const tables[], const char *hidden);
+
 /* Has the tables filled and writes or prints them; values and symbols where `all` or a folder asks
  * for them. */
 SZG_CHECK_RESULT szg_status captured_output(command_call *call, bool all, bool certified,

@@ -192,9 +192,12 @@ static szg_status print_statistics(command_call *call, const logits_options *own
                                         .sinks = own->sinks.count, .sink = own->sinks.value};
     szg_table *table = NULL;
     SZG_TRY(szgi_dump_statistics_table(call->context, &table));
-    szg_status status = szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table);
+    int64_t bad;
+    szg_status status =
+        szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table, &bad);
     if (status == SZG_OK)
-        status = output_tables(call, 1, (szg_table * *const[]){&table}, NULL);
+        status =
+            captured_tables(call, table, bad, SZG_EDATA, 1, (szg_table * *const[]){&table}, NULL);
     szg_table_close(&table);
     return status;
 }
@@ -228,8 +231,6 @@ static const command_example examples[] = {
     {"szego logits captured/logits/step-100.safetensors", "What `szego capture --dump` wrote."},
     {"szego logits --q q.npy --k k.npy rope:dim=16,pairing=half",
      "Queries and keys, coupled by RoPE here, in the pairing of most Hugging Face models."},
-    {"szego logits dump.safetensors alibi:heads=8 --axes token,head,dim",
-     "Queries and keys of shape [tokens, heads, d]."},
     {"szego logits logits.npy --mask causal --statistics --sinks 0,1 -o statistics/",
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};

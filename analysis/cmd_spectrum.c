@@ -11,6 +11,7 @@
 #include <szego/density.h>
 #include <szego/extremes.h>
 
+#include "captured.h"
 #include "specs.h"
 
 enum {
@@ -153,7 +154,7 @@ typedef struct spectrum_job {
     szg_density_tables density; /* with --density, in place of all others */
     szg_table *extremes;        /* with --k, likewise */
     szg_table *contraction;     /* NULL but for ratios */
-    int64_t matrices, bad;      /* visited, and those that could not be computed */
+    int64_t bad;                /* matrices that could not be computed */
     szg_status bad_status;      /* of the first one */
 } spectrum_job;
 
@@ -270,8 +271,6 @@ static szg_status add_problem(spectrum_job *job, const szg_encoding *encoding, i
     char problem[512];
     szg_table *table = first_table(job);
     snprintf(problem, sizeof problem, "%s", szg_context_message(job->context));
-    szgi_say(job->context, SZG_WARNING, "%s, head %" PRId64 ", n = %" PRId64 ": %s",
-             SHOWN(szg_encoding_spec(encoding)), head, n, problem);
     if (job->bad++ == 0)
         job->bad_status = reason;
     szgi_row row = szgi_row_add(job->context, table);
@@ -284,7 +283,7 @@ static szg_status add_problem(spectrum_job *job, const szg_encoding *encoding, i
         else if (strcmp(name, "n") == 0)
             szgi_row_integer(&row, i, n);
         else if (strcmp(name, "note") == 0)
-            szgi_row_note(&row, "not computed: %s", problem);
+            szgi_row_note(&row, SZGI_NOT_COMPUTED "%s", problem);
     }
     return row.status;
 }
@@ -293,11 +292,7 @@ static szg_status visit(void *user, const szg_encoding *encoding, int64_t n, int
     spectrum_job *job = user;
     szg_status status = job->own->part == KERNEL ? add_kernels(job, encoding, n, head)
                                                  : add_logits(job, encoding, n, head);
-    const specs_options *common = &job->own->common;
-    bool alone =
-        common->specs.count * common->orders.count == 1 && szg_encoding_heads(encoding) == 1;
-    job->matrices++;
-    if (alone || (status != SZG_EDATA && status != SZG_EDOMAIN && status != SZG_ENOCONV))
+    if (status != SZG_EDATA && status != SZG_EDOMAIN && status != SZG_ENOCONV)
         return status;
     return add_problem(job, encoding, n, head, status);
 }
@@ -351,8 +346,9 @@ static szg_status finish(command_call *call, spectrum_job *job) {
     szg_table **const tables[] = {
         &job->tables.summary, &job->contraction,     &job->tables.eigenvalues, &job->tables.samples,
         &job->tables.range,   &job->density.density, &job->density.moments,    &job->extremes};
-    return output_tables(call, sizeof tables / sizeof *tables, tables,
-                         job->own->all ? "eigenvalues" : NULL);
+    return captured_tables(call, first_table(job), job->bad, job->bad_status,
+                           sizeof tables / sizeof *tables, tables,
+                           job->own->all ? "eigenvalues" : NULL);
 }
 
 static szg_status run(command_call *call) {
@@ -361,16 +357,8 @@ static szg_status run(command_call *call) {
     szg_status status = open_job(call, &job);
     if (status == SZG_OK)
         status = specs_run(call->context, &own->common, visit, &job);
-    if (status == SZG_OK && job.bad > 0 && job.bad == job.matrices)
-        status = szgi_fail(call->context, job.bad_status,
-                           "no head could be computed: the warnings say why");
     if (status == SZG_OK)
         status = finish(call, &job);
-    if (status == SZG_OK && job.bad > 0)
-        status = szgi_fail(call->context, job.bad_status,
-                           "%" PRId64 " of %" PRId64 " heads could not be computed: the notes say "
-                           "why; the rest is complete",
-                           job.bad, job.matrices);
     close_job(&job);
     return status;
 }

@@ -61,8 +61,9 @@ typedef struct szgi_dump_options {
 /* Adds the report of every matrix to `tables`: files in the order in which they were added, in each
  * by probe, layer, head of the names, then along the axes. Matrices are read a few at a time. Where
  * there is no content the ratios stay empty. SZG_EDATA, with file, tensor and remedy: shapes that
- * do not go together, NaN or infinity (with its place), a type that is no real number; SZG_EINVAL:
- * q and k without encoding, options that do not fit; SZG_ENOMEM. */
+ * do not go together, a mask, a type that is no real number; without tables->keep NaN or infinity
+ * (with its place) and numbers that are too large; SZG_EINVAL: q and k without encoding, options
+ * that do not fit; SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
                                              const szgi_dump_options *options,
                                              const szg_report_options *report,
@@ -75,11 +76,12 @@ SZG_CHECK_RESULT szg_status szgi_dump_statistics_table(szg_context *context, szg
 /* Adds the statistics of every matrix to such a table, the content's before those of the coupled
  * logits, in the order of szgi_dump_report. `statistics` NULL: no soft cap, no declared sinks; its
  * causal, scale and sink_logit are not read: the mask is that of `options`, the others are the
- * dump's. Errors as there, and those of szg_statistics_compute. */
+ * dump's. `bad`: how many matrices could not be computed, each a row with the reason as its note;
+ * NULL: such a one ends the call. Errors as there, and those of szg_statistics_compute. */
 SZG_CHECK_RESULT szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
                                                  const szgi_dump_options *options,
                                                  const szg_statistics_options *statistics,
-                                                 szg_table *table);
+                                                 szg_table *table, int64_t *bad);
 
 SZGI_END_DECLS
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "coupling/coupling.h"
 #include "toeplitz/factored.h"
 #include "dump_private.h"
@@ -17,6 +18,7 @@ typedef struct cut {
     const dump_group *group;
     int64_t at[DUMP_AXES], n;
     bool factors;
+    bool *bad; /* set where the failure is of this matrix alone */
 } cut;
 
 /* Index along the axis `name`; -1: there is none. */
@@ -90,11 +92,12 @@ static szg_status not_finite(const cut *c, const dump_array *array, int64_t row,
 static const double MOST_LOGIT = 1e140, MOST_SIDE = 1e70;
 
 static szg_status too_large(const cut *c, const dump_array *array, double value, double most) {
-    char text[DUMP_TEXT];
+    char text[DUMP_TEXT], place[PLACE_TEXT];
     return szgi_fail(c->context, SZG_EDATA,
-                     "%s: a number of magnitude %g: norms overflow beyond %g; scale the numbers "
+                     "%s: %sa number of magnitude %g: norms overflow beyond %g; scale the numbers "
                      "down",
-                     szgi_dump_array_text(c->dump, array, text), fabs(value), most);
+                     szgi_dump_array_text(c->dump, array, text), place_text(c, place), fabs(value),
+                     most);
 }
 
 /* `columns` numbers of row i, which lie `stride` apart in the file. */
@@ -136,7 +139,8 @@ static szg_status read_numbers(const cut *c, const dump_array *array, int64_t co
     return SZG_OK;
 }
 
-/* The same, checked: of causal logits what lies above the diagonal is not looked at. */
+/* The same, checked: of causal logits what lies above the diagonal is not looked at. A number that
+ * no mask has is the fault of this matrix alone. */
 static szg_status read_block(const cut *c, const dump_array *array, int64_t columns, bool causal,
                              double most, double *out) {
     SZG_TRY(read_numbers(c, array, columns, causal, out));
@@ -144,10 +148,11 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t colu
         for (int64_t j = 0; j < (causal ? i + 1 : columns); j++) {
             double value = out[i * columns + j];
             bool mask = value < -most && columns == c->n && most == MOST_LOGIT;
-            if (!isfinite(value) || mask)
-                return not_finite(c, array, i, j, value);
-            else if (fabs(value) > most)
-                return too_large(c, array, value, most);
+            if (fabs(value) <= most)
+                continue;
+            *c->bad = !mask;
+            return !isfinite(value) || mask ? not_finite(c, array, i, j, value)
+                                            : too_large(c, array, value, most);
         }
     return SZG_OK;
 }
@@ -388,13 +393,16 @@ static szg_status read_sink(const cut *c, int64_t index, dump_matrix *m) {
         return SZG_OK;
     SZG_TRY(szgi_dump_array_read(c->context, c->dump, array, index, 1, &m->sink_logit));
     char text[DUMP_TEXT];
-    if (!isfinite(m->sink_logit))
-        return szgi_fail(c->context, SZG_EDATA,
-                         "%s: number %" PRId64
-                         " is %g: the logit of a learned sink is finite; leave the tensor out if "
-                         "there is none",
-                         szgi_dump_array_text(c->dump, array, text), index, m->sink_logit);
-    return SZG_OK;
+    double value = m->sink_logit;
+    if (isfinite(value))
+        return SZG_OK;
+    *c->bad = true;
+    m->sink_logit = NAN;
+    return szgi_fail(c->context, SZG_EDATA,
+                     "%s: number %" PRId64
+                     " is %g: the logit of a learned sink is finite; leave the tensor out if there "
+                     "is none",
+                     szgi_dump_array_text(c->dump, array, text), index, value);
 }
 
 static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
@@ -427,11 +435,36 @@ static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
     return read_sink(c, index, m);
 }
 
+static void free_numbers(dump_matrix *m) {
+    szg_logits_close(&m->logits);
+    szgi_memory_free(m->content);
+    szgi_memory_free(m->coupled);
+    m->content = m->coupled = NULL;
+    for (int i = 0; i < SZGI_DUMP_ROLES; i++) {
+        szgi_memory_free(m->side[i]);
+        m->side[i] = NULL;
+    }
+}
+
+/* A matrix with labels and order, and no numbers. */
+static szg_status keep_problem(const cut *c, dump_matrix *m) {
+    szgi_print(m->problem, sizeof m->problem, "%s", szg_context_message(c->context));
+    free_numbers(m);
+    m->pair.content = m->pair.coupled = (szg_matrix){.rows = c->n, .columns = c->n};
+    m->pair.problem = m->problem;
+    return SZG_OK;
+}
+
 szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                  const szgi_dump_options *options, const dump_group *group,
                                  int64_t index, bool factors, dump_matrix *out, int64_t *bytes) {
-    cut c = {
-        .context = context, .dump = dump, .options = options, .group = group, .factors = factors};
+    bool bad = false;
+    cut c = {.context = context,
+             .dump = dump,
+             .options = options,
+             .group = group,
+             .factors = factors,
+             .bad = &bad};
     *out = (dump_matrix){0};
     *bytes = 0;
     int64_t left = index;
@@ -444,6 +477,8 @@ szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
         status = set_labels(&c, index, out);
     if (status == SZG_OK)
         status = read_matrices(&c, out, bytes);
+    if (status != SZG_OK && bad)
+        status = keep_problem(&c, out);
     out->pair.precision = precision_of(&c);
     if (out->content)
         out->pair.content = szg_matrix_dense(c.n, c.n, out->content, c.n);
@@ -455,11 +490,7 @@ szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
 }
 
 void szgi_dump_matrix_close(dump_matrix *matrix) {
-    szg_logits_close(&matrix->logits);
-    szgi_memory_free(matrix->content);
-    szgi_memory_free(matrix->coupled);
-    for (int i = 0; i < SZGI_DUMP_ROLES; i++)
-        szgi_memory_free(matrix->side[i]);
+    free_numbers(matrix);
     szgi_memory_free(matrix->source);
     *matrix = (dump_matrix){0};
 }

@@ -104,11 +104,13 @@ typedef struct dump_matrix {
     double sink_logit; /* NaN: none */
     double scale[2];   /* that is in the queries, of content and coupled; 0: dense */
     char probe[48], *source;
+    char problem[512]; /* why there are no numbers; "": there are */
     szgi_contraction_pair pair;
 } dump_matrix;
 
 /* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. `factors`:
- * queries and keys stay a product even where the other matrix of the pair is dense or missing. */
+ * queries and keys stay a product even where the other matrix of the pair is dense or missing. A
+ * number that is not finite or too large is the matrix's `problem`; masks are refused. */
 SZG_CHECK_RESULT szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                                   const szgi_dump_options *options,
                                                   const dump_group *group, int64_t index,

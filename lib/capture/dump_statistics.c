@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/row.h"
+#include "base/text.h"
 #include "dump_private.h"
 
 #define COLUMNS(X)                                                                                 \
@@ -57,6 +58,7 @@ typedef struct statistics_item {
     const char *name;
     szg_statistics_options options;
     szg_statistics found;
+    char problem[512]; /* "": none */
 } statistics_item;
 
 typedef struct statistics_job {
@@ -64,43 +66,64 @@ typedef struct statistics_job {
     bool causal;
     char *sinks; /* "0+1+5"; NULL: none */
     szg_table *table;
+    int64_t *bad; /* NULL: a matrix that cannot be computed ends the call */
 } statistics_job;
 
 static szg_status compute(szg_context *context, statistics_item *item) {
+    if (item->from->problem[0])
+        return szgi_fail(context, SZG_EDATA, "%s", item->from->problem);
     szg_status status = szg_statistics_compute(context, item->matrix, &item->options, &item->found);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szgi_logits_fail_at(context, status, &item->from->pair.labels);
 }
 
+static szg_status compute_or_keep(szg_context *context, const statistics_job *job,
+                                  statistics_item *item) {
+    szg_status status = compute(context, item);
+    if (!job->bad || (status != SZG_EDATA && status != SZG_EDOMAIN))
+        return status;
+    szgi_print(item->problem, sizeof item->problem, "%s", szg_context_message(context));
+    return SZG_OK;
+}
+
+typedef struct statistics_blocks {
+    const statistics_job *job;
+    statistics_item *items;
+} statistics_blocks;
+
 static szg_status compute_block(szg_context *context, void *data, int64_t block, int worker) {
     (void)worker;
-    return compute(context, (statistics_item *)data + block);
+    const statistics_blocks *blocks = data;
+    return compute_or_keep(context, blocks->job, &blocks->items[block]);
 }
 
 /* Small matrices are one a thread, large ones one after the other: the same bits either way. */
-static szg_status compute_all(szg_context *context, int64_t count, statistics_item *items) {
+static szg_status compute_all(szg_context *context, const statistics_job *job, int64_t count,
+                              statistics_item *items) {
     bool large = false;
     for (int64_t i = 0; i < count; i++)
         large = large || items[i].matrix->rows > LARGE;
     if (!large)
-        return szgi_pool_run(context, count, compute_block, items);
+        return szgi_pool_run(context, count, compute_block, &(statistics_blocks){job, items});
     for (int64_t i = 0; i < count; i++)
-        SZG_TRY(compute(context, &items[i]));
+        SZG_TRY(compute_or_keep(context, job, &items[i]));
     return SZG_OK;
 }
 
-/* The matrices of a pair that are there. */
+/* The matrices of a pair that are there; of one that could not be read its place alone. */
 static int64_t list_items(const statistics_job *job, const dump_matrix *from,
                           statistics_item *items) {
     const szg_matrix *matrices[] = {&from->pair.content, &from->pair.coupled};
     static const char *const names[] = {"content", "logits"};
     int64_t count = 0;
     for (int i = 0; i < 2; i++) {
-        if (matrices[i]->kind == SZG_MATRIX_NONE)
+        bool unread = i == 1 && from->problem[0];
+        if (matrices[i]->kind == SZG_MATRIX_NONE && !unread)
             continue;
         statistics_item *item = &items[count++];
-        *item = (statistics_item){from, matrices[i], names[i], *job->options, {0}};
+        *item =
+            (statistics_item){from, matrices[i], unread ? NULL : names[i], *job->options, {0}, ""};
         item->options.causal = job->causal;
         item->options.scale = from->scale[i];
         item->options.sink_logit = isnan(from->sink_logit) ? NULL : &from->sink_logit;
@@ -136,12 +159,17 @@ static szg_status add_row(szg_context *context, const statistics_job *job,
     szgi_row row = szgi_row_add(context, job->table);
     szgi_logits_identify(&row, &item->from->pair.labels);
     szgi_row_text(&row, MATRIX, item->name);
-    szgi_row_integer(&row, N, item->found.n);
+    szgi_row_integer(&row, N, item->matrix->rows);
     szgi_row_text(&row, PAIRING, item->from->pair.labels.pairing);
     szgi_row_text(&row, MASK, job->causal ? "causal" : "none");
     szgi_row_number(&row, SOFT_CAP, item->options.soft_cap > 0 ? item->options.soft_cap : NAN);
     szgi_row_text(&row, SINKS, job->sinks);
     szgi_row_number(&row, SINK_LOGIT, item->from->sink_logit);
+    if (item->problem[0]) {
+        ++*job->bad;
+        szgi_row_note(&row, SZGI_NOT_COMPUTED "%s", item->problem);
+        return row.status;
+    }
     put_numbers(&row, &item->found);
     if (isnan(item->found.q_norm_max))
         szgi_row_note(&row, "no norms of q and k: the file has the logits themselves");
@@ -156,7 +184,7 @@ static szg_status take(szg_context *context, void *user, int64_t count,
     SZG_TRY(szgi_memory_alloc(context, 2 * count, &items));
     for (int64_t i = 0; i < count; i++)
         there += list_items(job, &matrices[i], items + there);
-    szg_status status = compute_all(context, there, items);
+    szg_status status = compute_all(context, job, there, items);
     for (int64_t i = 0; i < there && status == SZG_OK; i++)
         status = add_row(context, job, &items[i]);
     szgi_memory_free(items);
@@ -178,10 +206,14 @@ static szg_status open_sinks(szg_context *context, const szg_statistics_options 
 
 szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
                                 const szgi_dump_options *options,
-                                const szg_statistics_options *statistics, szg_table *table) {
+                                const szg_statistics_options *statistics, szg_table *table,
+                                int64_t *bad) {
     szg_statistics_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, statistics, &own));
-    statistics_job job = {.options = &own, .causal = options && options->causal, .table = table};
+    statistics_job job = {
+        .options = &own, .causal = options && options->causal, .table = table, .bad = bad};
+    if (bad)
+        *bad = 0;
     SZG_TRY(open_sinks(context, &own, &job.sinks));
     szg_status status = szgi_dump_each(context, dump, options, true, take, &job);
     szgi_memory_free(job.sinks);

@@ -71,8 +71,10 @@ static bool is_numerical(szg_status status) {
 
 /* The report of a pair; one that fails may cost the others nothing. */
 static szg_status report_or_keep(szg_context *context, const batch_job *job, int64_t i) {
-    szg_status status =
-        report_pair(context, &job->pairs[i], job->options, &job->spectra[2 * i], &job->reports[i]);
+    const szgi_contraction_pair *pair = &job->pairs[i];
+    szg_status status = pair->problem ? szgi_fail(context, SZG_EDATA, "%s", pair->problem)
+                                      : report_pair(context, pair, job->options,
+                                                    &job->spectra[2 * i], &job->reports[i]);
     if (!job->keep)
         return status;
     job->problem[i].status = SZG_OK;
@@ -108,12 +110,27 @@ static szg_status look_block(szg_context *context, void *data, int64_t block, in
     return SZG_OK;
 }
 
-static szg_status solve_small(szg_context *context, const batch_job *job, int64_t count) {
+static szg_status solve_some(szg_context *context, const batch_job *job, int64_t first,
+                             int64_t count) {
     const szg_spectra_options part = {SZG_INIT(szg_spectra_options),
                                       .certify = job->options ? job->options->certify : 0};
+    return szgi_many_small(context, 2 * count, job->matrices + 2 * first,
+                           SZG_QUESTION_HERMITIAN_PART, &part, 1, job->spectra + 2 * first);
+}
+
+/* Where one of them fails and must not cost the others, pair by pair: whose fault it is, its report
+ * says. */
+static szg_status solve_small(szg_context *context, const batch_job *job, int64_t count) {
     SZG_TRY(szgi_pool_run(context, 2 * count, look_block, (void *)job));
-    return szgi_many_small(context, 2 * count, job->matrices, SZG_QUESTION_HERMITIAN_PART, &part, 1,
-                           job->spectra);
+    szg_status status = solve_some(context, job, 0, count);
+    if (!job->keep || !is_numerical(status))
+        return status;
+    for (int64_t i = 0; i < count; i++) {
+        status = solve_some(context, job, i, 1);
+        if (status != SZG_OK && !is_numerical(status))
+            return status;
+    }
+    return SZG_OK;
 }
 
 /* The device's numbers are no work, whatever the order. */
@@ -127,9 +144,7 @@ static szg_status run_group(szg_context *context, batch_job *job, int64_t left, 
     while (*count < left && *count < GROUP && pair_order(&job->pairs[*count]) <= LARGE)
         ++*count;
     if (*count > 0) {
-        szg_status status = solve_small(context, job, *count);
-        if (status != SZG_OK && !(job->keep && is_numerical(status))) /* each is asked again */
-            return status;
+        SZG_TRY(solve_small(context, job, *count));
         return szgi_pool_run(context, *count, run_block, job);
     }
     *count = 1;
@@ -140,7 +155,6 @@ static szg_status add_problem(szg_context *context, const batch_job *job, int64_
                               szg_contraction_tables *tables) {
     const szgi_contraction_pair *pair = &job->pairs[i];
     const struct problem *problem = &job->problem[i];
-    szgi_say(context, SZG_WARNING, "%s", problem->text);
     if (tables->bad++ == 0)
         tables->bad_status = problem->status;
     return szgi_contraction_add_problem(context, tables->contraction, &pair->labels,

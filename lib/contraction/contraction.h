@@ -51,16 +51,21 @@ typedef struct szgi_contraction_pair {
     szg_matrix content, coupled;
     double precision; /* of the entries, in place of options->precision where it is larger */
     szg_contraction_labels labels;
+    const char *problem; /* NULL, or why there are no numbers: coupled.rows alone is read then */
 } szgi_contraction_pair;
 
 /* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
  * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
- * the number of threads, nor on other pairs. Eigenvalues of dense logits up to order 256 are those
+ * the number of threads, nor on other pairs. A pair with a `problem` counts as
+ * one that cannot be computed (SZG_EDATA). Eigenvalues of dense logits up to order 256 are those
  * of batches (spectra/many_small.h). The errors' messages begin with layer, head and probe. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                                      const szgi_contraction_pair *pairs,
                                                      const szg_report_options *options,
                                                      szg_contraction_tables *tables);
+
+/* How the note of a row without numbers begins. */
+#define SZGI_NOT_COMPUTED "not computed: "
 
 /* A row with labels and order, and the reason why it has no numbers. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_problem(szg_context *context, szg_table *table,

@@ -163,7 +163,8 @@ szg_status szgi_contraction_add_problem(szg_context *context, szg_table *table,
     szgi_logits_identify(&row, labels);
     szgi_row_text(&row, LABEL_CONTENT_KIND, labels->content_kind);
     szgi_row_integer(&row, LABEL_N, n);
-    szgi_row_note(&row, "not computed: %s", problem);
+    szgi_row_text(&row, LABEL_PAIRING, labels->pairing);
+    szgi_row_note(&row, SZGI_NOT_COMPUTED "%s", problem);
     return row.status;
 }
 

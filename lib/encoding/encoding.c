@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "formats/coefficients.h"
 #include "encoding/record.h"
 
 static szg_status take_spec(szg_context *context, szg_encoding *encoding) {
@@ -55,6 +56,7 @@ void szg_encoding_close(szg_encoding **encoding) {
     if (e->state && e->record->close)
         e->record->close(e->state);
     szgi_memory_free(e->state);
+    szgi_memory_free(e->bad);
     szgi_spec_close(&e->spec);
     szgi_memory_free(e);
     *encoding = NULL;
@@ -127,8 +129,13 @@ szg_status szgi_encoding_need_pairing(szg_context *context, const szg_encoding *
 
 szg_status szgi_encoding_check_head(szg_context *context, const szg_encoding *encoding,
                                     int64_t head) {
-    if (head >= 0 && head < encoding->heads)
+    if (head >= 0 && head < encoding->heads && !(encoding->bad && encoding->bad[head]))
         return SZG_OK;
+    if (head >= 0 && head < encoding->heads)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: head %" PRId64 ": a coefficient is NaN or infinite, or their moduli "
+                         "sum beyond %g, so that results overflow: divide them by a power of two",
+                         szg_encoding_spec(encoding), head, SZGI_COEFFICIENTS_SUM);
     return szgi_fail(context, SZG_EINVAL, "%s: head %" PRId64 " is outside 0 .. %" PRId64,
                      szg_encoding_spec(encoding), head, encoding->heads - 1);
 }

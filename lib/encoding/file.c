@@ -32,6 +32,7 @@ static szg_status open_file(szg_context *context, szg_encoding *encoding) {
     self->count = read.count;
     self->re = read.re;
     self->z = read.z;
+    encoding->bad = read.bad;
     if (read.z) {
         encoding->attaches = 0;
         encoding->unfit = "complex coefficients cannot be a bias of real logits";

@@ -70,6 +70,7 @@ struct szg_encoding {
     int64_t input_dim; /* columns of the input rows; 0: dim */
     int64_t limit;     /* largest n that the encoding is defined for; INT64_MAX: any */
     const char *unfit; /* NULL, or why no decoder can have it: a clause */
+    bool *bad;         /* [heads], or NULL: heads of a file whose numbers cannot be computed with */
 };
 
 /* ---- list.c ---- */

@@ -26,6 +26,8 @@ static szg_status read_lags(szg_context *context, szg_encoding *encoding) {
         table->rows = read.heads;
         table->columns = read.count;
         encoding->limit = (read.count + 1) / 2;
+        encoding->bad = read.bad;
+        read.bad = NULL;
     }
     szgi_coefficients_close(&read);
     return status;

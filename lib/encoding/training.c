@@ -119,6 +119,8 @@ szg_status szgi_encoding_table_initial(szg_context *context, const szg_encoding 
     if (table.array == SZGI_ARRAY_NONE)
         return szgi_fail(context, SZG_EDOMAIN, "%s has no array to train",
                          szg_encoding_spec(encoding));
+    for (int64_t head = 0; encoding->bad && head < encoding->heads; head++)
+        SZG_TRY(szgi_encoding_check_head(context, encoding, head));
     for (int64_t row = 0; row < table.rows; row++)
         for (int64_t column = 0; column < table.columns; column++)
             values[row * table.columns + column] =

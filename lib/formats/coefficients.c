@@ -12,10 +12,6 @@
 
 enum { TOKEN = 128 };
 
-/* The bound of sum 2 |a_k|: below it neither eigenvalues nor the trace of 2^31 positions overflow.
- */
-static const double SUM_MAX = 1e290;
-
 /* Values as they come in; rows are told apart by their lengths, which are all equal. */
 typedef struct pile {
     szg_context *context;
@@ -25,6 +21,7 @@ typedef struct pile {
     int64_t rows, row; /* finished rows; values in the current one */
     int64_t length;    /* of the first row */
     int64_t line;      /* of the text, from 1 */
+    char odd[256];     /* the message of the first number that is not finite; "": none */
     char separator;    /* , or ; once the line has one: 1,5;2,5 holds decimal commas */
 } pile;
 
@@ -87,11 +84,10 @@ static szg_status add_token(pile *p, const char *from, size_t length) {
                          "headings, use a point as the decimal sign, and stay within a double's "
                          "range",
                          p->name, p->line, p->row + 1, shown);
-    if (!isfinite(value.re) || !isfinite(value.im))
-        return szgi_fail(p->context, SZG_EDATA,
-                         "%s: line %" PRId64 ", column %" PRId64
-                         ": \"%s\": coefficients are finite",
-                         p->name, p->line, p->row + 1, shown);
+    if ((!isfinite(value.re) || !isfinite(value.im)) && !p->odd[0])
+        szgi_print(p->odd, sizeof p->odd,
+                   "%s: line %" PRId64 ", column %" PRId64 ": \"%s\": coefficients are finite",
+                   p->name, p->line, p->row + 1, shown);
     return push(p, value);
 }
 
@@ -137,18 +133,27 @@ static szg_status add_line(pile *p, const char *at, const char *end) {
     }
 }
 
-static szg_status check_sums(szg_context *context, const char *name, const szg_c64 *value,
-                             const szgi_coefficients *c) {
+/* Marks the heads that nothing may be computed from. `odd`: the message where every one has numbers
+ * that are not finite. */
+static szg_status mark_bad(szg_context *context, const char *odd, const szg_c64 *value,
+                           szgi_coefficients *c) {
+    int64_t bad = 0, not_finite = 0;
+    SZG_TRY(szgi_memory_alloc(context, c->heads, &c->bad));
     for (int64_t head = 0; head < c->heads; head++) {
         double sum = 0;
         for (int64_t k = 0; k < c->count; k++)
-            sum += 2 * (fabs(value[head * c->count + k].re) + fabs(value[head * c->count + k].im));
-        if (!(sum <= SUM_MAX))
-            return szgi_fail(context, SZG_EDATA,
-                             "%s: head %" PRId64 ": the moduli of the coefficients sum beyond %g, "
-                             "so that results overflow: divide them by a power of two",
-                             name, head, SUM_MAX);
+            sum +=
+                2 * fabs(value[head * c->count + k].re) + 2 * fabs(value[head * c->count + k].im);
+        c->bad[head] = !(sum <= SZGI_COEFFICIENTS_SUM);
+        bad += c->bad[head];
+        not_finite += !isfinite(sum);
     }
+    if (*odd && not_finite == c->heads)
+        return szgi_fail(context, SZG_EDATA, "%s", odd);
+    if (bad > 0)
+        return SZG_OK;
+    szgi_memory_free(c->bad);
+    c->bad = NULL;
     return SZG_OK;
 }
 
@@ -164,7 +169,7 @@ static szg_status check_values(szg_context *context, const char *name, const szg
                          "lag 0 in the middle",
                          name, c->count);
     for (int64_t head = 0; head < c->heads && c->lags == SZGI_LAGS_HERMITIAN; head++)
-        if (value[head * c->count].im != 0)
+        if (isfinite(value[head * c->count].im) && value[head * c->count].im != 0)
             return szgi_fail(context, SZG_EDATA,
                              "%s: head %" PRId64 ": lag 0 has the imaginary part %g: a Hermitian "
                              "matrix has a real diagonal; use lags=full for another",
@@ -173,10 +178,10 @@ static szg_status check_values(szg_context *context, const char *name, const szg
 }
 
 /* Moves the values into `out`, as reals where they are. */
-static szg_status hand_over(szg_context *context, const char *name, szg_c64 **value,
-                            szgi_coefficients *c) {
+static szg_status hand_over(szg_context *context, const char *name, const char *odd,
+                            szg_c64 **value, szgi_coefficients *c) {
     SZG_TRY(check_values(context, name, *value, c));
-    SZG_TRY(check_sums(context, name, *value, c));
+    SZG_TRY(mark_bad(context, odd, *value, c));
     int64_t total = c->heads * c->count;
     for (int64_t i = 0; i < total; i++)
         if ((*value)[i].im != 0) {
@@ -210,7 +215,7 @@ szg_status szgi_coefficients_parse(szg_context *context, const char *name, const
     out->heads = column ? 1 : p.rows;
     out->count = column ? p.rows : p.length;
     if (status == SZG_OK)
-        status = hand_over(context, name, &p.value, out);
+        status = hand_over(context, name, p.odd, &p.value, out);
     szgi_memory_free(p.value);
     if (status != SZG_OK)
         szgi_coefficients_close(out);
@@ -233,14 +238,15 @@ static szg_status read_npy_values(szg_context *context, const char *path, const 
     int64_t total = szgi_npy_count(npy);
     SZG_TRY(szgi_memory_alloc(context, total, &value));
     szg_status status = szgi_npy_read_complex(context, npy, 0, total, value);
-    for (int64_t i = 0; i < total && status == SZG_OK; i++)
+    char odd[256] = "";
+    for (int64_t i = 0; i < total && status == SZG_OK && !odd[0]; i++)
         if (!isfinite(value[i].re) || !isfinite(value[i].im))
-            status = szgi_fail(context, SZG_EDATA,
-                               "%s: head %" PRId64 ", value %" PRId64 " is NaN or infinite: "
-                               "coefficients are finite",
-                               path, i / out->count, i % out->count);
+            szgi_print(odd, sizeof odd,
+                       "%s: head %" PRId64 ", value %" PRId64 " is NaN or infinite: coefficients "
+                       "are finite",
+                       path, i / out->count, i % out->count);
     if (status == SZG_OK)
-        status = hand_over(context, path, &value, out);
+        status = hand_over(context, path, odd, &value, out);
     szgi_memory_free(value);
     return status;
 }
@@ -290,5 +296,6 @@ szg_status szgi_coefficients_read(szg_context *context, const char *path, szgi_l
 void szgi_coefficients_close(szgi_coefficients *coefficients) {
     szgi_memory_free(coefficients->re);
     szgi_memory_free(coefficients->z);
+    szgi_memory_free(coefficients->bad);
     *coefficients = (szgi_coefficients){0};
 }

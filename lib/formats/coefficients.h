@@ -19,14 +19,21 @@ typedef struct szgi_coefficients {
     szgi_lags lags;
     double *re; /* real coefficients */
     szg_c64 *z; /* complex coefficients */
+    bool *bad;  /* [heads], or NULL: none; those with a number that is not finite, or whose moduli
+                   sum beyond SZGI_COEFFICIENTS_SUM: nothing may be computed from them */
 } szgi_coefficients;
+
+/* The bound of sum 2 |a_k|: below it neither eigenvalues nor the trace of 2^31 positions overflow.
+ */
+#define SZGI_COEFFICIENTS_SUM 1e290
 
 /* Reads FILE.npy, or a text of numbers (.csv, .txt or any other ending) separated by commas,
  * semicolons or white space, `#` beginning a comment. Numbers are decimal or hexadecimal floats, or
  * complex as 1.5-2j or (1.5-2j). One row a head; a text with one number a line, and a 1-D array, is
- * one head. SZG_EDATA, with line and column or index: no numbers, a number that is none, NaN or
- * infinite, rows of different lengths, more than two dimensions, an even number of values for
- * SZGI_LAGS_FULL, a lag 0 that is not real for SZGI_LAGS_HERMITIAN. SZG_EIO, SZG_ENOMEM. */
+ * one head. SZG_EDATA, with line and column or index: no numbers, a number that is none, numbers
+ * of every head NaN or infinite, rows of different lengths, more than two dimensions, an even
+ * number of values for SZGI_LAGS_FULL, a lag 0 that is not real for SZGI_LAGS_HERMITIAN. SZG_EIO,
+ * SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_coefficients_read(szg_context *context, const char *path,
                                                    szgi_lags lags, szgi_coefficients *out);
 

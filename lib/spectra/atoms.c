@@ -122,11 +122,11 @@ static szg_status gram_eigenvalues(szg_context *context, int64_t p, double *gram
 }
 
 /* Smooth kernels have full rank and eigenvalues far below what rounding leaves of them. */
-static const char *rounding_note(int64_t n, int64_t rank, const double *ascending) {
-    if (rank < n || ascending[0] > (double)n * DBL_EPSILON * ascending[n - 1])
-        return NULL;
-    return "full rank, because the frequencies differ: the least eigenvalue is positive, but below "
-           "rounding (n eps of the largest), so that lambda_min is 0 to rounding only";
+static const char *rounding_note(const szg_spectrum *spectrum) {
+    return szgi_least_is_rounding(spectrum)
+               ? "full rank, because the frequencies differ: the least eigenvalue is positive, but "
+                 "below rounding (n eps of the largest), and lambda_min is rounding"
+               : NULL;
 }
 
 static double total_weight(const atom_set *set) {
@@ -156,7 +156,7 @@ static szg_status atoms_run(szg_context *context, const atom_set *set, double *w
     out->rank = rank;
     out->normal = true;
     out->method = SZG_METHOD_DIRICHLET;
-    out->note = rounding_note(n, rank, out->re);
+    out->note = rounding_note(out);
     /* LAPACK's backward error, and that of the entries: each within 8 units of sqrt(w_s w_t) n, so
      * that their matrix has a norm of 8 units of the trace at most. */
     double error = 8 * DBL_EPSILON * (double)n * total_weight(set);

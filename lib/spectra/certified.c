@@ -137,6 +137,8 @@ static bool is_cheap(const szg_matrix *matrix, const szg_spectrum *spectrum) {
         return spectrum->n >= CHEAP_ORDER;
     case SZG_METHOD_HALVES:
         return spectrum->n / 2 >= CHEAP_ORDER;
+    case SZG_METHOD_DIRICHLET: /* else the least value would be left open */
+        return spectrum->n <= SZGI_LEAST_QUICK && szgi_least_is_rounding(spectrum);
     default:
         return false;
     }

@@ -50,6 +50,24 @@ SZG_CHECK_RESULT szg_status szgi_certify_points(szg_context *context, double x, 
 SZG_CHECK_RESULT szg_status szgi_certify_cosines(szg_context *context, const szg_matrix *matrix,
                                                  bool values, szg_spectrum *spectrum);
 
+/* a_k = sum_t w_t cos(k theta_t) of order n; theta_t >= 0, w_t > 0. */
+typedef struct szgi_cosine_term {
+    double theta, weight;
+} szgi_cosine_term;
+typedef struct szgi_cosine_terms {
+    int64_t n, count;
+    const szgi_cosine_term *term;
+} szgi_cosine_terms;
+
+/* certified_least.c: *out holds the least eigenvalue of a positive definite sum of cosines; its
+ * ends are 0 and infinity where nothing is proved. The time grows with n^3. */
+enum {
+    SZGI_LEAST_ORDER = 128, /* some second at most */
+    SZGI_LEAST_QUICK = 64   /* 50 ms */
+};
+SZG_CHECK_RESULT szg_status szgi_certify_least(szg_context *context,
+                                               const szgi_cosine_terms *terms, szg_interval *out);
+
 /* certified_gram.c: B B^T, where A and B are one array and nothing is added or masked; no other. */
 SZG_CHECK_RESULT szg_status szgi_certify_gram(szg_context *context, const szg_factored *f,
                                               bool values, szg_spectrum *spectrum);

@@ -9,15 +9,11 @@
 /* Angles up to 2^60 times orders up to 2^62, and sines as small as 2^-120, leave 140 bits. */
 enum { BITS = 384 };
 
-typedef struct cosine_term {
-    double theta, weight; /* theta >= 0, weight > 0 */
-} cosine_term;
-
 /* Terms of one angle are one atom, as in atoms.c, so that the Gram matrices have the eigenvalues
  * that are listed and no others. */
 typedef struct cosine_job {
     int64_t n, terms, count; /* of atoms */
-    cosine_term *term;       /* [terms], descending: an angle of 0 is the last */
+    szgi_cosine_term *term;  /* [terms], descending: an angle of 0 is the last */
     double *theta;           /* [count] */
     bool gram;
     /* Gram matrices: roots of the weights, and sines and cosines of theta/2 and n theta/2. */
@@ -210,7 +206,8 @@ static void close_tables(cosine_job *job) {
 }
 
 static int descending(const void *left, const void *right) {
-    double a = ((const cosine_term *)left)->theta, b = ((const cosine_term *)right)->theta;
+    double a = ((const szgi_cosine_term *)left)->theta,
+           b = ((const szgi_cosine_term *)right)->theta;
     return (a < b) - (a > b);
 }
 
@@ -234,7 +231,7 @@ static double take_atoms(const szg_matrix *matrix, cosine_job *job) {
         if (!(w > 0))
             continue;
         job->term[job->terms++] =
-            (cosine_term){constant ? 0 : fabs(matrix->of.cosines.theta[t]), w};
+            (szgi_cosine_term){constant ? 0 : fabs(matrix->of.cosines.theta[t]), w};
         sum += w;
     }
     gather_atoms(job);
@@ -281,12 +278,30 @@ static szg_status prove_blocks(szg_context *context, cosine_job *job, bool value
     return status;
 }
 
+/* Where the blocks, in doubles, leave 0 as the lower bound of a matrix of full rank. */
+static szg_status sharpen_least(szg_context *context, const cosine_job *job,
+                                szg_spectrum *spectrum) {
+    const szgi_cosine_terms terms = {job->n, job->terms, job->term};
+    szg_interval least, *min = &spectrum->min;
+    if (job->gram || !(min->lo <= 0) || job->n > SZGI_LEAST_ORDER)
+        return SZG_OK;
+    SZG_TRY(szgi_certify_least(context, &terms, &least));
+    *min = (szg_interval){fmax(min->lo, least.lo), fmin(min->hi, least.hi)};
+    for (int64_t i = 0; spectrum->lo && i < spectrum->count; i++)
+        spectrum->lo[i] = fmax(spectrum->lo[i], min->lo);
+    if (spectrum->hi)
+        spectrum->hi[0] = fmin(spectrum->hi[0], min->hi);
+    return SZG_OK;
+}
+
 static szg_status certify_terms(szg_context *context, const szg_matrix *matrix, bool values,
                                 cosine_job *job, szg_spectrum *spectrum) {
     double weights = take_atoms(matrix, job);
     szg_status status = open_tables(context, job);
     if (status == SZG_OK)
         status = prove_blocks(context, job, values, weights, spectrum);
+    if (status == SZG_OK)
+        status = sharpen_least(context, job, spectrum);
     close_tables(job);
     return status;
 }

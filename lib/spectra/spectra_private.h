@@ -100,6 +100,13 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_check_within(szg_context *context, int
                                                        szg_spectrum *out);
 double szgi_batch_limit(int64_t n);
 
+/* Whether a positive semidefinite matrix has no zero eigenvalue by structure and the computed least
+ * one is within n eps of the norm. */
+static inline bool szgi_least_is_rounding(const szg_spectrum *spectrum) {
+    return spectrum->zeros == 0 && spectrum->count > 0 &&
+           spectrum->re[0] <= (double)spectrum->n * DBL_EPSILON * spectrum->re[spectrum->count - 1];
+}
+
 /* SZG_EINVAL unless value is finite; the message names it. */
 SZG_CHECK_RESULT szg_status szgi_require_finite(szg_context *context, const char *name,
                                                 double value);

@@ -33,7 +33,8 @@ SZGI_SCHEMA(density_columns, DENSITY);
     X(MOMENTS_LO, "lo", SZG_REAL, "no eigenvalue is less")                                         \
     X(MOMENTS_HI, "hi", SZG_REAL, "no eigenvalue is larger")                                       \
     X(MOMENTS_PROVED, "proved", SZG_INTEGER,                                                       \
-      "1: lo and hi have a proof; 0: computed ends, moved outwards by a bound of their error")
+      "1: lo and hi have a proof; 0: computed ends, moved outwards by a bound of their error")      \
+    X(MOMENTS_NOTE, "note", SZG_TEXT, "what a reader must know")
 SZGI_SCHEMA(moments_columns, MOMENTS);
 
 szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out) {

@@ -57,13 +57,23 @@ static bool is_rounded(const szg_spectrum *values) {
     return false;
 }
 
+static void drop_known(double error, const szg_spectrum *values, szg_matrix_report *report) {
+    bool first = !report->noise[0];
+    szgi_report_drop_noise(error, "rounding, n eps sigma_max", report);
+    if (!first || !values->certified || !(values->min.lo > 0))
+        return;
+    double lo = nextafter(values->max.lo / values->min.hi, 0);
+    double hi = nextafter(values->max.hi / values->min.lo, INFINITY);
+    szgi_report_note(report, "by proof condition lies between %.17g and %.17g", lo, hi);
+}
+
 /* A least singular value that rounding alone could have made says nothing, not even whether the
  * matrix is singular: the rank may (column rank), and a proof of its bounds. */
 static void drop_rounding(const szg_spectrum *values, szg_matrix_report *report) {
     const szg_summary *summary = &report->summary;
     double error = (double)summary->n * DBL_EPSILON * summary->sigma_max;
     if (summary->sigma_max > 0 && summary->sigma_min <= error && is_rounded(values))
-        szgi_report_drop_noise(error, "rounding, n eps sigma_max", report);
+        drop_known(error, values, report);
 }
 
 szg_status szgi_report_summarise(szg_context *context, int64_t n, szg_matrix_report *report) {

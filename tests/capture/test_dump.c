@@ -231,6 +231,43 @@ START_TEST(lengths_in_the_file) {
 }
 END_TEST
 
+/* Content 2 1; 1 2 against logits 2 2; 2 2: 3 - 4 = -1 is the least slack, k = 1, the larger
+ * norm 4. Numbers of a type whose half unit is u may be off by 2 k n u 4 = 16 u in that sum; the
+ * sum's own rounding comes on top. */
+START_TEST(margin_error_counts_the_digits_of_the_file) {
+    const int64_t shape[2] = {2, 2};
+    const uint16_t halves[2][4] = {{0x4000, 0x3c00, 0x3c00, 0x4000},
+                                   {0x4000, 0x4000, 0x4000, 0x4000}};
+    const uint16_t brains[2][4] = {{0x4000, 0x3f80, 0x3f80, 0x4000},
+                                   {0x4000, 0x4000, 0x4000, 0x4000}};
+    const float singles[2][4] = {{2, 1, 1, 2}, {2, 2, 2, 2}};
+    const double doubles[2][4] = {{2, 1, 1, 2}, {2, 2, 2, 2}};
+    const struct {
+        szgi_dtype type;
+        const void *content, *coupled;
+        double unit;
+    } files[] = {{SZGI_DTYPE_F16, halves[0], halves[1], 0x1p-11},
+                 {SZGI_DTYPE_BF16, brains[0], brains[1], 0x1p-8},
+                 {SZGI_DTYPE_F32, singles[0], singles[1], 0x1p-24},
+                 {SZGI_DTYPE_F64, doubles[0], doubles[1], 0x1p-52}};
+    const char *path = path_of(".safetensors");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        szgi_tensor tensors[] = {tensor("content", 2, shape, files[i].content),
+                                 tensor("coupled", 2, shape, files[i].coupled)};
+        szg_contraction_tables tables;
+        tensors[0].dtype = tensors[1].dtype = files[i].type;
+        write_set(tensors, 2, NULL, 0);
+        ck_szg_ok(report_file(path, NULL, &tables));
+        ck_assert_double_eq(cell(tables.contraction, 0, "majorised"), 0);
+        ck_close(cell(tables.contraction, 0, "margin"), -1, 1e-14);
+        ck_close(cell(tables.contraction, 0, "margin_error"), 16 * files[i].unit,
+                 1.5 * files[i].unit);
+        szg_contraction_tables_close(&tables);
+    }
+    unlink(path);
+}
+END_TEST
+
 START_TEST(arrays_by_role) {
     enum { N = 3 };
     const int64_t square[2] = {N, N};
@@ -306,6 +343,8 @@ TEST_FILE("dump") {
     test_add(suite, "axes_by_name", axes_by_name);
     test_add(suite, "random_files", random_files);
     test_add(suite, "lengths_in_the_file", lengths_in_the_file);
+    test_add(suite, "margin_error_counts_the_digits_of_the_file",
+             margin_error_counts_the_digits_of_the_file);
     test_add(suite, "arrays_by_role", arrays_by_role);
     test_add(suite, "allocation_failures", allocation_failures);
 }

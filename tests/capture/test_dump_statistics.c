@@ -11,7 +11,7 @@ static szg_status statistics_file(const char *path, const szgi_dump_options *opt
     if (status == SZG_OK)
         status = szgi_dump_statistics_table(test_context(), table);
     if (status == SZG_OK)
-        status = szgi_dump_statistics(test_context(), dump, options, statistics, *table);
+        status = szgi_dump_statistics(test_context(), dump, options, statistics, *table, NULL);
     szgi_dump_close(&dump);
     if (status != SZG_OK)
         szg_table_close(table);

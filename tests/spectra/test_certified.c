@@ -484,6 +484,66 @@ START_TEST(cosines_against_arb) {
 END_TEST
 
 /* One atom has the eigenvalues w (n +- D_n(2 theta)) / 2; D_n errs by 8 eps |D| + 4 eps / sin. */
+/* The frequencies of RoPE, base 10^4. */
+static void take_rotary(int64_t pairs, double *theta) {
+    for (int64_t t = 0; t < pairs; t++)
+        theta[t] = pow(1e4, -(double)t / (double)pairs);
+}
+
+/* sum_t cos(k theta_t) / pairs, each cosine as two exponentials, not halved. */
+static szgi_ball_matrix *rotary_balls(int64_t n, int64_t pairs, const double *theta) {
+    szgi_ball_matrix *balls;
+    ck_szg_ok(szgi_ball_matrix_open(test_context(), n, n, 1500, &balls));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t t = 0; t < 2 * pairs; t++) {
+                szgi_phase phase = szgi_phase_radians(theta[t / 2]);
+                ck_szg_ok(szgi_ball_matrix_add_polar(test_context(), balls, i, j,
+                                                     0.5 / (double)pairs, t % 2 ? i - j : j - i,
+                                                     &phase));
+            }
+    return balls;
+}
+
+/* Sylvester's law of inertia on the whole matrix: nothing below the interval, one below its end. */
+START_TEST(least_of_full_rank_by_inertia) {
+    double theta[8];
+    take_rotary(8, theta);
+    for (int64_t n = 11; n <= 16; n++) {
+        szg_spectrum s;
+        int64_t below, above;
+        ck_szg_ok(
+            eigenvalues_of(test_context(), szg_matrix_rotary_mean(n, 8, theta, 0), &certified, &s));
+        ck_assert(s.certified && s.min.lo > 0 && s.min.hi <= s.min.lo * (1 + 1e-3));
+        ck_assert(s.lo[0] == s.min.lo && s.hi[0] == s.min.hi);
+        szgi_ball_matrix *balls = rotary_balls(n, 8, theta);
+        ck_szg_ok(szgi_ball_matrix_inertia(test_context(), balls, s.min.lo * (1 - 1e-12), &below,
+                                           &above));
+        ck_assert_int_eq(below, 0);
+        ck_szg_ok(szgi_ball_matrix_inertia(test_context(), balls, s.min.hi * (1 + 1e-12), &below,
+                                           &above));
+        ck_assert_int_eq(below, 1);
+        szgi_ball_matrix_close(&balls);
+        szg_spectrum_close(&s);
+    }
+}
+END_TEST
+
+/* rope:dim=64 at order 64: an interval from exact arithmetic elsewhere, by traces of the inverse;
+ * also where nobody asks for a proof. */
+START_TEST(least_of_full_rank_far_below_rounding) {
+    double theta[32];
+    take_rotary(32, theta);
+    const szg_spectra_options cheap = {SZG_INIT(szg_spectra_options), .certify = SZG_CERTIFY_CHEAP};
+    szg_spectrum s;
+    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_rotary_mean(64, 32, theta, 0), &cheap, &s));
+    ck_assert(s.certified && s.min.lo <= s.min.hi);
+    ck_assert(log10(s.min.lo) >= -280.4 && log10(s.min.hi) <= -278.5);
+    ck_assert(s.min.hi <= s.min.lo * (1 + 1e-10));
+    szg_spectrum_close(&s);
+}
+END_TEST
+
 START_TEST(cosines_of_long_sequences) {
     const double theta = 0x1.921fb54442d18p-30, weight = 3;
     for (int64_t n = 1000; n <= 1000000000000; n *= 1000) {
@@ -717,6 +777,8 @@ TEST_FILE("certified") {
     test_add(suite, "closed_forms_against_arb", closed_forms_against_arb);
     test_add(suite, "cosines_against_arb", cosines_against_arb);
     test_add(suite, "cosines_with_a_constant", cosines_with_a_constant);
+    test_add(suite, "least_of_full_rank_by_inertia", least_of_full_rank_by_inertia);
+    test_add(suite, "least_of_full_rank_far_below_rounding", least_of_full_rank_far_below_rounding);
     test_add(suite, "cosines_of_long_sequences", cosines_of_long_sequences);
     test_add(suite, "gram_matrices_against_arb", gram_matrices_against_arb);
     test_add(suite, "gram_matrices_that_underflow", gram_matrices_that_underflow);
