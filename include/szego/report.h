@@ -40,7 +40,7 @@ typedef struct szg_matrix_report {
     szg_summary summary;
     szg_tau toeplitzness;
     szg_symbol_convention convention;
-    szg_range symbol;   /* method NULL: none */
+    szg_range symbol;   /* method NULL: none, and its numbers are NaN */
     bool modulus;       /* `symbol` bounds |a|: the symbol is complex */
     bool toeplitz_part; /* `symbol` and the samples are those of the matrix's Toeplitz part */
     int64_t samples;    /* at theta = 2 pi j / samples */

@@ -104,11 +104,24 @@ static szg_status open_report(szg_context *context, const szg_matrix *matrix,
     return SZG_OK;
 }
 
-static szg_status close_failed(szg_context *context, szg_status status, const szg_matrix *matrix,
-                               szg_matrix_report *out) {
+/* What nobody proved is NaN. */
+static void mark_absent(szg_matrix_report *report) {
+    const szg_interval none = {NAN, NAN};
+    if (!report->symbol.method)
+        report->symbol = (szg_range){none, none, NAN, NAN, NULL};
+    if (!report->eigenvalues.certified)
+        report->eigenvalues.min = report->eigenvalues.max = none;
+    if (!report->singular.certified)
+        report->singular.min = report->singular.max = none;
+}
+
+static szg_status end_report(szg_context *context, szg_status status, const szg_matrix *matrix,
+                             szg_matrix_report *out) {
     const char *name = out->matrix;
-    if (status == SZG_OK)
+    if (status == SZG_OK) {
+        mark_absent(out);
         return SZG_OK;
+    }
     szg_matrix_report_close(out);
     return matrix->kind == SZG_MATRIX_DEVICE ? szgi_fail_prefix(context, status, "%s", name)
                                              : status;
@@ -125,7 +138,7 @@ szg_status szgi_summary_compute(szg_context *context, const szg_matrix *matrix,
     *eigenvalues = (szg_spectrum){0};
     szg_status status = matrix->encoding ? szgi_family_summarise(context, matrix, &own, out)
                                          : summarise(context, matrix, &own, out);
-    return close_failed(context, status, matrix, out);
+    return end_report(context, status, matrix, out);
 }
 
 szg_status szg_summary_compute(szg_context *context, const szg_matrix *matrix,
@@ -145,5 +158,5 @@ szg_status szg_symbol_compute(szg_context *context, const szg_matrix *matrix,
     out->summary.n = matrix->rows;
     szg_status status = matrix->encoding ? szgi_family_symbol(context, matrix, &own, out)
                                          : toeplitz_symbol(context, matrix, &own, out);
-    return close_failed(context, status, matrix, out);
+    return end_report(context, status, matrix, out);
 }

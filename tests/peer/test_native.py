@@ -4,6 +4,7 @@ closed forms, refusals, Ctrl-C, threads. usage: test_native.py PROGRAM COMPILER 
 import ctypes
 import os
 import pickle
+import platform
 import shutil
 import signal
 import subprocess
@@ -40,6 +41,62 @@ class Last:
     def __del__(self):
         szego.spectrum("rope:dim=8", 16)
 kept = Last()
+"""
+
+FORKS = """
+import multiprocessing, signal, sys, threading
+import numpy as np
+import szego
+
+def spectrum():
+    return szego.spectrum("t5:heads=2,seed=3", 20).values.tobytes()
+
+def child():
+    signal.alarm(20)
+    sys.exit(0 if spectrum() == want else 1)
+
+def work():
+    while not ended.is_set():
+        szego.spectrum(array, threads=2)
+
+signal.alarm(60)  # a hang ends with a signal
+array = 1 / (1 + np.add.outer(np.arange(600.0), np.arange(600.0)))
+want, ended = spectrum(), threading.Event()
+thread = threading.Thread(target=work)
+thread.start()
+codes = []
+for _ in range(8):
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    codes.append(process.exitcode)
+ended.set()
+thread.join()
+print(codes, spectrum() == want)
+"""
+
+#: FTZ and DAZ of MXCSR, which glibc keeps at byte 28 of a fenv_t; before szego is loaded, or after.
+FLUSHES = """
+import ctypes, sys
+import numpy as np
+
+def flush():
+    libm, state = ctypes.CDLL("libm.so.6"), (ctypes.c_uint32 * 8)()
+    libm.fegetenv(state)
+    state[7] |= 0x8040
+    libm.fesetenv(state)
+
+if sys.argv[1] == "before":
+    flush()
+import szego
+from szego.compute import is_zero
+flush()
+units = lambda *numbers: np.array(numbers, np.int64).view(float).reshape(2, 2)  # of 2^-1074
+bits = lambda found: np.ascontiguousarray(found).view(np.int64).tolist()
+symmetric, other = units(5, 3, 3, 5), np.zeros((2, 2), complex)
+other.real = units(5, 3, 1, 5)
+print(bits(symmetric[0] * 2.0), bits(szego.spectrum(symmetric).values), bits(szego.spectra([symmetric])[0].values),
+      bits(szego.spectrum(other).values.real), is_zero(symmetric).any())
 """
 
 # ---- The headers --------------------------------------------------------------------------------
@@ -549,6 +606,13 @@ def check_contexts():
     tap.ok("few contexts wait", max(map(len, native._idle.values())) <= native._IDLE_CONTEXTS)
     done = python(AT_EXIT, SZEGO_LIBRARY=LIBRARY)
     tap.ok("a call from __del__ at exit ends", "the interpreter is ending" in done.stderr, done.stderr)
+    done = python(FORKS, SZEGO_LIBRARY=LIBRARY)
+    tap.ok("children of a fork while a thread computes", done.stdout.strip() == f"{[0] * 8} True",
+           f"{done.returncode} {done.stdout} {done.stderr}")
+    for when in ("before", "after") if platform.machine() == "x86_64" else ():
+        done = python(FLUSHES, when, SZEGO_LIBRARY=LIBRARY)
+        tap.ok(f"denormal numbers, flushed to zero from {when} the import",
+               done.stdout.strip() == "[0, 0] [2, 8] [2, 8] [3, 7] False", f"{done.stdout} {done.stderr}")
     child = os.fork()
     if not child:
         os._exit(0 if np.array_equal(szego.spectrum("t5:heads=2,seed=3", 20).values, wanted[20]) else 1)

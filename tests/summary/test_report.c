@@ -254,6 +254,10 @@ START_TEST(long_symbols) {
         szg_matrix_report report;
         ck_szg_ok(symbol_of_kernel(test_context(), encoding, 0, 0, cases[i].n, NULL, &report));
         ck_assert_int_eq(report.symbol.method != NULL, cases[i].range);
+        ck_assert_int_eq(isnan(report.symbol.min.lo) && isnan(report.symbol.min.hi) &&
+                             isnan(report.symbol.max.lo) && isnan(report.symbol.max.hi),
+                         !cases[i].range);
+        ck_assert(isnan(report.eigenvalues.min.lo) && isnan(report.singular.max.hi));
         ck_assert_int_eq(strstr(report.note,
                                 "no certified range of |a|: the symbol's degree 100001 "
                                 "is beyond 100000") == NULL,

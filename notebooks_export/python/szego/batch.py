@@ -8,7 +8,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import enum, flag, keywords, text
-from .compute import _array, matrix_view, no_symmetry
+from .compute import _array, complex_of, is_zero, matrix_view, no_symmetry
 from .display import Shown
 from .errors import ArgumentError
 from .results import Spectrum
@@ -47,7 +47,7 @@ class Spectra(Shown):
             raise TypeError("an element of Spectra is the Spectrum of one matrix, by its number; `values` takes slices")
         i = range(len(self))[index]  # IndexError, and negative numbers
         values = self.values[i]
-        if values.dtype.kind == "c" and not values.imag.any():
+        if values.dtype.kind == "c" and is_zero(values.imag).all():
             values = values.real
         count = len(values)
         return Spectrum(f"matrix {i} of {len(self)}", count, self.kind, values.copy(), np.ones(count, np.int64), 0,
@@ -135,7 +135,7 @@ def _copied(made, count: int) -> Spectra:
     library, read = native.library(), np.frombuffer(made, _RECORD)
     values = _rows(read["re"], count)
     if read["im"].any():
-        values = values + 1j * _rows(read["im"], count)
+        values = complex_of(values, _rows(read["im"], count))
     kind = "singular" if made[0].kind == layout.KINDS["singular"][1] else "eigenvalue"
     return Spectra(kind, values, read["residual"].copy(),
                    _words(read["residual_meaning"], lambda address: ctypes.c_char_p(address).value),
