@@ -24,7 +24,8 @@ void szgi_denormals_leave(const unsigned long *flushing);
 /* SZG_EINVAL in a forked child, on a context that its parent opened; NULL is allowed. */
 SZG_CHECK_RESULT szg_status szgi_context_check_process(szg_context *context);
 
-/* The beginning of every public function that computes, reads or writes with a context. */
+/* The beginning of every public function that computes, reads or writes with a context
+ * (tests/layering/enter.py). */
 #define SZGI_ENTER(context)                                                                        \
     SZGI_KEEP_DENORMALS();                                                                         \
     SZG_TRY(szgi_context_check_process(context))

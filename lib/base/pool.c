@@ -1,3 +1,4 @@
+#include <fenv.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct szg_pool {
     szgi_block_fn *run;
     void *job;
     int64_t blocks, next;
-    bool failed; /* a block has: no further one is begun */
+    int rounding; /* the caller's mode, which each worker takes on */
+    bool failed;  /* a block has: no further one is begun */
 };
 
 /* On a thread that runs blocks of a job that is shared with other threads: whose job, and as which
@@ -112,6 +114,7 @@ static void *worker_main(void *argument) {
             break;
         seen = pool->generation;
         pthread_mutex_unlock(&pool->lock);
+        fesetround(pool->rounding);
         run_blocks(pool, self);
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0)
@@ -199,6 +202,7 @@ static void start_job(szg_pool *pool, szg_context *context, int64_t blocks, szgi
     pool->job = job;
     pool->blocks = blocks;
     pool->next = 0;
+    pool->rounding = fegetround();
     pool->failed = false;
     pool->busy = pool->workers;
     pool->generation++;

@@ -461,6 +461,7 @@ static szg_status open_described(szg_context *context, szg_checkpoint *checkpoin
 szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json, int64_t layer,
                                         szg_encoding **out) {
     *out = NULL;
+    SZGI_ENTER(context);
     szg_checkpoint *checkpoint;
     SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
     szg_status status = open_described(context, checkpoint, json, layer, out);

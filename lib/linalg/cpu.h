@@ -25,8 +25,12 @@ SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
  * recognised the processor. */
 void szgi_blas_tell_core(szg_context *context);
 
-/* Whether OpenBLAS's own threads keep denormal numbers is unknown again. */
+/* How OpenBLAS's own threads compute is unknown again. */
 void szgi_blas_forget_threads(void);
+
+/* Warns once in a process, through a context with a message callback, where OpenBLAS's own threads
+ * flush denormal numbers or do not round to nearest: large calls then stay on one thread. */
+void szgi_blas_tell_threads(szg_context *context);
 
 /* For begin: OpenBLAS has so many threads from now on. */
 void szgi_blas_count(int own_threads);

@@ -198,12 +198,15 @@ szg_status szgi_blas_reserve(szg_context *context, bool large) {
                                             : kept + (callers > 1 ? callers : 1);
     if (want > BUFFERS_MOST)
         want = BUFFERS_MOST;
-    if (want <= atomic_load(&made))
-        return SZG_OK;
-    pthread_rwlock_wrlock(&szgi_blas_calls); /* so that no buffer is in use */
-    szg_status status = make_ready(context, want, raises ? threads - 1 - kept : 0);
-    pthread_rwlock_unlock(&szgi_blas_calls);
-    return status;
+    if (want > atomic_load(&made)) {
+        pthread_rwlock_wrlock(&szgi_blas_calls); /* so that no buffer is in use */
+        szg_status status = make_ready(context, want, raises ? threads - 1 - kept : 0);
+        pthread_rwlock_unlock(&szgi_blas_calls);
+        SZG_TRY(status);
+    }
+    if (raises)
+        szgi_blas_tell_threads(context);
+    return SZG_OK;
 }
 
 void szgi_blas_count(int own_threads) {

@@ -108,7 +108,7 @@ def make(program, folder):
     run("ablate", f"{folder}/train/run-0", "-o", f"{folder}/ablate/")
     dump = _save_tensors(inputs + "dump.safetensors",
                          {f"layers.{layer}.{side}": (2, 12, 8) for layer in range(2) for side in "qk"})
-    run("logits", dump, "rope:dim=8", "--mask", "causal", "--statistics", "--sinks", "0,1", "-o",
+    run("logits", dump, "rope:dim=8,pairing=half", "--mask", "causal", "--statistics", "--sinks", "0,1", "-o",
         f"{folder}/softmax/")
     # In a piece, which is long enough: without one the program times a model of the full preset.
     run("reproduce", "--preset", save_json(inputs + "toy.json", PRESET), "--minutes", "1e6", "-o",

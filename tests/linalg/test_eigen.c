@@ -108,6 +108,8 @@ END_TEST
 /* Beside a zero diagonal, numbers whose squares are subnormal: +-hypot(tiny, 1) and 0, as real and
  * as Hermitian entries. dsterf misses them by a part in 10^5. */
 START_TEST(squares_that_underflow) {
+    if (test_on_device()) /* a plugin's solver is its own: the certificates look at what it gives */
+        return;
     static const int exponents[] = {0, -492, 492, 1000};
     for (int trial = 0; trial < 4 * 2 * 60; trial++) {
         int width = 1 + trial % 2, exponent = exponents[trial / 2 % 4];

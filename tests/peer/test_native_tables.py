@@ -154,12 +154,13 @@ def check_like():
     for words, call in {"not known": lambda: szego.rope(like={**plain, "model_type": "new"}),
                         "pairing=": lambda: szego.rope(like={**plain, "model_type": "new"}),
                         "no model_type": lambda: szego.rope(like={}),
-                        "rope_theta": lambda: szego.rope(like=plain),
                         "layer 2 of 2": lambda: szego.rope(like={**plain, "rope_theta": 1e4}, layer=2),
                         "like= beside dim": lambda: szego.rope(like=plain, dim=8),
                         "layer= says nothing": lambda: szego.rope(layer=0),
                         "a dict is needed": lambda: szego.rope(like="llama")}.items():
         tap.refused(f"rope(like=): {words}", call, words, kind=szego.ArgumentError)
+    tap.ok("rope(like=) by default of the class", szego.rope(like=plain) == "rope:dim=8,base=10000,pairing=half",
+           str(szego.rope(like=plain)))
     tap.ok("szego.rope by its keys", szego.rope(dim=8, pairing="half") == "rope:dim=8,pairing=half")
 
 

@@ -1,11 +1,5 @@
 /* Certified ends of spectra against enclosures of Arb, closed forms, and arrays built so that every
  * rounding of the factorisation goes the same way. */
-#include <fenv.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "ball/arb.h"
 #include "spectra/certified.h"
 #include "spectra/dirichlet.h"
@@ -706,148 +700,6 @@ START_TEST(exact_ends_are_points) {
 }
 END_TEST
 
-START_TEST(other_rounding_is_refused) {
-    const double a[] = {1, 0.5, 0.5, 2};
-    szg_spectrum s;
-    fesetround(FE_UPWARD);
-    szg_status status =
-        eigenvalues_of(test_context(), szg_matrix_symmetric(2, a, 2), &certified, &s);
-    fesetround(FE_TONEAREST);
-    ck_szg_fails(SZG_EBACKEND, "doubles do not round to nearest here", status);
-}
-END_TEST
-
-START_TEST(ends_that_are_not_proved_are_nan) {
-    const double a[] = {1, 0.5, 0.5, 2};
-    szg_spectrum s;
-    ck_szg_ok(eigenvalues_of(test_context(), szg_matrix_symmetric(2, a, 2), NULL, &s));
-    ck_assert(!s.certified && isnan(s.min.lo) && isnan(s.min.hi) && isnan(s.max.lo) &&
-              isnan(s.max.hi));
-    szg_spectrum_close(&s);
-}
-END_TEST
-
-#ifdef __x86_64__
-enum { FLUSHED_MATRICES = 6, FLUSHED_ORDER = 5 };
-
-/* Eigenvalues of denormal matrices, a batch over the pool's threads, in a context of their own. */
-static void denormal_spectra(int before, int after, szg_spectrum *out) {
-    double *a[FLUSHED_MATRICES];
-    szg_matrix matrix[FLUSHED_MATRICES];
-    for (int m = 0; m < FLUSHED_MATRICES; m++) {
-        const szgi_stream stream = {.seed = test_seed(), .purpose = 61, .step = (uint32_t)m};
-        a[m] = new_test_reals(61, 0, FLUSHED_ORDER * FLUSHED_ORDER);
-        for (int64_t i = 0; i < FLUSHED_ORDER; i++)
-            for (int64_t j = 0; j <= i; j++)
-                a[m][i * FLUSHED_ORDER + j] = a[m][j * FLUSHED_ORDER + i] =
-                    entry(DENORMAL, &stream, FLUSHED_ORDER, i, j, 0);
-        matrix[m] = szg_matrix_symmetric(FLUSHED_ORDER, a[m], FLUSHED_ORDER);
-    }
-    const unsigned host = __builtin_ia32_stmxcsr();
-    const szg_context_options options = {SZG_INIT(szg_context_options), .threads = 2};
-    szg_context *context;
-    szg_spectrum none;
-    __builtin_ia32_ldmxcsr(host | (unsigned)before);
-    szg_status opened = szg_context_open(&options, &context);
-    __builtin_ia32_ldmxcsr(host | (unsigned)after);
-    szg_status status = opened == SZG_OK
-                            ? szg_spectrum_batch(context, FLUSHED_MATRICES, matrix,
-                                                 SZG_QUESTION_EIGENVALUES, &certified, out)
-                            : opened;
-    unsigned left = __builtin_ia32_stmxcsr();
-    szg_status refused = szg_spectrum_compute(context, matrix, (szg_question)99, &certified, &none);
-    unsigned left_by_error = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(host);
-    ck_szg_ok(status);
-    ck_assert_int_eq(refused, SZG_EINVAL);
-    ck_assert_int_eq(left & 0xffc0, (host | (unsigned)after) & 0xffc0);
-    ck_assert_int_eq(left_by_error & 0xffc0, (host | (unsigned)after) & 0xffc0);
-    szg_context_close(&context);
-    for (int m = 0; m < FLUSHED_MATRICES; m++)
-        free(a[m]);
-}
-
-/* The host flushes denormal numbers: FTZ, DAZ or both, before or after the context is opened. The
- * bounds are those without, which the tests above compare with Arb. */
-START_TEST(flushing_hosts_get_the_same_bounds) {
-    const int flags[] = {0x8000, 0x40, 0x8040};
-    szg_spectrum want[FLUSHED_MATRICES], have[FLUSHED_MATRICES];
-    denormal_spectra(0, 0, want);
-    for (int run = 0; run < 6; run++) {
-        denormal_spectra(run % 2 ? flags[run / 2] : 0, flags[run / 2], have);
-        for (int m = 0; m < FLUSHED_MATRICES; m++) {
-            ck_assert_mem_eq(&have[m].min, &want[m].min, sizeof want[m].min);
-            ck_assert_mem_eq(&have[m].max, &want[m].max, sizeof want[m].max);
-            ck_assert_mem_eq(have[m].re, want[m].re, FLUSHED_ORDER * sizeof *want[m].re);
-            szg_spectrum_close(&have[m]);
-        }
-    }
-    for (int m = 0; m < FLUSHED_MATRICES; m++)
-        szg_spectrum_close(&want[m]);
-}
-END_TEST
-#endif
-
-/* ThreadSanitizer stops a process that starts threads after a fork, and AddressSanitizer's locks
- * may stay taken in one. */
-#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
-static atomic_bool forked;
-
-static szg_status hilbert_ends(szg_context *context, int64_t n, szg_interval *least) {
-    double *a = new_test_reals(62, 0, n * n);
-    szg_spectrum s;
-    for (int64_t i = 0; i < n * n; i++)
-        a[i] = 1 / (1 + (double)(i / n) + (double)(i % n));
-    szg_status status = eigenvalues_of(context, szg_matrix_symmetric(n, a, n), &certified, &s);
-    *least = s.min;
-    szg_spectrum_close(&s);
-    free(a);
-    return status;
-}
-
-static void *compute_meanwhile(void *unused) {
-    szg_context *context;
-    szg_interval least;
-    ck_szg_ok(szg_context_open(NULL, &context));
-    while (!atomic_load(&forked))
-        ck_szg_ok(hilbert_ends(context, 100, &least));
-    szg_context_close(&context);
-    return unused;
-}
-
-static int compute_in_child(szg_context *parents, const szg_interval *want) {
-    szg_context *context;
-    szg_interval least;
-    alarm(20); /* a hang ends with a signal */
-    if (hilbert_ends(parents, 20, &least) != SZG_EINVAL ||
-        !strstr(szg_context_message(parents), "open a context in the child"))
-        return 1;
-    if (szg_context_open(NULL, &context) != SZG_OK || hilbert_ends(context, 20, &least) != SZG_OK)
-        return 2;
-    return memcmp(&least, want, sizeof least) ? 3 : 0;
-}
-
-START_TEST(a_fork_while_another_thread_computes) {
-    pthread_t thread;
-    szg_interval want;
-    ck_szg_ok(hilbert_ends(test_context(), 20, &want));
-    ck_assert_int_eq(pthread_create(&thread, NULL, compute_meanwhile, NULL), 0);
-    for (int i = 0; i < 20; i++) {
-        usleep(2000);
-        pid_t child = fork();
-        ck_assert_int_ge(child, 0);
-        if (child == 0)
-            _exit(compute_in_child(test_context(), &want));
-        int status;
-        ck_assert_int_eq(waitpid(child, &status, 0), child);
-        ck_assert_int_eq(status, 0);
-    }
-    atomic_store(&forked, true);
-    pthread_join(thread, NULL);
-}
-END_TEST
-#endif
-
 static double *random_symmetric(int64_t n) {
     double *a = new_test_reals(43, 0, n * n);
     mirror(n, 1, a);
@@ -932,14 +784,6 @@ TEST_FILE("certified") {
     test_add(suite, "gram_matrices_that_underflow", gram_matrices_that_underflow);
     test_add(suite, "cheap_proofs_alone", cheap_proofs_alone);
     test_add(suite, "exact_ends_are_points", exact_ends_are_points);
-    test_add(suite, "other_rounding_is_refused", other_rounding_is_refused);
-    test_add(suite, "ends_that_are_not_proved_are_nan", ends_that_are_not_proved_are_nan);
-#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
-    test_add(suite, "a_fork_while_another_thread_computes", a_fork_while_another_thread_computes);
-#endif
-#ifdef __x86_64__
-    test_add(suite, "flushing_hosts_get_the_same_bounds", flushing_hosts_get_the_same_bounds);
-#endif
     test_add(suite, "failed_allocations", failed_allocations);
     test_add(suite, "search_for_a_miss", search_for_a_miss);
 }

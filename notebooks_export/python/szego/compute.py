@@ -20,7 +20,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from . import encodings, layout, native, program
+from . import layout, native, program
 from .arguments import asarray as _asarray, enum as _enum, flag as _flag, integer as _integer
 from .arguments import keywords, spec as _spec, text as _text
 from .errors import ArgumentError, LibraryError, SzegoWarning
@@ -398,7 +398,6 @@ class Queries:
             def opened(opener, closer, *arguments):
                 return stack.enter_context(handle(context, opener, closer, *arguments))
             encoding = opened("szg_encoding_parse", "szg_encoding_close", self.spec)
-            encodings.need_pairing(_text(native.library().szg_encoding_spec(encoding)))
             (n, d), at = self.q.shape, (self.q.ctypes.data, self.k.ctypes.data)
             content = opened("szg_content_open_qk", "szg_content_close", n, d, at[0], d, at[1], d)
             made = opened("szg_logits_open", "szg_logits_close", encoding, self._of_encoding(encoding), content, n,

@@ -122,22 +122,6 @@ def _spec(name: str, given: dict) -> str:
     return name + (":" + ",".join(parts) if parts else "")
 
 
-# ---- Pairing ------------------------------------------------------------------------------------
-
-
-def need_pairing(spec: str) -> None:
-    """Refuses a rotary SPEC (in the library's form) that leaves its pairing to the default: nobody can see in q and k
-    from outside which dimensions are pairs."""
-    name, _, keys = spec.partition(":")
-    function = _functions()[_identifier(name)]
-    if "pairing" not in inspect.signature(function).parameters or ",pairing=" in f",{keys}":
-        return
-    raise ArgumentError(f"{spec}: q and k do not tell which dimensions rotate together: add pairing=half (t with "
-                        "t + rotary/2: Llama-style models of Hugging Face, GPT-NeoX) or pairing=interleaved (2t with "
-                        "2t + 1: the original RoPE, GPT-J, Cohere, DeepSeek). szego.rope(like=model.config) has the "
-                        "model's own", "SZG_EINVAL")
-
-
 # ---- Functions ----------------------------------------------------------------------------------
 
 

@@ -1,9 +1,10 @@
 """The rotary positions of a model, by its configuration."""
+import inspect
 import json
 from typing import Optional
 
 from . import encodings, native
-from .arguments import integer, text, words
+from .arguments import integer, text, unknown_keyword, words
 from .encodings import Encoding
 from .errors import ArgumentError
 
@@ -21,6 +22,10 @@ def rope(*, like=None, layer: Optional[int] = None, **keys) -> Encoding:
     LibraryError: nothing rotates, or no SPEC has the scaling (longrope). ArgumentError: a model_type that szego does
     not know (give the keys, `pairing` too), layers that rotate differently, a missing key.
     """
+    known = list(inspect.signature(encodings.rope).parameters) + ["like", "layer"]
+    for key in keys:
+        if key not in known:
+            raise unknown_keyword("rope", key, known)
     if like is None:
         if layer is not None:
             raise ArgumentError("layer= says nothing without like=: leave it out", "SZG_EINVAL")
