@@ -324,7 +324,7 @@ START_TEST(a_folder_and_a_file_are_told_apart_once) {
         szgi_result_form form;
     } paths[] = {{"x.csv", SZGI_RESULT_CSV},      {"X.CSV", SZGI_RESULT_CSV},
                  {"x.Json", SZGI_RESULT_JSON},    {"x.NPY", SZGI_RESULT_NPY},
-                 {"x", SZGI_RESULT_FOLDER},      {"x.txt", SZGI_RESULT_UNKNOWN},
+                 {"x", SZGI_RESULT_FOLDER},       {"x.txt", SZGI_RESULT_UNKNOWN},
                  {"new/", SZGI_RESULT_FOLDER},    {"new.csv/", SZGI_RESULT_FOLDER},
                  {"old", SZGI_RESULT_FOLDER},     {"old.csv", SZGI_RESULT_FOLDER},
                  {"old.json", SZGI_RESULT_FOLDER}};
