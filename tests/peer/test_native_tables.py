@@ -159,7 +159,7 @@ def check_like():
                         "layer= says nothing": lambda: szego.rope(layer=0),
                         "a dict is needed": lambda: szego.rope(like="llama")}.items():
         tap.refused(f"rope(like=): {words}", call, words, kind=szego.ArgumentError)
-    tap.ok("rope(like=) by default of the class", szego.rope(like=plain) == "rope:dim=8,base=10000,pairing=half",
+    tap.ok("rope(like=) by default of the class", szego.rope(like=plain) == "rope:dim=8,rotary=8,base=10000,pairing=half",
            str(szego.rope(like=plain)))
     tap.ok("szego.rope by its keys", szego.rope(dim=8, pairing="half") == "rope:dim=8,pairing=half")
 

@@ -41,7 +41,7 @@ PROSE_OF = {("summary", "method"), ("range", "method"), ("claims", "source"), ("
 FACTS = {"arm", "backend", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision",
          "device", "dtype", "encoding", "equality", "experiment", "file", "folded", "here", "hypothesis", "id",
          "item", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
-         "measure", "minus", "model_type", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
+         "measure", "minus", "model_type", "pairing", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
          "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "shape",
          "scaling", "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
          "values_of", "verdict", "version", "weights", "with", "without", "x", "y"}
