@@ -84,7 +84,7 @@ static szg_status not_finite(const cut *c, const dump_array *array, int64_t row,
         c->context, SZG_EDATA,
         "%s: %srow %" PRId64 ", column %" PRId64
         " is %g: logits are taken before mask and softmax; leave what a mask hides out "
-        "with --mask causal, padding with --lengths",
+        "with --mask causal, padding with --lengths; any other mask must be left out of the dump",
         szgi_dump_array_text(c->dump, array, text), place_text(c, place), row, column, value);
 }
 
@@ -159,68 +159,11 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t colu
 
 /* ---- What logits are not ---- */
 
-/* Masks of finite numbers: what a softmax shall not see lies far below the logits, at -1e4, -1e9 or
- * the least number of a type, alone or with the logit added. Numbers below half the least are taken
- * for hidden if that is below -1000 and nothing lies in the quarter of the range above them; and if
- * they fill the whole upper triangle, or are all one number. Softmax weights differ by a factor of
- * e^250 then. A bias that grows with the distance leaves no such gap. Of three tokens or fewer the
- * upper triangle says too little. */
-static const double HIDDEN = -1000;
-enum { FEW_TOKENS = 3 };
-
-typedef struct hidden_range {
-    double least, most, visible; /* the hidden ones, and the least of the others */
-    int64_t count, above;        /* those above the diagonal */
-    int64_t row, column;         /* the first */
-} hidden_range;
-
-static hidden_range find_hidden(int64_t n, const double *a, bool causal, double limit) {
-    hidden_range r = {INFINITY, -INFINITY, INFINITY, 0, 0, -1, -1};
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (causal ? i + 1 : n); j++) {
-            double value = a[i * n + j];
-            if (value > limit) {
-                r.visible = fmin(r.visible, value);
-                continue;
-            }
-            if (r.count++ == 0)
-                r.row = i, r.column = j;
-            r.above += j > i;
-            r.least = fmin(r.least, value);
-            r.most = fmax(r.most, value);
-        }
-    return r;
-}
-
 static szg_status check_mask(const cut *c, const dump_array *array, const double *a) {
-    int64_t n = c->n;
-    double least = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < (c->options->causal ? i + 1 : n); j++)
-            least = fmin(least, a[i * n + j]);
-    if (!(least < HIDDEN))
+    int64_t row, column;
+    if (!szgi_logits_hidden(c->n, a, c->n, c->options->causal, &row, &column))
         return SZG_OK;
-    hidden_range r = find_hidden(n, a, c->options->causal, least / 2);
-    bool apart = r.visible < INFINITY && r.visible - r.most >= -least / 4;
-    bool future = r.above == n * (n - 1) / 2, one = r.least == r.most && r.count > 1;
-    if (!apart || !((future && n > FEW_TOKENS && !c->options->causal) || one))
-        return SZG_OK;
-    return not_finite(c, array, r.row, r.column, a[r.row * n + r.column]);
-}
-
-/* Attention weights, which a softmax has made already. The sums are those of 16-bit numbers. */
-static bool is_softmax(const cut *c, const double *a) {
-    for (int64_t i = 0; i < c->n; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < (c->options->causal ? i + 1 : c->n); j++) {
-            if (!(a[i * c->n + j] >= 0))
-                return false;
-            sum += a[i * c->n + j];
-        }
-        if (!(fabs(sum - 1) < 0x1p-6))
-            return false;
-    }
-    return c->n > 1;
+    return not_finite(c, array, row, column, a[row * c->n + column]);
 }
 
 static void warn_softmax(const cut *c, const dump_array *array) {
@@ -246,7 +189,7 @@ static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **ou
     SZG_TRY(open_square(c, bytes, out));
     SZG_TRY(read_block(c, array, c->n, c->options->causal, MOST_LOGIT, *out));
     SZG_TRY(check_mask(c, array, *out));
-    if (is_softmax(c, *out))
+    if (szgi_logits_are_weights(c->n, *out, c->n, c->options->causal))
         warn_softmax(c, array);
     return SZG_OK;
 }

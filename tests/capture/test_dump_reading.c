@@ -315,15 +315,24 @@ START_TEST(finite_masks) {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         for (int added = 0; added < 2; added++)
             for (int shape = FUTURE; shape <= PADDING; shape++) {
-                if (added && shape == PADDING && values[i] > -1e9)
-                    continue; /* whole columns of other numbers: a head may have them */
                 draw_logits(values[i], added, (shape_of_mask)shape, a);
                 ck_assert_msg(report_logits(a, false) == SZG_EDATA, "%g, %d, %d: %s", values[i],
                               added, shape, heard);
                 ck_assert_ptr_nonnull(strstr(heard, "--mask causal"));
                 if (shape == FUTURE)
                     ck_szg_ok(report_logits(a, true));
+                else if (shape == WINDOW) /* what is left is no mask that --mask names */
+                    ck_assert_int_eq(report_logits(a, true), SZG_EDATA);
             }
+    /* Two masks, one on the other; a lower number beside a mask; the least that counts. */
+    for (int which = 0; which < 3; which++) {
+        draw_logits(which == 2 ? -1000 : -1e4, which == 0, FUTURE, a);
+        for (int i = 0; i < M; i++)
+            a[i * M] += which == 0 ? -1e4 : 0;
+        a[M - 1] *= which == 1 ? 5 : 1;
+        ck_assert_int_eq(report_logits(a, false), SZG_EDATA);
+        ck_assert_int_eq(report_logits(a, true), which == 0 ? SZG_EDATA : SZG_OK);
+    }
 }
 END_TEST
 
@@ -337,7 +346,9 @@ START_TEST(logits_that_are_no_mask) {
                 double distance = i > j ? i - j : j - i;
                 a[i * M + j] += which == 0   ? -2000 * distance
                                 : which == 1 ? (j > i ? -900 : 0)
-                                : which == 2 ? (j == 0 ? -5000 : 0)
+                                : which == 2 ? (j == 0   ? -5000
+                                                : j == 1 ? -300
+                                                         : 0)
                                 : which == 3 ? (i == 3 && j == 7 ? -1e6 : 0)
                                 : which == 4 ? -1e5
                                              : 1e4 * a[i * M + j];

@@ -1,0 +1,109 @@
+/* What square matrices are that are no logits: masked by finite numbers, or attention weights.
+ *
+ * A mask puts what a softmax shall not see far below the logits: at -1e4, -65504, -1e9 or the least
+ * number of a type, in their place or added to them. An entry is taken for hidden if
+ * - it lies below -1000, and below every other by a factor of four in magnitude: the octave that
+ *   holds the least magnitude of the hidden ones has nothing within two octaves under it;
+ * - and besides, the hidden ones are two or more below -9000, or are all one number, or are the
+ *   whole upper triangle.
+ * Weights of a softmax differ by a factor of e^750 then. A bias that grows with the distance leaves
+ * no such gap, sinks of some thousands are not below -9000, and a single number hides nothing. Of
+ * three tokens or fewer nothing is said. */
+#include <math.h>
+
+#include "contraction/contraction.h"
+
+static const double LEAST_HIDDEN = 1000, SURELY_HIDDEN = 9000, FACTOR = 4;
+enum { FEW_TOKENS = 3, OCTAVES = 1025, FIRST_OCTAVE = 8 };
+
+/* Magnitudes of the negative numbers from -2^7 down, by octave: [2^(e-1), 2^e). */
+typedef struct octave {
+    int64_t count;
+    double least, most;
+} octave;
+
+typedef struct magnitudes {
+    octave of[OCTAVES];
+    double others; /* the greatest of all other numbers */
+    int64_t count; /* of those */
+} magnitudes;
+
+static void sort_magnitudes(int64_t n, const double *a, int64_t lda, bool causal, magnitudes *m) {
+    *m = (magnitudes){0};
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (causal ? i + 1 : n); j++) {
+            double value = a[i * lda + j];
+            int e;
+            if (value > -128) {
+                m->others = fmax(m->others, value);
+                m->count++;
+                continue;
+            }
+            frexp(value, &e);
+            octave *o = &m->of[e];
+            o->least = o->count ? fmin(o->least, -value) : -value;
+            o->most = fmax(o->most, -value);
+            o->count++;
+        }
+}
+
+/* How many entries above the diagonal are at most `limit`, and one entry that is. */
+static int64_t count_above(int64_t n, const double *a, int64_t lda, bool causal, double limit,
+                           int64_t *row, int64_t *column) {
+    int64_t above = 0;
+    *row = *column = -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < (causal ? i + 1 : n); j++)
+            if (a[i * lda + j] <= limit) {
+                above += j > i;
+                if (*row < 0)
+                    *row = i, *column = j;
+            }
+    return above;
+}
+
+bool szgi_logits_hidden(int64_t n, const double *a, int64_t lda, bool causal, int64_t *row,
+                        int64_t *column) {
+    magnitudes m;
+    if (n <= FEW_TOKENS)
+        return false;
+    sort_magnitudes(n, a, lda, causal, &m);
+    int64_t hidden = 0, visible = m.count;
+    const int64_t future = n * (n - 1) / 2;
+    double most = 0, others = m.others;
+    for (int e = FIRST_OCTAVE; e < OCTAVES; e++) {
+        hidden += m.of[e].count;
+        most = fmax(most, m.of[e].most);
+    }
+    for (int e = FIRST_OCTAVE; e < OCTAVES; e++) {
+        const octave *o = &m.of[e];
+        double least = o->least;
+        if (o->count == 0)
+            continue;
+        if (visible > 0 && least >= LEAST_HIDDEN && least >= FACTOR * others &&
+            ((hidden > 1 && (least >= SURELY_HIDDEN || least == most)) ||
+             (!causal && hidden == future &&
+              count_above(n, a, lda, causal, -least, row, column) == future))) {
+            count_above(n, a, lda, causal, -least, row, column);
+            return true;
+        }
+        visible += o->count;
+        hidden -= o->count;
+        others = fmax(others, o->most);
+    }
+    return false;
+}
+
+bool szgi_logits_are_weights(int64_t n, const double *a, int64_t lda, bool causal) {
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < (causal ? i + 1 : n); j++) {
+            if (!(a[i * lda + j] >= 0))
+                return false;
+            sum += a[i * lda + j];
+        }
+        if (!(fabs(sum - 1) < 0x1p-6))
+            return false;
+    }
+    return n > 1;
+}
