@@ -35,7 +35,7 @@ enum {
 
 const struct argp_option shared_argp_options[] = {
     {"output", 'o', "PATH", 0,
-     "write results to PATH: a folder (DIR/, or a name without a point) gets a CSV file for each "
+     "write results to PATH: a folder (DIR/, or a name without an extension) gets a CSV file for each "
      "table and manifest.json; FILE.csv, "
      "FILE.json and FILE.npy are one file",
      100},

@@ -211,6 +211,8 @@ static szg_status add_named(szg_context *context, szgi_dump *dump, szgi_dump_rol
                             const char *path) {
     char *file;
     const char *colon = strrchr(path, ':');
+    if (!colon && szgi_path_ends(path, ".npz"))
+        return add_file(context, dump, path); /* which says what it is */
     SZG_TRY(szgi_memory_copy_text(context, path, &file));
     if (colon)
         file[colon - path] = 0;
@@ -344,6 +346,13 @@ szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const
     if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing &&
         strcmp(pairing, szgi_encoding_pairing(*out)) != 0)
         status = contradicts(context, *out, "pairing", pairing);
+    if (status == SZG_OK && pairing && !base && !szgi_encoding_gives(*out, "base") &&
+        !szgi_encoding_gives(*out, "theta"))
+        status = szgi_fail(context, SZG_EINVAL,
+                           "%s: the file's metadata has a pairing and no base, so its rotation is "
+                           "not plain RoPE's (partial, scaled, or with frequencies of its own): "
+                           "give base=, and rotary= and scaling= where the model has them",
+                           szg_encoding_spec(*out));
     if (status == SZG_OK)
         status = take_base(context, *out, &base);
     if (status == SZG_OK)

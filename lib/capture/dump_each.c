@@ -61,6 +61,10 @@ static void say_reading(const dump_job *job, const dump_group *group, const dump
     szgi_say(job->context, SZG_NOTE, "%s: read as %s%s%s",
              szgi_dump_array_text(job->dump, group->first, name), text,
              coupled ? ", coupled by " : "", coupled ? szg_encoding_spec(encoding) : "");
+    if (encoding && !coupled)
+        szgi_say(job->context, SZG_WARNING,
+                 "%s: %s is not applied: the file has the coupled side itself", name,
+                 szg_encoding_spec(encoding));
     for (int i = 0; i < group->axes && !group->named; i++)
         if (group->axis[i] == 'h' && group->size[i] > group->n)
             szgi_say(job->context, SZG_WARNING,

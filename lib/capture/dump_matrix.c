@@ -169,8 +169,8 @@ static szg_status check_mask(const cut *c, const dump_array *array, const double
 static void warn_softmax(const cut *c, const dump_array *array) {
     char text[DUMP_TEXT], place[PLACE_TEXT];
     szgi_say(c->context, SZG_WARNING,
-             "%s: %severy row has numbers from 0 on that sum to 1: they look like attention "
-             "weights, after the softmax; logits, from before it, are what is read here",
+             "%s: %severy row is not negative and sums to 1: these look like attention weights, "
+             "after the softmax; give the logits from before it",
              szgi_dump_array_text(c->dump, array, text), place_text(c, place));
 }
 

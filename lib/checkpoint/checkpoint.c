@@ -419,10 +419,13 @@ static szg_status choose_rotation(szg_context *context, const szg_checkpoint *ch
 static szg_status as_latent(szg_context *context, const szg_checkpoint *checkpoint,
                             const szg_encoding *rope, szg_encoding **out) {
     char sizes[64], *text = NULL;
-    const char *keys = strstr(szg_encoding_spec(rope), "base=");
+        const char *keys = strstr(szg_encoding_spec(rope), "base=");
+    if (!keys) /* a rotation that was read from a configuration has one */
+        return szgi_fail(context, SZG_EINTERNAL, "%s: no base in %s", checkpoint->source,
+                         szg_encoding_spec(rope));
     snprintf(sizes, sizeof sizes, "mla:content=%" PRId64 ",rope=%" PRId64, checkpoint->latent.nope,
              checkpoint->latent.rope);
-    SZG_TRY(szgi_text_append(context, &text, "%s,%s", sizes, keys ? keys : "base=10000"));
+    SZG_TRY(szgi_text_append(context, &text, "%s,%s", sizes, keys));
     szg_status status = szg_encoding_parse(context, text, out);
     szgi_memory_free(text);
     return status;

@@ -211,12 +211,17 @@ END_TEST
 START_TEST(metadata_that_contradicts) {
     static const char *const half[] = {"pairing", "half", "base", "500000"};
     static const char *const other[] = {"pairing", "rows"};
+    static const char *const partial[] = {"pairing", "half", "model", "gpt_neox"};
     static const char *const negative[] = {"base", "-3"};
     szg_encoding *encoding;
     ck_szg_fails(SZG_EINVAL, "metadata says pairing=half",
                  open_with("rope:dim=4,pairing=interleaved", half, 2, &encoding));
     ck_szg_fails(SZG_EINVAL, "metadata says base=500000",
                  open_with("rope:dim=4,base=10000", half, 2, &encoding));
+    ck_szg_fails(SZG_EINVAL, "give base=", open_with("rope:dim=4", partial, 2, &encoding));
+    ck_szg_ok(open_with("rope:dim=4,rotary=2,base=10000", partial, 2, &encoding));
+    ck_assert_str_eq(szg_encoding_spec(encoding), "rope:dim=4,rotary=2,base=10000,pairing=half");
+    szg_encoding_close(&encoding);
     ck_szg_fails(SZG_EDATA, "neither half nor interleaved",
                  open_with("rope:dim=4", other, 1, &encoding));
     ck_szg_fails(SZG_EDATA, "is no positive number",

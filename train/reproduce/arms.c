@@ -1,4 +1,4 @@
-/* What one run says about its heads: the deposit beside what chance gives, how fast it learned, and
+/* What one run says about its heads: the deposit beside two references, how fast it learned, and
  * whether early gradients foretell the drops. */
 #include <math.h>
 #include <stdio.h>

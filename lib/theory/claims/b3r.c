@@ -19,7 +19,7 @@ const szgi_claim szgi_claim_b3r = {
                    "RoPE does not widen the range of logits whose content is symmetric and "
                    "positive semidefinite",
                .true_statement = "it can: `q_j = k_j = R_{-j} u` become the multiple "
-                                 "`norm(u)^2 J` of the all-ones matrix. It cannot if all "
+                                 "`s norm(u)^2 J` of the all-ones matrix, with the scale `s`. It cannot if all "
                                  "frequencies share one Hermitian content (B3c)",
                .source = "contraction, as the paper predicts it for RoPE"},
     .check = check,

@@ -128,8 +128,8 @@ def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalu
 
         szego.logits(q, k, "rope:dim=64,pairing=half")        # q, k of a Hugging Face model, before the rotation
 
-    q, k: real, shape (n, d), or (heads, n, d), of which `head` is taken: several heads have no answer without it. It
-    is the encoding's head too (slopes, tables), but where the encoding treats all heads alike.
+    q, k: real, shape (n, d), or (heads, n, d), of which `head` is taken: with several heads it is required. It
+    is the encoding's head too (slopes, tables), unless the encoding treats all heads alike.
     spec: a rotary one names its pairing, which q and k do not tell: "half" of Llama-style models of Hugging Face,
     "interleaved" of the original RoPE, GPT-J and Cohere. szego.rope(like=model.config) has the model's own.
     part: "coupled" (everything) or "content" (without position, rotation and bias). causal: zeros above the diagonal. unscaled: without the factor
@@ -384,7 +384,10 @@ class Queries:
         self.head = None if head is None else _integer(head, "head", 0)
         q, k = _array(q, "q", (2, 3)), _array(k, "k", (2, 3))
         if q.shape != k.shape:
-            raise ArgumentError(f"q has shape {q.shape}, k {k.shape}", "SZG_EINVAL")
+            grouped = q.ndim == k.ndim == 3 and len(k) and len(q) % len(k) == 0 and q.shape[1:] == k.shape[1:]
+            hint = (f": {len(q) // len(k)} query heads share a key head: pass k.repeat({len(q) // len(k)}, axis=0)"
+                    if grouped else ": both need one shape")
+            raise ArgumentError(f"q has shape {q.shape}, k {k.shape}{hint}", "SZG_EINVAL")
         for name, array in (("q", q), ("k", k)):
             if array.dtype != np.float64:
                 raise ArgumentError(f"{name}: {array.dtype}; queries and keys are real", "SZG_EINVAL")

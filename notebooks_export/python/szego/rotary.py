@@ -6,7 +6,7 @@ from typing import Optional
 from . import encodings, native
 from .arguments import integer, text, unknown_keyword, words
 from .encodings import Encoding
-from .errors import ArgumentError
+from .errors import ArgumentError, LibraryError
 
 
 def rope(*, like=None, layer: Optional[int] = None, **keys) -> Encoding:
@@ -47,7 +47,10 @@ def rope(*, like=None, layer: Optional[int] = None, **keys) -> Encoding:
             return text(native.library().szg_encoding_spec(opened))
     try:
         return Encoding(native.run(work))
-    except ArgumentError as error:
+    except LibraryError as error:
+        if ": --set " in str(error):  # the program's way to give a key
+            raise type(error)(f"{str(error).split(': --set ')[0]}: add them to the configuration",
+                              error.status) from None
         if "model_type" not in str(error) or "not known" not in str(error):
             raise
         raise ArgumentError(f"{error}: give the keys, such as szego.rope(dim=64, base=10000, pairing=\"half\")",

@@ -1,5 +1,5 @@
 /* The hypotheses that a preset names: differences seed by seed, their mean and its
- * interval, and what is decided; and the deposit index of every arm beside what chance gives. */
+ * interval, and what is decided; and the deposit index of every arm beside two references. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
