@@ -24,7 +24,8 @@ PATCHES = sorted(FOLDER.glob("*.patch"))
 EPS = 2.0**-52
 # The tests that look at what the patches add, besides those that the patches bring.
 ROOM_TESTS = ["encoding records", "encoding spec", "theory claims"]
-TARGETS = ["analysis/szego", "tests/test_checkpoint", "tests/test_encoding", "tests/test_network", "tests/test_theory"]
+TARGETS = ["analysis/szego", "tests/test_checkpoint", "tests/test_encoding", "tests/test_network", "tests/test_theory",
+           "tests/support/with_core"]
 
 
 class Failure(Exception):

@@ -177,8 +177,13 @@ static bool has_bytes(const char *path) {
 }
 
 /* Columns of logs that earlier versions did not write. */
-static const char *const later_columns[] = {
-    "toeplitzness_sampled_content", "toeplitzness_sampled_coupled", "zeros", "grad_norm_qk", "pairing", NULL};
+static const char *const later_columns[] = {"toeplitzness_sampled_content",
+                                            "toeplitzness_sampled_coupled",
+                                            "zeros",
+                                            "grad_norm_qk",
+                                            "pairing",
+                                            "margin_error",
+                                            NULL};
 
 static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
                                int64_t count, szg_table **out) {
