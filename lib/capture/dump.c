@@ -220,8 +220,10 @@ static szg_status add_named(szg_context *context, szgi_dump *dump, szgi_dump_rol
     dump_array *array;
     szg_status status = SZG_OK;
     if (!colon)
-        status =
-            szgi_fail(context, SZG_EINVAL, "%s: which tensor? give FILE.safetensors:NAME", path);
+        status = szgi_path_ends(path, ".npz")
+                     ? add_file(context, dump, path) /* says how to convert it */
+                     : szgi_fail(context, SZG_EINVAL,
+                                 "%s: which tensor? give FILE.safetensors:NAME", path);
     else if (szgi_path_ends(file, ".npy"))
         status = szgi_fail(context, SZG_EINVAL,
                            "%s: %s holds one array without a name: leave :%.120s out", path, file,
@@ -260,31 +262,35 @@ static bool has_sides(const szgi_dump *dump, int64_t file) {
     return false;
 }
 
+/* What a file's metadata says; NULL: nothing. */
+typedef struct said_text {
+    const char *value, *path;
+} said_text;
+
 /* What the files' metadata says under a key, which is at `offset` of a dump_file; NULL in *out
  * where none says anything. Where the SPEC leaves the key to them, every file must say it. */
 static szg_status agreed(szg_context *context, const szgi_dump *dump, const char *key,
-                         size_t offset, bool in_spec, const char **out) {
-    const dump_file *from = NULL, *mute = NULL;
-    *out = NULL;
+                         size_t offset, bool in_spec, said_text *out) {
+    const dump_file *mute = NULL;
+    *out = (said_text){0};
     for (int64_t i = 0; i < dump->files; i++) {
         const dump_file *file = &dump->file[i];
         const char *value = *(const char *const *)((const char *)file + offset);
         if (!has_sides(dump, i))
             continue;
-        if (*out && value && strcmp(*out, value) != 0)
+        if (out->value && value && strcmp(out->value, value) != 0)
             return szgi_fail(context, SZG_EDATA,
                              "%s: its metadata says %s=%.40s, that of %s says %.40s: read them "
                              "apart",
-                             file->path, key, value, from->path, *out);
+                             file->path, key, value, out->path, out->value);
         mute = value ? mute : file;
-        from = value ? file : from;
-        *out = value ? value : *out;
+        *out = value ? (said_text){value, file->path} : *out;
     }
-    if (*out && mute && !in_spec)
+    if (out->value && mute && !in_spec)
         return szgi_fail(context, SZG_EDATA,
                          "%s: its metadata says no %s, and that of %s says %.40s: read them apart, "
                          "or give %s= in the SPEC",
-                         mute->path, key, from->path, *out, key);
+                         mute->path, key, out->path, out->value, key);
     return SZG_OK;
 }
 
@@ -305,33 +311,34 @@ static szg_status complete_spec(szg_context *context, const szg_encoding *encodi
 }
 
 static szg_status contradicts(szg_context *context, const szg_encoding *encoding, const char *key,
-                              const char *said) {
+                              said_text said) {
     return szgi_fail(context, SZG_EINVAL,
-                     "%s: the file's metadata says %s=%.40s: leave the key out, or give a file "
-                     "without it",
-                     szg_encoding_spec(encoding), key, said);
+                     "%s: its metadata says %s=%.40s, and the SPEC is %s: leave the key out, or "
+                     "give a file without it",
+                     said.path, key, said.value, szg_encoding_spec(encoding));
 }
 
-/* Where the SPEC says nothing of the frequencies, the files' base counts; else *base becomes NULL.
+/* Where the SPEC says nothing of the frequencies, the files' base counts; else *base has none.
  */
-static szg_status take_base(szg_context *context, const szg_encoding *encoding, const char **base) {
+static szg_status take_base(szg_context *context, const szg_encoding *encoding, said_text *base) {
     char *end;
-    double said = *base ? strtod(*base, &end) : 0;
-    if (!*base)
+    double said = base->value ? strtod(base->value, &end) : 0;
+    if (!base->value)
         return SZG_OK;
     if (*end || !(said > 0 && said < INFINITY))
-        return szgi_fail(context, SZG_EDATA, "metadata: base '%.40s' is no positive number", *base);
+        return szgi_fail(context, SZG_EDATA, "%s: metadata: base '%.40s' is no positive number",
+                         base->path, base->value);
     bool given = szgi_encoding_gives(encoding, "base"), same = szgi_encoding_base(encoding) == said;
     if (given && !same)
         return contradicts(context, encoding, "base", *base);
     if (same || szgi_encoding_gives(encoding, "theta"))
-        *base = NULL;
+        base->value = NULL;
     return SZG_OK;
 }
 
 szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const char *spec,
                               szg_encoding **out) {
-    const char *pairing = NULL, *base = NULL;
+    said_text pairing = {0}, base = {0};
     char *whole = NULL;
     SZG_TRY(szg_encoding_parse(context, spec, out));
     szgi_pairing_said said = szgi_encoding_pairing_said(*out);
@@ -343,21 +350,21 @@ szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const
         status =
             agreed(context, dump, "base", offsetof(dump_file, base),
                    szgi_encoding_gives(*out, "base") || szgi_encoding_gives(*out, "theta"), &base);
-    if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing &&
-        strcmp(pairing, szgi_encoding_pairing(*out)) != 0)
+    if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing.value &&
+        strcmp(pairing.value, szgi_encoding_pairing(*out)) != 0)
         status = contradicts(context, *out, "pairing", pairing);
-    if (status == SZG_OK && pairing && !base && !szgi_encoding_gives(*out, "base") &&
+    if (status == SZG_OK && pairing.value && !base.value && !szgi_encoding_gives(*out, "base") &&
         !szgi_encoding_gives(*out, "theta"))
         status = szgi_fail(context, SZG_EINVAL,
-                           "%s: the file's metadata has a pairing and no base, so its rotation is "
+                           "%s: its metadata has a pairing and no base, so its rotation is "
                            "not plain RoPE's (partial, scaled, or with frequencies of its own): "
                            "give base=, and rotary= and scaling= where the model has them",
-                           szg_encoding_spec(*out));
+                           pairing.path);
     if (status == SZG_OK)
         status = take_base(context, *out, &base);
     if (status == SZG_OK)
-        status =
-            complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing, base, &whole);
+        status = complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing.value,
+                               base.value, &whole);
     szg_encoding_close(out);
     if (status == SZG_OK)
         status = szg_encoding_parse(context, whole, out);

@@ -226,19 +226,28 @@ static szg_status refuse_adapter(szg_context *context, const char *path) {
     return status;
 }
 
-/* A dump for `szego logits` has no weights: each tensor is named for what it holds. */
+/* A dump for `szego logits` has no weights: each tensor is named for what it holds, or none is 2-D,
+ * as weights are. */
 static szg_status refuse_dump(szg_context *context, const szg_checkpoint *checkpoint,
                               const char *path) {
-    static const char *const words[] = {"content",   "coupled",      "logits",    "q",
-                                        "k",         "lengths",      "q_coupled", "k_coupled",
-                                        "grad_norm", "grad_norm_qk", "sink_logit"};
-    int64_t count = szgi_safetensors_count(checkpoint->tensors), named = 0;
+    static const char *const words[] = {"content",   "coupled",      "logits",     "q",
+                                        "k",         "lengths",      "q_coupled",  "k_coupled",
+                                        "grad_norm", "grad_norm_qk", "sink_logit", "v"};
+    int64_t count = szgi_safetensors_count(checkpoint->tensors), named = 0, flat = 0;
     for (int64_t i = 0; i < count; i++) {
-        const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
+        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
+        const char *name = tensor->name;
         const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             named += strcmp(last, words[w]) == 0;
+        flat += tensor->dims == 2;
     }
+    if (count > 0 && flat == 0 && named < count)
+        return szgi_fail(
+            context, SZG_EDATA,
+            "%s: there is no config.json, and no tensor has the two axes of a weight: if "
+            "these are logits, or queries and keys, `szego logits` reads them",
+            path);
     if (count == 0 || named < count)
         return SZG_OK;
     return szgi_fail(context, SZG_EDATA,

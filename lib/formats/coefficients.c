@@ -269,7 +269,7 @@ static szg_status is_npy(szg_context *context, const char *path, bool *out) {
     szgi_source *source;
     SZG_TRY(szgi_source_open(context, path, &source));
     szg_status status = SZG_OK;
-    *out = szgi_path_ends(path, ".npy");
+    *out = szgi_path_ends(path, ".npy") || szgi_path_ends(path, ".npz"); /* refused there */
     if (!*out && szgi_source_size(source) >= (int64_t)sizeof first) {
         status = szgi_source_read(context, source, 0, sizeof first, first);
         *out = status == SZG_OK && memcmp(first, SZGI_NPY_MAGIC, sizeof first) == 0;

@@ -167,6 +167,11 @@ static szg_status read_dictionary(cursor *c, szgi_npy *npy) {
 /* Where the header's text lies, by the file's first bytes, START of them or all. */
 static szg_status locate(szg_context *context, const szgi_npy *npy, const unsigned char *start,
                          int64_t size, int64_t *from, int64_t *to) {
+    if (size >= 4 && memcmp(start, "PK\3\4", 4) == 0)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: is not an npy file but an archive, as NumPy's npz is: save one array "
+                         "with numpy.save",
+                         npy->name);
     if (size < 10 || memcmp(start, SZGI_NPY_MAGIC, 6) != 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "

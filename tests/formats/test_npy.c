@@ -195,7 +195,7 @@ START_TEST(bad_headers_are_refused) {
         const char *words;
     } cut[] = {
         {"", 0, "is not an npy file"},
-        {"PK\3\4zipzipzip", 14, "is not an npy file"},
+        {"PK\3\4zipzipzip", 14, "numpy.save"},
         {"\x93NUMPY\1\0\xFF", 9, "is not an npy file"},
         {"\x93NUMPY\4\0\1\0 ", 11, "npy version 4.0 is unknown"},
         {"\x93NUMPY\1\0\xFF\xFF{}", 12, "the file is truncated"},
