@@ -17,10 +17,10 @@ SZGI_BEGIN_DECLS
     X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
     X(TABLE##_PROBE, "probe", SZG_TEXT, "input that the logits were captured on")
 
-/* Fills them: they are the first of the row. */
 #define SZGI_PAIRING_DOC                                                                           \
     "dimensions that rotate together: half (t, t + rotary/2) or interleaved (2t, 2t + 1)"
 
+/* Fills them: they are the first of the row. */
 void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels);
 
 /* Is something hidden in the n x n logits, row i at a + i * lda, by a mask of finite numbers? *row
