@@ -160,7 +160,8 @@ static szg_status add_row(szg_context *context, const statistics_job *job,
     szgi_logits_identify(&row, &item->from->pair.labels);
     szgi_row_text(&row, MATRIX, item->name);
     szgi_row_integer(&row, N, item->matrix->rows);
-    szgi_row_text(&row, PAIRING, item->from->pair.labels.pairing);
+    if (item->matrix != &item->from->pair.content) /* which does not rotate */
+        szgi_row_text(&row, PAIRING, item->from->pair.labels.pairing);
     szgi_row_text(&row, MASK, job->causal ? "causal" : "none");
     szgi_row_number(&row, SOFT_CAP, item->options.soft_cap > 0 ? item->options.soft_cap : NAN);
     szgi_row_text(&row, SINKS, job->sinks);
