@@ -125,6 +125,8 @@ static szg_status solve_small(szg_context *context, const batch_job *job, int64_
     szg_status status = solve_some(context, job, 0, count);
     if (!job->keep || !is_numerical(status))
         return status;
+    for (int64_t i = 0; i < 2 * count; i++)
+        szg_spectrum_close(&job->spectra[i]);
     for (int64_t i = 0; i < count; i++) {
         status = solve_some(context, job, i, 1);
         if (status != SZG_OK && !is_numerical(status))

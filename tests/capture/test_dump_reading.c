@@ -35,8 +35,10 @@ static szg_status listen(const char *path, const szgi_dump_options *options,
         status = szg_contraction_tables_open(context, false, false, tables);
     if (status == SZG_OK)
         status = szgi_dump_report(context, dump, options, &report, tables);
-    if (status != SZG_OK)
+    if (status != SZG_OK) {
         hear(NULL, SZG_WARNING, szg_context_message(context));
+        szg_contraction_tables_close(tables);
+    }
     szgi_dump_close(&dump);
     szg_context_close(&context);
     return status;
