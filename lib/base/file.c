@@ -315,6 +315,14 @@ bool szgi_path_is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+szg_status szgi_path_join(szg_context *context, const char *folder, const char *name, char **out) {
+    size_t length = strlen(folder), size = length + strlen(name) + 2;
+    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
+    snprintf(*out, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
+             name);
+    return SZG_OK;
+}
+
 szg_status szgi_folder_create(szg_context *context, const char *path) {
     char *copy;
     SZG_TRY(szgi_memory_copy_text(context, path, &copy));

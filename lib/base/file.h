@@ -43,6 +43,10 @@ const char *szgi_write_remedy(int error);
 /* Whether a path to be written names a folder: it ends in a slash, or a folder stands there. */
 bool szgi_path_is_folder(const char *path);
 
+/* FOLDER/NAME, with one slash between; free with szgi_memory_free. */
+SZG_CHECK_RESULT szg_status szgi_path_join(szg_context *context, const char *folder,
+                                           const char *name, char **out);
+
 /* Creates `path` and its missing parents as folders. SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_folder_create(szg_context *context, const char *path);
 

@@ -14,17 +14,11 @@
 static const struct {
     const char *word;
     int role;
-} words[] = {{"content", SZGI_DUMP_CONTENT},
-             {"coupled", SZGI_DUMP_COUPLED},
-             {"logits", SZGI_DUMP_COUPLED},
-             {"q", SZGI_DUMP_QUERIES},
-             {"k", SZGI_DUMP_KEYS},
-             {"q_coupled", SZGI_DUMP_COUPLED_QUERIES},
-             {"k_coupled", SZGI_DUMP_COUPLED_KEYS},
-             {"lengths", DUMP_LENGTHS},
-             {"grad_norm", DUMP_GRAD_NORM},
-             {"grad_norm_qk", DUMP_GRAD_NORM_QK},
-             {"sink_logit", DUMP_SINK_LOGIT}};
+} words[] = {
+#define DUMP_WORD(word, role) {word, role},
+#include "formats/dump_words.def"
+#undef DUMP_WORD
+};
 
 static int role_of(const char *word) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -294,22 +288,6 @@ static szg_status agreed(szg_context *context, const szgi_dump *dump, const char
     return SZG_OK;
 }
 
-/* The SPEC with what it leaves to the files; the caller frees *out. */
-static szg_status complete_spec(szg_context *context, const szg_encoding *encoding,
-                                const char *pairing, const char *base, char **out) {
-    const char *spec = szg_encoding_spec(encoding);
-    size_t size = strlen(spec) + (pairing ? strlen(pairing) : 0) + (base ? strlen(base) : 0) + 32;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
-    int used = snprintf(*out, size, "%s", spec);
-    if (pairing)
-        used += snprintf(*out + used, size - (size_t)used, "%cpairing=%s",
-                         strchr(spec, ':') ? ',' : ':', pairing);
-    if (base)
-        snprintf(*out + used, size - (size_t)used, "%cbase=%s", strchr(*out, ':') ? ',' : ':',
-                 base);
-    return SZG_OK;
-}
-
 static szg_status contradicts(szg_context *context, const szg_encoding *encoding, const char *key,
                               said_text said) {
     return szgi_fail(context, SZG_EINVAL,
@@ -318,58 +296,68 @@ static szg_status contradicts(szg_context *context, const szg_encoding *encoding
                      said.path, key, said.value, szg_encoding_spec(encoding));
 }
 
-/* Where the SPEC says nothing of the frequencies, the files' base counts; else *base has none.
- */
-static szg_status take_base(szg_context *context, const szg_encoding *encoding, said_text *base) {
+/* The base that counts where the SPEC says nothing of the frequencies; 0: the SPEC's own does. */
+static szg_status find_base(szg_context *context, const szgi_dump *dump,
+                            const szg_encoding *encoding, const said_text *pairing, double *out) {
+    bool given = szgi_encoding_gives(encoding, "base"),
+         told = given || szgi_encoding_gives(encoding, "theta");
+    said_text base;
     char *end;
-    double said = base->value ? strtod(base->value, &end) : 0;
-    if (!base->value)
+    *out = 0;
+    SZG_TRY(agreed(context, dump, "base", offsetof(dump_file, base), told, &base));
+    if (!base.value && (told || !pairing->value))
         return SZG_OK;
+    if (!base.value)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: its metadata has a pairing and no base, so its rotation is "
+                         "not plain RoPE's (partial, scaled, or with frequencies of its own): "
+                         "give base=, and rotary= and scaling= where the model has them",
+                         pairing->path);
+    double said = strtod(base.value, &end);
     if (*end || !(said > 0 && said < INFINITY))
         return szgi_fail(context, SZG_EDATA, "%s: metadata: base '%.40s' is no positive number",
-                         base->path, base->value);
-    bool given = szgi_encoding_gives(encoding, "base"), same = szgi_encoding_base(encoding) == said;
+                         base.path, base.value);
+    bool same = szgi_encoding_base(encoding) == said;
     if (given && !same)
-        return contradicts(context, encoding, "base", *base);
-    if (same || szgi_encoding_gives(encoding, "theta"))
-        base->value = NULL;
+        return contradicts(context, encoding, "base", base);
+    if (!told && !same)
+        *out = said;
+    return SZG_OK;
+}
+
+/* What the SPEC leaves to the files. */
+static szg_status find_values(szg_context *context, const szgi_dump *dump,
+                              const szg_encoding *encoding, szgi_key_value values[2],
+                              int64_t *count) {
+    bool given = szgi_encoding_gives(encoding, "pairing");
+    said_text pairing;
+    double base;
+    *count = 0;
+    SZG_TRY(agreed(context, dump, "pairing", offsetof(dump_file, pairing), given, &pairing));
+    if (given && pairing.value && strcmp(pairing.value, szgi_encoding_pairing(encoding)) != 0)
+        return contradicts(context, encoding, "pairing", pairing);
+    SZG_TRY(find_base(context, dump, encoding, &pairing, &base));
+    if (!given && pairing.value)
+        values[(*count)++] =
+            (szgi_key_value){.key = "pairing", .type = SZGI_KEY_CHOICE, .text = pairing.value};
+    if (base > 0)
+        values[(*count)++] = (szgi_key_value){.key = "base", .type = SZGI_KEY_REAL, .real = base};
     return SZG_OK;
 }
 
 szg_status szgi_dump_encoding(szg_context *context, const szgi_dump *dump, const char *spec,
                               szg_encoding **out) {
-    said_text pairing = {0}, base = {0};
-    char *whole = NULL;
+    szgi_key_value values[2];
+    int64_t count;
     SZG_TRY(szg_encoding_parse(context, spec, out));
-    szgi_pairing_said said = szgi_encoding_pairing_said(*out);
-    if (said == SZGI_PAIRING_NONE)
+    if (!szgi_encoding_pairing(*out))
         return SZG_OK;
-    szg_status status = agreed(context, dump, "pairing", offsetof(dump_file, pairing),
-                               said == SZGI_PAIRING_SAID, &pairing);
-    if (status == SZG_OK)
-        status =
-            agreed(context, dump, "base", offsetof(dump_file, base),
-                   szgi_encoding_gives(*out, "base") || szgi_encoding_gives(*out, "theta"), &base);
-    if (status == SZG_OK && said == SZGI_PAIRING_SAID && pairing.value &&
-        strcmp(pairing.value, szgi_encoding_pairing(*out)) != 0)
-        status = contradicts(context, *out, "pairing", pairing);
-    if (status == SZG_OK && pairing.value && !base.value && !szgi_encoding_gives(*out, "base") &&
-        !szgi_encoding_gives(*out, "theta"))
-        status = szgi_fail(context, SZG_EINVAL,
-                           "%s: its metadata has a pairing and no base, so its rotation is "
-                           "not plain RoPE's (partial, scaled, or with frequencies of its own): "
-                           "give base=, and rotary= and scaling= where the model has them",
-                           pairing.path);
-    if (status == SZG_OK)
-        status = take_base(context, *out, &base);
-    if (status == SZG_OK)
-        status = complete_spec(context, *out, said == SZGI_PAIRING_SAID ? NULL : pairing.value,
-                               base.value, &whole);
+    szg_status status = find_values(context, dump, *out, values, &count);
+    if (status == SZG_OK && count == 0)
+        return SZG_OK;
     szg_encoding_close(out);
-    if (status == SZG_OK)
-        status = szg_encoding_parse(context, whole, out);
-    szgi_memory_free(whole);
-    return status;
+    return status == SZG_OK ? szgi_encoding_open_completed(context, spec, values, count, out)
+                            : status;
 }
 
 /* ---- Arrays ---- */

@@ -230,9 +230,12 @@ static szg_status refuse_adapter(szg_context *context, const char *path) {
  * as weights are. */
 static szg_status refuse_dump(szg_context *context, const szg_checkpoint *checkpoint,
                               const char *path) {
-    static const char *const words[] = {"content",   "coupled",      "logits",     "q",
-                                        "k",         "lengths",      "q_coupled",  "k_coupled",
-                                        "grad_norm", "grad_norm_qk", "sink_logit", "v"};
+#define DUMP_WORD(word, role) word,
+    static const char *const words[] = {
+#include "formats/dump_words.def"
+        "v", /* which a program may dump beside q and k */
+    };
+#undef DUMP_WORD
     int64_t count = szgi_safetensors_count(checkpoint->tensors), named = 0, flat = 0;
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
@@ -428,7 +431,7 @@ static szg_status choose_rotation(szg_context *context, const szg_checkpoint *ch
 static szg_status as_latent(szg_context *context, const szg_checkpoint *checkpoint,
                             const szg_encoding *rope, szg_encoding **out) {
     char sizes[64], *text = NULL;
-        const char *keys = strstr(szg_encoding_spec(rope), "base=");
+    const char *keys = strstr(szg_encoding_spec(rope), "base=");
     if (!keys) /* a rotation that was read from a configuration has one */
         return szgi_fail(context, SZG_EINTERNAL, "%s: no base in %s", checkpoint->source,
                          szg_encoding_spec(rope));

@@ -9,21 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "formats/json.h"
 
-/* FOLDER/NAME. */
-static szg_status join(szg_context *context, const char *folder, const char *name, char **out) {
-    size_t size = strlen(folder) + strlen(name) + sizeof "/";
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
-    snprintf(*out, size, "%s%s%s", folder, szgi_text_ends(folder, "/") ? "" : "/", name);
-    return SZG_OK;
-}
-
 static szg_status has_entry(szg_context *context, const char *folder, const char *name, bool *out) {
     char *path;
-    SZG_TRY(join(context, folder, name, &path));
+    SZG_TRY(szgi_path_join(context, folder, name, &path));
     *out = access(path, F_OK) == 0;
     szgi_memory_free(path);
     return SZG_OK;
@@ -61,7 +54,7 @@ static szg_status find_snapshot(szg_context *context, const char *path, const ch
     int count = scandir(snapshots, &entry, is_seen, alphasort);
     szg_status status = SZG_OK;
     if (count == 1)
-        status = join(context, snapshots, entry[0]->d_name, out);
+        status = szgi_path_join(context, snapshots, entry[0]->d_name, out);
     else if (count > 1)
         status = szgi_fail(context, SZG_EDATA,
                            "%s: is a model in the Hugging Face hub's cache, with %d snapshots, %s "
@@ -102,7 +95,7 @@ static szg_status find_module(szg_context *context, const char *path, const char
             continue;
         if (!*inner)
             break;
-        status = join(context, path, inner, out);
+        status = szgi_path_join(context, path, inner, out);
         if (status == SZG_OK)
             szgi_say(context, SZG_NOTE,
                      "%s: is a folder of sentence-transformers: its module %s is read", path,
@@ -160,7 +153,7 @@ static szg_status find_in_folder(szg_context *context, const char *path, char **
         SZG_TRY(refuse_store(context, path));
         return refuse_cache(context, path);
     }
-    SZG_TRY(join(context, path, snapshots ? "snapshots" : "modules.json", &inner));
+    SZG_TRY(szgi_path_join(context, path, snapshots ? "snapshots" : "modules.json", &inner));
     szg_status status = snapshots ? find_snapshot(context, path, inner, out)
                                   : find_module(context, path, inner, out);
     szgi_memory_free(inner);

@@ -80,13 +80,11 @@ bool szgi_logits_hidden(int64_t n, const double *a, int64_t lda, bool causal, in
         double least = o->least;
         if (o->count == 0)
             continue;
-        if (visible > 0 && least >= LEAST_HIDDEN && least >= FACTOR * others &&
-            ((hidden > 1 && (least >= SURELY_HIDDEN || least == most)) ||
-             (!causal && hidden == future &&
-              count_above(n, a, lda, causal, -least, row, column) == future))) {
-            count_above(n, a, lda, causal, -least, row, column);
+        bool apart = visible > 0 && least >= LEAST_HIDDEN && least >= FACTOR * others;
+        bool sure = hidden > 1 && (least >= SURELY_HIDDEN || least == most);
+        if (apart && (sure || (!causal && hidden == future)) &&
+            (count_above(n, a, lda, causal, -least, row, column) == future || sure))
             return true;
-        }
         visible += o->count;
         hidden -= o->count;
         others = fmax(others, o->most);

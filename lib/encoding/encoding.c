@@ -49,6 +49,19 @@ szg_status szgi_encoding_open(szg_context *context, const char *name, const szgi
     return szgi_encoding_take_spec(context, spec, out);
 }
 
+szg_status szgi_encoding_open_completed(szg_context *context, const char *spec,
+                                        const szgi_key_value *values, int64_t count,
+                                        szg_encoding **out) {
+    szgi_spec *parsed;
+    *out = NULL;
+    SZG_TRY(szgi_encoding_spec_parse(context, spec, &parsed));
+    szg_status status = szgi_spec_add(context, parsed, values, count);
+    if (status == SZG_OK)
+        return szgi_encoding_take_spec(context, parsed, out);
+    szgi_spec_close(&parsed);
+    return status;
+}
+
 void szg_encoding_close(szg_encoding **encoding) {
     if (!encoding || !*encoding)
         return;
@@ -102,12 +115,6 @@ double szgi_encoding_base(const szg_encoding *encoding) {
     return encoding->attaches & SZGI_ATTACH_ROTARY ? szgi_spec_real(encoding->spec, "base") : NAN;
 }
 
-szgi_pairing_said szgi_encoding_pairing_said(const szg_encoding *encoding) {
-    if (!(encoding->attaches & SZGI_ATTACH_ROTARY))
-        return SZGI_PAIRING_NONE;
-    return szgi_spec_given(encoding->spec, "pairing") ? SZGI_PAIRING_SAID : SZGI_PAIRING_UNSAID;
-}
-
 const char *szgi_encoding_pairing(const szg_encoding *encoding) {
     if (!(encoding->attaches & SZGI_ATTACH_ROTARY))
         return NULL;
@@ -115,7 +122,7 @@ const char *szgi_encoding_pairing(const szg_encoding *encoding) {
 }
 
 szg_status szgi_encoding_need_pairing(szg_context *context, const szg_encoding *encoding) {
-    if (szgi_encoding_pairing_said(encoding) != SZGI_PAIRING_UNSAID)
+    if (!szgi_encoding_pairing(encoding) || szgi_encoding_gives(encoding, "pairing"))
         return SZG_OK;
     return szgi_fail(context, SZG_EINVAL,
                      "%s: queries and keys do not show which dimensions rotate together: add "

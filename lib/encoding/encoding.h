@@ -47,6 +47,11 @@ SZG_CHECK_RESULT szg_status szgi_encoding_open(szg_context *context, const char 
                                                const szgi_key_value *values, int64_t count,
                                                szg_encoding **out);
 
+/* Opens the encoding of a SPEC with values for keys that it leaves out. Errors of both. */
+SZG_CHECK_RESULT szg_status szgi_encoding_open_completed(szg_context *context, const char *spec,
+                                                         const szgi_key_value *values,
+                                                         int64_t count, szg_encoding **out);
+
 /* Dimension of the vectors the encoding acts on (input rows, or query and key of a head); 0 where
  * any will do (nope and biases). For mla: content plus rotary dimensions. */
 int64_t szgi_encoding_dimension(const szg_encoding *encoding);
@@ -86,15 +91,6 @@ typedef struct szgi_rotary {
 /* SZG_EDOMAIN: the encoding does not rotate. A head outside `rotate=` has pairs = 0. */
 SZG_CHECK_RESULT szg_status szgi_encoding_rotary(szg_context *context, const szg_encoding *encoding,
                                                  int64_t head, szgi_rotary *out);
-
-/* What a SPEC says of the pairing, of queries and keys that come from outside and do not tell it.
- * SZGI_PAIRING_UNSAID: the encoding rotates and its SPEC leaves the key out. */
-typedef enum szgi_pairing_said {
-    SZGI_PAIRING_NONE, /* nothing rotates */
-    SZGI_PAIRING_UNSAID,
-    SZGI_PAIRING_SAID
-} szgi_pairing_said;
-szgi_pairing_said szgi_encoding_pairing_said(const szg_encoding *encoding);
 
 /* Does the SPEC give this key? No, where the encoding has none of that name. */
 bool szgi_encoding_gives(const szg_encoding *encoding, const char *key);

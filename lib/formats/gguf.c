@@ -1,4 +1,5 @@
 /* GGUF models: one file, or the parts of one. */
+#include "base/file.h"
 #include "gguf_private.h"
 
 #include <dirent.h>
@@ -233,11 +234,7 @@ static szg_status choose(szg_context *context, const char *folder, struct dirent
             return szgi_fail(context, SZG_EDATA,
                              "%s: holds several GGUF models, %s and %s: name the file", folder,
                              SHOWN(entry[0]->d_name), SHOWN(entry[i]->d_name));
-    size_t size = strlen(folder) + strlen(entry[0]->d_name) + sizeof "/";
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
-    snprintf(*out, size, "%s%s%s", folder, szgi_text_ends(folder, "/") ? "" : "/",
-             entry[0]->d_name);
-    return SZG_OK;
+    return szgi_path_join(context, folder, entry[0]->d_name, out);
 }
 
 static szg_status find_in_folder(szg_context *context, const char *folder, char **out) {

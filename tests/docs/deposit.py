@@ -14,6 +14,8 @@ try:
 except ImportError as missing:
     sys.exit(print(f"1..0 # SKIP {missing}"))
 
+from findings import report
+
 SOURCE = pathlib.Path(sys.argv[1])
 RESULTS = SOURCE / "docs/reference/mechanism-results"
 
@@ -108,10 +110,7 @@ def main():
     check("uniform shares", abs(shares.mean() - 0.521) < 0.002, f"{shares.mean()}")
     says("uniform shares are named", findings, "Shares that are uniform on the simplex have a mean of 0.521")
 
-    print(f"1..{len(results)}")
-    for index, (name, good, why) in enumerate(results, 1):
-        print(f"ok {index} - {name}" if good else f"not ok {index} - {name}\n# {why}")
-    return 0 if all(good for _, good, _ in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":

@@ -126,6 +126,14 @@ def pictures(szego, source, page):
             yield name
 
 
+def report(results):
+    """TAP of (name, whether it holds, why not); the exit status."""
+    print(f"1..{len(results)}")
+    for index, (name, good, why) in enumerate(results, 1):
+        print(f"ok {index} - {name}" if good else f"not ok {index} - {name}\n# {why}")
+    return 0 if all(good for _, good, _ in results) else 1
+
+
 def main():
     szego, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     page = (source / "docs/findings.md").read_text(encoding="utf-8")
@@ -154,10 +162,7 @@ def main():
             results.append((title, not wrong and commands(section), f"no command prints {', '.join(wrong)}"))
     different = list(pictures(szego, source, page))
     results.append(("pictures are what the command draws", not different, f"{different}"))
-    print(f"1..{len(results)}")
-    for index, (name, good, why) in enumerate(results, 1):
-        print(f"ok {index} - {name}" if good else f"not ok {index} - {name}\n# {why}")
-    return 0 if all(good for _, good, _ in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,6 @@
 #include "base/text.h"
 #include "run_private.h"
 
-szg_status szgi_path_join(szg_context *context, const char *folder, const char *name, char **out) {
-    size_t length = strlen(folder), size = length + strlen(name) + 2;
-    SZG_TRY(szgi_memory_alloc(context, (int64_t)size, out));
-    snprintf(*out, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
-             name);
-    return SZG_OK;
-}
-
 static szg_status fail_errno(szg_context *context, const run_log *log, const char *what) {
     return szgi_fail(context, SZG_EIO, "%s: %s: %s", log->path, what, strerror(errno));
 }

@@ -3,6 +3,7 @@
 #define SZG_TRAIN_RUN_PRIVATE_H
 
 #include <stdio.h>
+#include "base/file.h"
 #include "base/row.h"
 #include "train/ablation/ablation.h"
 #include "train/capture/capture.h"
@@ -81,10 +82,6 @@ SZG_CHECK_RESULT szg_status szgi_log_write(szg_context *context, run_log *log, c
                                            int64_t size);
 /* Flushes to the disk. */
 SZG_CHECK_RESULT szg_status szgi_log_sync(szg_context *context, run_log *log);
-
-/* FOLDER/NAME; free with szgi_memory_free. */
-SZG_CHECK_RESULT szg_status szgi_path_join(szg_context *context, const char *folder,
-                                           const char *name, char **out);
 
 /* ---- state.c ---- */
 
