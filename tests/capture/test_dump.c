@@ -7,7 +7,7 @@ START_TEST(layout_of_a_capture) {
     static const int64_t layers[LAYERS] = {0, 2, 10}, shape[2] = {N, N};
     static const char *const metadata[] = {"source", "rope:dim=4",   "step",
                                            "50",     "content_kind", "zeroed"};
-    double *numbers = new_test_reals(50, 0, 2 * LAYERS * N * N),
+    double *numbers = new_test_logits(50, 0, 2 * LAYERS * N * N),
            norm[2 * LAYERS] = {3, 0.5, 1e-9, 2, 0.25, 0};
     float single[2 * LAYERS * N * N];
     for (int i = 0; i < 2 * LAYERS * N * N; i++)
@@ -49,7 +49,7 @@ END_TEST
 START_TEST(axes_of_an_npy_file) {
     enum { A = 2, H = 3, N = 5 };
     const int64_t shape[4] = {A, H, N, N}, lengths[A] = {3, 5};
-    double *numbers = new_test_reals(51, 0, A * H * N * N), *small = new_numbers(H * 9);
+    double *numbers = new_test_logits(51, 0, A * H * N * N), *small = new_numbers(H * 9);
     szgi_contraction_pair pairs[A * H];
     const char *path = path_of(".npy");
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 4, shape, numbers));
@@ -89,7 +89,7 @@ END_TEST
 /* With the file under a mapping, the cut one ended the program by a signal. */
 START_TEST(an_npy_file_that_changes_meanwhile) {
     const int64_t shape[3] = {2, 30, 30}; /* a matrix of 7200 bytes lies beyond the first page */
-    double *numbers = new_test_reals(51, 0, 2 * 30 * 30);
+    double *numbers = new_test_logits(51, 0, 2 * 30 * 30);
     const char *path = path_of(".npy");
     szg_contraction_tables tables;
     ck_szg_ok(szgi_npy_write_real(test_context(), path, 3, shape, numbers));
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(axes_by_name) {
     enum { A = 2, B = 3, N = 2 };
     static const int64_t shape[4] = {A, B, N, N};
-    double *l = new_test_reals(59, 0, A * B * N * N);
+    double *l = new_test_logits(59, 0, A * B * N * N);
     static const struct {
         const char *name, *columns[2]; /* what the axes fill, the last one last */
         int dims;
@@ -194,7 +194,7 @@ START_TEST(lengths_in_the_file) {
     enum { B = 2, N = 4 };
     const int64_t shape[3] = {B, N, N}, count[1] = {B};
     const int16_t lengths[B] = {4, 2};
-    double *l = new_test_reals(55, 0, B * N * N);
+    double *l = new_test_logits(55, 0, B * N * N);
     szgi_tensor tensors[] = {tensor("heads.1.coupled", 3, shape, l),
                              tensor("heads.1.lengths", 1, count, lengths)};
     /* The writer has real types only: F16 has an integer's width, and its name is then changed. */
@@ -271,7 +271,7 @@ END_TEST
 START_TEST(arrays_by_role) {
     enum { N = 3 };
     const int64_t square[2] = {N, N};
-    double *x = new_test_reals(57, 0, 2 * N * N);
+    double *x = new_test_logits(57, 0, 2 * N * N);
     const szgi_tensor other = tensor("scores", 2, square, x + N * N);
     const char *npy = path_of(".npy"), *set = path_of(".safetensors");
     char scores[100], none[100], named[100];
@@ -321,7 +321,7 @@ static szg_status report_and_close(const char *path, const szgi_dump_options *op
 START_TEST(allocation_failures) {
     enum { N = 4 };
     const int64_t square[2] = {N, N};
-    double *x = new_test_reals(58, 0, N * N);
+    double *x = new_test_logits(58, 0, N * N);
     const szgi_tensor tensors[] = {tensor("a.q", 2, square, x), tensor("a.k", 2, square, x),
                                    tensor("b.content", 2, square, x),
                                    tensor("b.coupled", 2, square, x)};

@@ -74,7 +74,7 @@ END_TEST
 START_TEST(both_given) {
     enum { N = 7, D = 3 };
     const int64_t shape[2] = {N, D}, square[2] = {N, N};
-    double *x = new_test_reals(53, 0, 4 * N * D), *l = new_test_reals(53, 1, N * N);
+    double *x = new_test_reals(53, 0, 4 * N * D), *l = new_test_logits(53, 1, N * N);
     double *content = new_numbers(N * N), *coupled = new_numbers(N * N);
     for (int i = 0; i < N * N; i++)
         for (int c = 0; c < D; c++) {
@@ -127,7 +127,7 @@ END_TEST
 START_TEST(causal) {
     enum { N = 5 };
     const int64_t square[2] = {N, N};
-    double *l = new_test_reals(54, 0, N * N), *zeros = new_numbers(N * N);
+    double *l = new_test_logits(54, 0, N * N), *zeros = new_numbers(N * N);
     for (int i = 0; i < N * N; i++)
         if (i % N > i / N)
             l[i] = -INFINITY;
