@@ -104,11 +104,15 @@ static void release(command_call *call) {
 /* ---- The list ---- */
 
 #define ITEMS(X)                                                                                   \
-    X(ITEMS_ITEM, "item", SZG_TEXT, "name on the command line")                                    \
-    X(ITEMS_LIMIT_S, "limit_s", SZG_REAL, "seconds that it may take")                              \
-    X(ITEMS_SUMMARY, "summary", SZG_TEXT, "what it times")                                         \
-    X(ITEMS_NOTE, "note", SZG_TEXT, "remarks")
-SZGI_SCHEMA(columns, ITEMS);
+    X(ITEMS_ITEM, "item", SZG_TEXT, "", "item", "name on the command line")                        \
+    X(ITEMS_LIMIT_S, "limit_s", SZG_REAL, "s", "limit", "seconds that it may take")                \
+    X(ITEMS_SUMMARY, "summary", SZG_TEXT, "", "summary", "what it times")                          \
+    X(ITEMS_NOTE, "note", SZG_TEXT, "", "note", "remarks")
+#define ITEMS_SCREEN                                                                               \
+    SZGI_SHOW(1, item)                                                                             \
+    SZGI_SHOW(1, limit_s)                                                                          \
+    SZGI_SHOW_PROSE(1, summary)
+SZGI_SCHEMA(columns, "items", ITEMS, ITEMS_SCREEN);
 
 static szg_status fill_list(szg_context *context, szg_table *table) {
     for (const bench_item *item = bench_items; item->name; item++) {
@@ -123,7 +127,7 @@ static szg_status fill_list(szg_context *context, szg_table *table) {
 
 static szg_status list_items(command_call *call) {
     szg_table *table;
-    SZG_TRY(szg_table_open(call->context, "items", columns, columns_count, &table));
+    SZG_TRY(szgi_schema_open(call->context, &columns_schema, &table));
     szg_status status = fill_list(call->context, table);
     if (status == SZG_OK)
         status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);

@@ -13,10 +13,13 @@
 #include "command.h"
 
 #define INFO(X)                                                                                    \
-    X(INFO_KEY, "key", SZG_TEXT, "what")                                                           \
-    X(INFO_VALUE, "value", SZG_TEXT, "its value")                                                  \
-    X(INFO_NOTE, "note", SZG_TEXT, "a remark")
-SZGI_SCHEMA(columns, INFO);
+    X(INFO_KEY, "key", SZG_TEXT, "", "key", "what")                                                \
+    X(INFO_VALUE, "value", SZG_TEXT, "", "value", "its value")                                     \
+    X(INFO_NOTE, "note", SZG_TEXT, "", "note", "a remark")
+#define INFO_SCREEN                                                                                \
+    SZGI_SHOW(1, key)                                                                              \
+    SZGI_SHOW_PROSE(1, value)
+SZGI_SCHEMA(columns, "info", INFO, INFO_SCREEN);
 
 /* `note`: NULL, or a remark. */
 static szg_status add_noted(szg_context *context, szg_table *table, const char *key,
@@ -95,7 +98,7 @@ static szg_status fill(command_call *call, szg_table *table) {
 
 static szg_status run(command_call *call) {
     szg_table *table = NULL;
-    SZG_TRY(szg_table_open(call->context, "info", columns, columns_count, &table));
+    SZG_TRY(szgi_schema_open(call->context, &columns_schema, &table));
     szg_status status = fill(call, table);
     if (status == SZG_OK)
         status = output_tables(call, 1, (szg_table * *[]){&table}, NULL);

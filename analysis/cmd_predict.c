@@ -48,15 +48,24 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 }
 
 #define PREDICT(X)                                                                                 \
-    X(PREDICT_CHECKPOINT, "checkpoint", SZG_TEXT, "file of the weights")                           \
-    X(PREDICT_DATA, "data", SZG_TEXT, "file of the examples")                                      \
-    X(PREDICT_EXAMPLES, "examples", SZG_INTEGER, "examples of the file")                           \
-    X(PREDICT_COUNTED, "counted", SZG_INTEGER, "examples whose label is not ignored")              \
-    X(PREDICT_CLASSES, "classes", SZG_INTEGER, "width of the output")                              \
-    X(PREDICT_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                  \
-    X(PREDICT_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                        \
-    X(PREDICT_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, PREDICT);
+    X(PREDICT_CHECKPOINT, "checkpoint", SZG_TEXT, "", "checkpoint", "file of the weights")         \
+    X(PREDICT_DATA, "data", SZG_TEXT, "", "data", "file of the examples")                          \
+    X(PREDICT_EXAMPLES, "examples", SZG_INTEGER, "1", "examples", "examples of the file")          \
+    X(PREDICT_COUNTED, "counted", SZG_INTEGER, "1", "examples counted",                            \
+      "examples whose label is not ignored")                                                       \
+    X(PREDICT_CLASSES, "classes", SZG_INTEGER, "1", "classes", "width of the output")              \
+    X(PREDICT_LOSS, "loss", SZG_REAL, "nats", "cross-entropy", "mean cross-entropy, nats")         \
+    X(PREDICT_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "share of right predictions")       \
+    X(PREDICT_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define PREDICT_SCREEN                                                                             \
+    SZGI_SHOW(1, checkpoint)                                                                       \
+    SZGI_SHOW(1, loss)                                                                             \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW(1, counted)                                                                          \
+    SZGI_SHOW(2, examples)                                                                         \
+    SZGI_SHOW(2, classes)                                                                          \
+    SZGI_SHOW(3, data)
+SZGI_SCHEMA(columns, "predict", PREDICT, PREDICT_SCREEN);
 
 static szg_status fill(command_call *call, const szg_model *model, const szg_examples *examples,
                        const szgi_tally *tally, szg_table *table) {
@@ -105,7 +114,7 @@ static szg_status evaluate(command_call *call, szg_model *model, const szg_examp
                          "%s: the loss is not finite: the weights make activations overflow, so "
                          "that no prediction means anything; take an earlier checkpoint",
                          own->checkpoint);
-    SZG_TRY(szg_table_open(call->context, "predict", columns, columns_count, &table));
+    SZG_TRY(szgi_schema_open(call->context, &columns_schema, &table));
     szg_status status = fill(call, model, examples, &tally, table);
     if (status == SZG_OK && logits)
         status = write_logits(call, examples->count, szgi_model_classes(model), logits);

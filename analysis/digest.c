@@ -8,21 +8,43 @@
 #include "base/row.h"
 
 #define LAYERS(X)                                                                                  \
-    X(LAYERS_SOURCE, "source", SZG_TEXT, "the checkpoint")                                         \
-    X(LAYERS_STACK, "stack", SZG_TEXT, "of an encoder-decoder; empty where a model has one")       \
-    X(LAYERS_LAYER, "layer", SZG_INTEGER, "from 0")                                                \
-    X(LAYERS_MATRIX, "matrix", SZG_TEXT, "which matrix of a head")                                 \
-    X(LAYERS_HEADS, "heads", SZG_INTEGER, "heads that the layer has of it")                        \
-    X(LAYERS_SIGMA_MAX, "sigma_max_least", SZG_REAL, "least of its heads")                         \
-    X(LAYERS_SIGMA_MAX_GREATEST, "sigma_max_greatest", SZG_REAL, "greatest of its heads")          \
-    X(LAYERS_SIGMA_MAX_HEAD, "sigma_max_head", SZG_INTEGER, "head of the greatest")                \
-    X(LAYERS_STABLE_RANK, "stable_rank_least", SZG_REAL, "least of its heads")                     \
-    X(LAYERS_STABLE_RANK_GREATEST, "stable_rank_greatest", SZG_REAL, "greatest of its heads")      \
-    X(LAYERS_STABLE_RANK_HEAD, "stable_rank_head", SZG_INTEGER, "head of the greatest")            \
-    X(LAYERS_TOEPLITZNESS, "toeplitzness_least", SZG_REAL, "least of its heads")                   \
-    X(LAYERS_TOEPLITZNESS_GREATEST, "toeplitzness_greatest", SZG_REAL, "greatest of its heads")    \
-    X(LAYERS_TOEPLITZNESS_HEAD, "toeplitzness_head", SZG_INTEGER, "head of the greatest")
-SZGI_SCHEMA(layers_columns, LAYERS);
+    X(LAYERS_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint")                 \
+    X(LAYERS_STACK, "stack", SZG_TEXT, "", "stack",                                                \
+      "of an encoder-decoder; empty where a model has one")                                        \
+    X(LAYERS_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                  \
+    X(LAYERS_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix of a head")                   \
+    X(LAYERS_HEADS, "heads", SZG_INTEGER, "1", "heads", "heads that the layer has of it")          \
+    X(LAYERS_SIGMA_MAX, "sigma_max_least", SZG_REAL, "1", "least largest singular value",          \
+      "least of its heads")                                                                        \
+    X(LAYERS_SIGMA_MAX_GREATEST, "sigma_max_greatest", SZG_REAL, "1",                              \
+      "greatest largest singular value", "greatest of its heads")                                  \
+    X(LAYERS_SIGMA_MAX_HEAD, "sigma_max_head", SZG_INTEGER, "1", "head of the greatest",           \
+      "head of the greatest")                                                                      \
+    X(LAYERS_STABLE_RANK, "stable_rank_least", SZG_REAL, "1", "least stable rank",                 \
+      "least of its heads")                                                                        \
+    X(LAYERS_STABLE_RANK_GREATEST, "stable_rank_greatest", SZG_REAL, "1", "greatest stable rank",  \
+      "greatest of its heads")                                                                     \
+    X(LAYERS_STABLE_RANK_HEAD, "stable_rank_head", SZG_INTEGER, "1", "head of the greatest",       \
+      "head of the greatest")                                                                      \
+    X(LAYERS_TOEPLITZNESS, "toeplitzness_least", SZG_REAL, "1", "least toeplitzness",              \
+      "least of its heads")                                                                        \
+    X(LAYERS_TOEPLITZNESS_GREATEST, "toeplitzness_greatest", SZG_REAL, "1",                        \
+      "greatest toeplitzness", "greatest of its heads")                                            \
+    X(LAYERS_TOEPLITZNESS_HEAD, "toeplitzness_head", SZG_INTEGER, "1", "head of the greatest",     \
+      "head of the greatest")
+#define LAYERS_SCREEN                                                                              \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, stack)                                                                            \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, matrix)                                                                           \
+    SZGI_SHOW(1, heads)                                                                            \
+    SZGI_SHOW_RANGE(1, sigma_max, sigma_max_least, sigma_max_greatest)                             \
+    SZGI_SHOW_AS(1, sigma_max_head, "at head", NULL)                                               \
+    SZGI_SHOW_RANGE(1, stable_rank, stable_rank_least, stable_rank_greatest)                       \
+    SZGI_SHOW_AS(2, stable_rank_head, "at head", NULL)                                             \
+    SZGI_SHOW_RANGE(3, toeplitzness, toeplitzness_least, toeplitzness_greatest)                    \
+    SZGI_SHOW(9, toeplitzness_head)
+SZGI_SCHEMA(layers_columns, "layers", LAYERS, LAYERS_SCREEN);
 
 /* The numbers that a row of `layers` gives the span of: three columns from `at` on. */
 static const struct {
@@ -136,7 +158,7 @@ static szg_status collect(szg_context *context, const szg_table *summary, digest
 }
 
 static szg_status open_layers(szg_context *context, const digest *d, szg_table **out) {
-    SZG_TRY(szg_table_open(context, "layers", layers_columns, layers_columns_count, out));
+    SZG_TRY(szgi_schema_open(context, &layers_columns_schema, out));
     return fill(context, d, *out);
 }
 

@@ -13,25 +13,6 @@
 /* Rows of a table that a person wants on a screen; csv, json and -o have them all. */
 enum { ROWS_SHOWN = 100 };
 
-#define NAMED(table, priority, name, heading, symbols)                                             \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, heading, symbols, NULL, NULL, NULL, NULL, NULL},
-#define CELL(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define EMPTY(table, priority, name, stands_for)                                                   \
-    {#table, #name, SZGI_DISPLAY_CELL, priority, #name, NULL, NULL, NULL, NULL, NULL, stands_for},
-#define WORD(table, priority, name)                                                                \
-    {#table, #name, SZGI_DISPLAY_WORD, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define PROSE(table, priority, name)                                                               \
-    {#table, #name, SZGI_DISPLAY_PROSE, priority, #name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define RANGE(table, priority, name, lower, upper)                                                 \
-    {#table, #name, SZGI_DISPLAY_RANGE, priority, #name, NULL, #lower, #upper, NULL, NULL, NULL},
-#define BOUND(table, priority, name, heading, symbols, lower, upper, where, is)                    \
-    {#table, #name, SZGI_DISPLAY_RANGE, priority, heading, symbols, #lower, #upper, #where,        \
-     #is,    NULL},
-static const szgi_display_column list[] = {
-#include "display.def"
-};
-
 /* What is settled is green, what is refuted red, what lies between yellow. */
 static const szgi_display_colour colours[] = {
     {"holds", "32"},   {"confirmed", "32"}, {"measured", "33"}, {"conditional", "33"},
@@ -61,9 +42,11 @@ static bool wants_colour(void) {
 
 szg_status display_print(command_call *call, const szg_result *result) {
     const shared_options *shared = &call->shared;
+    int64_t count;
+    const szgi_schema *const *schemas = szgi_schemas(&count);
     const szgi_display how = {
-        .list = list,
-        .count = sizeof list / sizeof *list,
+        .schemas = schemas,
+        .count = count,
         .colours = wants_colour() ? colours : NULL,
         .width = shared->wide && !isatty(STDOUT_FILENO) ? 0 : terminal_width(STDOUT_FILENO),
         .rows = ROWS_SHOWN,

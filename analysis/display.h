@@ -1,4 +1,4 @@
-/* How the program shows tables: what each one shows is described in display.def. */
+/* How the program shows tables: their schemas say what each one shows. */
 #ifndef SZG_ANALYSIS_DISPLAY_H
 #define SZG_ANALYSIS_DISPLAY_H
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/schema.h"
 #include "coupling/coupling.h"
 #include "encoding/encoding.h"
 #include "theory/claims.h"
@@ -64,32 +65,24 @@ static void print_keys(FILE *stream) {
     }
 }
 
+/* Does a cell before this one have its name? */
+static bool is_repeated(const szgi_schema *const *schemas, int64_t schema, int64_t cell) {
+    const char *name = schemas[schema]->cell[cell].name;
+    for (int64_t i = 0; i <= schema; i++)
+        for (int64_t j = 0; j < (i < schema ? schemas[i]->cells : cell); j++)
+            if (strcmp(schemas[i]->cell[j].name, name) == 0)
+                return true;
+    return false;
+}
+
 /* The columns that tables show on a screen, each once. */
 static void print_columns(FILE *stream) {
-#define CELL(table, priority, column) #column,
-#define EMPTY(table, priority, column, stands_for) #column,
-#define WORD(table, priority, column) #column,
-#define PROSE(table, priority, column) #column,
-#define NAMED(table, priority, column, heading, unicode) #column,
-#define RANGE(table, priority, name, lower, upper) #name,
-#define BOUND(table, priority, name, heading, unicode, lower, upper, where, is) #name,
-    static const char *const columns[] = {
-#include "display.def"
-    };
-#undef CELL
-#undef EMPTY
-#undef WORD
-#undef PROSE
-#undef NAMED
-#undef RANGE
-#undef BOUND
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        size_t first = 0;
-        while (strcmp(columns[first], columns[i]) != 0)
-            first++;
-        if (first == i)
-            fprintf(stream, "%s\n", columns[i]);
-    }
+    int64_t count;
+    const szgi_schema *const *schemas = szgi_schemas(&count);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < schemas[i]->cells; j++)
+            if (!is_repeated(schemas, i, j))
+                fprintf(stream, "%s\n", schemas[i]->cell[j].name);
 }
 
 const word_list words_columns = {"columns", print_columns, WORDS_COMMAS};

@@ -6,39 +6,48 @@
 
 /* The columns of the table `bench`. */
 #define BENCH_COLUMNS(X)                                                                           \
-    X(BENCH_ITEM, "item", SZG_TEXT, "name of the item")                                            \
-    X(BENCH_BACKEND, "backend", SZG_TEXT, "backend and precision of a decoder's products")         \
-    X(BENCH_INPUT, "input", SZG_TEXT, "what is timed, or its matrix")                              \
-    X(BENCH_N, "n", SZG_INTEGER, "order of the matrix, degree of the symbol, or tokens of a step") \
-    X(BENCH_OURS, "ours", SZG_TEXT, "what szego does")                                             \
-    X(BENCH_RIVAL, "rival", SZG_TEXT, "what it is compared with")                                  \
-    X(BENCH_PAIRS, "pairs", SZG_INTEGER, "alternating pairs of runs")                              \
-    X(BENCH_OURS_S, "ours_s", SZG_REAL, "median, seconds")                                         \
-    X(BENCH_OURS_LOW_S, "ours_low_s", SZG_REAL, "fastest, seconds")                                \
-    X(BENCH_OURS_HIGH_S, "ours_high_s", SZG_REAL, "slowest, seconds")                              \
-    X(BENCH_RIVAL_S, "rival_s", SZG_REAL, "median, seconds")                                       \
-    X(BENCH_RIVAL_LOW_S, "rival_low_s", SZG_REAL, "fastest, seconds")                              \
-    X(BENCH_RIVAL_HIGH_S, "rival_high_s", SZG_REAL, "slowest, seconds")                            \
-    X(BENCH_RATIO, "ratio", SZG_REAL, "rival over ours: median over the pairs")                    \
-    X(BENCH_RATIO_LOW, "ratio_low", SZG_REAL, "least over the pairs")                              \
-    X(BENCH_RATIO_HIGH, "ratio_high", SZG_REAL, "largest over the pairs")                          \
-    X(BENCH_RATIO_ONE_THREAD, "ratio_one_thread", SZG_REAL,                                        \
+    X(BENCH_ITEM, "item", SZG_TEXT, "", "item", "name of the item")                                \
+    X(BENCH_BACKEND, "backend", SZG_TEXT, "", "backend",                                           \
+      "backend and precision of a decoder's products")                                             \
+    X(BENCH_INPUT, "input", SZG_TEXT, "", "input", "what is timed, or its matrix")                 \
+    X(BENCH_N, "n", SZG_INTEGER, "1", "order n",                                                   \
+      "order of the matrix, degree of the symbol, or tokens of a step")                            \
+    X(BENCH_OURS, "ours", SZG_TEXT, "", "ours", "what szego does")                                 \
+    X(BENCH_RIVAL, "rival", SZG_TEXT, "", "rival", "what it is compared with")                     \
+    X(BENCH_PAIRS, "pairs", SZG_INTEGER, "1", "pairs of runs", "alternating pairs of runs")        \
+    X(BENCH_OURS_S, "ours_s", SZG_REAL, "s", "time of ours", "median, seconds")                    \
+    X(BENCH_OURS_LOW_S, "ours_low_s", SZG_REAL, "s", "fastest of ours", "fastest, seconds")        \
+    X(BENCH_OURS_HIGH_S, "ours_high_s", SZG_REAL, "s", "slowest of ours", "slowest, seconds")      \
+    X(BENCH_RIVAL_S, "rival_s", SZG_REAL, "s", "time of the rival", "median, seconds")             \
+    X(BENCH_RIVAL_LOW_S, "rival_low_s", SZG_REAL, "s", "fastest of the rival", "fastest, seconds") \
+    X(BENCH_RIVAL_HIGH_S, "rival_high_s", SZG_REAL, "s", "slowest of the rival",                   \
+      "slowest, seconds")                                                                          \
+    X(BENCH_RATIO, "ratio", SZG_REAL, "1", "rival over ours",                                      \
+      "rival over ours: median over the pairs")                                                    \
+    X(BENCH_RATIO_LOW, "ratio_low", SZG_REAL, "1", "least ratio", "least over the pairs")          \
+    X(BENCH_RATIO_HIGH, "ratio_high", SZG_REAL, "1", "largest ratio", "largest over the pairs")    \
+    X(BENCH_RATIO_ONE_THREAD, "ratio_one_thread", SZG_REAL, "1", "ratio on one thread",            \
       "the rival on one thread over ours: median over the pairs")                                  \
-    X(BENCH_TARGET_RATIO, "target_ratio", SZG_REAL, "the ratio that was set as the goal")          \
-    X(BENCH_TARGET_S, "target_s", SZG_REAL, "the time that was set as the goal, seconds")          \
-    X(BENCH_MET, "met", SZG_TEXT, "yes or no; empty: there is no goal")                            \
-    X(BENCH_DIFFERENCE, "difference", SZG_REAL,                                                    \
+    X(BENCH_TARGET_RATIO, "target_ratio", SZG_REAL, "1", "target ratio",                           \
+      "the ratio that was set as the goal")                                                        \
+    X(BENCH_TARGET_S, "target_s", SZG_REAL, "s", "target time",                                    \
+      "the time that was set as the goal, seconds")                                                \
+    X(BENCH_MET, "met", SZG_TEXT, "", "goal met", "yes or no; empty: there is no goal")            \
+    X(BENCH_DIFFERENCE, "difference", SZG_REAL, "1", "difference of the answers",                  \
       "over the norm: largest difference of the answers, or widest proved interval")               \
-    X(BENCH_PEAK_MIB, "peak_mib", SZG_REAL, "largest resident memory during ours, MiB")            \
-    X(BENCH_CALLS, "calls", SZG_INTEGER, "calls of an operation in a step")                        \
-    X(BENCH_BYTES, "bytes", SZG_REAL,                                                              \
+    X(BENCH_PEAK_MIB, "peak_mib", SZG_REAL, "MiB", "peak memory",                                  \
+      "largest resident memory during ours, MiB")                                                  \
+    X(BENCH_CALLS, "calls", SZG_INTEGER, "1", "calls", "calls of an operation in a step")          \
+    X(BENCH_BYTES, "bytes", SZG_REAL, "bytes", "bytes read and written",                           \
       "least bytes that are read and written, by a copy or a step's calls")                        \
-    X(BENCH_BYTES_PER_S, "bytes_per_s", SZG_REAL, "these over the seconds")                        \
-    X(BENCH_COPY_SHARE, "copy_share", SZG_REAL, "that rate over the rate of a copy")               \
-    X(BENCH_VERDICT, "verdict", SZG_TEXT,                                                          \
+    X(BENCH_BYTES_PER_S, "bytes_per_s", SZG_REAL, "bytes/s", "rate of memory",                     \
+      "these over the seconds")                                                                    \
+    X(BENCH_COPY_SHARE, "copy_share", SZG_REAL, "1", "share of a copy's rate",                     \
+      "that rate over the rate of a copy")                                                         \
+    X(BENCH_VERDICT, "verdict", SZG_TEXT, "", "verdict",                                           \
       "measured; cut: at the item's limit, or interrupted; failed")                                \
-    X(BENCH_NOTE, "note", SZG_TEXT, "remarks")
-enum { BENCH_COLUMNS(SZGI_SCHEMA_INDEX) BENCH_COLUMN_COUNT };
+    X(BENCH_NOTE, "note", SZG_TEXT, "", "note", "remarks")
+enum { BENCH_COLUMNS(SZGI_COLUMN_INDEX) BENCH_COLUMN_COUNT };
 
 typedef szg_status bench_fn(szg_context *context, void *job);
 

@@ -6,10 +6,24 @@
 #include "network/ops.h"
 #include "private.h"
 
-static const szg_column columns[] = {BENCH_COLUMNS(SZGI_SCHEMA_COLUMN)};
+#define BENCH_SCREEN                                                                               \
+    SZGI_SHOW(1, item)                                                                             \
+    SZGI_SHOW(1, input)                                                                            \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, ours_s)                                                                           \
+    SZGI_SHOW(1, rival_s)                                                                          \
+    SZGI_SHOW(1, ratio)                                                                            \
+    SZGI_SHOW(2, met)                                                                              \
+    SZGI_SHOW(2, target_ratio)                                                                     \
+    SZGI_SHOW_WORD(2, verdict)                                                                     \
+    SZGI_SHOW(3, ratio_low)                                                                        \
+    SZGI_SHOW(3, ratio_high)                                                                       \
+    SZGI_SHOW(4, backend)                                                                          \
+    SZGI_SHOW(4, rival)
+SZGI_SCHEMA_AT(columns, "bench", BENCH_COLUMNS, BENCH_SCREEN);
 
 szg_status bench_run_open(szg_context *context, bench_run *run) {
-    return szg_table_open(context, "bench", columns, BENCH_COLUMN_COUNT, &run->table);
+    return szgi_schema_open(context, &columns_schema, &run->table);
 }
 
 void bench_run_close(bench_run *run) {

@@ -1,19 +1,12 @@
-/* Schemas of tables, and their rows while they are filled: cells go by column index. */
+/* The rows of a table while they are filled: cells go by column index, as its schema has them. */
 #ifndef SZEGO_BASE_ROW_H
 #define SZEGO_BASE_ROW_H
 
 #include <szego/table.h>
 #include "base/decls.h"
+#include "base/schema.h"
 
 SZGI_BEGIN_DECLS
-
-/* A schema is a list of columns, X(INDEX, "name", SZG_TYPE, "doc") each. SZGI_SCHEMA makes of it
- * the enumerators INDEX, 0 and up, and the array `name`: list and indices cannot differ. */
-#define SZGI_SCHEMA_INDEX(index, name, type, doc) index,
-#define SZGI_SCHEMA_COLUMN(index, name, type, doc) {name, type, doc},
-#define SZGI_SCHEMA(name, LIST)                                                                    \
-    enum { LIST(SZGI_SCHEMA_INDEX) name##_count };                                                 \
-    static const szg_column name[] = {LIST(SZGI_SCHEMA_COLUMN)}
 
 /* A row being filled. It remembers its first failure, and what follows does nothing: the caller
  * looks at `status` once, at the end. */

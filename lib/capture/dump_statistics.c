@@ -13,38 +13,74 @@
 
 #define COLUMNS(X)                                                                                 \
     SZGI_LOGITS_IDENTITY(X, AT)                                                                    \
-    X(MATRIX, "matrix", SZG_TEXT, "content or logits")                                             \
-    X(N, "n", SZG_INTEGER, "order")                                                                \
-    X(PAIRING, "pairing", SZG_TEXT, SZGI_PAIRING_DOC)                                              \
-    X(MASK, "mask", SZG_TEXT, "none, or causal: query i sees keys 0 .. i")                         \
-    X(SOFT_CAP, "soft_cap", SZG_REAL, "the softmax is of cap tanh(x / cap)")                       \
-    X(LARGEST, "largest_logit", SZG_REAL, "with scale and bias, before the soft cap")              \
-    X(LARGEST_QUERY, "largest_query", SZG_INTEGER, "its query, counted from 0")                    \
-    X(LARGEST_KEY, "largest_key", SZG_INTEGER, "its key")                                          \
-    X(SMALLEST, "smallest_logit", SZG_REAL, "the same of the smallest logit")                      \
-    X(LOGIT_ERROR, "logit_error", SZG_REAL, "bound on the rounding of each dot product")           \
-    X(ENTROPY_MEAN, "entropy_mean", SZG_REAL, "mean entropy of the weights of a query, nats")      \
-    X(ENTROPY_NORMALISED, "entropy_normalised", SZG_REAL,                                          \
+    X(MATRIX, "matrix", SZG_TEXT, "", "matrix", "content or logits")                               \
+    X(N, "n", SZG_INTEGER, "1", "order n", "order")                                                \
+    X(PAIRING, "pairing", SZG_TEXT, "", "pairing", SZGI_PAIRING_DOC)                               \
+    X(MASK, "mask", SZG_TEXT, "", "mask", "none, or causal: query i sees keys 0 .. i")             \
+    X(SOFT_CAP, "soft_cap", SZG_REAL, "1", "soft cap", "the softmax is of cap tanh(x / cap)")      \
+    X(LARGEST, "largest_logit", SZG_REAL, "1", "largest logit",                                    \
+      "with scale and bias, before the soft cap")                                                  \
+    X(LARGEST_QUERY, "largest_query", SZG_INTEGER, "1", "query of the largest logit",              \
+      "its query, counted from 0")                                                                 \
+    X(LARGEST_KEY, "largest_key", SZG_INTEGER, "1", "key of the largest logit", "its key")         \
+    X(SMALLEST, "smallest_logit", SZG_REAL, "1", "smallest logit",                                 \
+      "the same of the smallest logit")                                                            \
+    X(LOGIT_ERROR, "logit_error", SZG_REAL, "1", "error of a logit",                               \
+      "bound on the rounding of each dot product")                                                 \
+    X(ENTROPY_MEAN, "entropy_mean", SZG_REAL, "nats", "mean entropy",                              \
+      "mean entropy of the weights of a query, nats")                                              \
+    X(ENTROPY_NORMALISED, "entropy_normalised", SZG_REAL, "1", "normalised entropy",               \
       "mean of entropy / log(number of weights)")                                                  \
-    X(ENTROPY_MIN, "entropy_min", SZG_REAL, "least entropy of a query with two weights or more")   \
-    X(ENTROPY_MIN_QUERY, "entropy_min_query", SZG_INTEGER, "that query")                           \
-    X(ENTROPY_MAX, "entropy_max", SZG_REAL, "greatest entropy of a query")                         \
-    X(ENTROPY_MAX_QUERY, "entropy_max_query", SZG_INTEGER, "that query")                           \
-    X(FIRST_SHARE, "first_share", SZG_REAL, "mean weight of token 0 over the queries after it")    \
-    X(SINKS, "sinks", SZG_TEXT, "declared sinks")                                                  \
-    X(SINK_SHARE, "sink_share", SZG_REAL,                                                          \
+    X(ENTROPY_MIN, "entropy_min", SZG_REAL, "nats", "least entropy",                               \
+      "least entropy of a query with two weights or more")                                         \
+    X(ENTROPY_MIN_QUERY, "entropy_min_query", SZG_INTEGER, "1", "query of the least entropy",      \
+      "that query")                                                                                \
+    X(ENTROPY_MAX, "entropy_max", SZG_REAL, "nats", "greatest entropy",                            \
+      "greatest entropy of a query")                                                               \
+    X(ENTROPY_MAX_QUERY, "entropy_max_query", SZG_INTEGER, "1", "query of the greatest entropy",   \
+      "that query")                                                                                \
+    X(FIRST_SHARE, "first_share", SZG_REAL, "1", "first token",                                    \
+      "mean weight of token 0 over the queries after it")                                          \
+    X(SINKS, "sinks", SZG_TEXT, "", "sinks", "declared sinks")                                     \
+    X(SINK_SHARE, "sink_share", SZG_REAL, "1", "declared sinks",                                   \
       "mean weight of the declared sinks together over the queries after the last")                \
-    X(SINK_LOGIT, "sink_logit", SZG_REAL, "learned logit of a sink that is no token")              \
-    X(LEARNED_SHARE, "learned_share", SZG_REAL, "mean weight of the learned sink")                 \
-    X(Q_NORM_MAX, "q_norm_max", SZG_REAL, "greatest norm of a query, without the scale")           \
-    X(Q_NORM_RMS, "q_norm_rms", SZG_REAL, "root mean square of these norms")                       \
-    X(K_NORM_MAX, "k_norm_max", SZG_REAL, "greatest norm of a key")                                \
-    X(K_NORM_RMS, "k_norm_rms", SZG_REAL, "root mean square of these norms")                       \
-    X(NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, COLUMNS);
+    X(SINK_LOGIT, "sink_logit", SZG_REAL, "1", "logit of the learned sink",                        \
+      "learned logit of a sink that is no token")                                                  \
+    X(LEARNED_SHARE, "learned_share", SZG_REAL, "1", "learned sink",                               \
+      "mean weight of the learned sink")                                                           \
+    X(Q_NORM_MAX, "q_norm_max", SZG_REAL, "1", "greatest norm of a query",                         \
+      "greatest norm of a query, without the scale")                                               \
+    X(Q_NORM_RMS, "q_norm_rms", SZG_REAL, "1", "root mean square norm of queries",                 \
+      "root mean square of these norms")                                                           \
+    X(K_NORM_MAX, "k_norm_max", SZG_REAL, "1", "greatest norm of a key", "greatest norm of a key") \
+    X(K_NORM_RMS, "k_norm_rms", SZG_REAL, "1", "root mean square norm of keys",                    \
+      "root mean square of these norms")                                                           \
+    X(NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define COLUMNS_SCREEN                                                                             \
+    SZGI_SHOW(3, source)                                                                           \
+    SZGI_SHOW(1, step)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(2, probe)                                                                            \
+    SZGI_SHOW(1, matrix)                                                                           \
+    SZGI_SHOW(2, n)                                                                                \
+    SZGI_SHOW_AS(1, largest_logit, "largest", NULL)                                                \
+    SZGI_SHOW_AS(4, largest_query, "at query", NULL)                                               \
+    SZGI_SHOW_AS(4, largest_key, "at key", NULL)                                                   \
+    SZGI_SHOW_AS(1, entropy_mean, "entropy", NULL)                                                 \
+    SZGI_SHOW_AS(2, entropy_normalised, "normalised", NULL)                                        \
+    SZGI_SHOW_AS(3, entropy_min, "least", NULL)                                                    \
+    SZGI_SHOW(1, first_share)                                                                      \
+    SZGI_SHOW(1, sink_share)                                                                       \
+    SZGI_SHOW(1, learned_share)                                                                    \
+    SZGI_SHOW(2, q_norm_max)                                                                       \
+    SZGI_SHOW(2, k_norm_max)                                                                       \
+    SZGI_SHOW(4, mask)                                                                             \
+    SZGI_SHOW(5, soft_cap)
+SZGI_SCHEMA(columns, "statistics", COLUMNS, COLUMNS_SCREEN);
 
 szg_status szgi_dump_statistics_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "statistics", columns, columns_count, out);
+    return szgi_schema_open(context, &columns_schema, out);
 }
 
 /* ---- Computing ---- */

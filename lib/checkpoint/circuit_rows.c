@@ -10,38 +10,58 @@
 #include "summary/summary.h"
 
 #define QUANTILES(X, NAME, name, words)                                                            \
-    X(CIRCUITS_##NAME##_Q025, name "_q025", SZG_REAL,                                              \
+    X(CIRCUITS_##NAME##_Q025, name "_q025", SZG_REAL, "1", words ", 2.5% quantile",                \
       words " of random factors: 2.5% of the draws are below")                                     \
-    X(CIRCUITS_##NAME##_MEDIAN, name "_median", SZG_REAL, words " of random factors: the median")  \
-    X(CIRCUITS_##NAME##_Q975, name "_q975", SZG_REAL,                                              \
+    X(CIRCUITS_##NAME##_MEDIAN, name "_median", SZG_REAL, "1", words ", median",                   \
+      words " of random factors: the median")                                                      \
+    X(CIRCUITS_##NAME##_Q975, name "_q975", SZG_REAL, "1", words ", 97.5% quantile",               \
       words " of random factors: 2.5% of the draws are above")
 
 #define CIRCUITS(X)                                                                                \
-    X(CIRCUITS_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                       \
-    X(CIRCUITS_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                               \
-    X(CIRCUITS_HEAD, "head", SZG_INTEGER, "query head, counted from 0")                            \
-    X(CIRCUITS_KEY_HEAD, "key_head", SZG_INTEGER, "the key and value head that it reads")          \
-    X(CIRCUITS_CIRCUIT, "circuit", SZG_TEXT,                                                       \
+    X(CIRCUITS_SOURCE, "source", SZG_TEXT, "", "encoding or file",                                 \
+      "the checkpoint as it was named")                                                            \
+    X(CIRCUITS_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                 \
+    X(CIRCUITS_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")               \
+    X(CIRCUITS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                 \
+      "the key and value head that it reads")                                                      \
+    X(CIRCUITS_CIRCUIT, "circuit", SZG_TEXT, "", "circuit",                                        \
       "qk: scaled W_Q^T R W_K, R the rotation at the lag; ov: W_O W_V")                            \
-    X(CIRCUITS_LAG, "lag", SZG_INTEGER,                                                            \
+    X(CIRCUITS_LAG, "lag", SZG_INTEGER, "positions", "lag",                                        \
       "place of the query minus place of the key; empty: the circuit does not depend on it")       \
-    X(CIRCUITS_SIGMA_MAX, "sigma_max", SZG_REAL, "largest singular value")                         \
-    X(CIRCUITS_FROBENIUS, "frobenius", SZG_REAL, "Frobenius norm")                                 \
-    X(CIRCUITS_STABLE_RANK, "stable_rank", SZG_REAL, "(frobenius / sigma_max)^2")                  \
-    X(CIRCUITS_EFFECTIVE_RANK, "effective_rank", SZG_REAL,                                         \
+    X(CIRCUITS_SIGMA_MAX, "sigma_max", SZG_REAL, "1", "largest singular value",                    \
+      "largest singular value")                                                                    \
+    X(CIRCUITS_FROBENIUS, "frobenius", SZG_REAL, "1", "Frobenius norm", "Frobenius norm")          \
+    X(CIRCUITS_STABLE_RANK, "stable_rank", SZG_REAL, "1", "stable rank",                           \
+      "(frobenius / sigma_max)^2")                                                                 \
+    X(CIRCUITS_EFFECTIVE_RANK, "effective_rank", SZG_REAL, "1", "effective rank",                  \
       "exp of the entropy of sigma_i / sum sigma")                                                 \
-    X(CIRCUITS_RESIDUAL, "residual", SZG_REAL,                                                     \
+    X(CIRCUITS_RESIDUAL, "residual", SZG_REAL, "1", "residual",                                    \
       "the larger residual of eigenvalues and singular values")                                    \
-    X(CIRCUITS_FOLDED, "folded", SZG_TEXT,                                                         \
+    X(CIRCUITS_FOLDED, "folded", SZG_TEXT, "", "folded norms",                                     \
       "norms whose gains the matrix has: input, qk, latent, with plus signs between; or none")     \
-    X(CIRCUITS_SCALE_FREE, "scale_free", SZG_INTEGER,                                              \
+    X(CIRCUITS_SCALE_FREE, "scale_free", SZG_INTEGER, "1", "scale is arbitrary",                   \
       "1: a factor's output, or its latent, is normalised, so that the scale is arbitrary")        \
     QUANTILES(X, SIGMA_MAX, "sigma_max", "sigma_max")                                              \
     QUANTILES(X, STABLE_RANK, "stable_rank", "stable_rank")                                        \
     QUANTILES(X, EFFECTIVE_RANK, "effective_rank", "effective_rank")                               \
-    X(CIRCUITS_DRAWS, "draws", SZG_INTEGER, "random circuits behind the quantiles; 0: none")       \
-    X(CIRCUITS_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(circuit_columns, CIRCUITS);
+    X(CIRCUITS_DRAWS, "draws", SZG_INTEGER, "1", "random circuits",                                \
+      "random circuits behind the quantiles; 0: none")                                             \
+    X(CIRCUITS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define CIRCUITS_SCREEN                                                                            \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, key_head)                                                                         \
+    SZGI_SHOW(1, circuit)                                                                          \
+    SZGI_SHOW(1, lag)                                                                              \
+    SZGI_SHOW(2, sigma_max)                                                                        \
+    SZGI_SHOW_RANGE(3, sigma_max_random, sigma_max_q025, sigma_max_q975)                           \
+    SZGI_SHOW(1, stable_rank)                                                                      \
+    SZGI_SHOW_RANGE(1, stable_rank_random, stable_rank_q025, stable_rank_q975)                     \
+    SZGI_SHOW(3, effective_rank)                                                                   \
+    SZGI_SHOW_RANGE(4, effective_rank_random, effective_rank_q025, effective_rank_q975)            \
+    SZGI_SHOW(5, folded)
+SZGI_SCHEMA(circuit_columns, "circuits", CIRCUITS, CIRCUITS_SCREEN);
 
 /* ---- One row ---- */
 
@@ -255,8 +275,7 @@ szg_status szgi_circuit_job_open(szg_context *context, const head_input *input,
         return SZG_OK;
     job->input.head = input;
     job->part = part;
-    SZG_TRY(szg_table_open(context, "circuits", circuit_columns, circuit_columns_count,
-                           &tables->circuits));
+    SZG_TRY(szgi_schema_open(context, &circuit_columns_schema, &tables->circuits));
     SZG_TRY(szgi_values_open(context, input->checkpoint, part, &job->input.values));
     if (input->options->draws > 0)
         SZG_TRY(szgi_baseline_open(context, input->checkpoint, input->options, part,

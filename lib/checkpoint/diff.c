@@ -18,71 +18,100 @@
 /* ---- Tables ---- */
 
 #define NORMS(X, NAME, name, what)                                                                 \
-    X(NAME##_SIGMA_MAX, name "_sigma_max", SZG_REAL, "spectral norm of " what)                     \
-    X(NAME##_FROBENIUS, name "_frobenius", SZG_REAL, "Frobenius norm of " what)                    \
-    X(NAME##_NUCLEAR, name "_nuclear", SZG_REAL, "sum of the singular values of " what)            \
-    X(NAME##_STABLE_RANK, name "_stable_rank", SZG_REAL,                                           \
+    X(NAME##_SIGMA_MAX, name "_sigma_max", SZG_REAL, "1", "largest singular value",                \
+      "spectral norm of " what)                                                                    \
+    X(NAME##_FROBENIUS, name "_frobenius", SZG_REAL, "1", "Frobenius norm",                        \
+      "Frobenius norm of " what)                                                                   \
+    X(NAME##_NUCLEAR, name "_nuclear", SZG_REAL, "1", "sum of singular values",                    \
+      "sum of the singular values of " what)                                                       \
+    X(NAME##_STABLE_RANK, name "_stable_rank", SZG_REAL, "1", "stable rank",                       \
       "(Frobenius norm / spectral norm)^2 of " what)                                               \
-    X(NAME##_ENTROPY, name "_entropy", SZG_REAL,                                                   \
+    X(NAME##_ENTROPY, name "_entropy", SZG_REAL, "nats", "spectral entropy",                       \
       "spectral entropy of " what ", nats: -sum p log p with p = sigma / sum sigma")
 
 #define ANGLES(X, NAME, name, what)                                                                \
-    X(LEFT_ANGLE##NAME, "left_angle" name, SZG_REAL,                                               \
+    X(LEFT_ANGLE##NAME, "left_angle" name, SZG_REAL, "radians", "turn of queries",                 \
       "radians, the largest principal angle between the spans of the first " what                  \
       " left singular vectors of M_A and M_B (directions of queries)")                             \
-    X(RIGHT_ANGLE##NAME, "right_angle" name, SZG_REAL,                                             \
+    X(RIGHT_ANGLE##NAME, "right_angle" name, SZG_REAL, "radians", "turn of keys",                  \
       "the same of right singular vectors (directions of keys)")                                   \
-    X(GAP##NAME, "gap" name, SZG_REAL,                                                             \
+    X(GAP##NAME, "gap" name, SZG_REAL, "1", "gap",                                                 \
       "the smaller of both matrices' (sigma_r - sigma_(r+1)) / sigma_1, r = " what                 \
       "; rounding moves the angles by about 2.2e-16 / gap")
 
 #define DIFF(X)                                                                                    \
-    X(SOURCE, "source", SZG_TEXT, "the checkpoint B as it was named")                              \
-    X(BASE, "base", SZG_TEXT, "the checkpoint A that it is compared with")                         \
-    X(STACK, "stack", SZG_TEXT, "encoder, decoder or cross; empty where a model has one stack")    \
-    X(STEP, "step", SZG_INTEGER, "of B: STEP of checkpoint-STEP, or its number in a series")       \
-    X(LAYER, "layer", SZG_INTEGER, "from 0")                                                       \
-    X(HEAD, "head", SZG_INTEGER, "query head, from 0")                                             \
-    X(CHANGE, "change", SZG_REAL,                                                                  \
+    X(SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint B as it was named")      \
+    X(BASE, "base", SZG_TEXT, "", "compared with", "the checkpoint A that it is compared with")    \
+    X(STACK, "stack", SZG_TEXT, "", "stack",                                                       \
+      "encoder, decoder or cross; empty where a model has one stack")                              \
+    X(STEP, "step", SZG_INTEGER, "1", "training step",                                             \
+      "of B: STEP of checkpoint-STEP, or its number in a series")                                  \
+    X(LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                         \
+    X(HEAD, "head", SZG_INTEGER, "1", "head", "query head, from 0")                                \
+    X(CHANGE, "change", SZG_REAL, "1", "relative change",                                          \
       "||M_B - M_A||_F / ||M_A||_F, M = scale W_Q^T W_K; empty if M_A = 0")                        \
-    X(D2_SHARE, "d2", SZG_REAL, "||D2||_F / ||M_A||_F, D2 = dW_Q^T W_K + W_Q^T dW_K")              \
-    X(D3_SHARE, "d3", SZG_REAL, "||D3||_F / ||M_A||_F, D3 = dW_Q^T dW_K = M_B - M_A - D2")         \
+    X(D2_SHARE, "d2", SZG_REAL, "1", "relative change of first order",                             \
+      "||D2||_F / ||M_A||_F, D2 = dW_Q^T W_K + W_Q^T dW_K")                                        \
+    X(D3_SHARE, "d3", SZG_REAL, "1", "relative change of second order",                            \
+      "||D3||_F / ||M_A||_F, D3 = dW_Q^T dW_K = M_B - M_A - D2")                                   \
     NORMS(X, BASE, "base", "M_A")                                                                  \
     NORMS(X, QK, "qk", "M_B")                                                                      \
     NORMS(X, D2, "d2", "D2")                                                                       \
     NORMS(X, D3, "d3", "D3")                                                                       \
     NORMS(X, CHANGE, "change", "M_B - M_A")                                                        \
     ANGLES(X, _1, "_1", "1")                                                                       \
-    X(TOP, "top", SZG_INTEGER, "how many singular vectors left_angle and right_angle follow")      \
+    X(TOP, "top", SZG_INTEGER, "1", "leading vectors",                                             \
+      "how many singular vectors left_angle and right_angle follow")                               \
     ANGLES(X, , "", "`top`")                                                                       \
-    X(FOLDED, "folded", SZG_TEXT,                                                                  \
+    X(FOLDED, "folded", SZG_TEXT, "", "folded norms",                                              \
       "norms whose gains are in the weights of A and of B: input, qk, latent, with plus signs "    \
       "between; or none")                                                                          \
-    X(NOTE, "note", SZG_TEXT, "what a reader must know, or why there are no numbers")
-SZGI_SCHEMA(diff_columns, DIFF);
+    X(NOTE, "note", SZG_TEXT, "", "note", "what a reader must know, or why there are no numbers")
+#define DIFF_SCREEN                                                                                \
+    SZGI_SHOW(3, source)                                                                           \
+    SZGI_SHOW(1, step)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, change)                                                                           \
+    SZGI_SHOW(1, d2)                                                                               \
+    SZGI_SHOW(1, d3)                                                                               \
+    SZGI_SHOW_AS(2, base_stable_rank, "stable_rank_A", NULL)                                       \
+    SZGI_SHOW_AS(2, qk_stable_rank, "stable_rank_B", NULL)                                         \
+    SZGI_SHOW_AS(2, left_angle_1, "left_angle_1", "left ∠₁")                                       \
+    SZGI_SHOW_AS(2, right_angle_1, "right_angle_1", "right ∠₁")                                    \
+    SZGI_SHOW_AS(4, base_entropy, "entropy_A", NULL)                                               \
+    SZGI_SHOW_AS(4, qk_entropy, "entropy_B", NULL)                                                 \
+    SZGI_SHOW_AS(5, left_angle, "left_angle", "left ∠")                                            \
+    SZGI_SHOW_AS(5, right_angle, "right_angle", "right ∠")                                         \
+    SZGI_SHOW_AS(6, base_sigma_max, "sigma_max_A", "σ_max A")                                      \
+    SZGI_SHOW_AS(6, qk_sigma_max, "sigma_max_B", "σ_max B")                                        \
+    SZGI_SHOW(9, base)
+SZGI_SCHEMA(diff_columns, "diff", DIFF, DIFF_SCREEN);
 
 /* The first column of each matrix's norms. */
 static const int norms_column[] = {BASE_SIGMA_MAX, QK_SIGMA_MAX, D2_SIGMA_MAX, D3_SIGMA_MAX,
                                    CHANGE_SIGMA_MAX};
 
 #define SPECTRA(X)                                                                                 \
-    X(SPECTRA_SOURCE, "source", SZG_TEXT, "the checkpoint B as it was named")                      \
-    X(SPECTRA_STEP, "step", SZG_INTEGER, "as in diff")                                             \
-    X(SPECTRA_LAYER, "layer", SZG_INTEGER, "from 0")                                               \
-    X(SPECTRA_HEAD, "head", SZG_INTEGER, "query head, from 0")                                     \
-    X(SPECTRA_MATRIX, "matrix", SZG_TEXT, "base (M_A), qk (M_B), d2, d3 or change (M_B - M_A)")    \
-    X(SPECTRA_INDEX, "index", SZG_INTEGER, "from 0, the largest first")                            \
-    X(SPECTRA_SIGMA, "sigma", SZG_REAL, "singular value")                                          \
-    X(SPECTRA_NOTE, "note", SZG_TEXT, "empty")
-SZGI_SCHEMA(spectra_columns, SPECTRA);
+    X(SPECTRA_SOURCE, "source", SZG_TEXT, "", "encoding or file",                                  \
+      "the checkpoint B as it was named")                                                          \
+    X(SPECTRA_STEP, "step", SZG_INTEGER, "1", "training step", "as in diff")                       \
+    X(SPECTRA_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                 \
+    X(SPECTRA_HEAD, "head", SZG_INTEGER, "1", "head", "query head, from 0")                        \
+    X(SPECTRA_MATRIX, "matrix", SZG_TEXT, "", "matrix",                                            \
+      "base (M_A), qk (M_B), d2, d3 or change (M_B - M_A)")                                        \
+    X(SPECTRA_INDEX, "index", SZG_INTEGER, "1", "place in the spectrum",                           \
+      "from 0, the largest first")                                                                 \
+    X(SPECTRA_SIGMA, "sigma", SZG_REAL, "1", "singular value", "singular value")                   \
+    X(SPECTRA_NOTE, "note", SZG_TEXT, "", "note", "empty")
+SZGI_SCHEMA(spectra_columns, "diff_spectra", SPECTRA, SZGI_NOT_SHOWN);
 
 szg_status szgi_diff_open(szg_context *context, bool spectra, szgi_diff_tables *out) {
     *out = (szgi_diff_tables){0};
-    SZG_TRY(szg_table_open(context, "diff", diff_columns, diff_columns_count, &out->diff));
+    SZG_TRY(szgi_schema_open(context, &diff_columns_schema, &out->diff));
     if (!spectra)
         return SZG_OK;
-    szg_status status = szg_table_open(context, "diff_spectra", spectra_columns,
-                                       spectra_columns_count, &out->diff_spectra);
+    szg_status status = szgi_schema_open(context, &spectra_columns_schema, &out->diff_spectra);
     if (status != SZG_OK)
         szgi_diff_close(out);
     return status;

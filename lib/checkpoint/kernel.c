@@ -59,17 +59,26 @@ double szgi_checkpoint_unrotated(const szgi_rotary *rotary, int64_t e, const dou
 /* ---- The table ---- */
 
 #define KERNEL(X)                                                                                  \
-    X(KERNEL_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                         \
-    X(KERNEL_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                 \
-    X(KERNEL_HEAD, "head", SZG_INTEGER, "query head, counted from 0")                              \
-    X(KERNEL_KEY_HEAD, "key_head", SZG_INTEGER, "key head that it is paired with, counted from 0") \
-    X(KERNEL_LAG, "lag", SZG_INTEGER, "position of the query less that of the key")                \
-    X(KERNEL_KERNEL, "kernel", SZG_REAL,                                                           \
+    X(KERNEL_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named") \
+    X(KERNEL_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                   \
+    X(KERNEL_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                 \
+    X(KERNEL_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                   \
+      "key head that it is paired with, counted from 0")                                           \
+    X(KERNEL_LAG, "lag", SZG_INTEGER, "positions", "lag",                                          \
+      "position of the query less that of the key")                                                \
+    X(KERNEL_KERNEL, "kernel", SZG_REAL, "1", "mean kernel",                                       \
       "mean logit at that lag of tokens with E[x_i x_j^T] = I; empty: no double holds it")
-SZGI_SCHEMA(kernel_columns, KERNEL);
+#define KERNEL_SCREEN                                                                              \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, lag)                                                                              \
+    SZGI_SHOW(1, kernel)                                                                           \
+    SZGI_SHOW(3, key_head)
+SZGI_SCHEMA(kernel_columns, "kernel", KERNEL, KERNEL_SCREEN);
 
 szg_status szgi_rows_open_kernel(szg_context *context, szg_checkpoint_tables *tables) {
-    return szg_table_open(context, "kernel", kernel_columns, kernel_columns_count, &tables->kernel);
+    return szgi_schema_open(context, &kernel_columns_schema, &tables->kernel);
 }
 
 static szg_status add_rows(szg_context *context, szg_table *table, const row_key *key,

@@ -13,16 +13,25 @@
 #include "properties.h"
 
 #define ARCHITECTURE(X)                                                                            \
-    X(ARCHITECTURE_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                   \
-    X(ARCHITECTURE_PROPERTY, "property", SZG_TEXT, "what the row is about")                        \
-    X(ARCHITECTURE_VALUE, "value", SZG_TEXT, "what was resolved")                                  \
-    X(ARCHITECTURE_LAYERS, "layers", SZG_TEXT, "layers that it holds for; empty: all of them")     \
-    X(ARCHITECTURE_KEY, "key", SZG_TEXT,                                                           \
+    X(ARCHITECTURE_SOURCE, "source", SZG_TEXT, "", "encoding or file",                             \
+      "the checkpoint as it was named")                                                            \
+    X(ARCHITECTURE_PROPERTY, "property", SZG_TEXT, "", "property", "what the row is about")        \
+    X(ARCHITECTURE_VALUE, "value", SZG_TEXT, "", "value", "what was resolved")                     \
+    X(ARCHITECTURE_LAYERS, "layers", SZG_TEXT, "", "layers",                                       \
+      "layers that it holds for; empty: all of them")                                              \
+    X(ARCHITECTURE_KEY, "key", SZG_TEXT, "", "key",                                                \
       "key of the configuration, or tensor, that decided; empty: the architecture's definition")   \
-    X(ARCHITECTURE_LEFT_OUT, "left_out", SZG_INTEGER,                                              \
+    X(ARCHITECTURE_LEFT_OUT, "left_out", SZG_INTEGER, "1", "left out",                             \
       "1: it acts on the logits, and W_Q^T W_K does not have it")                                  \
-    X(ARCHITECTURE_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(architecture_columns, ARCHITECTURE);
+    X(ARCHITECTURE_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define ARCHITECTURE_SCREEN                                                                        \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, property)                                                                         \
+    SZGI_SHOW_PROSE(1, value)                                                                      \
+    SZGI_SHOW_EMPTY(1, layers, "all")                                                              \
+    SZGI_SHOW(2, key)                                                                              \
+    SZGI_SHOW(1, left_out)
+SZGI_SCHEMA(architecture_columns, "architecture", ARCHITECTURE, ARCHITECTURE_SCREEN);
 
 typedef struct property_writer {
     szg_context *context;
@@ -409,8 +418,7 @@ static void put_terms(property_writer *writer) {
 
 szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *checkpoint,
                                   szg_table **table) {
-    SZG_TRY(szg_table_open(context, "architecture", architecture_columns,
-                           architecture_columns_count, table));
+    SZG_TRY(szgi_schema_open(context, &architecture_columns_schema, table));
     property_writer writer = {.context = context, .checkpoint = checkpoint, .table = *table};
     if (!checkpoint->family) {
         put(&writer, "unknown", BY(0), "%s", checkpoint->unknown);

@@ -14,101 +14,119 @@
 #include "rows.h"
 #include "rows_top.h"
 
-#define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")
+#define SOURCE(X, TABLE)                                                                           \
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named")
 #define HEAD(X, TABLE)                                                                             \
-    X(TABLE##_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "query head, counted from 0")
+    X(TABLE##_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")
 #define MATRIX(X, TABLE)                                                                           \
-    X(TABLE##_MATRIX, "matrix", SZG_TEXT,                                                          \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "", "matrix",                                            \
       "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T; or a tensor's name")
-#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
 
 #define SPECTRA_VALUES(X)                                                                          \
     SOURCE(X, SPECTRA)                                                                             \
     HEAD(X, SPECTRA)                                                                               \
     MATRIX(X, SPECTRA)                                                                             \
-    X(SPECTRA_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                    \
-    X(SPECTRA_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                \
-    X(SPECTRA_RE, "re", SZG_REAL, "real part")                                                     \
-    X(SPECTRA_IM, "im", SZG_REAL, "imaginary part")
+    X(SPECTRA_KIND, "kind", SZG_TEXT, "", "kind", "eigenvalue or singular")                        \
+    X(SPECTRA_INDEX, "index", SZG_INTEGER, "1", "place in the spectrum",                           \
+      "place in the spectrum, counted from 0")                                                     \
+    X(SPECTRA_RE, "re", SZG_REAL, "1", "value", "real part")                                       \
+    X(SPECTRA_IM, "im", SZG_REAL, "1", "imaginary part", "imaginary part")
 #define SPECTRA(X)                                                                                 \
     SPECTRA_VALUES(X)                                                                              \
     NOTE(X, SPECTRA)
-SZGI_SCHEMA(spectra_columns, SPECTRA);
+#define SPECTRA_SCREEN                                                                             \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, matrix)                                                                           \
+    SZGI_SHOW(1, kind)                                                                             \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW(1, re)                                                                               \
+    SZGI_SHOW(1, im)
+SZGI_SCHEMA(spectra_columns, "spectra", SPECTRA, SPECTRA_SCREEN);
 /* With circuits a column stands before the note. */
 enum { SPECTRA_LAG = SPECTRA_NOTE };
 #define SPECTRA_AT_LAGS(X)                                                                         \
     SPECTRA_VALUES(X)                                                                              \
-    X(, "lag", SZG_INTEGER, "lag of the rotation in qk@LAG; empty: without rotation")              \
+    X(, "lag", SZG_INTEGER, "positions", "lag",                                                    \
+      "lag of the rotation in qk@LAG; empty: without rotation")                                    \
     NOTE(X, SPECTRA)
-static const szg_column lag_columns[] = {SPECTRA_AT_LAGS(SZGI_SCHEMA_COLUMN)};
+SZGI_SCHEMA_AT(lag_columns, "spectra", SPECTRA_AT_LAGS, SPECTRA_SCREEN);
 
 #define FREQUENCIES(X)                                                                             \
     SOURCE(X, FREQUENCIES)                                                                         \
     HEAD(X, FREQUENCIES)                                                                           \
-    X(FREQUENCIES_PAIR, "pair", SZG_INTEGER, "rotary pair, counted from 0")                        \
-    X(FREQUENCIES_THETA, "theta", SZG_REAL, "angle per position, radians")                         \
-    X(FREQUENCIES_ROTATION_RE, "rotation_re", SZG_REAL,                                            \
+    X(FREQUENCIES_PAIR, "pair", SZG_INTEGER, "1", "rotary pair", "rotary pair, counted from 0")    \
+    X(FREQUENCIES_THETA, "theta", SZG_REAL, "radians a position", "angle",                         \
+      "angle per position, radians")                                                               \
+    X(FREQUENCIES_ROTATION_RE, "rotation_re", SZG_REAL, "1", "rotation, real part",                \
       "a of the rotation-scaling part [[a, -b], [b, a]]")                                          \
-    X(FREQUENCIES_ROTATION_IM, "rotation_im", SZG_REAL, "b of the rotation-scaling part")          \
-    X(FREQUENCIES_REFLECTION_RE, "reflection_re", SZG_REAL,                                        \
+    X(FREQUENCIES_ROTATION_IM, "rotation_im", SZG_REAL, "1", "rotation, imaginary part",           \
+      "b of the rotation-scaling part")                                                            \
+    X(FREQUENCIES_REFLECTION_RE, "reflection_re", SZG_REAL, "1", "reflection, real part",          \
       "c of the reflection part [[c, d], [d, -c]]")                                                \
-    X(FREQUENCIES_REFLECTION_IM, "reflection_im", SZG_REAL, "d of the reflection part")            \
-    X(FREQUENCIES_ENERGY, "energy", SZG_REAL, "squared Frobenius norm of the 2 x 2 block")         \
-    X(FREQUENCIES_MODEL_ENERGY, "model_energy", SZG_REAL,                                          \
+    X(FREQUENCIES_REFLECTION_IM, "reflection_im", SZG_REAL, "1", "reflection, imaginary part",     \
+      "d of the reflection part")                                                                  \
+    X(FREQUENCIES_ENERGY, "energy", SZG_REAL, "1", "energy",                                       \
+      "squared Frobenius norm of the 2 x 2 block")                                                 \
+    X(FREQUENCIES_MODEL_ENERGY, "model_energy", SZG_REAL, "1", "energy at model size",             \
       "squared Frobenius norm of the pair's model-size matrix at lag 0")                           \
     NOTE(X, FREQUENCIES)
-SZGI_SCHEMA(frequencies_columns, FREQUENCIES);
+#define FREQUENCIES_SCREEN                                                                         \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, pair)                                                                             \
+    SZGI_SHOW_AS(1, theta, "theta", "θ")                                                           \
+    SZGI_SHOW(1, energy)                                                                           \
+    SZGI_SHOW(2, model_energy)
+SZGI_SCHEMA(frequencies_columns, "frequencies", FREQUENCIES, FREQUENCIES_SCREEN);
 
 #define BOUNDS(X)                                                                                  \
     SOURCE(X, BOUNDS)                                                                              \
     HEAD(X, BOUNDS)                                                                                \
-    X(BOUNDS_BOUND, "bound", SZG_REAL, "no logit of the head has a larger modulus, at these lags") \
-    X(BOUNDS_KIND, "bound_kind", SZG_TEXT,                                                         \
+    X(BOUNDS_BOUND, "bound", SZG_REAL, "1", "bound of the logits",                                 \
+      "no logit of the head has a larger modulus, at these lags", SZGI_END_UPPER)                  \
+    X(BOUNDS_KIND, "bound_kind", SZG_TEXT, "", "what bounds the logits",                           \
       "what it follows from: qk-norm, input-norm, latent-norm, clip, soft-cap or none")            \
-    X(BOUNDS_LAGS, "lags", SZG_INTEGER, "N: `bound` holds at the lags 0 .. N - 1; empty: at any")  \
-    X(BOUNDS_ALL, "bound_all", SZG_REAL, "no logit has a larger modulus, at any lag")              \
+    X(BOUNDS_LAGS, "lags", SZG_INTEGER, "positions", "lags of the bound",                          \
+      "N: `bound` holds at the lags 0 .. N - 1; empty: at any")                                    \
+    X(BOUNDS_ALL, "bound_all", SZG_REAL, "1", "bound at any lag",                                  \
+      "no logit has a larger modulus, at any lag")                                                 \
     NOTE(X, BOUNDS)
-SZGI_SCHEMA(bounds_columns, BOUNDS);
+#define BOUNDS_SCREEN                                                                              \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, bound)                                                                            \
+    SZGI_SHOW(1, bound_kind)                                                                       \
+    SZGI_SHOW(2, lags)
+SZGI_SCHEMA(bounds_columns, "bounds", BOUNDS, BOUNDS_SCREEN);
 
-/* The tables of `szego symbol` begin with the same columns in the same order. */
-#define RANGE(X)                                                                                   \
-    SOURCE(X, RANGE)                                                                               \
-    X(RANGE_MIN_LO, "min_lo", SZG_REAL, "lower bound of min |a|")                                  \
-    X(RANGE_MIN_HI, "min_hi", SZG_REAL, "upper bound of min |a|")                                  \
-    X(RANGE_MAX_LO, "max_lo", SZG_REAL, "lower bound of max |a|")                                  \
-    X(RANGE_MAX_HI, "max_hi", SZG_REAL, "upper bound of max |a|")                                  \
-    X(RANGE_THETA_MIN, "theta_min", SZG_REAL, "where |a| is least, radians")                       \
-    X(RANGE_THETA_MAX, "theta_max", SZG_REAL, "where |a| is largest, radians")                     \
-    X(RANGE_METHOD, "method", SZG_TEXT, "theorems behind the bounds")                              \
-    HEAD(X, RANGE)                                                                                 \
-    MATRIX(X, RANGE)                                                                               \
-    X(RANGE_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                     \
-    NOTE(X, RANGE)
-SZGI_SCHEMA(range_columns, RANGE);
-
-#define SAMPLES(X)                                                                                 \
-    X(SAMPLES_THETA, "theta", SZG_REAL, "radians")                                                 \
-    X(SAMPLES_RE, "re", SZG_REAL, "real part of the symbol")                                       \
-    X(SAMPLES_IM, "im", SZG_REAL, "imaginary part of the symbol")                                  \
-    SOURCE(X, SAMPLES)                                                                             \
-    HEAD(X, SAMPLES)                                                                               \
-    MATRIX(X, SAMPLES)                                                                             \
-    NOTE(X, SAMPLES)
-SZGI_SCHEMA(samples_columns, SAMPLES);
+#define RANGE_LABELS(X, TABLE)                                                                     \
+    HEAD(X, TABLE)                                                                                 \
+    MATRIX(X, TABLE)
+#define SAMPLES_LABELS(X, TABLE)                                                                   \
+    SOURCE(X, TABLE)                                                                               \
+    RANGE_LABELS(X, TABLE)
+#define RANGE(X) SZGI_RANGE(X, RANGE, SOURCE, RANGE_LABELS)
+SZGI_SCHEMA(range_columns, "range", RANGE, SZGI_RANGE_SCREEN);
+#define SAMPLES(X) SZGI_SAMPLES(X, SAMPLES, SAMPLES_LABELS)
+SZGI_SCHEMA(samples_columns, "samples", SAMPLES, SZGI_NOT_SHOWN);
 
 #define TENSORS(X)                                                                                 \
     SOURCE(X, TENSORS)                                                                             \
-    X(TENSORS_TENSOR, "tensor", SZG_TEXT, "its name")                                              \
-    X(TENSORS_DTYPE, "dtype", SZG_TEXT, "element type in the file")                                \
-    X(TENSORS_SHAPE, "shape", SZG_TEXT, "sizes")                                                   \
-    X(TENSORS_FILE, "file", SZG_TEXT, "the file it is in")                                         \
-    X(TENSORS_USED, "used", SZG_TEXT, "how the analysis uses it; none: listed only")               \
+    X(TENSORS_TENSOR, "tensor", SZG_TEXT, "", "tensor", "its name")                                \
+    X(TENSORS_DTYPE, "dtype", SZG_TEXT, "", "element type", "element type in the file")            \
+    X(TENSORS_SHAPE, "shape", SZG_TEXT, "", "shape", "sizes")                                      \
+    X(TENSORS_FILE, "file", SZG_TEXT, "", "file", "the file it is in")                             \
+    X(TENSORS_USED, "used", SZG_TEXT, "", "use", "how the analysis uses it; none: listed only")    \
     NOTE(X, TENSORS)
-SZGI_SCHEMA(tensors_columns, TENSORS);
+SZGI_SCHEMA(tensors_columns, "tensors", TENSORS, SZGI_NOT_SHOWN);
 
-#define OPEN(table_name, columns, out)                                                             \
-    SZG_TRY(szg_table_open(context, table_name, columns, sizeof columns / sizeof *columns, out))
+#define OPEN(columns, out) SZG_TRY(szgi_schema_open(context, &columns##_schema, out))
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
@@ -116,25 +134,21 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     if (options->top > 0)
         SZG_TRY(szgi_rows_top_open(context, &tables->top));
     else if (options->circuits)
-        OPEN("spectra", lag_columns, &tables->spectra);
+        OPEN(lag_columns, &tables->spectra);
     else
-        OPEN("spectra", spectra_columns, &tables->spectra);
-    OPEN("tensors", tensors_columns, &tables->tensors);
+        OPEN(spectra_columns, &tables->spectra);
+    OPEN(tensors_columns, &tables->tensors);
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
-        OPEN("range", range_columns, &tables->range);
-        SZG_TRY(szgi_table_mark_ends(context, tables->range, "min_lo", "min_hi"));
-        SZG_TRY(szgi_table_mark_ends(context, tables->range, "max_lo", "max_hi"));
+        OPEN(range_columns, &tables->range);
         if (options->samples > 0)
-            OPEN("samples", samples_columns, &tables->samples);
+            OPEN(samples_columns, &tables->samples);
     }
     if (checkpoint->rotations > 0)
-        OPEN("frequencies", frequencies_columns, &tables->frequencies);
+        OPEN(frequencies_columns, &tables->frequencies);
     if (checkpoint->rotations > 0 && options->kernel > 0)
         SZG_TRY(szgi_rows_open_kernel(context, tables));
-    if (checkpoint->family && !options->raw) {
-        OPEN("bounds", bounds_columns, &tables->bounds);
-        szgi_table_set_end(tables->bounds, BOUNDS_BOUND, SZGI_END_UPPER);
-    }
+    if (checkpoint->family && !options->raw)
+        OPEN(bounds_columns, &tables->bounds);
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 

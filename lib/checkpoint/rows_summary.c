@@ -13,125 +13,141 @@
 #include "toeplitz/symbol.h"
 #include "rows.h"
 
-/* Before and behind the numbers of a head. */
+/* From HEADS_TOEPLITZNESS to HEADS_BOUND_OF: of positions, where the architecture adds some. */
 #define HEADS(X)                                                                                   \
-    X(HEADS_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                          \
-    X(HEADS_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                  \
-    X(HEADS_HEAD, "head", SZG_INTEGER, "query head, counted from 0")                               \
-    X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "key head that it is paired with, counted from 0")  \
-    X(HEADS_MATRIX, "matrix", SZG_TEXT, "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T")  \
-    X(HEADS_N, "n", SZG_INTEGER, "order")
-SZGI_SCHEMA(heads_columns, HEADS);
-
-#define HEADS_END(X)                                                                               \
-    X(HEADS_END_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)                                       \
-    X(HEADS_END_FOLDED, "folded", SZG_TEXT,                                                        \
+    X(HEADS_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named")  \
+    X(HEADS_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                    \
+    X(HEADS_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                  \
+    X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                    \
+      "key head that it is paired with, counted from 0")                                           \
+    X(HEADS_MATRIX, "matrix", SZG_TEXT, "", "matrix",                                              \
+      "qk: scaled W_Q^T W_K; position: scaled P W_Q^T W_K P^T")                                    \
+    X(HEADS_N, "n", SZG_INTEGER, "1", "order n", "order")                                          \
+    SZGI_RANK(X, HEADS, , , )                                                                      \
+    SZGI_LAMBDA_MIN(X, HEADS, , , )                                                                \
+    SZGI_LAMBDA_MAX(X, HEADS, , , )                                                                \
+    SZGI_WIDTH(X, HEADS, , , )                                                                     \
+    SZGI_RADIUS(X, HEADS, , , )                                                                    \
+    SZGI_SIGMA_MAX(X, HEADS, , , )                                                                 \
+    X(HEADS_SIGMA_E, "sigma_e", SZG_REAL, "1", "least singular value by rank",                     \
+      "singular value number min(e, n), e the head size: those behind it are exactly 0")           \
+    X(HEADS_CONDITION_E, "condition_e", SZG_REAL, "1", "condition by rank", "sigma_max / sigma_e") \
+    SZGI_STABLE_RANK(X, HEADS, , , )                                                               \
+    SZGI_EFFECTIVE_RANK(X, HEADS, , , )                                                            \
+    SZGI_TOEPLITZ_NUMBERS(X, HEADS, , , )                                                          \
+    X(HEADS_BOUND_OF, "bound_of", SZG_TEXT, "", "what the symbol bounds", SZGI_BOUND_OF_DOC)       \
+    SZGI_RESIDUAL(X, HEADS, , , )                                                                  \
+    X(HEADS_SOLVER, "solver", SZG_TEXT, "", "solver", SZGI_SOLVER_DOC)                             \
+    X(HEADS_FOLDED, "folded", SZG_TEXT, "", "folded norms",                                        \
       "norms whose gains the matrix has: input, qk, latent, with plus signs between; or none")     \
-    X(HEADS_END_SCALE_FREE, "scale_free", SZG_INTEGER,                                             \
+    X(HEADS_SCALE_FREE, "scale_free", SZG_INTEGER, "1", "scale is arbitrary",                      \
       "1: queries and keys, or latents, are normalised, so that the matrix's scale is arbitrary")
-SZGI_SCHEMA(heads_end_columns, HEADS_END);
-
-/* Behind toeplitzness and the symbol, where there are positions. */
-static const szg_column bound_of_column = {"bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC};
+#define HEADS_SCREEN                                                                               \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
+    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
+    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
+                    eigenvalues)                                                                   \
+    SZGI_SHOW(2, rank)                                                                             \
+    SZGI_SHOW(2, width)                                                                            \
+    SZGI_SHOW(2, residual)                                                                         \
+    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
+                    symbol_max_hi, bound_of, singular_values)                                      \
+    SZGI_SHOW(5, stable_rank)                                                                      \
+    SZGI_SHOW(5, toeplitzness)                                                                     \
+    SZGI_SHOW_AS(6, condition_e, "condition_e", "σ_max / σ_e")                                     \
+    SZGI_SHOW(6, key_head)
+SZGI_SCHEMA(heads_columns, "summary", HEADS, HEADS_SCREEN);
 
 #define WEIGHTS(X)                                                                                 \
-    X(WEIGHTS_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                        \
-    X(WEIGHTS_MATRIX, "matrix", SZG_TEXT, "the tensor's name")                                     \
-    X(WEIGHTS_ROWS, "rows", SZG_INTEGER, "of the tensor")                                          \
-    X(WEIGHTS_COLUMNS, "columns", SZG_INTEGER, "of the tensor")
-SZGI_SCHEMA(weights_columns, WEIGHTS);
-
-#define WEIGHTS_END(X) X(WEIGHTS_END_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)
-SZGI_SCHEMA(weights_end_columns, WEIGHTS_END);
+    X(WEIGHTS_SOURCE, "source", SZG_TEXT, "", "encoding or file",                                  \
+      "the checkpoint as it was named")                                                            \
+    X(WEIGHTS_MATRIX, "matrix", SZG_TEXT, "", "matrix", "the tensor's name")                       \
+    X(WEIGHTS_ROWS, "rows", SZG_INTEGER, "1", "rows", "of the tensor")                             \
+    X(WEIGHTS_COLUMNS, "columns", SZG_INTEGER, "1", "columns", "of the tensor")                    \
+    SZGI_RANK(X, WEIGHTS, , , )                                                                    \
+    SZGI_SIGMA_MAX(X, WEIGHTS, , , )                                                               \
+    SZGI_SIGMA_MIN(X, WEIGHTS, , , )                                                               \
+    SZGI_CONDITION(X, WEIGHTS, , , )                                                               \
+    SZGI_STABLE_RANK(X, WEIGHTS, , , )                                                             \
+    SZGI_EFFECTIVE_RANK(X, WEIGHTS, , , )                                                          \
+    SZGI_RESIDUAL(X, WEIGHTS, , , )                                                                \
+    X(WEIGHTS_SOLVER, "solver", SZG_TEXT, "", "solver", SZGI_SOLVER_DOC)
+#define WEIGHTS_SUMMARY_SCREEN                                                                     \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, rows)                                                                             \
+    SZGI_SHOW(1, columns)                                                                          \
+    SZGI_SHOW(2, rank)                                                                             \
+    SZGI_SHOW(2, residual)                                                                         \
+    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW(5, stable_rank)
+SZGI_SCHEMA(weights_columns, "summary", WEIGHTS, WEIGHTS_SUMMARY_SCREEN);
+/* What the program shows of it. */
+#define WEIGHTS_SCREEN                                                                             \
+    SZGI_SHOW(1, matrix)                                                                           \
+    SZGI_SHOW(1, rows)                                                                             \
+    SZGI_SHOW(1, columns)                                                                          \
+    SZGI_SHOW(1, rank)                                                                             \
+    SZGI_SHOW_AS(1, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW(1, stable_rank)                                                                      \
+    SZGI_SHOW(2, effective_rank)                                                                   \
+    SZGI_SHOW(2, condition)                                                                        \
+    SZGI_SHOW(3, residual)                                                                         \
+    SZGI_SHOW(4, source)
+SZGI_SCHEMA_OF(weights, weights_columns, "weights", WEIGHTS_SCREEN);
 
 #define NOTES(X)                                                                                   \
-    X(NOTES_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                          \
-    X(NOTES_LAYER, "layer", SZG_INTEGER, "layer, counted from 0; empty: no layer of its own")      \
-    X(NOTES_HEAD, "head", SZG_INTEGER, "query head, counted from 0; empty: all of them")           \
-    X(NOTES_MATRIX, "matrix", SZG_TEXT, "as in `summary`; empty: all of them")                     \
-    X(NOTES_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(notes_columns, NOTES);
+    X(NOTES_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named")  \
+    X(NOTES_LAYER, "layer", SZG_INTEGER, "1", "layer",                                             \
+      "layer, counted from 0; empty: no layer of its own")                                         \
+    X(NOTES_HEAD, "head", SZG_INTEGER, "1", "head",                                                \
+      "query head, counted from 0; empty: all of them")                                            \
+    X(NOTES_MATRIX, "matrix", SZG_TEXT, "", "matrix", "as in `summary`; empty: all of them")       \
+    X(NOTES_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define NOTES_SCREEN                                                                               \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW_EMPTY(1, head, "all")                                                                \
+    SZGI_SHOW_EMPTY(1, matrix, "all")                                                              \
+    SZGI_SHOW_PROSE(1, note)
+SZGI_SCHEMA(notes_columns, "notes", NOTES, NOTES_SCREEN);
 
 /* ---- Numbers ---- */
 
-enum {
-    HEAD_NUMBERS = 11,
-    POSITION_NUMBERS = SZGI_NUMBER_SYMBOL_MAX_HI - SZGI_NUMBER_TOEPLITZNESS + 1,
-    WEIGHT_NUMBERS = 7,
-    POSITIONS_AT = (int)heads_columns_count + HEAD_NUMBERS - 1, /* before the residual */
-    MOST = POSITIONS_AT + POSITION_NUMBERS + 2 + (int)heads_end_columns_count
-};
+/* Where the numbers of the house's list are. */
+typedef struct placed_number {
+    int column, number;
+} placed_number;
+static const placed_number head_numbers[] = {{HEADS_RANK, SZGI_NUMBER_RANK},
+                                             {HEADS_LAMBDA_MIN, SZGI_NUMBER_LAMBDA_MIN},
+                                             {HEADS_LAMBDA_MAX, SZGI_NUMBER_LAMBDA_MAX},
+                                             {HEADS_WIDTH, SZGI_NUMBER_WIDTH},
+                                             {HEADS_RADIUS, SZGI_NUMBER_RADIUS},
+                                             {HEADS_SIGMA_MAX, SZGI_NUMBER_SIGMA_MAX},
+                                             {HEADS_STABLE_RANK, SZGI_NUMBER_STABLE_RANK},
+                                             {HEADS_EFFECTIVE_RANK, SZGI_NUMBER_EFFECTIVE_RANK}};
+static const placed_number weight_numbers[] = {{WEIGHTS_RANK, SZGI_NUMBER_RANK},
+                                               {WEIGHTS_SIGMA_MAX, SZGI_NUMBER_SIGMA_MAX},
+                                               {WEIGHTS_SIGMA_MIN, SZGI_NUMBER_SIGMA_MIN},
+                                               {WEIGHTS_CONDITION, SZGI_NUMBER_CONDITION},
+                                               {WEIGHTS_STABLE_RANK, SZGI_NUMBER_STABLE_RANK},
+                                               {WEIGHTS_EFFECTIVE_RANK, SZGI_NUMBER_EFFECTIVE_RANK},
+                                               {WEIGHTS_RESIDUAL, SZGI_NUMBER_RESIDUAL}};
+#define PLACED(list) sizeof list / sizeof *list, list
 
-/* `sigma`: the singular value at the rank that the shapes allow. The residual is last. */
-static void numbers_of_head(const szg_summary *summary, double sigma, szgi_summary_number *out) {
-    szgi_summary_number all[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(summary, NULL, NULL, all);
-    const szgi_summary_number numbers[HEAD_NUMBERS] = {
-        all[SZGI_NUMBER_RANK],
-        all[SZGI_NUMBER_LAMBDA_MIN],
-        all[SZGI_NUMBER_LAMBDA_MAX],
-        all[SZGI_NUMBER_WIDTH],
-        all[SZGI_NUMBER_RADIUS],
-        all[SZGI_NUMBER_SIGMA_MAX],
-        {.column = "sigma_e",
-         .doc = "singular value number min(e, n), e the head size: those behind it are exactly 0",
-         .value = sigma},
-        {.column = "condition_e",
-         .doc = "sigma_max / sigma_e",
-         .value = summary->sigma_max / sigma},
-        all[SZGI_NUMBER_STABLE_RANK],
-        all[SZGI_NUMBER_EFFECTIVE_RANK],
-        all[SZGI_NUMBER_RESIDUAL],
-    };
-    memcpy(out, numbers, sizeof numbers);
-}
-
-static void numbers_of_weight(const szg_summary *summary, szgi_summary_number *out) {
-    szgi_summary_number all[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(summary, NULL, NULL, all);
-    const szgi_summary_number numbers[WEIGHT_NUMBERS] = {
-        all[SZGI_NUMBER_RANK],      all[SZGI_NUMBER_SIGMA_MAX],   all[SZGI_NUMBER_SIGMA_MIN],
-        all[SZGI_NUMBER_CONDITION], all[SZGI_NUMBER_STABLE_RANK], all[SZGI_NUMBER_EFFECTIVE_RANK],
-        all[SZGI_NUMBER_RESIDUAL],
-    };
-    memcpy(out, numbers, sizeof numbers);
-}
-
-/* The numbers of positions, as they follow each other in the house's list. */
-static const szgi_summary_number *numbers_of_positions(const szg_tau *toeplitzness,
-                                                       const szg_range *symbol,
-                                                       szgi_summary_number *all) {
-    const szg_summary none = {0};
-    szgi_summary_numbers(&none, toeplitzness, symbol, all);
-    return all + SZGI_NUMBER_TOEPLITZNESS;
-}
-
-static void put_numbers(szgi_row *row, int64_t at, int64_t count,
-                        const szgi_summary_number *numbers) {
-    for (int64_t i = 0; i < count; i++)
-        szgi_summary_put(row, at + i, &numbers[i]);
+static void put_numbers(szgi_row *row, size_t count, const placed_number *at,
+                        const double *numbers) {
+    for (size_t i = 0; i < count; i++)
+        szgi_summary_put(row, at[i].column, numbers[at[i].number]);
 }
 
 /* ---- Opening ---- */
-
-typedef struct column_list {
-    int64_t count;
-    szg_column column[MOST];
-    szgi_end end[MOST];
-} column_list;
-
-static void list_columns(column_list *list, int64_t count, const szg_column *columns) {
-    memcpy(list->column + list->count, columns, (size_t)count * sizeof *columns);
-    list->count += count;
-}
-
-static void list_numbers(column_list *list, int64_t count, const szgi_summary_number *numbers) {
-    for (int64_t i = 0; i < count; i++) {
-        list->end[list->count] = numbers[i].end;
-        list->column[list->count++] = (szg_column){
-            numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
-    }
-}
 
 /* Does the architecture add positions to the input, in this stack or in another one of the model?
  * Tables of all its stacks have the same columns. */
@@ -145,40 +161,25 @@ static bool adds_positions(const szg_checkpoint *checkpoint) {
     return adds;
 }
 
-static void list_of_heads(const szg_checkpoint *checkpoint, column_list *list) {
-    const szg_summary none = {0};
-    szgi_summary_number own[HEAD_NUMBERS], all[SZGI_SUMMARY_NUMBERS];
-    numbers_of_head(&none, NAN, own);
-    list_columns(list, heads_columns_count, heads_columns);
-    list_numbers(list, HEAD_NUMBERS - 1, own);
-    if (adds_positions(checkpoint)) {
-        list_numbers(list, POSITION_NUMBERS, numbers_of_positions(NULL, NULL, all));
-        list_columns(list, 1, &bound_of_column);
-    }
-    list_numbers(list, 1, own + HEAD_NUMBERS - 1);
-    list_columns(list, heads_end_columns_count, heads_end_columns);
-}
-
-static void list_of_weights(column_list *list) {
-    const szg_summary none = {0};
-    szgi_summary_number own[WEIGHT_NUMBERS];
-    numbers_of_weight(&none, own);
-    list_columns(list, weights_columns_count, weights_columns);
-    list_numbers(list, WEIGHT_NUMBERS, own);
-    list_columns(list, weights_end_columns_count, weights_end_columns);
+/* The table of heads without the columns of positions. */
+static szg_status open_plain_heads(szg_context *context, szg_table **out) {
+    enum { BEFORE = HEADS_TOEPLITZNESS, BEHIND = (int)heads_columns_count - HEADS_RESIDUAL };
+    szgi_column columns[BEFORE + BEHIND];
+    memcpy(columns, heads_columns, BEFORE * sizeof *columns);
+    memcpy(columns + BEFORE, heads_columns + HEADS_RESIDUAL, BEHIND * sizeof *columns);
+    return szgi_columns_open(context, "summary", columns, BEFORE + BEHIND, out);
 }
 
 szg_status szgi_rows_open_summary(szg_context *context, const szg_checkpoint *checkpoint,
                                   szg_checkpoint_tables *tables) {
-    column_list list = {.count = 0};
-    if (checkpoint->family)
-        list_of_heads(checkpoint, &list);
+    szg_table **summary = &tables->summary;
+    if (!checkpoint->family)
+        SZG_TRY(szgi_schema_open(context, &weights_columns_schema, summary));
+    else if (adds_positions(checkpoint))
+        SZG_TRY(szgi_schema_open(context, &heads_columns_schema, summary));
     else
-        list_of_weights(&list);
-    SZG_TRY(szg_table_open(context, "summary", list.column, list.count, &tables->summary));
-    for (int64_t i = 0; i < list.count; i++)
-        szgi_table_set_end(tables->summary, i, list.end[i]);
-    return szg_table_open(context, "notes", notes_columns, notes_columns_count, &tables->notes);
+        SZG_TRY(open_plain_heads(context, summary));
+    return szgi_schema_open(context, &notes_columns_schema, &tables->notes);
 }
 
 /* ---- Notes ---- */
@@ -247,19 +248,21 @@ szg_status szgi_rows_head(szg_context *context, const szg_checkpoint *checkpoint
                           szg_checkpoint_tables *tables, const row_key *key,
                           const head_facts *facts) {
     szg_summary summary;
-    szgi_summary_number numbers[HEAD_NUMBERS];
     const szg_spectrum *singular = facts->singular;
     SZG_TRY(szg_summary_of(context, facts->eigenvalues, singular, &summary));
     summary.rank = numerical_rank(singular, singular->n);
-    numbers_of_head(&summary, value_at_rank(singular, checkpoint->head_size), numbers);
-    int64_t end = szg_table_columns(tables->summary) - heads_end_columns_count;
+    double all[SZGI_SUMMARY_NUMBERS], sigma = value_at_rank(singular, checkpoint->head_size);
+    int64_t shift = szg_table_columns(tables->summary) - heads_columns_count;
     szgi_row row = label_head(context, checkpoint, tables, key);
     szgi_row_integer(&row, HEADS_N, summary.n);
-    put_numbers(&row, heads_columns_count, HEAD_NUMBERS - 1, numbers);
-    put_numbers(&row, end - 1, 1, numbers + HEAD_NUMBERS - 1);
-    szgi_row_text(&row, end + HEADS_END_SOLVER, szg_method_solver(summary.method));
-    szgi_row_text(&row, end + HEADS_END_FOLDED, facts->folded);
-    szgi_row_integer(&row, end + HEADS_END_SCALE_FREE, facts->scale_free);
+    szgi_summary_numbers(&summary, NULL, NULL, all);
+    put_numbers(&row, PLACED(head_numbers), all);
+    szgi_row_number(&row, HEADS_SIGMA_E, sigma);
+    szgi_row_number(&row, HEADS_CONDITION_E, summary.sigma_max / sigma);
+    szgi_summary_put(&row, shift + HEADS_RESIDUAL, all[SZGI_NUMBER_RESIDUAL]);
+    szgi_row_text(&row, shift + HEADS_SOLVER, szg_method_solver(summary.method));
+    szgi_row_text(&row, shift + HEADS_FOLDED, facts->folded);
+    szgi_row_integer(&row, shift + HEADS_SCALE_FREE, facts->scale_free);
     SZG_TRY(row.status);
     return note_numbers(context, tables, key, &summary, facts->eigenvalues->count + singular->count,
                         facts->lost);
@@ -268,13 +271,14 @@ szg_status szgi_rows_head(szg_context *context, const szg_checkpoint *checkpoint
 szg_status szgi_rows_toeplitz(szg_context *context, szg_checkpoint_tables *tables,
                               const row_key *key, const szg_tau *toeplitzness,
                               const szg_range *range) {
-    szgi_summary_number all[SZGI_SUMMARY_NUMBERS];
+    const szg_summary none = {0};
+    double all[SZGI_SUMMARY_NUMBERS];
     szgi_row row = szgi_row_latest(context, tables->summary);
-    put_numbers(&row, POSITIONS_AT, POSITION_NUMBERS,
-                numbers_of_positions(toeplitzness, range, all));
+    szgi_summary_numbers(&none, toeplitzness, range, all);
+    for (int i = SZGI_NUMBER_TOEPLITZNESS; i <= SZGI_NUMBER_SYMBOL_MAX_HI; i++)
+        szgi_summary_put(&row, HEADS_TOEPLITZNESS + i - SZGI_NUMBER_TOEPLITZNESS, all[i]);
     if (range->method)
-        szgi_row_text(&row, POSITIONS_AT + POSITION_NUMBERS,
-                      szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART));
+        szgi_row_text(&row, HEADS_BOUND_OF, szgi_bound_of_name(SZGI_BOUND_OF_TOEPLITZ_PART));
     SZG_TRY(row.status);
     if (isnan(toeplitzness->value))
         SZG_TRY(szgi_rows_note(context, tables, key, "the zero matrix has no toeplitzness"));
@@ -296,15 +300,14 @@ static szgi_row label_weight(szg_context *context, szg_checkpoint_tables *tables
 szg_status szgi_rows_weight_numbers(szg_context *context, szg_checkpoint_tables *tables,
                                     const char *source, const szgi_tensor *tensor,
                                     const szg_summary *summary, int64_t values, int64_t lost) {
-    szgi_summary_number numbers[WEIGHT_NUMBERS];
+    double all[SZGI_SUMMARY_NUMBERS];
     const row_key key = {source, -1, -1, tensor->name};
-    numbers_of_weight(summary, numbers);
+    szgi_summary_numbers(summary, NULL, NULL, all);
     szgi_row row = label_weight(context, tables, &key);
     szgi_row_integer(&row, WEIGHTS_ROWS, tensor->shape[0]);
     szgi_row_integer(&row, WEIGHTS_COLUMNS, tensor->shape[1]);
-    put_numbers(&row, weights_columns_count, WEIGHT_NUMBERS, numbers);
-    szgi_row_text(&row, (int)weights_columns_count + WEIGHT_NUMBERS + WEIGHTS_END_SOLVER,
-                  szg_method_solver(summary->method));
+    put_numbers(&row, PLACED(weight_numbers), all);
+    szgi_row_text(&row, WEIGHTS_SOLVER, szg_method_solver(summary->method));
     SZG_TRY(row.status);
     return note_numbers(context, tables, &key, summary, values, lost);
 }

@@ -8,25 +8,36 @@
 #include "rows_top.h"
 
 #define TOP(X)                                                                                     \
-    X(TOP_SOURCE, "source", SZG_TEXT, "the checkpoint as it was named")                            \
-    X(TOP_MATRIX, "matrix", SZG_TEXT, "the tensor's name")                                         \
-    X(TOP_INDEX, "index", SZG_INTEGER, "place among the singular values, counted from 0")          \
-    X(TOP_SIGMA, "sigma", SZG_REAL, "singular value")                                              \
-    X(TOP_ERROR, "error", SZG_REAL,                                                                \
+    X(TOP_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named")    \
+    X(TOP_MATRIX, "matrix", SZG_TEXT, "", "matrix", "the tensor's name")                           \
+    X(TOP_INDEX, "index", SZG_INTEGER, "1", "place in the spectrum",                               \
+      "place among the singular values, counted from 0")                                           \
+    X(TOP_SIGMA, "sigma", SZG_REAL, "1", "singular value", "singular value")                       \
+    X(TOP_ERROR, "error", SZG_REAL, "1", "error",                                                  \
       "the value of this index is within it of sigma, for all but one in 10^9 seeds")              \
-    X(TOP_RESIDUAL, "residual", SZG_REAL,                                                          \
+    X(TOP_RESIDUAL, "residual", SZG_REAL, "1", "residual",                                         \
       "some singular value of the matrix is within it of sigma, whatever the seed")                \
-    X(TOP_SHARE_LO, "share_lo", SZG_REAL,                                                          \
-      "lower bound of the share of the squared Frobenius norm in the values up to this one")       \
-    X(TOP_SHARE_HI, "share_hi", SZG_REAL, "upper bound of that share")                             \
-    X(TOP_RESOLVED, "resolved", SZG_INTEGER,                                                       \
+    X(TOP_SHARE_LO, "share_lo", SZG_REAL, "1", "lower end of the share",                           \
+      "lower bound of the share of the squared Frobenius norm in the values up to this one",       \
+      SZGI_END_LOWER)                                                                              \
+    X(TOP_SHARE_HI, "share_hi", SZG_REAL, "1", "upper end of the share",                           \
+      "upper bound of that share", SZGI_END_UPPER)                                                 \
+    X(TOP_RESOLVED, "resolved", SZG_INTEGER, "1", "resolved",                                      \
       "1: error is at most 1e-6 of the largest value; 0: values may be missed above sigma")        \
-    X(TOP_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(top_columns, TOP);
+    X(TOP_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define TOP_SCREEN                                                                                 \
+    SZGI_SHOW(2, source)                                                                           \
+    SZGI_SHOW(1, matrix)                                                                           \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW_AS(1, sigma, "sigma", "σ")                                                           \
+    SZGI_SHOW(1, error)                                                                            \
+    SZGI_SHOW(3, residual)                                                                         \
+    SZGI_SHOW_RANGE(2, share, share_lo, share_hi)                                                  \
+    SZGI_SHOW(1, resolved)
+SZGI_SCHEMA(top_columns, "top", TOP, TOP_SCREEN);
 
 szg_status szgi_rows_top_open(szg_context *context, szg_table **out) {
-    SZG_TRY(szg_table_open(context, "top", top_columns, top_columns_count, out));
-    return szgi_table_mark_ends(context, *out, "share_lo", "share_hi");
+    return szgi_schema_open(context, &top_columns_schema, out);
 }
 
 /* Squares of value / norm, rounded outwards: a handful of roundings, and the norm's own. */

@@ -10,71 +10,67 @@
 #include "summary/summary.h"
 #include "toeplitz/toeplitz.h"
 
-#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
 
 /* ---- The table `contraction`: labels, the numbers of both matrices, note ---- */
 
 #define LABELS(X)                                                                                  \
     SZGI_LOGITS_IDENTITY(X, LABEL)                                                                 \
-    X(LABEL_N, "n", SZG_INTEGER, "order")                                                          \
-    X(LABEL_CONTENT_KIND, "content_kind", SZG_TEXT,                                                \
+    X(LABEL_N, "n", SZG_INTEGER, "1", "order n", "order")                                          \
+    X(LABEL_CONTENT_KIND, "content_kind", SZG_TEXT, "", "compared with",                           \
       "same_qk: queries and keys without the position part; zeroed: position table zeroed")        \
-    X(LABEL_PAIRING, "pairing", SZG_TEXT, SZGI_PAIRING_DOC)                                        \
-    X(LABEL_WIDTH_RATIO, "width_ratio", SZG_REAL,                                                  \
+    X(LABEL_PAIRING, "pairing", SZG_TEXT, "", "pairing", SZGI_PAIRING_DOC)                         \
+    X(LABEL_WIDTH_RATIO, "width_ratio", SZG_REAL, "1", "ratio of widths",                          \
       "eigenvalue width of the Hermitian parts, coupled / content")                                \
-    X(LABEL_NORM_RATIO, "norm_ratio", SZG_REAL, "largest singular value, coupled / content")       \
-    X(LABEL_NUCLEAR_RATIO, "nuclear_ratio", SZG_REAL, "sum of singular values, coupled / content") \
-    X(LABEL_MAJORISED, "majorised", SZG_INTEGER,                                                   \
+    X(LABEL_NORM_RATIO, "norm_ratio", SZG_REAL, "1", "ratio of the largest singular values",       \
+      "largest singular value, coupled / content")                                                 \
+    X(LABEL_NUCLEAR_RATIO, "nuclear_ratio", SZG_REAL, "1", "ratio of the sums of singular values", \
+      "sum of singular values, coupled / content")                                                 \
+    X(LABEL_MAJORISED, "majorised", SZG_INTEGER, "1", "share of heads and probes majorised",       \
       "1: eigenvalues of coupled's Hermitian part are majorised by those of content's")            \
-    X(LABEL_MARGIN, "margin", SZG_REAL, "least slack of the majorisation's partial sums")          \
-    X(LABEL_MARGIN_ERROR, "margin_error", SZG_REAL,                                                \
+    X(LABEL_MARGIN, "margin", SZG_REAL, "1", "slack of the majorisation",                          \
+      "least slack of the majorisation's partial sums")                                            \
+    X(LABEL_MARGIN_ERROR, "margin_error", SZG_REAL, "1", "rounding of the slack",                  \
       "rounding that majorised allows that partial sum: 1 means a margin of at least minus this")  \
-    X(LABEL_GRAD_NORM, "grad_norm", SZG_REAL,                                                      \
+    X(LABEL_GRAD_NORM, "grad_norm", SZG_REAL, "1", "gradient norm",                                \
       "gradient norm of the head: its rows of W_Q, W_K, W_V, its columns of W_O")                  \
-    X(LABEL_GRAD_NORM_QK, "grad_norm_qk", SZG_REAL,                                                \
+    X(LABEL_GRAD_NORM_QK, "grad_norm_qk", SZG_REAL, "1", "gradient norm of queries and keys",      \
       "gradient norm of the head's rows of W_Q and W_K alone")
-SZGI_SCHEMA(label_columns, LABELS);
-enum { NAME = 48, COLUMNS = label_columns_count + 2 * SZGI_SUMMARY_NUMBERS + 1 };
-static const char *const suffixes[] = {"_content", "_coupled"};
-
-/* The columns of one matrix. Eigenvalues are those of the Hermitian part; see the header. */
-typedef struct number_columns {
-    char name[SZGI_SUMMARY_NUMBERS][NAME], doc[SZGI_SUMMARY_NUMBERS][NAME + 80];
-} number_columns;
-
-static void fill_columns(const char *suffix, number_columns *own, szg_column *columns) {
-    const szg_summary empty = {0};
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++) {
-        snprintf(own->name[i], sizeof own->name[i], "%s%s", numbers[i].column, suffix);
-        snprintf(own->doc[i], sizeof own->doc[i], "%s%s",
-                 numbers[i].eigenvalue ? "of the Hermitian part: " : "", numbers[i].doc);
-        columns[i] =
-            (szg_column){own->name[i], numbers[i].integer ? SZG_INTEGER : SZG_REAL, own->doc[i]};
-    }
-}
-
-static void mark_ends(szg_table *table) {
-    const szg_summary empty = {0};
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    for (int i = 0; i < 2 * SZGI_SUMMARY_NUMBERS; i++)
-        szgi_table_set_end(table, label_columns_count + i, numbers[i % SZGI_SUMMARY_NUMBERS].end);
-}
+/* Eigenvalues are those of the Hermitian part; see the header. */
+#define NUMBERS(X, TABLE, SUFFIX, OF)                                                              \
+    SZGI_NUMBERS(X, TABLE, SUFFIX, OF, "of the Hermitian part: ")                                  \
+    SZGI_RESIDUAL(X, TABLE, SUFFIX, OF, )
+#define CONTRACTION(X)                                                                             \
+    LABELS(X)                                                                                      \
+    NUMBERS(X, CONTENT, "_content", " of the content")                                             \
+    NUMBERS(X, COUPLED, "_coupled", " with the encoding")                                          \
+    NOTE(X, CONTRACTION)
+#define CONTRACTION_SCREEN                                                                         \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, step)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(2, probe)                                                                            \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, width_ratio)                                                                      \
+    SZGI_SHOW(1, norm_ratio)                                                                       \
+    SZGI_SHOW(2, nuclear_ratio)                                                                    \
+    SZGI_SHOW(1, majorised)                                                                        \
+    SZGI_SHOW(4, rank_content)                                                                     \
+    SZGI_SHOW(4, rank_coupled)                                                                     \
+    SZGI_SHOW(4, width_content)                                                                    \
+    SZGI_SHOW(3, width_coupled)                                                                    \
+    SZGI_SHOW(5, toeplitzness_content)                                                             \
+    SZGI_SHOW(3, toeplitzness_coupled)                                                             \
+    SZGI_SHOW_AS(3, lambda_min_coupled, "lambda_min_coupled", "λ_min_coupled")                     \
+    SZGI_SHOW_AS(3, lambda_max_coupled, "lambda_max_coupled", "λ_max_coupled")                     \
+    SZGI_SHOW_RANGE(9, certified_content, symbol_min_lo_content, symbol_max_hi_content)            \
+    SZGI_SHOW_RANGE(6, certified_coupled, symbol_min_lo_coupled, symbol_max_hi_coupled)
+SZGI_SCHEMA(contraction_columns, "contraction", CONTRACTION, CONTRACTION_SCREEN);
 
 szg_status szg_contraction_table(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    szg_column columns[COLUMNS];
-    number_columns own[2];
-    memcpy(columns, label_columns, sizeof label_columns);
-    for (int i = 0; i < 2; i++)
-        fill_columns(suffixes[i], &own[i],
-                     columns + label_columns_count + i * SZGI_SUMMARY_NUMBERS);
-    columns[COLUMNS - 1] = (szg_column){"note", SZG_TEXT, "what a reader must know"};
-    SZG_TRY(szg_table_open(context, "contraction", columns, COLUMNS, out));
-    mark_ends(*out);
-    return SZG_OK;
+    return szgi_schema_open(context, &contraction_columns_schema, out);
 }
 
 void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels) {
@@ -103,10 +99,10 @@ static void put_ratios(szgi_row *row, const szg_contraction_ratios *ratios) {
 }
 
 static void put_numbers(szgi_row *row, const szg_matrix_report *report, int64_t first) {
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
+    double numbers[SZGI_SUMMARY_NUMBERS];
     szgi_summary_numbers(&report->summary, &report->toeplitzness, &report->symbol, numbers);
     for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
-        szgi_summary_put(row, first + i, &numbers[i]);
+        szgi_summary_put(row, first + i, numbers[i]);
 }
 
 static void put_notes(szgi_row *row, const szg_contraction *contraction) {
@@ -138,11 +134,11 @@ static szg_status add_row(szg_context *context, szg_table *table,
     szgi_row_integer(&row, LABEL_N, contraction->n);
     if (contraction->content.matrix) {
         put_ratios(&row, &contraction->ratios);
-        put_numbers(&row, &contraction->content, label_columns_count);
+        put_numbers(&row, &contraction->content, CONTENT_RANK);
     } else {
         szgi_row_note(&row, "no ratios: there is no content to compare with");
     }
-    put_numbers(&row, &contraction->coupled, label_columns_count + SZGI_SUMMARY_NUMBERS);
+    put_numbers(&row, &contraction->coupled, COUPLED_RANK);
     put_notes(&row, contraction);
     return row.status;
 }
@@ -172,32 +168,34 @@ szg_status szgi_contraction_add_problem(szg_context *context, szg_table *table,
 
 #define VALUES(X)                                                                                  \
     SZGI_LOGITS_IDENTITY(X, VALUES)                                                                \
-    X(VALUES_MATRIX, "matrix", SZG_TEXT, "content or logits")                                      \
-    X(VALUES_KIND, "kind", SZG_TEXT, "eigenvalue (of the Hermitian part) or singular")             \
-    X(VALUES_INDEX, "index", SZG_INTEGER, "place in the spectrum, counted from 0")                 \
-    X(VALUES_VALUE, "value", SZG_REAL, "eigenvalues ascend, singular values descend")              \
-    X(VALUES_N, "n", SZG_INTEGER, "order of the matrix")                                           \
-    X(VALUES_ZEROS, "zeros", SZG_INTEGER, SZGI_ZEROS_DOC)                                          \
+    X(VALUES_MATRIX, "matrix", SZG_TEXT, "", "matrix", "content or logits")                        \
+    X(VALUES_KIND, "kind", SZG_TEXT, "", "kind", "eigenvalue (of the Hermitian part) or singular") \
+    X(VALUES_INDEX, "index", SZG_INTEGER, "1", "place in the spectrum",                            \
+      "place in the spectrum, counted from 0")                                                     \
+    X(VALUES_VALUE, "value", SZG_REAL, "1", "value",                                               \
+      "eigenvalues ascend, singular values descend")                                               \
+    X(VALUES_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")                           \
+    X(VALUES_ZEROS, "zeros", SZG_INTEGER, "1", "zeros by structure", SZGI_ZEROS_DOC)               \
     NOTE(X, VALUES)
-SZGI_SCHEMA(values_columns, VALUES);
+SZGI_SCHEMA(values_columns, "contraction_values", VALUES, SZGI_NOT_SHOWN);
 
 #define SYMBOLS(X)                                                                                 \
     SZGI_LOGITS_IDENTITY(X, SYMBOLS)                                                               \
-    X(SYMBOLS_MATRIX, "matrix", SZG_TEXT, "content or logits")                                     \
-    X(SYMBOLS_THETA, "theta", SZG_REAL, "angle, radians")                                          \
-    X(SYMBOLS_RE, "re", SZG_REAL, "real part of the Toeplitz part's symbol")                       \
-    X(SYMBOLS_IM, "im", SZG_REAL, "imaginary part of the Toeplitz part's symbol")                  \
-    X(SYMBOLS_N, "n", SZG_INTEGER, "order of the matrix")                                          \
+    X(SYMBOLS_MATRIX, "matrix", SZG_TEXT, "", "matrix", "content or logits")                       \
+    X(SYMBOLS_THETA, "theta", SZG_REAL, "radians a position", "angle", "angle, radians")           \
+    X(SYMBOLS_RE, "re", SZG_REAL, "1", "value", "real part of the Toeplitz part's symbol")         \
+    X(SYMBOLS_IM, "im", SZG_REAL, "1", "imaginary part",                                           \
+      "imaginary part of the Toeplitz part's symbol")                                              \
+    X(SYMBOLS_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")                          \
     NOTE(X, SYMBOLS)
-SZGI_SCHEMA(symbols_columns, SYMBOLS);
+SZGI_SCHEMA(symbols_columns, "contraction_symbols", SYMBOLS, SZGI_NOT_SHOWN);
 
 szg_status szgi_contraction_values_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "contraction_values", values_columns, values_columns_count, out);
+    return szgi_schema_open(context, &values_columns_schema, out);
 }
 
 szg_status szgi_contraction_symbols_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "contraction_symbols", symbols_columns, symbols_columns_count,
-                          out);
+    return szgi_schema_open(context, &symbols_columns_schema, out);
 }
 
 szg_status szg_contraction_tables_open(szg_context *context, bool values, bool symbols,

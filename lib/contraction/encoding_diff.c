@@ -17,41 +17,51 @@
 #include "encoding_diff.h"
 
 #define COLUMNS(X)                                                                                 \
-    X(SOURCE, "source", SZG_TEXT, "the encoding B")                                                \
-    X(BASE, "base", SZG_TEXT, "the encoding A that it is compared with")                           \
-    X(HEAD, "head", SZG_INTEGER, "from 0")                                                         \
-    X(MATRIX, "matrix", SZG_TEXT, "what B calls the matrix")                                       \
-    X(N, "n", SZG_INTEGER, "order N of the matrices T_A and T_B")                                  \
-    X(KIND, "kind", SZG_TEXT, "eigenvalue; singular if one of both is not Hermitian")              \
-    X(BASE_LO, "base_symbol_lo", SZG_REAL,                                                         \
-      "certified lower bound of A's symbol of order N; of its modulus if kind is singular")        \
-    X(BASE_HI, "base_symbol_hi", SZG_REAL, "certified upper bound")                                \
-    X(SYMBOL_LO, "symbol_lo", SZG_REAL, "the same of B")                                           \
-    X(SYMBOL_HI, "symbol_hi", SZG_REAL, "the same of B")                                           \
-    X(BASE_LEAST, "base_least", SZG_REAL, "least value (of `kind`) of T_A")                        \
-    X(BASE_LARGEST, "base_largest", SZG_REAL, "largest value of T_A")                              \
-    X(LEAST, "least", SZG_REAL, "least value of T_B")                                              \
-    X(LARGEST, "largest", SZG_REAL, "largest value of T_B")                                        \
-    X(SHIFT, "shift", SZG_REAL, "largest |value i of T_B - value i of T_A|, both in order")        \
-    X(NORM, "change_norm", SZG_REAL, "||T_B - T_A||_2, a bound of shift (Weyl)")                   \
-    X(CHANGE_HI, "symbol_change_hi", SZG_REAL,                                                     \
-      "certified upper bound of max |a_B - a_A| over the symbols, a bound of change_norm")         \
-    X(NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, COLUMNS);
+    X(SOURCE, "source", SZG_TEXT, "", "encoding or file", "the encoding B")                        \
+    X(BASE, "base", SZG_TEXT, "", "compared with", "the encoding A that it is compared with")      \
+    X(HEAD, "head", SZG_INTEGER, "1", "head", "from 0")                                            \
+    X(MATRIX, "matrix", SZG_TEXT, "", "matrix", "what B calls the matrix")                         \
+    X(N, "n", SZG_INTEGER, "1", "order n", "order N of the matrices T_A and T_B")                  \
+    X(KIND, "kind", SZG_TEXT, "", "kind", "eigenvalue; singular if one of both is not Hermitian")  \
+    X(BASE_LO, "base_symbol_lo", SZG_REAL, "1", "lower end of A's symbol",                         \
+      "certified lower bound of A's symbol of order N; of its modulus if kind is singular",        \
+      SZGI_END_LOWER)                                                                              \
+    X(BASE_HI, "base_symbol_hi", SZG_REAL, "1", "upper end of A's symbol",                         \
+      "certified upper bound", SZGI_END_UPPER)                                                     \
+    X(SYMBOL_LO, "symbol_lo", SZG_REAL, "1", "lower end of B's symbol", "the same of B",           \
+      SZGI_END_LOWER)                                                                              \
+    X(SYMBOL_HI, "symbol_hi", SZG_REAL, "1", "upper end of B's symbol", "the same of B",           \
+      SZGI_END_UPPER)                                                                              \
+    X(BASE_LEAST, "base_least", SZG_REAL, "1", "least value of A",                                 \
+      "least value (of `kind`) of T_A")                                                            \
+    X(BASE_LARGEST, "base_largest", SZG_REAL, "1", "largest value of A", "largest value of T_A")   \
+    X(LEAST, "least", SZG_REAL, "1", "least value of B", "least value of T_B")                     \
+    X(LARGEST, "largest", SZG_REAL, "1", "largest value of B", "largest value of T_B")             \
+    X(SHIFT, "shift", SZG_REAL, "1", "largest shift",                                              \
+      "largest |value i of T_B - value i of T_A|, both in order")                                  \
+    X(NORM, "change_norm", SZG_REAL, "1", "norm of the change",                                    \
+      "||T_B - T_A||_2, a bound of shift (Weyl)")                                                  \
+    X(CHANGE_HI, "symbol_change_hi", SZG_REAL, "1", "upper end of the change of symbols",          \
+      "certified upper bound of max |a_B - a_A| over the symbols, a bound of change_norm",         \
+      SZGI_END_UPPER)                                                                              \
+    X(NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define COLUMNS_SCREEN                                                                             \
+    SZGI_SHOW(3, source)                                                                           \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, shift)                                                                            \
+    SZGI_SHOW(1, change_norm)                                                                      \
+    SZGI_SHOW(1, symbol_change_hi)                                                                 \
+    SZGI_SHOW_RANGE(2, symbol_A, base_symbol_lo, base_symbol_hi)                                   \
+    SZGI_SHOW_RANGE(2, symbol_B, symbol_lo, symbol_hi)                                             \
+    SZGI_SHOW_RANGE(4, values_A, base_least, base_largest)                                         \
+    SZGI_SHOW_RANGE(4, values_B, least, largest)                                                   \
+    SZGI_SHOW(5, kind)                                                                             \
+    SZGI_SHOW(5, matrix)
+SZGI_SCHEMA(columns, "diff_encodings", COLUMNS, COLUMNS_SCREEN);
 
 szg_status szgi_encoding_diff_open(szg_context *context, szg_table **out) {
-    static const char *const ends[][2] = {{"base_symbol_lo", "base_symbol_hi"},
-                                          {"symbol_lo", "symbol_hi"},
-                                          {NULL, "symbol_change_hi"}};
-    SZG_TRY(szg_table_open(context, "diff_encodings", columns, columns_count, out));
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        szg_status status = szgi_table_mark_ends(context, *out, ends[i][0], ends[i][1]);
-        if (status != SZG_OK) {
-            szg_table_close(out);
-            return status;
-        }
-    }
-    return SZG_OK;
+    return szgi_schema_open(context, &columns_schema, out);
 }
 
 /* A and B, and B - A, whose lags are rounded once. */

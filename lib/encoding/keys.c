@@ -3,18 +3,21 @@
 #include "encoding/encoding.h"
 
 #define KEYS(X)                                                                                    \
-    X(KEYS_ENCODING, "encoding", SZG_TEXT, "the name that begins a SPEC")                          \
-    X(KEYS_ABOUT, "about", SZG_TEXT, "what the encoding is")                                       \
-    X(KEYS_REFERENCE, "reference", SZG_TEXT, "who proposed it; empty: no single source")           \
-    X(KEYS_KEY, "key", SZG_TEXT, "the key; empty: the encoding has none")                          \
-    X(KEYS_TYPE, "type", SZG_TEXT, "integer, real, text, choice or list (of integers)")            \
-    X(KEYS_DEFAULT, "default", SZG_TEXT, "its value where a SPEC has none, as a SPEC has it")      \
-    X(KEYS_REQUIRED, "required", SZG_INTEGER, "1: a SPEC must have it")                            \
-    X(KEYS_MIN, "min", SZG_REAL, "least integer, number or list member")                           \
-    X(KEYS_MAX, "max", SZG_REAL, "largest integer, number or list member")                         \
-    X(KEYS_CHOICES, "choices", SZG_TEXT, "words of a choice, separated by |")                      \
-    X(KEYS_DOC, "doc", SZG_TEXT, "what the key says")
-SZGI_SCHEMA(keys_columns, KEYS);
+    X(KEYS_ENCODING, "encoding", SZG_TEXT, "", "encoding", "the name that begins a SPEC")          \
+    X(KEYS_ABOUT, "about", SZG_TEXT, "", "about", "what the encoding is")                          \
+    X(KEYS_REFERENCE, "reference", SZG_TEXT, "", "reference",                                      \
+      "who proposed it; empty: no single source")                                                  \
+    X(KEYS_KEY, "key", SZG_TEXT, "", "key", "the key; empty: the encoding has none")               \
+    X(KEYS_TYPE, "type", SZG_TEXT, "", "type",                                                     \
+      "integer, real, text, choice or list (of integers)")                                         \
+    X(KEYS_DEFAULT, "default", SZG_TEXT, "", "default",                                            \
+      "its value where a SPEC has none, as a SPEC has it")                                         \
+    X(KEYS_REQUIRED, "required", SZG_INTEGER, "1", "required", "1: a SPEC must have it")           \
+    X(KEYS_MIN, "min", SZG_REAL, "1", "least value", "least integer, number or list member")       \
+    X(KEYS_MAX, "max", SZG_REAL, "1", "largest value", "largest integer, number or list member")   \
+    X(KEYS_CHOICES, "choices", SZG_TEXT, "", "choices", "words of a choice, separated by |")       \
+    X(KEYS_DOC, "doc", SZG_TEXT, "", "description", "what the key says")
+SZGI_SCHEMA(keys_columns, "keys", KEYS, SZGI_NOT_SHOWN);
 
 static szgi_row add_class(szg_context *context, szg_table *table, const szgi_spec_class *class) {
     szgi_row row = szgi_row_add(context, table);
@@ -53,7 +56,7 @@ static szg_status add_keys(szg_context *context, szg_table *table, const szgi_sp
 
 szg_status szg_encoding_keys(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    SZG_TRY(szg_table_open(context, "keys", keys_columns, keys_columns_count, out));
+    SZG_TRY(szgi_schema_open(context, &keys_columns_schema, out));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < szgi_encoding_classes() && status == SZG_OK; i++)
         status = add_keys(context, *out, szgi_encoding_class_at(i));

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/decls.h"
+#include "base/schema.h"
 
 SZGI_BEGIN_DECLS
 
@@ -49,6 +50,10 @@ SZG_CHECK_RESULT szg_status szgi_csv_write(szg_context *context, const szg_table
 SZG_CHECK_RESULT szg_status szgi_csv_read(szg_context *context, const char *path,
                                           const szg_column *columns, int64_t count,
                                           szg_table **out);
+
+/* The same of a schema's columns. */
+SZG_CHECK_RESULT szg_status szgi_csv_read_schema(szg_context *context, const char *path,
+                                                 const szgi_schema *schema, szg_table **out);
 
 /* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. */
 SZG_CHECK_RESULT szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data,

@@ -270,3 +270,13 @@ szg_status szgi_csv_read(szg_context *context, const char *path, const szg_colum
     szgi_contents_close(&contents);
     return status;
 }
+
+szg_status szgi_csv_read_schema(szg_context *context, const char *path, const szgi_schema *schema,
+                                szg_table **out) {
+    szg_column *columns;
+    *out = NULL;
+    SZG_TRY(szgi_columns_core(context, schema->column, schema->columns, &columns));
+    szg_status status = szgi_csv_read(context, path, columns, schema->columns, out);
+    szgi_memory_free(columns);
+    return status;
+}

@@ -89,7 +89,7 @@ static void put_paragraph(const char *text, int width, FILE *stream) {
 /* ---- Rows ---- */
 
 static const char *colour(const display_sheet *s, const display_column *column, const char *text) {
-    if (column->kind == SZGI_DISPLAY_WORD && s->how->colours)
+    if (column->kind == SZGI_CELL_WORD && s->how->colours)
         for (const szgi_display_colour *at = s->how->colours; at->word; at++)
             if (strcmp(at->word, text) == 0)
                 return at->code;

@@ -27,7 +27,7 @@ void szgi_display_shorten(const display_sheet *s, const display_column *column, 
     const char *mark = s->how->unicode ? "\u2026" : "...";
     int signs = columns_of(mark), room = column->width - signs;
     char whole[DISPLAY_CELL];
-    if (column->kind == SZGI_DISPLAY_PROSE || columns_of(text) <= column->width)
+    if (column->kind == SZGI_CELL_PROSE || columns_of(text) <= column->width)
         return;
     strcpy(whole, text);
     if (room <= 0) {
@@ -111,8 +111,7 @@ szg_status szgi_display_choose_cuts(szg_context *context, display_sheet *s) {
     SZG_TRY(szgi_memory_alloc(context, s->rows, &seen));
     for (int64_t i = 0; i < s->count; i++) {
         display_column *column = &s->column[i];
-        if (!column->taken || column->width >= column->longest ||
-            column->kind == SZGI_DISPLAY_PROSE)
+        if (!column->taken || column->width >= column->longest || column->kind == SZGI_CELL_PROSE)
             continue;
         column->common = common_bytes(s, column);
         int64_t least = INT64_MAX;

@@ -87,9 +87,9 @@ void szgi_display_cell(const display_sheet *s, const display_column *column, int
         strcpy(out, column->empty ? column->empty : "");
         return;
     }
-    if (column->kind == SZGI_DISPLAY_RANGE)
+    if (column->kind == SZGI_CELL_RANGE)
         show_range(s, column, row, out);
-    else if (column->kind == SZGI_DISPLAY_PROSE)
+    else if (column->kind == SZGI_CELL_PROSE)
         show_prose(s->how, szg_table_get_text(s->table, row, at), out);
     else if (szg_table_column(s->table, at)->type == SZG_TEXT)
         szgi_show(szg_table_get_text(s->table, row, at), out, DISPLAY_CELL);
@@ -109,9 +109,8 @@ static bool has_value(const display_sheet *s, const display_column *column) {
 }
 
 /* Whether the table has what the record shows; *out gets it. */
-static bool resolve(const display_sheet *s, const szgi_display_column *record,
-                    display_column *out) {
-    bool range = record->kind == SZGI_DISPLAY_RANGE;
+static bool resolve(const display_sheet *s, const szgi_cell *record, display_column *out) {
+    bool range = record->kind == SZGI_CELL_RANGE;
     *out = (display_column){.kind = record->kind,
                             .priority = record->priority,
                             .heading = s->how->unicode && record->symbols ? record->symbols
@@ -124,13 +123,16 @@ static bool resolve(const display_sheet *s, const szgi_display_column *record,
     return out->at[0] >= 0 && out->at[1] >= 0 && (!out->is || out->where >= 0);
 }
 
-static bool is_of(const szgi_display_column *record, const szg_table *table) {
-    return strcmp(record->table, szg_table_name(table)) == 0;
+static szgi_schema schema_of(const szgi_display *how, const szg_table *table) {
+    static const szgi_schema none = {0};
+    const szgi_schema *schema = szgi_schema_of(table, how->schemas, how->count);
+    return schema ? *schema : none;
 }
 
 bool szgi_display_is_of_notes(const szgi_display *how, const szg_table *table) {
-    for (int64_t i = 0; i < how->count; i++)
-        if (is_of(&how->list[i], table) && strcmp(how->list[i].name, "note") == 0)
+    const szgi_schema schema = schema_of(how, table);
+    for (int64_t i = 0; i < schema.cells; i++)
+        if (strcmp(schema.cell[i].name, "note") == 0)
             return true;
     return false;
 }
@@ -150,11 +152,11 @@ static bool is_name(const char *name, const char *text, size_t length) {
 }
 
 /* The record of a column of the table, whoever asks for it; NULL: there is none. */
-static const szgi_display_column *record_of(const display_sheet *s, const char *name) {
-    for (int64_t i = 0; i < s->how->count; i++) {
-        const szgi_display_column *record = &s->how->list[i];
-        if (is_of(record, s->table) && record->kind != SZGI_DISPLAY_RANGE &&
-            is_name(record->name, name, strlen(name)))
+static const szgi_cell *record_of(const display_sheet *s, const char *name) {
+    const szgi_schema schema = schema_of(s->how, s->table);
+    for (int64_t i = 0; i < schema.cells; i++) {
+        const szgi_cell *record = &schema.cell[i];
+        if (record->kind != SZGI_CELL_RANGE && is_name(record->name, name, strlen(name)))
             return record;
     }
     return NULL;
@@ -163,9 +165,9 @@ static const szgi_display_column *record_of(const display_sheet *s, const char *
 /* The columns of the table itself, its note apart. */
 static void add_own(display_sheet *s) {
     for (int64_t i = 0; i < szg_table_columns(s->table); i++) {
-        display_column column = own_column(s->table, i, SZGI_DISPLAY_FIRST);
-        const szgi_display_column *record = record_of(s, column.heading);
-        column.kind = record ? record->kind : SZGI_DISPLAY_CELL;
+        display_column column = own_column(s->table, i, SZGI_SHOWN_FIRST);
+        const szgi_cell *record = record_of(s, column.heading);
+        column.kind = record ? record->kind : SZGI_CELL_VALUE;
         column.empty = record ? record->empty : NULL;
         if (i != s->note)
             add(s, &column);
@@ -173,11 +175,11 @@ static void add_own(display_sheet *s) {
 }
 
 static void add_described(display_sheet *s) {
-    for (int64_t i = 0; i < s->how->count; i++) {
-        const szgi_display_column *record = &s->how->list[i];
+    const szgi_schema schema = schema_of(s->how, s->table);
+    for (int64_t i = 0; i < schema.cells; i++) {
+        const szgi_cell *record = &schema.cell[i];
         display_column column;
-        if (is_of(record, s->table) && resolve(s, record, &column) &&
-            column.priority < SZGI_DISPLAY_ASKED)
+        if (resolve(s, record, &column) && column.priority < SZGI_SHOWN_ASKED)
             add(s, &column);
     }
 }
@@ -185,16 +187,16 @@ static void add_described(display_sheet *s) {
 /* The column that is asked for by its name or its heading; false: the table has none. */
 static bool find_asked(const display_sheet *s, const char *text, size_t length,
                        display_column *out) {
-    for (int64_t i = 0; i < s->how->count; i++) {
-        const szgi_display_column *record = &s->how->list[i];
-        if (is_of(record, s->table) &&
-            (is_name(record->name, text, length) || is_name(record->symbols, text, length)) &&
+    const szgi_schema schema = schema_of(s->how, s->table);
+    for (int64_t i = 0; i < schema.cells; i++) {
+        const szgi_cell *record = &schema.cell[i];
+        if ((is_name(record->name, text, length) || is_name(record->symbols, text, length)) &&
             resolve(s, record, out))
             return true;
     }
     for (int64_t i = 0; i < szg_table_columns(s->table); i++)
         if (is_name(szg_table_column(s->table, i)->name, text, length)) {
-            *out = own_column(s->table, i, SZGI_DISPLAY_FIRST);
+            *out = own_column(s->table, i, SZGI_SHOWN_FIRST);
             return true;
         }
     return false;
@@ -236,7 +238,7 @@ bool szgi_display_concerns(const szgi_display *how, const szg_table *table) {
 }
 
 szg_status szgi_display_choose(szg_context *context, display_sheet *s) {
-    int64_t most = szg_table_columns(s->table) + s->how->count +
+    int64_t most = szg_table_columns(s->table) + schema_of(s->how, s->table).cells +
                    (s->how->columns ? count_names(s->how->columns) : 0);
     SZG_TRY(szgi_memory_alloc(context, most, &s->column));
     if (s->how->columns)
@@ -254,10 +256,11 @@ static void weigh_names(const szgi_display *how, const szg_table *table, bool fi
                         szgi_suggestion *near, szgi_text *list) {
     fprintf(list->stream, "%s%s has", first ? "" : "; ", szg_table_name(table));
     const char *comma = " ";
-    for (int64_t i = 0; i < how->count; i++)
-        if (is_of(&how->list[i], table) && how->list[i].kind == SZGI_DISPLAY_RANGE) {
-            szgi_suggest(near, how->list[i].name, strlen(how->list[i].name));
-            fprintf(list->stream, "%s%s", comma, how->list[i].name);
+    const szgi_schema schema = schema_of(how, table);
+    for (int64_t i = 0; i < schema.cells; i++)
+        if (schema.cell[i].kind == SZGI_CELL_RANGE) {
+            szgi_suggest(near, schema.cell[i].name, strlen(schema.cell[i].name));
+            fprintf(list->stream, "%s%s", comma, schema.cell[i].name);
             comma = ", ";
         }
     for (int64_t i = 0; i < szg_table_columns(table); i++, comma = ", ") {
@@ -305,15 +308,15 @@ szg_status szgi_display_check(szg_context *context, const szg_result *result,
 /* ---- Fitting ---- */
 
 static bool is_text(const display_sheet *s, const display_column *column) {
-    return column->kind != SZGI_DISPLAY_RANGE &&
+    return column->kind != SZGI_CELL_RANGE &&
            szg_table_column(s->table, column->at[0])->type == SZG_TEXT;
 }
 
 /* Numbers are never cut: half of a number is another number. */
 static int least_width(const display_sheet *s, const display_column *column) {
-    int least = column->kind == SZGI_DISPLAY_PROSE ? LEAST_PROSE
-                : is_text(s, column)               ? LEAST_TEXT
-                                                   : INT_MAX;
+    int least = column->kind == SZGI_CELL_PROSE ? LEAST_PROSE
+                : is_text(s, column)            ? LEAST_TEXT
+                                                : INT_MAX;
     return at_most(column->natural, least);
 }
 
@@ -328,7 +331,7 @@ static void measure(display_sheet *s) {
         }
         column->longest = width;
         if (s->how->width > 0 && !s->how->wide && !s->how->columns &&
-            column->kind != SZGI_DISPLAY_PROSE && is_text(s, column))
+            column->kind != SZGI_CELL_PROSE && is_text(s, column))
             width = at_most(width, MOST_TEXT);
         column->natural =
             at_least(width, (int)szgi_utf8_columns(szgi_show(column->heading, text, sizeof text)));
@@ -340,7 +343,7 @@ static void measure(display_sheet *s) {
 static int64_t least_total(const display_sheet *s) {
     int64_t total = s->margin;
     for (int64_t i = 0; i < s->count; i++)
-        if (s->column[i].priority == SZGI_DISPLAY_FIRST)
+        if (s->column[i].priority == SZGI_SHOWN_FIRST)
             total += DISPLAY_GAP + least_width(s, &s->column[i]);
     return total;
 }
@@ -351,7 +354,7 @@ static int take_first(display_sheet *s, int room) {
     for (int64_t i = 0; i < s->count; i++) {
         display_column *column = &s->column[i];
         int width = least_width(s, column);
-        if (column->priority != SZGI_DISPLAY_FIRST)
+        if (column->priority != SZGI_SHOWN_FIRST)
             continue;
         if (any && width + DISPLAY_GAP > room)
             break;
@@ -368,7 +371,7 @@ static int take_first(display_sheet *s, int room) {
 static int widen(display_sheet *s, int room, bool prose) {
     for (int64_t i = 0; i < s->count && room > 0; i++) {
         display_column *column = &s->column[i];
-        if (!column->taken || (column->kind == SZGI_DISPLAY_PROSE) != prose)
+        if (!column->taken || (column->kind == SZGI_CELL_PROSE) != prose)
             continue;
         int more = at_most(column->natural - column->width, room);
         column->width += more;
@@ -378,7 +381,7 @@ static int widen(display_sheet *s, int room, bool prose) {
 }
 
 static void take_further(display_sheet *s, int room) {
-    for (int priority = SZGI_DISPLAY_FIRST + 1; priority < SZGI_DISPLAY_ASKED; priority++)
+    for (int priority = SZGI_SHOWN_FIRST + 1; priority < SZGI_SHOWN_ASKED; priority++)
         for (int64_t i = 0; i < s->count; i++) {
             display_column *column = &s->column[i];
             if (column->priority != priority || column->natural + DISPLAY_GAP > room)
@@ -395,7 +398,7 @@ static void take_all(display_sheet *s) {
     int64_t used = s->margin, prose = 0;
     for (int64_t i = 0; i < s->count; i++) {
         display_column *column = &s->column[i];
-        bool flows = column->kind == SZGI_DISPLAY_PROSE && s->how->width > 0;
+        bool flows = column->kind == SZGI_CELL_PROSE && s->how->width > 0;
         column->taken = true;
         column->width = flows ? least_width(s, column) : column->natural;
         prose += flows;
@@ -405,7 +408,7 @@ static void take_all(display_sheet *s) {
     s->upright = s->how->wide && !s->how->columns && s->how->width > 0 && used > s->how->width;
     for (int64_t i = 0; i < s->count && prose > 0; i++) {
         display_column *column = &s->column[i];
-        if (column->kind != SZGI_DISPLAY_PROSE)
+        if (column->kind != SZGI_CELL_PROSE)
             continue;
         int more = at_most(column->natural - column->width, room / (int)prose--);
         column->width += more;

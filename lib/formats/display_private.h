@@ -22,7 +22,7 @@ typedef enum display_cut {
 
 /* A column that may be shown. */
 typedef struct display_column {
-    szgi_display_kind kind;
+    szgi_cell_kind kind;
     int priority;
     const char *heading;
     int64_t at[2];

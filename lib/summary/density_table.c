@@ -7,49 +7,47 @@
 #include "summary/summary.h"
 
 #define LABELS(X, TABLE)                                                                           \
-    X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                  \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
-    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                            \
-    X(TABLE##_N, "n", SZG_INTEGER, "order of the matrix")
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")                      \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix of the source")              \
+    X(TABLE##_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")
 
 #define DENSITY(X)                                                                                 \
     LABELS(X, DENSITY)                                                                             \
-    X(DENSITY_LAMBDA, "lambda", SZG_REAL, "where the density is evaluated")                        \
-    X(DENSITY_DENSITY, "density", SZG_REAL, "share of the eigenvalues for each unit of lambda")    \
-    X(DENSITY_ERROR, "error", SZG_REAL,                                                            \
-      "bound of the standard error of density; 0: its moments are exact")                          \
-    X(DENSITY_CUMULATIVE, "cumulative", SZG_REAL, "share of the eigenvalues below lambda")         \
-    X(DENSITY_RESOLUTION, "resolution", SZG_REAL,                                                  \
+    X(DENSITY_LAMBDA, "lambda", SZG_REAL, "1", "eigenvalue", "where the density is evaluated")     \
+    X(DENSITY_DENSITY, "density", SZG_REAL, "1", "density of eigenvalues",                         \
+      "share of the eigenvalues for each unit of lambda")                                          \
+    X(DENSITY_ERROR, "error", SZG_REAL, "1", "standard error",                                     \
+      "bound of the standard error of density; 0: its moments are exact", SZGI_END_UPPER)          \
+    X(DENSITY_CUMULATIVE, "cumulative", SZG_REAL, "1", "share of eigenvalues below",               \
+      "share of the eigenvalues below lambda")                                                     \
+    X(DENSITY_RESOLUTION, "resolution", SZG_REAL, "1", "resolution",                               \
       "standard deviation of the kernel that smooths at lambda")                                   \
-    X(DENSITY_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)
-SZGI_SCHEMA(density_columns, DENSITY);
+    X(DENSITY_VALUES_OF, "values_of", SZG_TEXT, "", "whose eigenvalues", SZGI_VALUES_OF_DOC)
+SZGI_SCHEMA(density_columns, "density", DENSITY, SZGI_NOT_SHOWN);
 
 #define MOMENTS(X)                                                                                 \
     LABELS(X, MOMENTS)                                                                             \
-    X(MOMENTS_INDEX, "index", SZG_INTEGER, "m of the Chebyshev polynomial T_m")                    \
-    X(MOMENTS_MOMENT, "moment", SZG_REAL, "mean of T_m(x), x from -1 at lo to 1 at hi")            \
-    X(MOMENTS_ERROR, "error", SZG_REAL, "bound of its standard error; 0: exact but for rounding")  \
-    X(MOMENTS_VECTORS, "vectors", SZG_INTEGER, "random vectors; 0: from all eigenvalues")          \
-    X(MOMENTS_LO, "lo", SZG_REAL, "no eigenvalue is less")                                         \
-    X(MOMENTS_HI, "hi", SZG_REAL, "no eigenvalue is larger")                                       \
-    X(MOMENTS_PROVED, "proved", SZG_INTEGER,                                                       \
-      "1: lo and hi have a proof; 0: computed ends, moved outwards by a bound of their error")      \
-    X(MOMENTS_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(moments_columns, MOMENTS);
+    X(MOMENTS_INDEX, "index", SZG_INTEGER, "1", "degree", "m of the Chebyshev polynomial T_m")     \
+    X(MOMENTS_MOMENT, "moment", SZG_REAL, "1", "Chebyshev moment",                                 \
+      "mean of T_m(x), x from -1 at lo to 1 at hi")                                                \
+    X(MOMENTS_ERROR, "error", SZG_REAL, "1", "standard error",                                     \
+      "bound of its standard error; 0: exact but for rounding", SZGI_END_UPPER)                    \
+    X(MOMENTS_VECTORS, "vectors", SZG_INTEGER, "1", "random vectors",                              \
+      "random vectors; 0: from all eigenvalues")                                                   \
+    X(MOMENTS_LO, "lo", SZG_REAL, "1", "lower end", "no eigenvalue is less", SZGI_END_LOWER)       \
+    X(MOMENTS_HI, "hi", SZG_REAL, "1", "upper end", "no eigenvalue is larger", SZGI_END_UPPER)     \
+    X(MOMENTS_PROVED, "proved", SZG_INTEGER, "1", "proved",                                        \
+      "1: lo and hi have a proof; 0: computed ends, moved outwards by a bound of their error")     \
+    X(MOMENTS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+SZGI_SCHEMA(moments_columns, "moments", MOMENTS, SZGI_NOT_SHOWN);
 
 szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out) {
     *out = (szg_density_tables){0};
     SZGI_ENTER(context);
-    szg_status status =
-        szg_table_open(context, "density", density_columns, density_columns_count, &out->density);
+    szg_status status = szgi_schema_open(context, &density_columns_schema, &out->density);
     if (status == SZG_OK)
-        status = szg_table_open(context, "moments", moments_columns, moments_columns_count,
-                                &out->moments);
-    if (status == SZG_OK) {
-        szgi_table_set_end(out->density, DENSITY_ERROR, SZGI_END_UPPER);
-        szgi_table_set_end(out->moments, MOMENTS_ERROR, SZGI_END_UPPER);
-        status = szgi_table_mark_ends(context, out->moments, "lo", "hi");
-    }
+        status = szgi_schema_open(context, &moments_columns_schema, &out->moments);
     if (status != SZG_OK)
         szg_density_tables_close(out);
     return status;

@@ -9,34 +9,47 @@
 #include "summary/summary.h"
 
 #define EXTREMES(X)                                                                                \
-    X(EXTREMES_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                 \
-    X(EXTREMES_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                  \
-    X(EXTREMES_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                           \
-    X(EXTREMES_N, "n", SZG_INTEGER, "order of the matrix")                                         \
-    X(EXTREMES_END, "end", SZG_TEXT, "which end of the spectrum: least or largest")                \
-    X(EXTREMES_INDEX, "index", SZG_INTEGER, "place at that end; 0: the outermost")                 \
-    X(EXTREMES_VALUE, "value", SZG_REAL,                                                           \
+    X(EXTREMES_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")         \
+    X(EXTREMES_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")                     \
+    X(EXTREMES_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix of the source")             \
+    X(EXTREMES_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")                         \
+    X(EXTREMES_END, "end", SZG_TEXT, "", "end of the spectrum",                                    \
+      "which end of the spectrum: least or largest")                                               \
+    X(EXTREMES_INDEX, "index", SZG_INTEGER, "1", "place from the end",                             \
+      "place at that end; 0: the outermost")                                                       \
+    X(EXTREMES_VALUE, "value", SZG_REAL, "1", "eigenvalue",                                        \
       "an eigenvalue to within `error`; empty where error exceeds 1e-10 of the norm")              \
-    X(EXTREMES_ERROR, "error", SZG_REAL,                                                           \
-      "an eigenvalue lies within this distance of the computed value")                             \
-    X(EXTREMES_GAP, "gap", SZG_REAL, "distance to the nearest other computed value")               \
-    X(EXTREMES_RESOLVED, "resolved", SZG_INTEGER,                                                  \
+    X(EXTREMES_ERROR, "error", SZG_REAL, "1", "error",                                             \
+      "an eigenvalue lies within this distance of the computed value", SZGI_END_UPPER)             \
+    X(EXTREMES_GAP, "gap", SZG_REAL, "1", "gap", "distance to the nearest other computed value")   \
+    X(EXTREMES_RESOLVED, "resolved", SZG_INTEGER, "1", "resolved",                                 \
       "1 where error <= gap / 10 and <= 1e-10 of the norm, else 0")                                \
-    X(EXTREMES_LO, "lo", SZG_REAL, "the end of the spectrum is not less (index 0)")                \
-    X(EXTREMES_HI, "hi", SZG_REAL, "the end of the spectrum is not larger (index 0)")              \
-    X(EXTREMES_SOLVER, "solver", SZG_TEXT, "which solver")                                         \
-    X(EXTREMES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                               \
-    X(EXTREMES_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(extremes_columns, EXTREMES);
+    X(EXTREMES_LO, "lo", SZG_REAL, "1", "lower end",                                               \
+      "the end of the spectrum is not less (index 0)", SZGI_END_LOWER)                             \
+    X(EXTREMES_HI, "hi", SZG_REAL, "1", "upper end",                                               \
+      "the end of the spectrum is not larger (index 0)", SZGI_END_UPPER)                           \
+    X(EXTREMES_SOLVER, "solver", SZG_TEXT, "", "solver", "which solver")                           \
+    X(EXTREMES_VALUES_OF, "values_of", SZG_TEXT, "", "whose eigenvalues", SZGI_VALUES_OF_DOC)      \
+    X(EXTREMES_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define EXTREMES_SCREEN                                                                            \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(2, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, end)                                                                              \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW(1, value)                                                                            \
+    SZGI_SHOW(1, error)                                                                            \
+    SZGI_SHOW(1, resolved)                                                                         \
+    SZGI_SHOW(2, gap)                                                                              \
+    SZGI_SHOW_RANGE(2, enclosure, lo, hi)                                                          \
+    SZGI_SHOW(4, solver)                                                                           \
+    SZGI_SHOW(5, values_of)
+SZGI_SCHEMA(extremes_columns, "extremes", EXTREMES, EXTREMES_SCREEN);
 
 szg_status szg_extremes_table(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    SZG_TRY(szg_table_open(context, "extremes", extremes_columns, extremes_columns_count, out));
-    szgi_table_set_end(*out, EXTREMES_ERROR, SZGI_END_UPPER);
-    szg_status status = szgi_table_mark_ends(context, *out, "lo", "hi");
-    if (status != SZG_OK)
-        szg_table_close(out);
-    return status;
+    return szgi_schema_open(context, &extremes_columns_schema, out);
 }
 
 /* A value that is known but for its error is given, though a neighbour may be the same eigenvalue.

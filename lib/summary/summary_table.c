@@ -10,162 +10,114 @@
 
 #include "spectra/spectra.h"
 
-/* What stands before the numbers. */
-#define HEAD(X)                                                                                    \
-    X(HEAD_SOURCE, "source", SZG_TEXT, "the SPEC or the file")                                     \
-    X(HEAD_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                                   \
-    X(HEAD_HEAD, "head", SZG_INTEGER, "query head, counted from 0")                                \
-    X(HEAD_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                               \
-    X(HEAD_N, "n", SZG_INTEGER, "order; of a rectangular matrix the smaller side")
-SZGI_SCHEMA(head_columns, HEAD);
-
 /* theorem and method stand between the symbol's columns and the residual, the last number. What
  * other programs read stands in columns of its own, so that notes and methods can be reworded. */
-#define TAIL(X)                                                                                    \
-    X(TAIL_THEOREM, "theorem", SZG_TEXT, "limit theorem that applies as N grows")                  \
-    X(TAIL_METHOD, "method", SZG_TEXT, "how the spectrum was computed")                            \
-    X(TAIL_RESIDUAL, "residual", SZG_REAL,                                                         \
-      "backward error or defect of the spectrum, see docs/explanation/methods.md")                 \
-    X(TAIL_SOLVER, "solver", SZG_TEXT, SZGI_SOLVER_DOC)                                            \
-    X(TAIL_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                                   \
-    X(TAIL_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                      \
-    X(TAIL_MIN_LO, "lambda_min_lo", SZG_REAL, "proven lower bound of the least eigenvalue")        \
-    X(TAIL_MIN_HI, "lambda_min_hi", SZG_REAL, "proven upper bound of the least eigenvalue")        \
-    X(TAIL_MAX_LO, "lambda_max_lo", SZG_REAL, "proven lower bound of the largest eigenvalue")      \
-    X(TAIL_MAX_HI, "lambda_max_hi", SZG_REAL, "proven upper bound of the largest eigenvalue")      \
-    X(TAIL_LEAST_LO, "sigma_min_lo", SZG_REAL, "proven lower bound of the least singular value")   \
-    X(TAIL_LEAST_HI, "sigma_min_hi", SZG_REAL, "proven upper bound of the least singular value")   \
-    X(TAIL_LARGEST_LO, "sigma_max_lo", SZG_REAL,                                                   \
-      "proven lower bound of the largest singular value")                                          \
-    X(TAIL_LARGEST_HI, "sigma_max_hi", SZG_REAL,                                                   \
-      "proven upper bound of the largest singular value")                                          \
-    X(TAIL_DROPPED, "dropped", SZG_REAL,                                                           \
+#define SUMMARY(X)                                                                                 \
+    X(SUMMARY_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
+    X(SUMMARY_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \
+    X(SUMMARY_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                \
+    X(SUMMARY_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix of the source")              \
+    X(SUMMARY_N, "n", SZG_INTEGER, "1", "order n",                                                 \
+      "order; of a rectangular matrix the smaller side")                                           \
+    SZGI_NUMBERS(X, SUMMARY, "", "", "")                                                           \
+    X(SUMMARY_THEOREM, "theorem", SZG_TEXT, "", "theorem",                                         \
+      "limit theorem that applies as N grows")                                                     \
+    X(SUMMARY_METHOD, "method", SZG_TEXT, "", "method", "how the spectrum was computed")           \
+    SZGI_RESIDUAL(X, SUMMARY, "", "", "")                                                          \
+    X(SUMMARY_SOLVER, "solver", SZG_TEXT, "", "solver", SZGI_SOLVER_DOC)                           \
+    X(SUMMARY_VALUES_OF, "values_of", SZG_TEXT, "", "whose eigenvalues", SZGI_VALUES_OF_DOC)       \
+    X(SUMMARY_BOUND_OF, "bound_of", SZG_TEXT, "", "what the symbol bounds", SZGI_BOUND_OF_DOC)     \
+    X(SUMMARY_MIN_LO, "lambda_min_lo", SZG_REAL, "1", "lower end of the least eigenvalue",         \
+      "proven lower bound of the least eigenvalue", SZGI_END_LOWER)                                \
+    X(SUMMARY_MIN_HI, "lambda_min_hi", SZG_REAL, "1", "upper end of the least eigenvalue",         \
+      "proven upper bound of the least eigenvalue", SZGI_END_UPPER)                                \
+    X(SUMMARY_MAX_LO, "lambda_max_lo", SZG_REAL, "1", "lower end of the largest eigenvalue",       \
+      "proven lower bound of the largest eigenvalue", SZGI_END_LOWER)                              \
+    X(SUMMARY_MAX_HI, "lambda_max_hi", SZG_REAL, "1", "upper end of the largest eigenvalue",       \
+      "proven upper bound of the largest eigenvalue", SZGI_END_UPPER)                              \
+    X(SUMMARY_LEAST_LO, "sigma_min_lo", SZG_REAL, "1", "lower end of the least singular value",    \
+      "proven lower bound of the least singular value", SZGI_END_LOWER)                            \
+    X(SUMMARY_LEAST_HI, "sigma_min_hi", SZG_REAL, "1", "upper end of the least singular value",    \
+      "proven upper bound of the least singular value", SZGI_END_UPPER)                            \
+    X(SUMMARY_LARGEST_LO, "sigma_max_lo", SZG_REAL, "1",                                           \
+      "lower end of the largest singular value",                                                   \
+      "proven lower bound of the largest singular value", SZGI_END_LOWER)                          \
+    X(SUMMARY_LARGEST_HI, "sigma_max_hi", SZG_REAL, "1",                                           \
+      "upper end of the largest singular value",                                                   \
+      "proven upper bound of the largest singular value", SZGI_END_UPPER)                          \
+    X(SUMMARY_DROPPED, "dropped", SZG_REAL, "1", "dropped terms",                                  \
       "dropped and deflated terms of a divide and conquer over the norm")                          \
-    X(TAIL_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(tail_columns, TAIL);
-
-/* Where the parts begin; the numbers between them are those before the residual. */
-enum {
-    NUMBERS_AT = head_columns_count,
-    TAIL_AT = NUMBERS_AT + SZGI_NUMBER_RESIDUAL,
-    COLUMNS = TAIL_AT + tail_columns_count
-};
+    X(SUMMARY_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define SUMMARY_SCREEN                                                                             \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
+    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
+    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
+                    eigenvalues)                                                                   \
+    SZGI_SHOW(1, theorem)                                                                          \
+    SZGI_SHOW(2, rank)                                                                             \
+    SZGI_SHOW(2, width)                                                                            \
+    SZGI_SHOW(2, residual)                                                                         \
+    SZGI_SHOW(3, dropped)                                                                          \
+    SZGI_SHOW_RANGE(9, certified_min, lambda_min_lo, lambda_min_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_max, lambda_max_lo, lambda_max_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_sigma_min, sigma_min_lo, sigma_min_hi)                            \
+    SZGI_SHOW_RANGE(9, certified_sigma_max, sigma_max_lo, sigma_max_hi)                            \
+    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
+                    symbol_max_hi, bound_of, singular_values)                                      \
+    SZGI_SHOW(5, stable_rank)                                                                      \
+    SZGI_SHOW(5, toeplitzness)
+SZGI_SCHEMA(summary_columns, "summary", SUMMARY, SUMMARY_SCREEN);
 
 /* Column of a number (SZGI_NUMBER_...). */
 static int64_t column_of(int number) {
-    return number == SZGI_NUMBER_RESIDUAL ? TAIL_AT + TAIL_RESIDUAL : NUMBERS_AT + number;
+    return number == SZGI_NUMBER_RESIDUAL ? SUMMARY_RESIDUAL : SUMMARY_RANK + number;
 }
 
 void szgi_summary_numbers(const szg_summary *s, const szg_tau *toeplitzness,
-                          const szg_range *symbol, szgi_summary_number *out) {
+                          const szg_range *symbol, double *out) {
     const szg_range none = {{NAN, NAN}, {NAN, NAN}, NAN, NAN, NULL};
     const szg_tau missing = {NAN, NAN, false}, *tau = toeplitzness ? toeplitzness : &missing;
     const szg_range *range = symbol && symbol->method ? symbol : &none;
-    const szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS] = {
-        [SZGI_NUMBER_RANK] =
-            {.column = "rank",
-             .doc = "rank by structure; of weights, singular values above n eps sigma_max",
-             .value = s->rank < 0 ? NAN : (double)s->rank,
-             .integer = true},
-        [SZGI_NUMBER_LAMBDA_MIN] = {.column = "lambda_min",
-                                    .doc = "least eigenvalue, or least real part",
-                                    .value = s->lambda_min,
-                                    .eigenvalue = true},
-        [SZGI_NUMBER_LAMBDA_MAX] = {.column = "lambda_max",
-                                    .doc = "largest eigenvalue, or largest real part",
-                                    .value = s->lambda_max,
-                                    .eigenvalue = true},
-        [SZGI_NUMBER_WIDTH] = {.column = "width",
-                               .doc = "lambda_max - lambda_min of real eigenvalues",
-                               .value = s->width,
-                               .eigenvalue = true},
-        [SZGI_NUMBER_RADIUS] = {.column = "radius",
-                                .doc = "largest modulus of an eigenvalue",
-                                .value = s->radius,
-                                .eigenvalue = true},
-        [SZGI_NUMBER_SIGMA_MIN] = {.column = "sigma_min",
-                                   .doc = "least singular value",
-                                   .value = s->sigma_min},
-        [SZGI_NUMBER_SIGMA_MAX] = {.column = "sigma_max",
-                                   .doc = "largest singular value",
-                                   .value = s->sigma_max},
-        [SZGI_NUMBER_CONDITION] = {.column = "condition",
-                                   .doc = "sigma_max / sigma_min",
-                                   .value = s->condition},
-        [SZGI_NUMBER_STABLE_RANK] = {.column = "stable_rank",
-                                     .doc = "squared Frobenius over squared spectral norm",
-                                     .value = s->stable_rank},
-        [SZGI_NUMBER_EFFECTIVE_RANK] = {.column = "effective_rank",
-                                        .doc = "exponential of the entropy of the singular values",
-                                        .value = s->effective_rank},
-        [SZGI_NUMBER_TOEPLITZNESS] =
-            {.column = "toeplitzness",
-             .doc = "share of the squared Frobenius norm that the Toeplitz part holds",
-             .value = tau->value},
-        [SZGI_NUMBER_TOEPLITZNESS_ERROR] =
-            {.column = "toeplitzness_error",
-             .doc = "bound of the absolute error of toeplitzness; its standard error if sampled",
-             .value = tau->error,
-             .end = SZGI_END_UPPER},
-        [SZGI_NUMBER_TOEPLITZNESS_SAMPLED] =
-            {.column = "toeplitzness_sampled",
-             .doc = "1: 1 - toeplitzness is a mean over 64 Gaussian vectors; 0: computed",
-             .value = isnan(tau->value) ? NAN : tau->sampled,
-             .integer = true},
-        [SZGI_NUMBER_SYMBOL_MIN_LO] =
-            {.column = "symbol_min_lo",
-             .doc = "certified lower bound of the symbol's minimum, or its modulus's",
-             .value = range->min.lo,
-             .end = SZGI_END_LOWER},
-        [SZGI_NUMBER_SYMBOL_MIN_HI] =
-            {.column = "symbol_min_hi",
-             .doc = "certified upper bound of the symbol's minimum, or its modulus's",
-             .value = range->min.hi,
-             .end = SZGI_END_UPPER},
-        [SZGI_NUMBER_SYMBOL_MAX_LO] =
-            {.column = "symbol_max_lo",
-             .doc = "certified lower bound of the symbol's maximum, or its modulus's",
-             .value = range->max.lo,
-             .end = SZGI_END_LOWER},
-        [SZGI_NUMBER_SYMBOL_MAX_HI] =
-            {.column = "symbol_max_hi",
-             .doc = "certified upper bound of the symbol's maximum, or its modulus's",
-             .value = range->max.hi,
-             .end = SZGI_END_UPPER},
-        [SZGI_NUMBER_RESIDUAL] =
-            {.column = "residual",
-             .doc = "backward error or defect of the spectrum, see docs/explanation/methods.md",
-             .value = s->residual},
+    const double numbers[SZGI_SUMMARY_NUMBERS] = {
+        [SZGI_NUMBER_RANK] = s->rank < 0 ? NAN : (double)s->rank,
+        [SZGI_NUMBER_LAMBDA_MIN] = s->lambda_min,
+        [SZGI_NUMBER_LAMBDA_MAX] = s->lambda_max,
+        [SZGI_NUMBER_WIDTH] = s->width,
+        [SZGI_NUMBER_RADIUS] = s->radius,
+        [SZGI_NUMBER_SIGMA_MIN] = s->sigma_min,
+        [SZGI_NUMBER_SIGMA_MAX] = s->sigma_max,
+        [SZGI_NUMBER_CONDITION] = s->condition,
+        [SZGI_NUMBER_STABLE_RANK] = s->stable_rank,
+        [SZGI_NUMBER_EFFECTIVE_RANK] = s->effective_rank,
+        [SZGI_NUMBER_TOEPLITZNESS] = tau->value,
+        [SZGI_NUMBER_TOEPLITZNESS_ERROR] = tau->error,
+        [SZGI_NUMBER_TOEPLITZNESS_SAMPLED] = isnan(tau->value) ? NAN : tau->sampled,
+        [SZGI_NUMBER_SYMBOL_MIN_LO] = range->min.lo,
+        [SZGI_NUMBER_SYMBOL_MIN_HI] = range->min.hi,
+        [SZGI_NUMBER_SYMBOL_MAX_LO] = range->max.lo,
+        [SZGI_NUMBER_SYMBOL_MAX_HI] = range->max.hi,
+        [SZGI_NUMBER_RESIDUAL] = s->residual,
     };
     memcpy(out, numbers, sizeof numbers);
 }
 
-void szgi_summary_put(szgi_row *row, int64_t column, const szgi_summary_number *number) {
-    if (isnan(number->value))
+void szgi_summary_put(szgi_row *row, int64_t column, double number) {
+    if (isnan(number))
         return;
-    if (number->integer)
-        szgi_row_integer(row, column, (int64_t)number->value);
+    if (szg_table_column(row->table, column)->type == SZG_INTEGER)
+        szgi_row_integer(row, column, (int64_t)number);
     else
-        szgi_row_real(row, column, number->value);
+        szgi_row_real(row, column, number);
 }
 
 szg_status szgi_summary_table(szg_context *context, szg_table **out) {
-    szg_column columns[COLUMNS];
-    const szg_summary empty = {0};
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
-    szgi_summary_numbers(&empty, NULL, NULL, numbers);
-    memcpy(columns, head_columns, sizeof head_columns);
-    for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
-        columns[NUMBERS_AT + i] = (szg_column){
-            numbers[i].column, numbers[i].integer ? SZG_INTEGER : SZG_REAL, numbers[i].doc};
-    memcpy(columns + TAIL_AT, tail_columns, sizeof tail_columns);
-    SZG_TRY(szg_table_open(context, "summary", columns, COLUMNS, out));
-    for (int i = 0; i < SZGI_NUMBER_RESIDUAL; i++)
-        szgi_table_set_end(*out, NUMBERS_AT + i, numbers[i].end);
-    SZG_TRY(szgi_table_mark_ends(context, *out, "lambda_min_lo", "lambda_min_hi"));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "lambda_max_lo", "lambda_max_hi"));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "sigma_min_lo", "sigma_min_hi"));
-    return szgi_table_mark_ends(context, *out, "sigma_max_lo", "sigma_max_hi");
+    return szgi_schema_open(context, &summary_columns_schema, out);
 }
 
 const char *szgi_values_of_name(szgi_values_of of) {
@@ -182,7 +134,7 @@ const char *szgi_bound_of_name(szgi_bound_of of) {
 
 static void put_bound(szgi_row *row, const szg_range *symbol, szgi_bound_of bound_of) {
     if (symbol && symbol->method)
-        szgi_row_text(row, TAIL_AT + TAIL_BOUND_OF, szgi_bound_of_name(bound_of));
+        szgi_row_text(row, SUMMARY_BOUND_OF, szgi_bound_of_name(bound_of));
 }
 
 void szgi_sample_put(szgi_row *row, int64_t column, int64_t j, int64_t count, szg_c64 value) {
@@ -203,11 +155,11 @@ static void put_facts(szgi_row *row, const szgi_summary_labels *labels, const sz
                       const szg_range *symbol) {
     bool eigenvalues =
         !isnan(summary->lambda_min) || !isnan(summary->lambda_max) || !isnan(summary->radius);
-    szgi_row_text(row, TAIL_AT + TAIL_SOLVER, szg_method_solver(summary->method));
+    szgi_row_text(row, SUMMARY_SOLVER, szg_method_solver(summary->method));
     if (eigenvalues)
-        szgi_row_text(row, TAIL_AT + TAIL_VALUES_OF, szgi_values_of_name(labels->values_of));
+        szgi_row_text(row, SUMMARY_VALUES_OF, szgi_values_of_name(labels->values_of));
     if (!isnan(summary->dropped))
-        szgi_row_real(row, TAIL_AT + TAIL_DROPPED, summary->dropped);
+        szgi_row_real(row, SUMMARY_DROPPED, summary->dropped);
     put_bound(row, symbol, labels->bound_of);
 }
 
@@ -219,17 +171,17 @@ static void put_method(szgi_row *row, szg_method method) {
                                                                   : "LAPACK";
     char text[256];
     snprintf(text, sizeof text, "%s (%s)", words ? words : "", library);
-    szgi_row_text(row, TAIL_AT + TAIL_METHOD, words ? text : szg_method_name(method));
+    szgi_row_text(row, SUMMARY_METHOD, words ? text : szg_method_name(method));
 }
 
 static szgi_row add_label(szg_context *context, szg_table *table,
                           const szgi_summary_labels *labels) {
     szgi_row row = szgi_row_add(context, table);
-    szgi_row_text(&row, HEAD_SOURCE, labels->source);
-    szgi_row_place(&row, HEAD_LAYER, labels->layer);
-    szgi_row_place(&row, HEAD_HEAD, labels->head);
-    szgi_row_text(&row, HEAD_MATRIX, labels->matrix);
-    szgi_row_text(&row, TAIL_AT + TAIL_THEOREM, labels->theorem);
+    szgi_row_text(&row, SUMMARY_SOURCE, labels->source);
+    szgi_row_place(&row, SUMMARY_LAYER, labels->layer);
+    szgi_row_place(&row, SUMMARY_HEAD, labels->head);
+    szgi_row_text(&row, SUMMARY_MATRIX, labels->matrix);
+    szgi_row_text(&row, SUMMARY_THEOREM, labels->theorem);
     return row;
 }
 
@@ -245,24 +197,24 @@ void szgi_summary_put_ends(szgi_row *row, const szg_spectrum *eigenvalues,
                            const szg_spectrum *singular) {
     szg_interval least = singular->min, largest = singular->max;
     if (eigenvalues->certified) {
-        put_interval(row, TAIL_AT + TAIL_MIN_LO, eigenvalues->min);
-        put_interval(row, TAIL_AT + TAIL_MAX_LO, eigenvalues->max);
+        put_interval(row, SUMMARY_MIN_LO, eigenvalues->min);
+        put_interval(row, SUMMARY_MAX_LO, eigenvalues->max);
     }
     if (singular->certified || szgi_spectrum_moduli(eigenvalues, &least, &largest)) {
-        put_interval(row, TAIL_AT + TAIL_LEAST_LO, least);
-        put_interval(row, TAIL_AT + TAIL_LARGEST_LO, largest);
+        put_interval(row, SUMMARY_LEAST_LO, least);
+        put_interval(row, SUMMARY_LARGEST_LO, largest);
     }
 }
 
 szg_status szgi_summary_add(szg_context *context, szg_table *table,
                             const szgi_summary_labels *labels, const szg_summary *summary,
                             const szg_tau *toeplitzness, const szg_range *symbol) {
-    szgi_summary_number numbers[SZGI_SUMMARY_NUMBERS];
+    double numbers[SZGI_SUMMARY_NUMBERS];
     szgi_row row = add_label(context, table, labels);
     szgi_summary_numbers(summary, toeplitzness, symbol, numbers);
-    szgi_row_integer(&row, HEAD_N, summary->n);
+    szgi_row_integer(&row, SUMMARY_N, summary->n);
     for (int i = 0; i < SZGI_SUMMARY_NUMBERS; i++)
-        szgi_summary_put(&row, column_of(i), &numbers[i]);
+        szgi_summary_put(&row, column_of(i), numbers[i]);
     if (toeplitzness && szgi_tau_note(toeplitzness))
         szgi_row_note(&row, "%s", szgi_tau_note(toeplitzness));
     put_facts(&row, labels, summary, symbol);

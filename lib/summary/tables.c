@@ -6,69 +6,80 @@
 #include "summary/summary.h"
 #include "report_private.h"
 
-#define SOURCE(X, TABLE) X(TABLE##_SOURCE, "source", SZG_TEXT, "the SPEC or the file")
+#define SOURCE(X, TABLE)                                                                           \
+    X(TABLE##_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")
 
-#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "what a reader must know")
+#define NOTE(X, TABLE) X(TABLE##_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
 #define SYMBOL_LABELS(X, TABLE)                                                                    \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "head, counted from 0")                                   \
-    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "which matrix")                                          \
-    X(TABLE##_N, "n", SZG_INTEGER, "order of the matrix")
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")                      \
+    X(TABLE##_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix")                            \
+    X(TABLE##_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")
 #define CONVENTION(X, TABLE)                                                                       \
-    X(TABLE##_CONVENTION, "convention", SZG_TEXT, "truncated (lags below n), fejer, closed_form")
+    X(TABLE##_CONVENTION, "convention", SZG_TEXT, "", "convention",                                \
+      "truncated (lags below n), fejer, closed_form")
 
 #define EIGENVALUES(X)                                                                             \
     SOURCE(X, EIGENVALUES)                                                                         \
-    X(EIGENVALUES_LAYER, "layer", SZG_INTEGER, "layer, counted from 0")                            \
-    X(EIGENVALUES_HEAD, "head", SZG_INTEGER, "head, counted from 0")                               \
-    X(EIGENVALUES_MATRIX, "matrix", SZG_TEXT, "which matrix of the source")                        \
-    X(EIGENVALUES_KIND, "kind", SZG_TEXT, "eigenvalue or singular")                                \
-    X(EIGENVALUES_INDEX, "index", SZG_INTEGER,                                                     \
+    X(EIGENVALUES_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")              \
+    X(EIGENVALUES_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")                  \
+    X(EIGENVALUES_MATRIX, "matrix", SZG_TEXT, "", "matrix", "which matrix of the source")          \
+    X(EIGENVALUES_KIND, "kind", SZG_TEXT, "", "kind", "eigenvalue or singular")                    \
+    X(EIGENVALUES_INDEX, "index", SZG_INTEGER, "1", "place in the spectrum",                       \
       "place of the first of these values in the spectrum, counted from 0")                        \
-    X(EIGENVALUES_RE, "re", SZG_REAL, "real part")                                                 \
-    X(EIGENVALUES_IM, "im", SZG_REAL, "imaginary part")                                            \
-    X(EIGENVALUES_MULTIPLICITY, "multiplicity", SZG_INTEGER,                                       \
+    X(EIGENVALUES_RE, "re", SZG_REAL, "1", "value", "real part")                                   \
+    X(EIGENVALUES_IM, "im", SZG_REAL, "1", "imaginary part", "imaginary part")                     \
+    X(EIGENVALUES_MULTIPLICITY, "multiplicity", SZG_INTEGER, "1", "multiplicity",                  \
       "how often the value stands: 1, but for the row of the zeros by structure")                  \
-    X(EIGENVALUES_N, "n", SZG_INTEGER, "order of the matrix")                                      \
-    X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER,                                                     \
+    X(EIGENVALUES_N, "n", SZG_INTEGER, "1", "order n", "order of the matrix")                      \
+    X(EIGENVALUES_ZEROS, "zeros", SZG_INTEGER, "1", "zeros by structure",                          \
       "values of this spectrum that are exactly 0 by structure: they are one row")                 \
-    X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, SZGI_VALUES_OF_DOC)                            \
-    X(EIGENVALUES_LO, "lo", SZG_REAL, "proven lower bound of the value")                           \
-    X(EIGENVALUES_HI, "hi", SZG_REAL, "proven upper bound of the value")                           \
+    X(EIGENVALUES_VALUES_OF, "values_of", SZG_TEXT, "", "whose eigenvalues", SZGI_VALUES_OF_DOC)   \
+    X(EIGENVALUES_LO, "lo", SZG_REAL, "1", "lower end", "proven lower bound of the value",         \
+      SZGI_END_LOWER)                                                                              \
+    X(EIGENVALUES_HI, "hi", SZG_REAL, "1", "upper end", "proven upper bound of the value",         \
+      SZGI_END_UPPER)                                                                              \
     NOTE(X, EIGENVALUES)
-SZGI_SCHEMA(eigenvalues_columns, EIGENVALUES);
+#define EIGENVALUES_SCREEN                                                                         \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(2, kind)                                                                             \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW(1, re)                                                                               \
+    SZGI_SHOW(1, im)                                                                               \
+    SZGI_SHOW(2, multiplicity)                                                                     \
+    SZGI_SHOW(4, zeros)
+SZGI_SCHEMA(eigenvalues_columns, "eigenvalues", EIGENVALUES, EIGENVALUES_SCREEN);
 
-#define SAMPLES(X)                                                                                 \
-    X(SAMPLES_THETA, "theta", SZG_REAL, "angle, radians")                                          \
-    X(SAMPLES_RE, "re", SZG_REAL, "real part of the symbol")                                       \
-    X(SAMPLES_IM, "im", SZG_REAL, "imaginary part of the symbol")                                  \
-    SOURCE(X, SAMPLES)                                                                             \
-    SYMBOL_LABELS(X, SAMPLES)                                                                      \
-    CONVENTION(X, SAMPLES)                                                                         \
-    NOTE(X, SAMPLES)
-SZGI_SCHEMA(samples_columns, SAMPLES);
+#define RANGE_LABELS(X, TABLE)                                                                     \
+    SYMBOL_LABELS(X, TABLE)                                                                        \
+    CONVENTION(X, TABLE)
+#define SAMPLES_LABELS(X, TABLE)                                                                   \
+    SOURCE(X, TABLE)                                                                               \
+    RANGE_LABELS(X, TABLE)
+#define SAMPLES(X) SZGI_SAMPLES(X, SAMPLES, SAMPLES_LABELS)
+SZGI_SCHEMA(samples_columns, "samples", SAMPLES, SZGI_NOT_SHOWN);
 
 #define ATOMS(X)                                                                                   \
     SOURCE(X, ATOMS)                                                                               \
-    X(ATOMS_THETA, "theta", SZG_REAL, "the masses are at +theta and -theta, radians")              \
-    X(ATOMS_MASS, "mass", SZG_REAL, "both masses together: a_k = sum mass cos(k theta)")           \
+    X(ATOMS_THETA, "theta", SZG_REAL, "radians a position", "angle",                               \
+      "the masses are at +theta and -theta, radians")                                              \
+    X(ATOMS_MASS, "mass", SZG_REAL, "1", "mass at the angle and its opposite",                     \
+      "both masses together: a_k = sum mass cos(k theta)")                                         \
     SYMBOL_LABELS(X, ATOMS)                                                                        \
     NOTE(X, ATOMS)
-SZGI_SCHEMA(atoms_columns, ATOMS);
+#define ATOMS_SCREEN                                                                               \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW_AS(1, theta, "theta", "θ")                                                           \
+    SZGI_SHOW(1, mass)
+SZGI_SCHEMA(atoms_columns, "atoms", ATOMS, ATOMS_SCREEN);
 
-#define RANGE(X)                                                                                   \
-    SOURCE(X, RANGE)                                                                               \
-    X(RANGE_MIN_LO, "min_lo", SZG_REAL, "lower bound of the minimum")                              \
-    X(RANGE_MIN_HI, "min_hi", SZG_REAL, "upper bound of the minimum")                              \
-    X(RANGE_MAX_LO, "max_lo", SZG_REAL, "lower bound of the maximum")                              \
-    X(RANGE_MAX_HI, "max_hi", SZG_REAL, "upper bound of the maximum")                              \
-    X(RANGE_THETA_MIN, "theta_min", SZG_REAL, "where the minimum was found, radians")              \
-    X(RANGE_THETA_MAX, "theta_max", SZG_REAL, "where the maximum was found, radians")              \
-    X(RANGE_METHOD, "method", SZG_TEXT, "how the range was established")                           \
-    SYMBOL_LABELS(X, RANGE)                                                                        \
-    CONVENTION(X, RANGE)                                                                           \
-    X(RANGE_BOUND_OF, "bound_of", SZG_TEXT, SZGI_BOUND_OF_DOC)                                     \
-    NOTE(X, RANGE)
-SZGI_SCHEMA(range_columns, RANGE);
+#define RANGE(X) SZGI_RANGE(X, RANGE, SOURCE, RANGE_LABELS)
+SZGI_SCHEMA(range_columns, "range", RANGE, SZGI_RANGE_SCREEN);
 
 szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool symbols,
                                   szg_report_tables *out) {
@@ -76,21 +87,13 @@ szg_status szg_report_tables_open(szg_context *context, bool eigenvalues, bool s
     SZGI_ENTER(context);
     szg_status status = szgi_summary_table(context, &out->summary);
     if (status == SZG_OK && eigenvalues)
-        status = szg_table_open(context, "eigenvalues", eigenvalues_columns,
-                                eigenvalues_columns_count, &out->eigenvalues);
-    if (status == SZG_OK && eigenvalues)
-        status = szgi_table_mark_ends(context, out->eigenvalues, "lo", "hi");
+        status = szgi_schema_open(context, &eigenvalues_columns_schema, &out->eigenvalues);
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "samples", samples_columns, samples_columns_count,
-                                &out->samples);
+        status = szgi_schema_open(context, &samples_columns_schema, &out->samples);
     if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "range", range_columns, range_columns_count, &out->range);
+        status = szgi_schema_open(context, &range_columns_schema, &out->range);
     if (status == SZG_OK && symbols)
-        status = szgi_table_mark_ends(context, out->range, "min_lo", "min_hi");
-    if (status == SZG_OK && symbols)
-        status = szgi_table_mark_ends(context, out->range, "max_lo", "max_hi");
-    if (status == SZG_OK && symbols)
-        status = szg_table_open(context, "atoms", atoms_columns, atoms_columns_count, &out->atoms);
+        status = szgi_schema_open(context, &atoms_columns_schema, &out->atoms);
     if (status != SZG_OK)
         szg_report_tables_close(out);
     return status;

@@ -43,29 +43,39 @@ szg_status szgi_certificate_phases_text(szg_context *context, int64_t count,
 }
 
 #define CERTIFICATE(X)                                                                             \
-    X(ID, "id", SZG_TEXT, "the claim that it refutes")                                             \
-    X(KIND, "kind", SZG_TEXT, "disjoint, exact or structural")                                     \
-    X(LEFT, "left", SZG_TEXT, "the first quantity")                                                \
-    X(RELATION, "relation", SZG_TEXT, "its relation to the second: <, >, = or !=")                 \
-    X(RIGHT, "right", SZG_TEXT, "the second quantity")                                             \
-    X(SIZE, "n", SZG_INTEGER, "size, number of terms or lag")                                      \
-    X(WEIGHTS, "weights", SZG_TEXT, "exact inputs, hexadecimal floats")                            \
-    X(PHASES, "phases", SZG_TEXT, "exact angles: hexadecimal radians, or p/q times pi")            \
-    X(LEFT_LO, "left_lo", SZG_TEXT, "enclosure of the first quantity, hexadecimal")                \
-    X(LEFT_HI, "left_hi", SZG_TEXT, "its upper end")                                               \
-    X(RIGHT_LO, "right_lo", SZG_TEXT, "enclosure of the second quantity, hexadecimal")             \
-    X(RIGHT_HI, "right_hi", SZG_TEXT, "its upper end")                                             \
-    X(NOTE, "note", SZG_TEXT, "what the instance is")
+    X(ID, "id", SZG_TEXT, "", "claim", "the claim that it refutes")                                \
+    X(KIND, "kind", SZG_TEXT, "", "kind", "disjoint, exact or structural")                         \
+    X(LEFT, "left", SZG_TEXT, "", "left side", "the first quantity")                               \
+    X(RELATION, "relation", SZG_TEXT, "", "relation", "its relation to the second: <, >, = or !=") \
+    X(RIGHT, "right", SZG_TEXT, "", "right side", "the second quantity")                           \
+    X(SIZE, "n", SZG_INTEGER, "1", "size", "size, number of terms or lag")                         \
+    X(WEIGHTS, "weights", SZG_TEXT, "", "weights", "exact inputs, hexadecimal floats")             \
+    X(PHASES, "phases", SZG_TEXT, "", "phases",                                                    \
+      "exact angles: hexadecimal radians, or p/q times pi")                                        \
+    X(LEFT_LO, "left_lo", SZG_TEXT, "", "lower end of the left side",                              \
+      "enclosure of the first quantity, hexadecimal", SZGI_END_LOWER)                              \
+    X(LEFT_HI, "left_hi", SZG_TEXT, "", "upper end of the left side", "its upper end",             \
+      SZGI_END_UPPER)                                                                              \
+    X(RIGHT_LO, "right_lo", SZG_TEXT, "", "lower end of the right side",                           \
+      "enclosure of the second quantity, hexadecimal", SZGI_END_LOWER)                             \
+    X(RIGHT_HI, "right_hi", SZG_TEXT, "", "upper end of the right side", "its upper end",          \
+      SZGI_END_UPPER)                                                                              \
+    X(NOTE, "note", SZG_TEXT, "", "note", "what the instance is")
 
-enum { CERTIFICATE(SZGI_SCHEMA_INDEX) COLUMNS };
-const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS] = {CERTIFICATE(SZGI_SCHEMA_COLUMN)};
-_Static_assert((int)COLUMNS == (int)CERTIFICATE_COLUMNS, "certificate.h counts the columns");
+#define CERTIFICATE_SCREEN                                                                         \
+    SZGI_SHOW(1, id)                                                                               \
+    SZGI_SHOW(1, kind)                                                                             \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW_RANGE(1, left_enclosed, left_lo, left_hi)                                            \
+    SZGI_SHOW(1, relation)                                                                         \
+    SZGI_SHOW_RANGE(1, right_enclosed, right_lo, right_hi)                                         \
+    SZGI_SHOW_PROSE(9, left)                                                                       \
+    SZGI_SHOW_PROSE(9, right)
+SZGI_SCHEMA(columns, "certificates", CERTIFICATE, CERTIFICATE_SCREEN);
+const szgi_schema *const szgi_certificate_schema = &columns_schema;
 
 szg_status szgi_certificate_table_open(szg_context *context, szg_table **out) {
-    SZG_TRY(szg_table_open(context, "certificates", szgi_certificate_columns, CERTIFICATE_COLUMNS,
-                           out));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "left_lo", "left_hi"));
-    return szgi_table_mark_ends(context, *out, "right_lo", "right_hi");
+    return szgi_schema_open(context, szgi_certificate_schema, out);
 }
 
 static void put_interval(szgi_row *row, int64_t lo, szg_interval value) {

@@ -4,7 +4,7 @@
 #ifndef SZG_THEORY_CERTIFICATE_H
 #define SZG_THEORY_CERTIFICATE_H
 
-#include "base/table.h"
+#include "base/schema.h"
 #include "refutation.h"
 
 typedef struct certificate {
@@ -16,8 +16,7 @@ typedef struct certificate {
 } certificate;
 
 /* The table `certificates`, for writing and for reading back. */
-enum { CERTIFICATE_COLUMNS = 13 };
-extern const szg_column szgi_certificate_columns[CERTIFICATE_COLUMNS];
+extern const szgi_schema *const szgi_certificate_schema;
 SZG_CHECK_RESULT szg_status szgi_certificate_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_certificate_add(szg_context *context, szg_table *table,
                                                  const certificate *c);

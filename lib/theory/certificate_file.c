@@ -61,7 +61,7 @@ szg_status szgi_certificate_file_read(szg_context *context, const char *path, sz
         return szgi_json_read(context, path, out);
     szg_table *table;
     *out = NULL;
-    SZG_TRY(szgi_csv_read(context, path, szgi_certificate_columns, CERTIFICATE_COLUMNS, &table));
+    SZG_TRY(szgi_csv_read_schema(context, path, szgi_certificate_schema, &table));
     szg_status status = szg_table_rows(table) > 0
                             ? document_of(context, table, out)
                             : szgi_fail(context, SZG_EDATA, "%s: holds no certificate", path);
@@ -169,8 +169,8 @@ static szg_status refuse_unknown_members(szg_context *context, szgi_json_value r
     szgi_json_value member = {0};
     while (szgi_json_next(row, &member)) {
         bool found = false;
-        for (int64_t i = 0; i < CERTIFICATE_COLUMNS; i++)
-            found = found || strcmp(member.key, szgi_certificate_columns[i].name) == 0;
+        for (int64_t i = 0; i < szgi_certificate_schema->columns; i++)
+            found = found || strcmp(member.key, szgi_certificate_schema->column[i].name) == 0;
         if (!found)
             return szgi_json_fail(context, member, "no such member of a certificate");
     }

@@ -88,11 +88,15 @@ szg_status szgi_certificate_recheck(szg_context *context, const certificate *c, 
 /* ---- Files ---- */
 
 #define RESULTS(X)                                                                                 \
-    X(RESULT_ID, "id", SZG_TEXT, "the claim")                                                      \
-    X(RESULT_KIND, "kind", SZG_TEXT, "kind of the certificate")                                    \
-    X(RESULT_VERDICT, "verdict", SZG_TEXT, "confirmed or refused")                                 \
-    X(RESULT_NOTE, "note", SZG_TEXT, "why it was refused")
-SZGI_SCHEMA(results_columns, RESULTS);
+    X(RESULT_ID, "id", SZG_TEXT, "", "claim", "the claim")                                         \
+    X(RESULT_KIND, "kind", SZG_TEXT, "", "kind", "kind of the certificate")                        \
+    X(RESULT_VERDICT, "verdict", SZG_TEXT, "", "verdict", "confirmed or refused")                  \
+    X(RESULT_NOTE, "note", SZG_TEXT, "", "note", "why it was refused")
+#define RESULTS_SCREEN                                                                             \
+    SZGI_SHOW(1, id)                                                                               \
+    SZGI_SHOW(1, kind)                                                                             \
+    SZGI_SHOW_WORD(1, verdict)
+SZGI_SCHEMA(results_columns, "checks", RESULTS, RESULTS_SCREEN);
 
 static szg_status check_one(szg_context *context, szgi_json_value row, szg_table *results,
                             int64_t *refused) {
@@ -141,8 +145,7 @@ static szg_status check_document(szg_context *context, const szgi_json *json, sz
 static szg_status check_and_close(szg_context *context, szgi_json **json, szg_table **results,
                                   int64_t *refused) {
     *refused = 0;
-    szg_status status =
-        szg_table_open(context, "checks", results_columns, results_columns_count, results);
+    szg_status status = szgi_schema_open(context, &results_columns_schema, results);
     if (status == SZG_OK)
         status = check_document(context, *json, *results, refused);
     szgi_json_close(json);

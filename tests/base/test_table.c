@@ -214,11 +214,51 @@ START_TEST(table_refuses_mistakes) {
 END_TEST
 
 #define KEPT(X)                                                                                    \
-    X(KEPT_NAME, "name", SZG_TEXT, "")                                                             \
-    X(KEPT_PLACE, "place", SZG_INTEGER, "")                                                        \
-    X(KEPT_VALUE, "value", SZG_REAL, "")                                                           \
-    X(KEPT_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(kept_columns, KEPT);
+    X(KEPT_NAME, "name", SZG_TEXT, "", "name", "who")                                              \
+    X(KEPT_PLACE, "place", SZG_INTEGER, "1", "place", "where")                                     \
+    X(KEPT_VALUE, "value", SZG_REAL, "nats", "value", "how much", SZGI_END_UPPER)                  \
+    X(KEPT_NOTE, "note", SZG_TEXT, "", "note", "")
+#define KEPT_SCREEN SZGI_SHOW(1, place) SZGI_SHOW_RANGE(2, both, place, value)
+SZGI_SCHEMA(kept_columns, "t", KEPT, KEPT_SCREEN);
+
+/* A schema is found where it is linked, and its tables have its columns and ends. */
+START_TEST(schemas_describe_tables) {
+    int64_t count;
+    szg_table *table;
+    const szgi_schema *const *schemas = szgi_schemas(&count);
+    ck_assert_int_eq(count, 1);
+    ck_szg_ok(szgi_schema_open(test_context(), schemas[0], &table));
+    ck_assert_str_eq(szg_table_name(table), "t");
+    ck_assert_int_eq(szg_table_columns(table), 4);
+    ck_assert_str_eq(szg_table_column(table, KEPT_VALUE)->name, "value");
+    ck_assert_str_eq(szg_table_column(table, KEPT_VALUE)->doc, "how much");
+    ck_assert_int_eq(szgi_table_end(table, KEPT_VALUE), SZGI_END_UPPER);
+    ck_assert_int_eq(szgi_table_end(table, KEPT_PLACE), SZGI_END_NONE);
+    ck_assert_int_eq(schemas[0]->cells, 2);
+    ck_assert_str_eq(schemas[0]->cell[1].upper, "value");
+    ck_assert_str_eq(schemas[0]->column[KEPT_VALUE].unit, "nats");
+    szg_table_close(&table);
+    ck_survives_failed_allocations(1, szgi_schema_open(test_context(), schemas[0], &table));
+    szg_table_close(&table);
+}
+END_TEST
+
+/* Of two schemas with a table's name the one counts that has more of its columns. */
+START_TEST(schemas_are_told_apart_by_their_columns) {
+    const szgi_column one[] = {{.name = "name"}}, other[] = {{.name = "place"}, {.name = "x"}};
+    const szgi_schema few = {.table = "t", .column = one, .columns = 1},
+                      none = {.table = "t", .column = other + 1, .columns = 1},
+                      named = {.table = "u", .column = kept_columns, .columns = 4};
+    const szgi_schema *const list[] = {&named, &none, &few, &kept_columns_schema};
+    szg_table *table;
+    ck_szg_ok(szgi_schema_open(test_context(), &kept_columns_schema, &table));
+    ck_assert_ptr_eq(szgi_schema_of(table, list, 4), &kept_columns_schema);
+    ck_assert_ptr_eq(szgi_schema_of(table, list, 3), &few);
+    ck_assert_ptr_null(szgi_schema_of(table, list, 2));
+    ck_assert_ptr_null(szgi_schema_of(table, NULL, 0));
+    szg_table_close(&table);
+}
+END_TEST
 
 /* Cells that a value leaves empty, and such that it fills; an earlier value goes only with NULL. */
 START_TEST(rows_fill_what_has_a_value) {
@@ -226,7 +266,7 @@ START_TEST(rows_fill_what_has_a_value) {
     szg_table *table;
     static const int64_t places[] = {-1, INT64_MIN, 0, 5, INT64_MAX};
     static const double numbers[] = {NAN, -INFINITY, INFINITY, -0.5, 0};
-    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    ck_szg_ok(szgi_schema_open(context, &kept_columns_schema, &table));
     for (int i = 0; i < 5; i++) {
         szgi_row row = szgi_row_add(context, table);
         szgi_row_text(&row, KEPT_NAME, i % 2 ? "odd" : NULL);
@@ -263,7 +303,7 @@ START_TEST(rows_that_were_not_added_write_nothing) {
     szg_table *table;
     int64_t rows = 0;
     szgi_row row = {0};
-    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    ck_szg_ok(szgi_schema_open(context, &kept_columns_schema, &table));
     do { /* the table has room for some rows before it must grow */
         szgi_memory_fail_after(context, rows ? 1 : 0);
         row = szgi_row_add(context, table);
@@ -282,7 +322,7 @@ END_TEST
 START_TEST(rows_keep_their_first_failure) {
     szg_context *context = test_context();
     szg_table *table;
-    ck_szg_ok(szg_table_open(context, "t", kept_columns, kept_columns_count, &table));
+    ck_szg_ok(szgi_schema_open(context, &kept_columns_schema, &table));
     ck_assert_int_eq(kept_columns_count, 4);
     szgi_row row = szgi_row_add(context, table);
     szgi_row_text(&row, KEPT_NAME, "a");
@@ -342,6 +382,9 @@ TEST_FILE("table") {
     test_add(suite, "columns_are_read_whole", columns_are_read_whole);
     test_add(suite, "table_takes_cells_by_index", table_takes_cells_by_index);
     test_add(suite, "table_refuses_mistakes", table_refuses_mistakes);
+    test_add(suite, "schemas_describe_tables", schemas_describe_tables);
+    test_add(suite, "schemas_are_told_apart_by_their_columns",
+             schemas_are_told_apart_by_their_columns);
     test_add(suite, "rows_fill_what_has_a_value", rows_fill_what_has_a_value);
     test_add(suite, "rows_that_were_not_added_write_nothing",
              rows_that_were_not_added_write_nothing);

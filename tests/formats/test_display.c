@@ -15,22 +15,20 @@ static const szg_column columns[] = {{"source", SZG_TEXT, ""},    {"n", SZG_INTE
                                      {"statement", SZG_TEXT, ""}, {"note", SZG_TEXT, ""}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static const szgi_display_column list[] = {
-    {"t", "source", SZGI_DISPLAY_CELL, 1, "source", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "rank", SZGI_DISPLAY_CELL, 2, "rank", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "least", SZGI_DISPLAY_CELL, 1, "least", "λ", NULL, NULL, NULL, NULL, NULL},
-    {"t", "certified", SZGI_DISPLAY_RANGE, 1, "certified", NULL, "lo", "hi", NULL, NULL, NULL},
-    {"t", "empty", SZGI_DISPLAY_CELL, 1, "empty", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "verdict", SZGI_DISPLAY_WORD, 3, "verdict", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "statement", SZGI_DISPLAY_PROSE, 9, "statement", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"another", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"said", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"said", "note", SZGI_DISPLAY_PROSE, 1, "note", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "missing", SZGI_DISPLAY_CELL, 1, "missing", NULL, NULL, NULL, NULL, NULL, NULL},
-    {"t", "some", SZGI_DISPLAY_RANGE, 9, "some", NULL, "lo", "hi", "verdict", "holds", NULL},
-};
-enum { LISTED = sizeof list / sizeof *list };
+static const szgi_cell cells[] = {
+    SZGI_SHOW(1, source) SZGI_SHOW(1, n) SZGI_SHOW(2, rank) SZGI_SHOW_AS(1, least, "least", "λ")
+        SZGI_SHOW_RANGE(1, certified, lo, hi) SZGI_SHOW(1, empty) SZGI_SHOW_WORD(3, verdict)
+            SZGI_SHOW_PROSE(9, statement) SZGI_SHOW(1, missing)
+                SZGI_SHOW_BOUND(9, some, "some", NULL, lo, hi, verdict, holds)};
+static const szgi_cell said_cells[] = {SZGI_SHOW(1, n) SZGI_SHOW_PROSE(1, note)};
+static const szgi_column described[] = {{.name = "n"}, {.name = "note"}};
+/* The first has less of the columns than the one behind it. */
+static const szgi_schema poorer = {"t", described, 1, said_cells, 1},
+                         own_schema = {"t", described, 2, cells, sizeof cells / sizeof *cells},
+                         another = {"another", described, 2, said_cells, 1},
+                         said = {"said", described, 2, said_cells, 2};
+static const szgi_schema *const schemas[] = {&another, &poorer, &own_schema, &said};
+enum { SCHEMAS = sizeof schemas / sizeof *schemas };
 
 typedef struct line {
     const char *source;
@@ -78,9 +76,9 @@ __attribute__((noinline)) static char *show_status(const szg_result *result, szg
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!how.list) {
-        how.list = list;
-        how.count = LISTED;
+    if (!how.schemas) {
+        how.schemas = schemas;
+        how.count = SCHEMAS;
     }
     *status = szgi_result_show(test_context(), result, &how, stream);
     ck_assert_int_eq(fclose(stream), 0);
@@ -401,9 +399,8 @@ END_TEST
 /* An empty cell that stands for something says so; a column that is all empty takes no place. */
 START_TEST(empty_cells_say_what_they_stand_for) {
     static const szg_column own[] = {{"n", SZG_INTEGER, ""}, {"head", SZG_INTEGER, ""}};
-    static const szgi_display_column records[] = {
-        {"u", "n", SZGI_DISPLAY_CELL, 1, "n", NULL, NULL, NULL, NULL, NULL, NULL},
-        {"u", "head", SZGI_DISPLAY_CELL, 1, "head", NULL, NULL, NULL, NULL, NULL, "all"}};
+    static const szgi_cell records[] = {SZGI_SHOW(1, n) SZGI_SHOW_EMPTY(1, head, "all")};
+    static const szgi_schema schema = {"u", described, 1, records, 2}, *const list[] = {&schema};
     for (int with = 0; with < 2; with++)
         for (int wide = 0; wide < 2; wide++) {
             szg_result *result;
@@ -419,7 +416,7 @@ START_TEST(empty_cells_say_what_they_stand_for) {
             ck_szg_ok(szg_result_add(test_context(), result, &table));
             szg_status status;
             char *text = show_status(
-                result, (szgi_display){.list = records, .count = 2, .width = 40, .wide = wide != 0},
+                result, (szgi_display){.schemas = list, .count = 1, .width = 40, .wide = wide != 0},
                 &status);
             ck_szg_ok(status);
             ck_assert_str_eq(text,
@@ -559,7 +556,7 @@ END_TEST
 START_TEST(display_survives_failed_allocations) {
     szg_result *result = make(two, 2);
     FILE *sink = fopen("/dev/null", "w");
-    szgi_display how = {.list = list, .count = LISTED, .width = 80, .notes = true};
+    szgi_display how = {.schemas = schemas, .count = SCHEMAS, .width = 80, .notes = true};
     ck_survives_failed_allocations(1, szgi_result_show(test_context(), result, &how, sink));
     how.columns = "n,certified";
     ck_survives_failed_allocations(1, szgi_result_show(test_context(), result, &how, sink));

@@ -29,26 +29,40 @@ void szg_ablation_close(szg_ablation *ablation) {
 
 /* The last columns of both tables. */
 #define METHOD_COLUMNS(X, TABLE)                                                                   \
-    X(TABLE##_METHOD, "method", SZG_TEXT,                                                          \
+    X(TABLE##_METHOD, "method", SZG_TEXT, "", "method",                                            \
       "how a head is taken away: output, values, latent_columns, cumulative or rotation")          \
-    X(TABLE##_NOTE, "note", SZG_TEXT, "")
+    X(TABLE##_NOTE, "note", SZG_TEXT, "", "note", "")
 
 /* ---- Ablation ---- */
 
 #define ABLATION(X)                                                                                \
     RUN_COLUMNS(X, ABLATION)                                                                       \
-    X(ABLATION_LAYER, "layer", SZG_INTEGER, "from 0")                                              \
-    X(ABLATION_HEAD, "head", SZG_INTEGER, "from 0; empty: all heads of the layer at once")         \
-    X(ABLATION_ACCURACY, "accuracy", SZG_REAL, "share of right predictions without the head")      \
-    X(ABLATION_DROP, "drop", SZG_REAL, "accuracy of the whole model less that without the head")   \
-    X(ABLATION_LABEL_CEILING, "label_ceiling", SZG_REAL,                                           \
+    X(ABLATION_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                \
+    X(ABLATION_HEAD, "head", SZG_INTEGER, "1", "head",                                             \
+      "from 0; empty: all heads of the layer at once")                                             \
+    X(ABLATION_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy",                                    \
+      "share of right predictions without the head")                                               \
+    X(ABLATION_DROP, "drop", SZG_REAL, "1", "loss of accuracy",                                    \
+      "accuracy of the whole model less that without the head")                                    \
+    X(ABLATION_LABEL_CEILING, "label_ceiling", SZG_REAL, "1", "label ceiling",                     \
       "best accuracy that any classifier can have; empty: not known")                              \
     METHOD_COLUMNS(X, ABLATION)
-SZGI_SCHEMA(ablation_columns, ABLATION);
+#define ABLATION_SCREEN                                                                            \
+    SZGI_SHOW(1, run)                                                                              \
+    SZGI_SHOW(2, encoding)                                                                         \
+    SZGI_SHOW(2, task)                                                                             \
+    SZGI_SHOW(2, seed)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW_EMPTY(1, head, "all")                                                                \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW(1, drop)                                                                             \
+    SZGI_SHOW(3, label_ceiling)                                                                    \
+    SZGI_SHOW(3, method)
+SZGI_SCHEMA(ablation_columns, "ablation", ABLATION, ABLATION_SCREEN);
 
 szg_status szg_ablation_table_open(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    return szg_table_open(context, "ablation", ablation_columns, ablation_columns_count, out);
+    return szgi_schema_open(context, &ablation_columns_schema, out);
 }
 
 /* head < 0: all heads. */
@@ -88,38 +102,59 @@ szg_status szg_ablation_rows(szg_context *context, szg_table *table, const szg_r
 
 #define DEPOSIT(X)                                                                                 \
     RUN_COLUMNS(X, DEPOSIT)                                                                        \
-    X(DEPOSIT_LAYER, "layer", SZG_INTEGER, "from 0")                                               \
-    X(DEPOSIT_RUNS, "runs", SZG_INTEGER,                                                           \
+    X(DEPOSIT_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                 \
+    X(DEPOSIT_RUNS, "runs", SZG_INTEGER, "1", "runs",                                              \
       "runs in which some head's loss costs accuracy in this layer")                               \
-    X(DEPOSIT_WORST_HEAD, "worst_head", SZG_INTEGER, "the head with the largest drop")             \
-    X(DEPOSIT_TOTAL_DROP, "total_drop", SZG_REAL,                                                  \
+    X(DEPOSIT_WORST_HEAD, "worst_head", SZG_INTEGER, "1", "worst head",                            \
+      "the head with the largest drop")                                                            \
+    X(DEPOSIT_TOTAL_DROP, "total_drop", SZG_REAL, "1", "sum of the drops",                         \
       "sum of the positive drops of the layer's heads")                                            \
-    X(DEPOSIT_LARGEST_DROP, "largest_drop", SZG_REAL,                                              \
+    X(DEPOSIT_LARGEST_DROP, "largest_drop", SZG_REAL, "1", "largest drop",                         \
       "accuracy that the loss of the worst head costs")                                            \
-    X(DEPOSIT_INDEX, "index", SZG_REAL, "share of the total drop that the worst head carries")     \
-    X(DEPOSIT_UNIFORM_INDEX, "uniform_index", SZG_REAL,                                            \
+    X(DEPOSIT_INDEX, "index", SZG_REAL, "1", "deposit index",                                      \
+      "share of the total drop that the worst head carries")                                       \
+    X(DEPOSIT_UNIFORM_INDEX, "uniform_index", SZG_REAL, "1",                                       \
+      "mean of the largest of uniform shares",                                                     \
       "mean index of shares uniform on the simplex: not of equal heads")                           \
-    X(DEPOSIT_INDEX_LEAST, "index_least", SZG_REAL, "least of the seeds")                          \
-    X(DEPOSIT_INDEX_GREATEST, "index_greatest", SZG_REAL, "greatest of the seeds")                 \
-    X(DEPOSIT_INDEX_T_LOW, "index_t_low", SZG_REAL,                                                \
+    X(DEPOSIT_INDEX_LEAST, "index_least", SZG_REAL, "1", "least deposit index",                    \
+      "least of the seeds")                                                                        \
+    X(DEPOSIT_INDEX_GREATEST, "index_greatest", SZG_REAL, "1", "greatest deposit index",           \
+      "greatest of the seeds")                                                                     \
+    X(DEPOSIT_INDEX_T_LOW, "index_t_low", SZG_REAL, "1", "lower end of the mean index",            \
       "95% interval of the mean by Student's t, over seeds")                                       \
-    X(DEPOSIT_INDEX_T_HIGH, "index_t_high", SZG_REAL,                                              \
+    X(DEPOSIT_INDEX_T_HIGH, "index_t_high", SZG_REAL, "1", "upper end of the mean index",          \
       "95% interval of the mean by Student's t, over seeds")                                       \
-    X(DEPOSIT_GINI, "gini", SZG_REAL, "Gini coefficient of the drops")                             \
-    X(DEPOSIT_GINI_LEAST, "gini_least", SZG_REAL, "least of the seeds")                            \
-    X(DEPOSIT_GINI_GREATEST, "gini_greatest", SZG_REAL, "greatest of the seeds")                   \
-    X(DEPOSIT_GINI_T_LOW, "gini_t_low", SZG_REAL,                                                  \
+    X(DEPOSIT_GINI, "gini", SZG_REAL, "1", "Gini coefficient of the drops",                        \
+      "Gini coefficient of the drops")                                                             \
+    X(DEPOSIT_GINI_LEAST, "gini_least", SZG_REAL, "1", "least Gini coefficient",                   \
+      "least of the seeds")                                                                        \
+    X(DEPOSIT_GINI_GREATEST, "gini_greatest", SZG_REAL, "1", "greatest Gini coefficient",          \
+      "greatest of the seeds")                                                                     \
+    X(DEPOSIT_GINI_T_LOW, "gini_t_low", SZG_REAL, "1", "lower end of the mean Gini coefficient",   \
       "95% interval of the mean by Student's t, over seeds")                                       \
-    X(DEPOSIT_GINI_T_HIGH, "gini_t_high", SZG_REAL,                                                \
+    X(DEPOSIT_GINI_T_HIGH, "gini_t_high", SZG_REAL, "1", "upper end of the mean Gini coefficient", \
       "95% interval of the mean by Student's t, over seeds")                                       \
-    X(DEPOSIT_RANGE_COVERAGE, "range_coverage", SZG_REAL,                                          \
+    X(DEPOSIT_RANGE_COVERAGE, "range_coverage", SZG_REAL, "1",                                     \
+      "chance that the range holds the median",                                                    \
       "chance that [least, greatest] holds the median over seeds: 1 - 2^(1 - runs)")               \
     METHOD_COLUMNS(X, DEPOSIT)
-SZGI_SCHEMA(deposit_columns, DEPOSIT);
+#define DEPOSIT_SCREEN                                                                             \
+    SZGI_SHOW_EMPTY(1, run, "mean")                                                                \
+    SZGI_SHOW(2, encoding)                                                                         \
+    SZGI_SHOW(2, task)                                                                             \
+    SZGI_SHOW(2, seed)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, worst_head)                                                                       \
+    SZGI_SHOW(1, largest_drop)                                                                     \
+    SZGI_SHOW(1, total_drop)                                                                       \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW(2, uniform_index)                                                                    \
+    SZGI_SHOW(1, gini)
+SZGI_SCHEMA(deposit_columns, "deposit", DEPOSIT, DEPOSIT_SCREEN);
 
 szg_status szg_deposit_table_open(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    return szg_table_open(context, "deposit", deposit_columns, deposit_columns_count, out);
+    return szgi_schema_open(context, &deposit_columns_schema, out);
 }
 
 static void put_reals(szgi_row *row, const szgi_deposit *deposit) {

@@ -28,23 +28,26 @@ static const double adamw_steps[STEPS] = {1e-4, 3e-4, 3e-5, 1e-3};
 static const double TOLERANCE = 1e-3, RESOLVED = 0.01;
 
 #define CURVATURE(X)                                                                               \
-    X(STEP_DONE, "step", SZG_INTEGER, "steps done; the parameters are those before the next one")  \
-    X(HESSIAN_MAX, "hessian_max", SZG_REAL,                                                        \
+    X(STEP_DONE, "step", SZG_INTEGER, "1", "training step",                                        \
+      "steps done; the parameters are those before the next one")                                  \
+    X(HESSIAN_MAX, "hessian_max", SZG_REAL, "1", "largest eigenvalue of the Hessian",              \
       "largest eigenvalue of the Hessian of the loss on the fixed batch, without dropout; empty: " \
       "not resolved to 1%")                                                                        \
-    X(HESSIAN_AGREEMENT, "hessian_agreement", SZG_REAL,                                            \
+    X(HESSIAN_AGREEMENT, "hessian_agreement", SZG_REAL, "1", "agreement of steps",                 \
       "relative difference of its values with two steps of the central differences")               \
-    X(HESSIAN_RESIDUAL, "hessian_residual", SZG_REAL,                                              \
+    X(HESSIAN_RESIDUAL, "hessian_residual", SZG_REAL, "1", "residual",                             \
       "norm of H x - hessian_max x for the vector x of norm 1 that was found, by hessian_max")     \
-    X(ADAMW_MAX, "adamw_max", SZG_REAL,                                                            \
-      "the same of P^-1/2 H P^-1/2, P = sqrt(v / (1 - beta2^step)) + eps of AdamW; empty too: "    \
-      "no step is done")                                                                           \
-    X(ADAMW_AGREEMENT, "adamw_agreement", SZG_REAL, "as hessian_agreement")                        \
-    X(ADAMW_RESIDUAL, "adamw_residual", SZG_REAL, "as hessian_residual")                           \
-    X(PRODUCTS_MADE, "products", SZG_INTEGER,                                                      \
+    X(ADAMW_MAX, "adamw_max", SZG_REAL, "1", "largest eigenvalue, preconditioned",                 \
+      "the same of P^-1/2 H P^-1/2, P = sqrt(v / (1 - beta2^step)) + eps of AdamW; empty too: no " \
+      "step is done")                                                                              \
+    X(ADAMW_AGREEMENT, "adamw_agreement", SZG_REAL, "1", "agreement of steps, preconditioned",     \
+      "as hessian_agreement")                                                                      \
+    X(ADAMW_RESIDUAL, "adamw_residual", SZG_REAL, "1", "residual, preconditioned",                 \
+      "as hessian_residual")                                                                       \
+    X(PRODUCTS_MADE, "products", SZG_INTEGER, "1", "Hessian products",                             \
       "products of the Hessian with a vector, two gradients each")                                 \
-    X(NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, CURVATURE);
+    X(NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+SZGI_SCHEMA(columns, "curvature", CURVATURE, SZGI_NOT_SHOWN);
 
 struct szgi_curvature {
     differences at;
@@ -174,7 +177,7 @@ static szg_status find_top(szg_context *context, szgi_curvature *self, const dou
 /* ---- A row ---- */
 
 szg_status szgi_curvature_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "curvature", columns, columns_count, out);
+    return szgi_schema_open(context, &columns_schema, out);
 }
 
 /* A value in the columns from `column` on: it, agreement, residual. */

@@ -161,23 +161,39 @@ szg_status szgi_length_check(szg_context *context, const szg_train_config *confi
 
 #define LENGTH(X)                                                                                  \
     RUN_COLUMNS(X, LENGTH)                                                                         \
-    X(LENGTH_WORDS, "words", SZG_INTEGER, "words of every test sequence")                          \
-    X(LENGTH_FACTOR, "factor", SZG_REAL, "words by those of the longest training sequence")        \
-    X(LENGTH_SCALING, "scaling", SZG_TEXT,                                                         \
+    X(LENGTH_WORDS, "words", SZG_INTEGER, "words", "length", "words of every test sequence")       \
+    X(LENGTH_FACTOR, "factor", SZG_REAL, "1", "times the training length",                         \
+      "words by those of the longest training sequence")                                           \
+    X(LENGTH_SCALING, "scaling", SZG_TEXT, "", "rescaling of the rotation",                        \
       "how the rotation is rescaled for the test: none, linear, ntk, dynamic, yarn, llama3")       \
-    X(LENGTH_EXAMPLES, "examples", SZG_INTEGER, "test sequences")                                  \
-    X(LENGTH_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                         \
-    X(LENGTH_LOW, "accuracy_low", SZG_REAL, "lower end of its 95% interval (Wilson)")              \
-    X(LENGTH_HIGH, "accuracy_high", SZG_REAL, "upper end of its 95% interval (Wilson)")            \
-    X(LENGTH_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                   \
-    X(LENGTH_CEILING, "label_ceiling", SZG_REAL,                                                   \
+    X(LENGTH_EXAMPLES, "examples", SZG_INTEGER, "1", "examples", "test sequences")                 \
+    X(LENGTH_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "share of right predictions")        \
+    X(LENGTH_LOW, "accuracy_low", SZG_REAL, "1", "lower end of the accuracy",                      \
+      "lower end of its 95% interval (Wilson)")                                                    \
+    X(LENGTH_HIGH, "accuracy_high", SZG_REAL, "1", "upper end of the accuracy",                    \
+      "upper end of its 95% interval (Wilson)")                                                    \
+    X(LENGTH_LOSS, "loss", SZG_REAL, "nats", "cross-entropy", "mean cross-entropy, nats")          \
+    X(LENGTH_CEILING, "label_ceiling", SZG_REAL, "1", "label ceiling",                             \
       "best accuracy that any classifier can expect on these sequences")                           \
-    X(LENGTH_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(length_columns, LENGTH);
+    X(LENGTH_NOTE, "note", SZG_TEXT, "", "note", "")
+#define LENGTH_SCREEN                                                                              \
+    SZGI_SHOW(1, run)                                                                              \
+    SZGI_SHOW(2, encoding)                                                                         \
+    SZGI_SHOW(2, seed)                                                                             \
+    SZGI_SHOW(1, words)                                                                            \
+    SZGI_SHOW(1, scaling)                                                                          \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW_RANGE(2, interval, accuracy_low, accuracy_high)                                      \
+    SZGI_SHOW(3, loss)                                                                             \
+    SZGI_SHOW(3, label_ceiling)                                                                    \
+    SZGI_SHOW(4, examples)                                                                         \
+    SZGI_SHOW(4, factor)                                                                           \
+    SZGI_SHOW(4, experiment)                                                                       \
+    SZGI_SHOW(5, task)
+SZGI_SCHEMA(length_columns, "length", LENGTH, LENGTH_SCREEN);
 
 szg_status szgi_length_table_open(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "length", length_columns,
-                          sizeof length_columns / sizeof *length_columns, out);
+    return szgi_schema_open(context, &length_columns_schema, out);
 }
 
 /* Wilson's interval of a share (1927): where the share lies two standard deviations of its own from

@@ -262,37 +262,61 @@ szg_status szgi_arm_number(szg_context *context, const szg_reproduction *self,
 
 #define ARMS(X)                                                                                    \
     RUN_COLUMNS(X, ARMS)                                                                           \
-    X(ARMS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                               \
-    X(ARMS_ARM, "arm", SZG_TEXT, "experiment and encoding: runs that differ in their seeds alone") \
-    X(ARMS_LAYER, "layer", SZG_INTEGER, "from 0")                                                  \
-    X(ARMS_ACCURACY, "accuracy", SZG_REAL, "test accuracy after the last epoch")                   \
-    X(ARMS_STEPS_TO_HALF, "steps_to_half", SZG_REAL,                                               \
+    X(ARMS_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")             \
+    X(ARMS_ARM, "arm", SZG_TEXT, "", "arm",                                                        \
+      "experiment and encoding: runs that differ in their seeds alone")                            \
+    X(ARMS_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                    \
+    X(ARMS_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "test accuracy after the last epoch")  \
+    X(ARMS_STEPS_TO_HALF, "steps_to_half", SZG_REAL, "1", "steps to half of the accuracy",         \
       "steps to half of that accuracy, between epochs on a line; empty: the run learned nothing")  \
-    X(ARMS_TOTAL_DROP, "total_drop", SZG_REAL, "sum of the positive drops of the layer's heads")   \
-    X(ARMS_LARGEST_DROP, "largest_drop", SZG_REAL,                                                 \
+    X(ARMS_TOTAL_DROP, "total_drop", SZG_REAL, "1", "sum of the drops",                            \
+      "sum of the positive drops of the layer's heads")                                            \
+    X(ARMS_LARGEST_DROP, "largest_drop", SZG_REAL, "1", "largest drop",                            \
       "accuracy that the loss of the worst head costs")                                            \
-    X(ARMS_INDEX, "index", SZG_REAL,                                                               \
+    X(ARMS_INDEX, "index", SZG_REAL, "1", "deposit index",                                         \
       "share of the total drop that the worst head carries; empty: the total is 0.05 or less")     \
-    X(ARMS_WORST_HEAD, "worst_head", SZG_INTEGER, "the head with the largest drop")                \
-    X(ARMS_OTHER_HEAD, "other_head", SZG_INTEGER, "one of the others, drawn from the seed")        \
-    X(ARMS_OTHER_INDEX, "other_index", SZG_REAL, "share of the total drop that this one carries")  \
-    X(ARMS_INTERVENED_HEAD, "intervened_head", SZG_INTEGER,                                        \
-      "the head of this layer that the run intervenes on")                                         \
-    X(ARMS_INTERVENED_INDEX, "intervened_index", SZG_REAL,                                         \
+    X(ARMS_WORST_HEAD, "worst_head", SZG_INTEGER, "1", "worst head",                               \
+      "the head with the largest drop")                                                            \
+    X(ARMS_OTHER_HEAD, "other_head", SZG_INTEGER, "1", "other head",                               \
+      "one of the others, drawn from the seed")                                                    \
+    X(ARMS_OTHER_INDEX, "other_index", SZG_REAL, "1", "share of the other head",                   \
       "share of the total drop that this one carries")                                             \
-    X(ARMS_DIRICHLET_MEAN, "dirichlet_mean", SZG_REAL,                                             \
+    X(ARMS_INTERVENED_HEAD, "intervened_head", SZG_INTEGER, "1", "intervened head",                \
+      "the head of this layer that the run intervenes on")                                         \
+    X(ARMS_INTERVENED_INDEX, "intervened_index", SZG_REAL, "1", "share of the intervened head",    \
+      "share of the total drop that this one carries")                                             \
+    X(ARMS_DIRICHLET_MEAN, "dirichlet_mean", SZG_REAL, "1", "mean of uniform shares",              \
       "expected index of shares uniform on the simplex")                                           \
-    X(ARMS_DIRICHLET_95, "dirichlet_95", SZG_REAL, "their index exceeds it with a chance of 5%")   \
-    X(ARMS_DIRICHLET_P, "dirichlet_p", SZG_REAL, "the chance that their index exceeds this one")   \
-    X(ARMS_EQUAL_95, "equal_95", SZG_REAL,                                                         \
+    X(ARMS_DIRICHLET_95, "dirichlet_95", SZG_REAL, "1", "what 5% of uniform shares exceed",        \
+      "their index exceeds it with a chance of 5%")                                                \
+    X(ARMS_DIRICHLET_P, "dirichlet_p", SZG_REAL, "1", "chance under uniform shares",               \
+      "the chance that their index exceeds this one")                                              \
+    X(ARMS_EQUAL_95, "equal_95", SZG_REAL, "1", "what 5% of equal heads exceed",                   \
       "the same of equal heads, judged on a test split of this size")                              \
-    X(ARMS_EQUAL_P, "equal_p", SZG_REAL, "the chance that the index of equal heads is this large") \
-    X(ARMS_EARLY_STEPS, "early_steps", SZG_INTEGER, "captured steps that count as early")          \
-    X(ARMS_RANK_CORRELATION, "rank_correlation", SZG_REAL,                                         \
+    X(ARMS_EQUAL_P, "equal_p", SZG_REAL, "1", "chance under equal heads",                          \
+      "the chance that the index of equal heads is this large")                                    \
+    X(ARMS_EARLY_STEPS, "early_steps", SZG_INTEGER, "1", "early steps",                            \
+      "captured steps that count as early")                                                        \
+    X(ARMS_RANK_CORRELATION, "rank_correlation", SZG_REAL, "1", "rank correlation",                \
       "Spearman's, over heads: share of the early gradient norm of W_Q and W_K, and final drop")   \
-    X(ARMS_METHOD, "method", SZG_TEXT, "how a head is taken away")                                 \
-    X(ARMS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(arms_columns, ARMS);
+    X(ARMS_METHOD, "method", SZG_TEXT, "", "method", "how a head is taken away")                   \
+    X(ARMS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define ARMS_SCREEN                                                                                \
+    SZGI_SHOW(1, arm)                                                                              \
+    SZGI_SHOW(2, task)                                                                             \
+    SZGI_SHOW(1, seed)                                                                             \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW(1, index)                                                                            \
+    SZGI_SHOW(2, total_drop)                                                                       \
+    SZGI_SHOW(2, steps_to_half)                                                                    \
+    SZGI_SHOW(2, rank_correlation)                                                                 \
+    SZGI_SHOW(3, dirichlet_95)                                                                     \
+    SZGI_SHOW(3, equal_95)                                                                         \
+    SZGI_SHOW(3, worst_head)                                                                       \
+    SZGI_SHOW(4, intervened_head)                                                                  \
+    SZGI_SHOW(4, method)
+SZGI_SCHEMA(arms_columns, "arms", ARMS, ARMS_SCREEN);
 
 static void put_share(szgi_row *row, int64_t head_column, int64_t share_column, int64_t head,
                       const arm_numbers *of) {
@@ -391,7 +415,7 @@ szg_status szgi_reproduction_arms(szg_context *context, const szg_reproduction *
     double *trials;
     if (self->hypotheses == 0)
         return SZG_OK;
-    SZG_TRY(szg_table_open(context, "arms", arms_columns, arms_columns_count, out));
+    SZG_TRY(szgi_schema_open(context, &arms_columns_schema, out));
     SZG_TRY(szgi_memory_alloc(context, SZGI_EQUAL_TRIALS, &trials));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < self->count && status == SZG_OK; i++)

@@ -249,29 +249,43 @@ static szg_status add_seeds(szg_context *context, step_work *work) {
 /* ---- The table ---- */
 
 #define BY_STEP(X)                                                                                 \
-    X(BY_STEP_ARM, "arm", SZG_TEXT, "experiment and encoding; others are it, stopped early")       \
-    X(BY_STEP_TASK, "task", SZG_TEXT, "distance or count")                                         \
-    X(BY_STEP_MEASURE, "measure", SZG_TEXT,                                                        \
+    X(BY_STEP_ARM, "arm", SZG_TEXT, "", "arm",                                                     \
+      "experiment and encoding; others are it, stopped early")                                     \
+    X(BY_STEP_TASK, "task", SZG_TEXT, "", "task", "distance or count")                             \
+    X(BY_STEP_MEASURE, "measure", SZG_TEXT, "", "measure",                                         \
       "index: of the deposit, of runs that end at the step; gradient_share: of the gradient norm " \
       "of W_Q and W_K, the share of the head that has the largest drop when the arm's run of the " \
       "seed ends; contraction: geometric mean of the ratio of widths over heads and probes")       \
-    X(BY_STEP_LAYER, "layer", SZG_INTEGER, "from 0")                                               \
-    X(BY_STEP_STEP, "step", SZG_INTEGER, "steps done")                                             \
-    X(BY_STEP_SEEDS, "seeds", SZG_INTEGER, "of which the number is known")                         \
-    X(BY_STEP_FAILED, "failed", SZG_INTEGER,                                                       \
+    X(BY_STEP_LAYER, "layer", SZG_INTEGER, "1", "layer", "from 0")                                 \
+    X(BY_STEP_STEP, "step", SZG_INTEGER, "1", "training step", "steps done")                       \
+    X(BY_STEP_SEEDS, "seeds", SZG_INTEGER, "1", "seeds", "of which the number is known")           \
+    X(BY_STEP_FAILED, "failed", SZG_INTEGER, "1", "failed",                                        \
       "seeds whose run lacks it: drops of 0.05 or less have no index, and without a drop no head " \
       "wins")                                                                                      \
-    X(BY_STEP_MISSING, "missing", SZG_INTEGER,                                                     \
+    X(BY_STEP_MISSING, "missing", SZG_INTEGER, "1", "missing",                                     \
       "further seeds of the arm: no finished run has the step, or who wins is not known")          \
-    X(BY_STEP_MEAN, "mean", SZG_REAL, "over the seeds")                                            \
-    X(BY_STEP_LOW, "t_low", SZG_REAL,                                                              \
+    X(BY_STEP_MEAN, "mean", SZG_REAL, "1", "mean over seeds", "over the seeds")                    \
+    X(BY_STEP_LOW, "t_low", SZG_REAL, "1", "lower end of the mean",                                \
       "95% interval of the mean by Student's t; empty: fewer than two seeds")                      \
-    X(BY_STEP_HIGH, "t_high", SZG_REAL, "95% interval of the mean by Student's t")                 \
-    X(BY_STEP_REFERENCE, "reference", SZG_REAL,                                                    \
+    X(BY_STEP_HIGH, "t_high", SZG_REAL, "1", "upper end of the mean",                              \
+      "95% interval of the mean by Student's t")                                                   \
+    X(BY_STEP_REFERENCE, "reference", SZG_REAL, "1", "reference",                                  \
       "index: its mean if shares are uniform on the simplex; gradient_share: 1 / heads; "          \
       "contraction: 1")                                                                            \
-    X(BY_STEP_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(by_step_columns, BY_STEP);
+    X(BY_STEP_NOTE, "note", SZG_TEXT, "", "note", "")
+#define BY_STEP_SCREEN                                                                             \
+    SZGI_SHOW(1, arm)                                                                              \
+    SZGI_SHOW(3, task)                                                                             \
+    SZGI_SHOW(1, measure)                                                                          \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, step)                                                                             \
+    SZGI_SHOW(1, mean)                                                                             \
+    SZGI_SHOW_RANGE(1, interval, t_low, t_high)                                                    \
+    SZGI_SHOW(2, seeds)                                                                            \
+    SZGI_SHOW(2, failed)                                                                           \
+    SZGI_SHOW(3, missing)                                                                          \
+    SZGI_SHOW(3, reference)
+SZGI_SCHEMA(by_step_columns, "by_step", BY_STEP, BY_STEP_SCREEN);
 
 static int compare(int64_t a, int64_t b) {
     return (a > b) - (a < b);
@@ -357,7 +371,7 @@ szg_status szgi_reproduction_by_step(szg_context *context, const szg_reproductio
     szg_status status = SZG_OK;
     if (self->courses == 0)
         return SZG_OK;
-    SZG_TRY(szg_table_open(context, "by_step", by_step_columns, by_step_columns_count, out));
+    SZG_TRY(szgi_schema_open(context, &by_step_columns_schema, out));
     for (int64_t i = 0; i < self->courses && status == SZG_OK; i++) {
         step_work work = {.self = self, .of = &self->course[i]};
         status = put_course(context, &work, *out);

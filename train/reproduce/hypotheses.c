@@ -344,43 +344,80 @@ static const char *decide(const struct szgi_hypothesis *of, const verdict *found
 /* ---- Tables ---- */
 
 #define HYPOTHESIS(X, TABLE)                                                                       \
-    X(TABLE##_HYPOTHESIS, "hypothesis", SZG_TEXT, "its name in the preset")                        \
-    X(TABLE##_PRIMARY, "primary", SZG_TEXT, "yes: it is decided; no: it is exploratory")           \
-    X(TABLE##_MEASURE, "measure", SZG_TEXT, "the column of `arms` that is compared")               \
-    X(TABLE##_LAYER, "layer", SZG_INTEGER, "from 0; empty: the measure is of the whole run")       \
-    X(TABLE##_ARM, "arm", SZG_TEXT, "experiment and encoding")                                     \
-    X(TABLE##_MINUS, "minus", SZG_TEXT,                                                            \
+    X(TABLE##_HYPOTHESIS, "hypothesis", SZG_TEXT, "", "hypothesis", "its name in the preset")      \
+    X(TABLE##_PRIMARY, "primary", SZG_TEXT, "", "primary",                                         \
+      "yes: it is decided; no: it is exploratory")                                                 \
+    X(TABLE##_MEASURE, "measure", SZG_TEXT, "", "measure",                                         \
+      "the column of `arms` that is compared")                                                     \
+    X(TABLE##_LAYER, "layer", SZG_INTEGER, "1", "layer",                                           \
+      "from 0; empty: the measure is of the whole run")                                            \
+    X(TABLE##_ARM, "arm", SZG_TEXT, "", "arm", "experiment and encoding")                          \
+    X(TABLE##_MINUS, "minus", SZG_TEXT, "", "what is subtracted",                                  \
       "what is subtracted, the mean of arms with | between them; empty: nothing")
 
 #define HYPOTHESES(X)                                                                              \
     HYPOTHESIS(X, HYPOTHESES)                                                                      \
-    X(HYPOTHESES_SEEDS, "seeds", SZG_INTEGER, "seeds that all its arms have in the preset")        \
-    X(HYPOTHESES_PAIRS, "pairs", SZG_INTEGER, "those with a difference")                           \
-    X(HYPOTHESES_FAILED, "failed", SZG_INTEGER,                                                    \
+    X(HYPOTHESES_SEEDS, "seeds", SZG_INTEGER, "1", "seeds",                                        \
+      "seeds that all its arms have in the preset")                                                \
+    X(HYPOTHESES_PAIRS, "pairs", SZG_INTEGER, "1", "pairs", "those with a difference")             \
+    X(HYPOTHESES_FAILED, "failed", SZG_INTEGER, "1", "failed",                                     \
       "those that have run and have none: a run lacks the number")                                 \
-    X(HYPOTHESES_MISSING, "missing", SZG_INTEGER, "those of which a run is not finished")          \
-    X(HYPOTHESES_DIFFERENCE, "difference", SZG_REAL, "mean over the pairs")                        \
-    X(HYPOTHESES_T_LOW, "t_low", SZG_REAL, "95% interval of the mean by Student's t")              \
-    X(HYPOTHESES_T_HIGH, "t_high", SZG_REAL, "95% interval of the mean by Student's t")            \
-    X(HYPOTHESES_P, "p", SZG_REAL,                                                                 \
+    X(HYPOTHESES_MISSING, "missing", SZG_INTEGER, "1", "missing",                                  \
+      "those of which a run is not finished")                                                      \
+    X(HYPOTHESES_DIFFERENCE, "difference", SZG_REAL, "1", "mean difference",                       \
+      "mean over the pairs")                                                                       \
+    X(HYPOTHESES_T_LOW, "t_low", SZG_REAL, "1", "lower end of the mean",                           \
+      "95% interval of the mean by Student's t")                                                   \
+    X(HYPOTHESES_T_HIGH, "t_high", SZG_REAL, "1", "upper end of the mean",                         \
+      "95% interval of the mean by Student's t")                                                   \
+    X(HYPOTHESES_P, "p", SZG_REAL, "1", "p value",                                                 \
       "sign-flip test of the pairs, to both sides; empty: fewer than 5 pairs, or a run is "        \
       "missing")                                                                                   \
-    X(HYPOTHESES_P_HOLM, "p_holm", SZG_REAL, "adjusted over the primary hypotheses by Holm")       \
-    X(HYPOTHESES_DECISION, "decision", SZG_TEXT,                                                   \
+    X(HYPOTHESES_P_HOLM, "p_holm", SZG_REAL, "1", "adjusted p value",                              \
+      "adjusted over the primary hypotheses by Holm")                                              \
+    X(HYPOTHESES_DECISION, "decision", SZG_TEXT, "", "decision",                                   \
       "supported or opposed (p_holm is at most 0.05), not decided, not testable (fewer than 5 "    \
       "pairs), not complete (a run of a primary hypothesis is missing), or exploratory")           \
-    X(HYPOTHESES_STATEMENT, "statement", SZG_TEXT, "the hypothesis, as the preset says it")        \
-    X(HYPOTHESES_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(hypotheses_columns, HYPOTHESES);
+    X(HYPOTHESES_STATEMENT, "statement", SZG_TEXT, "", "statement",                                \
+      "the hypothesis, as the preset says it")                                                     \
+    X(HYPOTHESES_NOTE, "note", SZG_TEXT, "", "note", "")
+#define HYPOTHESES_SCREEN                                                                          \
+    SZGI_SHOW(1, hypothesis)                                                                       \
+    SZGI_SHOW(2, measure)                                                                          \
+    SZGI_SHOW_EMPTY(2, layer, "run")                                                               \
+    SZGI_SHOW(3, arm)                                                                              \
+    SZGI_SHOW(3, minus)                                                                            \
+    SZGI_SHOW(1, pairs)                                                                            \
+    SZGI_SHOW(2, failed)                                                                           \
+    SZGI_SHOW(3, missing)                                                                          \
+    SZGI_SHOW(1, difference)                                                                       \
+    SZGI_SHOW_RANGE(1, interval, t_low, t_high)                                                    \
+    SZGI_SHOW(2, p)                                                                                \
+    SZGI_SHOW(1, p_holm)                                                                           \
+    SZGI_SHOW(1, decision)                                                                         \
+    SZGI_SHOW(4, primary)
+SZGI_SCHEMA(hypotheses_columns, "hypotheses", HYPOTHESES, HYPOTHESES_SCREEN);
 
 #define PAIRS(X)                                                                                   \
     HYPOTHESIS(X, PAIRS)                                                                           \
-    X(PAIRS_SEED, "seed", SZG_INTEGER, "of the runs that are compared")                            \
-    X(PAIRS_ARM_VALUE, "arm_value", SZG_REAL, "the measure of the arm; empty: it has none")        \
-    X(PAIRS_MINUS_VALUE, "minus_value", SZG_REAL, "what is subtracted; empty: it is not known")    \
-    X(PAIRS_DIFFERENCE, "difference", SZG_REAL, "the one less the other")                          \
-    X(PAIRS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(pairs_columns, PAIRS);
+    X(PAIRS_SEED, "seed", SZG_INTEGER, "1", "seed", "of the runs that are compared")               \
+    X(PAIRS_ARM_VALUE, "arm_value", SZG_REAL, "1", "this arm",                                     \
+      "the measure of the arm; empty: it has none")                                                \
+    X(PAIRS_MINUS_VALUE, "minus_value", SZG_REAL, "1", "what is subtracted",                       \
+      "what is subtracted; empty: it is not known")                                                \
+    X(PAIRS_DIFFERENCE, "difference", SZG_REAL, "1", "mean difference", "the one less the other")  \
+    X(PAIRS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define PAIRS_SCREEN                                                                               \
+    SZGI_SHOW(1, hypothesis)                                                                       \
+    SZGI_SHOW(1, seed)                                                                             \
+    SZGI_SHOW(1, arm_value)                                                                        \
+    SZGI_SHOW(1, minus_value)                                                                      \
+    SZGI_SHOW(1, difference)                                                                       \
+    SZGI_SHOW(2, measure)                                                                          \
+    SZGI_SHOW(2, layer)                                                                            \
+    SZGI_SHOW(3, arm)                                                                              \
+    SZGI_SHOW(3, minus)
+SZGI_SCHEMA(pairs_columns, "pairs", PAIRS, PAIRS_SCREEN);
 
 /* The columns that both tables begin with. */
 static void put_hypothesis(szgi_row *row, const struct szgi_hypothesis *of) {
@@ -453,9 +490,8 @@ szg_status szgi_reproduction_hypotheses(szg_context *context, const szg_reproduc
     verdict *all;
     if (self->hypotheses == 0)
         return SZG_OK;
-    SZG_TRY(szg_table_open(context, "hypotheses", hypotheses_columns, hypotheses_columns_count,
-                           hypotheses));
-    SZG_TRY(szg_table_open(context, "pairs", pairs_columns, pairs_columns_count, pairs));
+    SZG_TRY(szgi_schema_open(context, &hypotheses_columns_schema, hypotheses));
+    SZG_TRY(szgi_schema_open(context, &pairs_columns_schema, pairs));
     SZG_TRY(szgi_memory_alloc(context, self->hypotheses, &all));
     szg_status status = put_verdicts(context, self, all, *hypotheses, *pairs);
     for (int64_t i = 0; i < self->hypotheses; i++)

@@ -62,14 +62,20 @@ static bool belongs(const reproduction_run *run, const item *which) {
 }
 
 #define ITEMS(X)                                                                                   \
-    X(ITEMS_ITEM, "item", SZG_TEXT, "table or figure of the paper")                                \
-    X(ITEMS_ABOUT, "about", SZG_TEXT, "what it shows")                                             \
-    X(ITEMS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
-    X(ITEMS_TABLE, "table", SZG_TEXT, "the table here that holds it")                              \
-    X(ITEMS_RUNS, "runs", SZG_INTEGER, "runs of the preset that it needs")                         \
-    X(ITEMS_FINISHED, "finished", SZG_INTEGER, "those that are finished")                          \
-    X(ITEMS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(items_columns, ITEMS);
+    X(ITEMS_ITEM, "item", SZG_TEXT, "", "item", "table or figure of the paper")                    \
+    X(ITEMS_ABOUT, "about", SZG_TEXT, "", "about", "what it shows")                                \
+    X(ITEMS_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")            \
+    X(ITEMS_TABLE, "table", SZG_TEXT, "", "table", "the table here that holds it")                 \
+    X(ITEMS_RUNS, "runs", SZG_INTEGER, "1", "runs", "runs of the preset that it needs")            \
+    X(ITEMS_FINISHED, "finished", SZG_INTEGER, "1", "runs finished", "those that are finished")    \
+    X(ITEMS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define ITEMS_SCREEN                                                                               \
+    SZGI_SHOW(1, item)                                                                             \
+    SZGI_SHOW_PROSE(1, about)                                                                      \
+    SZGI_SHOW(1, runs)                                                                             \
+    SZGI_SHOW(1, finished)                                                                         \
+    SZGI_SHOW(2, table)
+SZGI_SCHEMA(items_columns, "items", ITEMS, ITEMS_SCREEN);
 
 /* Of the experiment that the run `first` begins; -1: the item is of none. */
 static szg_status item_row(szg_context *context, szg_table *table, const szg_reproduction *self,
@@ -98,7 +104,7 @@ static szg_status item_row(szg_context *context, szg_table *table, const szg_rep
 
 szg_status szgi_reproduction_items(szg_context *context, const szg_reproduction *self,
                                    szg_table **out) {
-    SZG_TRY(szg_table_open(context, "items", items_columns, COUNT(items_columns), out));
+    SZG_TRY(szgi_schema_open(context, &items_columns_schema, out));
     for (int64_t at = 0; at < COUNT(items); at++) {
         int64_t rows = szg_table_rows(*out);
         for (int64_t i = 0; i < self->count; i++)
@@ -140,16 +146,18 @@ static const setting settings[] = {
 };
 
 #define SETTINGS(X)                                                                                \
-    X(SETTINGS_ITEM, "item", SZG_TEXT, "Table 3, or 4 for mla")                                    \
-    X(SETTINGS_SETTING, "setting", SZG_TEXT, "as the paper calls it")                              \
-    X(SETTINGS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                           \
-    X(SETTINGS_KEY, "key", SZG_TEXT, "of the configuration")                                       \
-    X(SETTINGS_PAPER, "paper", SZG_TEXT, "the paper's value; two values have | between them")      \
-    X(SETTINGS_HERE, "here", SZG_TEXT,                                                             \
+    X(SETTINGS_ITEM, "item", SZG_TEXT, "", "item", "Table 3, or 4 for mla")                        \
+    X(SETTINGS_SETTING, "setting", SZG_TEXT, "", "setting", "as the paper calls it")               \
+    X(SETTINGS_TASK, "task", SZG_TEXT, "", "task", "distance or count; empty: both")               \
+    X(SETTINGS_KEY, "key", SZG_TEXT, "", "key", "of the configuration")                            \
+    X(SETTINGS_PAPER, "paper", SZG_TEXT, "", "paper's value",                                      \
+      "the paper's value; two values have | between them")                                         \
+    X(SETTINGS_HERE, "here", SZG_TEXT, "", "value here",                                           \
       "values of the preset's runs without switches; values that differ have | between them")      \
-    X(SETTINGS_SAME, "same", SZG_TEXT, "yes if every run has a value of the paper's")              \
-    X(SETTINGS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(settings_columns, SETTINGS);
+    X(SETTINGS_SAME, "same", SZG_TEXT, "", "same as the paper",                                    \
+      "yes if every run has a value of the paper's")                                               \
+    X(SETTINGS_NOTE, "note", SZG_TEXT, "", "note", "")
+SZGI_SCHEMA(settings_columns, "settings", SETTINGS, SZGI_NOT_SHOWN);
 
 static void value_of(const reproduction_run *run, const setting *which,
                      char text[SZG_CONFIG_TEXT]) {
@@ -215,7 +223,7 @@ static szg_status setting_row(szg_context *context, szg_table *table, const szg_
 szg_status szgi_reproduction_settings(szg_context *context, const szg_reproduction *self,
                                       szg_table **out) {
     szgi_published *published;
-    SZG_TRY(szg_table_open(context, "settings", settings_columns, COUNT(settings_columns), out));
+    SZG_TRY(szgi_schema_open(context, &settings_columns_schema, out));
     SZG_TRY(szgi_published_open(context, &published));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < 2 * COUNT(settings) && status == SZG_OK; i++)

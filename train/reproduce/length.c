@@ -199,21 +199,36 @@ static szg_status append_runs(szg_context *context, const szg_reproduction *self
 /* ---- Arms ---- */
 
 #define ARMS(X)                                                                                    \
-    X(ARMS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                               \
-    X(ARMS_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                                 \
-    X(ARMS_SCALING, "scaling", SZG_TEXT, "how the rotation is rescaled for the test")              \
-    X(ARMS_WORDS, "words", SZG_INTEGER, "words of every test sequence")                            \
-    X(ARMS_FACTOR, "factor", SZG_REAL, "words by those of the longest training sequence")          \
-    X(ARMS_SEEDS, "seeds", SZG_INTEGER, "finished runs")                                           \
-    X(ARMS_ACCURACY, "accuracy", SZG_REAL, "mean over the seeds")                                  \
-    X(ARMS_LOW, "t_low", SZG_REAL, "lower end of its 95% interval by Student's t")                 \
-    X(ARMS_HIGH, "t_high", SZG_REAL, "upper end of its 95% interval by Student's t")               \
-    X(ARMS_TEST, "test_accuracy", SZG_REAL,                                                        \
+    X(ARMS_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")             \
+    X(ARMS_ENCODING, "encoding", SZG_TEXT, "", "encoding", "SPEC of the encoding")                 \
+    X(ARMS_SCALING, "scaling", SZG_TEXT, "", "rescaling of the rotation",                          \
+      "how the rotation is rescaled for the test")                                                 \
+    X(ARMS_WORDS, "words", SZG_INTEGER, "words", "length", "words of every test sequence")         \
+    X(ARMS_FACTOR, "factor", SZG_REAL, "1", "times the training length",                           \
+      "words by those of the longest training sequence")                                           \
+    X(ARMS_SEEDS, "seeds", SZG_INTEGER, "1", "seeds", "finished runs")                             \
+    X(ARMS_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "mean over the seeds")                 \
+    X(ARMS_LOW, "t_low", SZG_REAL, "1", "lower end of the mean",                                   \
+      "lower end of its 95% interval by Student's t")                                              \
+    X(ARMS_HIGH, "t_high", SZG_REAL, "1", "upper end of the mean",                                 \
+      "upper end of its 95% interval by Student's t")                                              \
+    X(ARMS_TEST, "test_accuracy", SZG_REAL, "1", "test accuracy",                                  \
       "of the ordinary test split, mean over the same seeds")                                      \
-    X(ARMS_CEILING, "label_ceiling", SZG_REAL,                                                     \
+    X(ARMS_CEILING, "label_ceiling", SZG_REAL, "1", "label ceiling",                               \
       "best accuracy that any classifier can expect on these sequences")                           \
-    X(ARMS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(arms_columns, ARMS);
+    X(ARMS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define ARMS_SCREEN                                                                                \
+    SZGI_SHOW(2, experiment)                                                                       \
+    SZGI_SHOW(1, encoding)                                                                         \
+    SZGI_SHOW(1, scaling)                                                                          \
+    SZGI_SHOW(1, words)                                                                            \
+    SZGI_SHOW(2, factor)                                                                           \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW_RANGE(1, interval, t_low, t_high)                                                    \
+    SZGI_SHOW(2, test_accuracy)                                                                    \
+    SZGI_SHOW(3, label_ceiling)                                                                    \
+    SZGI_SHOW(3, seeds)
+SZGI_SCHEMA(arms_columns, "length_arms", ARMS, ARMS_SCREEN);
 
 /* The tested runs of one experiment and encoding, which differ in their seeds alone. */
 typedef struct length_arm {
@@ -297,7 +312,7 @@ static szg_status open_tables(szg_context *context, szg_table **length, szg_tabl
     szg_status status = szgi_experiment_table(context, like, AFTER_EXPERIMENT, length);
     szg_table_close(&like);
     SZG_TRY(status);
-    return szg_table_open(context, "length_arms", arms_columns, COUNT(arms_columns), arms);
+    return szgi_schema_open(context, &arms_columns_schema, arms);
 }
 
 szg_status szgi_reproduction_length(szg_context *context, const szg_reproduction *self,

@@ -102,18 +102,30 @@ szg_status szgi_reproduction_measured(szg_context *context, const szg_reproducti
 }
 
 #define NEEDS(X)                                                                                   \
-    X(NEEDS_PRESET, "preset", SZG_TEXT, "name of the preset")                                      \
-    X(NEEDS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset; empty: all")                  \
-    X(NEEDS_TASK, "task", SZG_TEXT, "distance or count; empty: both")                              \
-    X(NEEDS_RUNS, "runs", SZG_INTEGER, "runs, one for each encoding and seed")                     \
-    X(NEEDS_FINISHED, "finished", SZG_INTEGER, "runs that are finished here")                      \
-    X(NEEDS_OPERATIONS, "operations", SZG_REAL,                                                    \
+    X(NEEDS_PRESET, "preset", SZG_TEXT, "", "preset", "name of the preset")                        \
+    X(NEEDS_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment",                                  \
+      "part of the preset; empty: all")                                                            \
+    X(NEEDS_TASK, "task", SZG_TEXT, "", "task", "distance or count; empty: both")                  \
+    X(NEEDS_RUNS, "runs", SZG_INTEGER, "1", "runs", "runs, one for each encoding and seed")        \
+    X(NEEDS_FINISHED, "finished", SZG_INTEGER, "1", "runs finished",                               \
+      "runs that are finished here")                                                               \
+    X(NEEDS_OPERATIONS, "operations", SZG_REAL, "operations", "operations",                        \
       "floating-point operations of training and evaluation, from shapes and tokens")              \
-    X(NEEDS_HOURS, "hours", SZG_REAL, "hours that these operations take at the measured rate")     \
-    X(NEEDS_RATE, "rate", SZG_REAL,                                                                \
+    X(NEEDS_HOURS, "hours", SZG_REAL, "hours", "time needed",                                      \
+      "hours that these operations take at the measured rate")                                     \
+    X(NEEDS_RATE, "rate", SZG_REAL, "operations/s", "rate",                                        \
       "operations a second of training: while the finished runs trained, or as the note says")     \
-    X(NEEDS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(needs_columns, NEEDS);
+    X(NEEDS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define NEEDS_SCREEN                                                                               \
+    SZGI_SHOW(1, preset)                                                                           \
+    SZGI_SHOW_EMPTY(1, experiment, "all")                                                          \
+    SZGI_SHOW_EMPTY(1, task, "both")                                                               \
+    SZGI_SHOW(1, runs)                                                                             \
+    SZGI_SHOW(1, finished)                                                                         \
+    SZGI_SHOW(1, hours)                                                                            \
+    SZGI_SHOW(2, operations)                                                                       \
+    SZGI_SHOW(2, rate)
+SZGI_SCHEMA(needs_columns, "needs", NEEDS, NEEDS_SCREEN);
 
 /* The sum over runs of an experiment and task, or of all (both NULL). */
 typedef struct need {
@@ -191,7 +203,7 @@ szg_status szgi_reproduction_needs(szg_context *context, const szg_reproduction 
                                    const szg_reproduction *other, double other_rate,
                                    szg_table **out) {
     double operations, seconds;
-    SZG_TRY(szg_table_open(context, "needs", needs_columns, COUNT(needs_columns), out));
+    SZG_TRY(szgi_schema_open(context, &needs_columns_schema, out));
     SZG_TRY(szgi_reproduction_measured(context, self, &operations, &seconds));
     double rate = seconds > 0 ? operations / seconds : 0;
     SZG_TRY(need_rows(context, *out, self, rate));

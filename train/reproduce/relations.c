@@ -114,61 +114,100 @@ szg_status szgi_relations_read(szg_context *context, szgi_json_value root, szg_r
 /* ---- Tables ---- */
 
 #define RELATION(X, TABLE)                                                                         \
-    X(TABLE##_RELATION, "relation", SZG_TEXT, "its name in the preset")                            \
-    X(TABLE##_X, "x", SZG_TEXT, "the one number of a run")                                         \
-    X(TABLE##_X_LAYER, "x_layer", SZG_INTEGER, "from 0; empty: of all layers")                     \
-    X(TABLE##_X_STEP, "x_step", SZG_INTEGER,                                                       \
+    X(TABLE##_RELATION, "relation", SZG_TEXT, "", "relation", "its name in the preset")            \
+    X(TABLE##_X, "x", SZG_TEXT, "", "x", "the one number of a run")                                \
+    X(TABLE##_X_LAYER, "x_layer", SZG_INTEGER, "1", "layer of x", "from 0; empty: of all layers")  \
+    X(TABLE##_X_STEP, "x_step", SZG_INTEGER, "1", "step of x",                                     \
       "of captured numbers; empty: the mean over the early steps")                                 \
-    X(TABLE##_Y, "y", SZG_TEXT, "the other one")                                                   \
-    X(TABLE##_Y_LAYER, "y_layer", SZG_INTEGER, "as x_layer")                                       \
-    X(TABLE##_Y_STEP, "y_step", SZG_INTEGER, "as x_step")
+    X(TABLE##_Y, "y", SZG_TEXT, "", "y", "the other one")                                          \
+    X(TABLE##_Y_LAYER, "y_layer", SZG_INTEGER, "1", "layer of y", "as x_layer")                    \
+    X(TABLE##_Y_STEP, "y_step", SZG_INTEGER, "1", "step of y", "as x_step")
 
 #define RELATIONS(X)                                                                               \
     RELATION(X, RELATIONS)                                                                         \
-    X(RELATIONS_KIND, "kind", SZG_TEXT,                                                            \
+    X(RELATIONS_KIND, "kind", SZG_TEXT, "", "kind",                                                \
       "between: of the arms' means; within: of runs, centred in their arms")                       \
-    X(RELATIONS_N, "n", SZG_INTEGER, "between: arms; within: runs less arms")                      \
-    X(RELATIONS_ARMS, "arms", SZG_INTEGER,                                                         \
+    X(RELATIONS_N, "n", SZG_INTEGER, "1", "count", "between: arms; within: runs less arms")        \
+    X(RELATIONS_ARMS, "arms", SZG_INTEGER, "1", "arms",                                            \
       "arms that count; within: those in which both numbers vary")                                 \
-    X(RELATIONS_SEEDS, "seeds", SZG_INTEGER, "within: different seeds of their runs")              \
-    X(RELATIONS_RUNS, "runs", SZG_INTEGER, "runs of these arms that have both numbers")            \
-    X(RELATIONS_FAILED, "failed", SZG_INTEGER,                                                     \
+    X(RELATIONS_SEEDS, "seeds", SZG_INTEGER, "1", "seeds",                                         \
+      "within: different seeds of their runs")                                                     \
+    X(RELATIONS_RUNS, "runs", SZG_INTEGER, "1", "runs",                                            \
+      "runs of these arms that have both numbers")                                                 \
+    X(RELATIONS_FAILED, "failed", SZG_INTEGER, "1", "failed",                                      \
       "runs of the relation that are finished, have failed or are left out, and lack a number")    \
-    X(RELATIONS_MISSING, "missing", SZG_INTEGER, "runs of the relation that are not finished")     \
-    X(RELATIONS_CORRELATION, "correlation", SZG_REAL, "of x and y")                                \
-    X(RELATIONS_LO, "lo", SZG_REAL,                                                                \
+    X(RELATIONS_MISSING, "missing", SZG_INTEGER, "1", "missing",                                   \
+      "runs of the relation that are not finished")                                                \
+    X(RELATIONS_CORRELATION, "correlation", SZG_REAL, "1", "correlation", "of x and y")            \
+    X(RELATIONS_LO, "lo", SZG_REAL, "1", "lower end",                                              \
       "95% interval; empty: fewer than 4 arms, within: fewer than 4 seeds, or a correlation of 1 " \
       "or -1")                                                                                     \
-    X(RELATIONS_HI, "hi", SZG_REAL, "95% interval")                                                \
-    X(RELATIONS_METHOD, "method", SZG_TEXT,                                                        \
+    X(RELATIONS_HI, "hi", SZG_REAL, "1", "upper end", "95% interval")                              \
+    X(RELATIONS_METHOD, "method", SZG_TEXT, "", "method",                                          \
       "spearman: of ranks, interval by Fisher's z with n arms; pearson: of deviations in units "   \
-      "of "                                                                                        \
-      "their arm's, interval of z by leaving out a seed at a time")                                \
-    X(RELATIONS_STATEMENT, "statement", SZG_TEXT, "the question, as the preset says it")           \
-    X(RELATIONS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(relations_columns, RELATIONS);
+      "of their arm's, interval of z by leaving out a seed at a time")                             \
+    X(RELATIONS_STATEMENT, "statement", SZG_TEXT, "", "statement",                                 \
+      "the question, as the preset says it")                                                       \
+    X(RELATIONS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define RELATIONS_SCREEN                                                                           \
+    SZGI_SHOW(1, relation)                                                                         \
+    SZGI_SHOW(2, x)                                                                                \
+    SZGI_SHOW(2, x_step)                                                                           \
+    SZGI_SHOW(2, y)                                                                                \
+    SZGI_SHOW(1, kind)                                                                             \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(3, arms)                                                                             \
+    SZGI_SHOW(3, runs)                                                                             \
+    SZGI_SHOW(2, failed)                                                                           \
+    SZGI_SHOW(3, missing)                                                                          \
+    SZGI_SHOW(1, correlation)                                                                      \
+    SZGI_SHOW_RANGE(1, interval, lo, hi)                                                           \
+    SZGI_SHOW(4, method)
+SZGI_SCHEMA(relations_columns, "relations", RELATIONS, RELATIONS_SCREEN);
 
 #define RELATION_ARMS(X)                                                                           \
     RELATION(X, RELATION_ARMS)                                                                     \
-    X(RELATION_ARMS_ARM, "arm", SZG_TEXT, "experiment and encoding")                               \
-    X(RELATION_ARMS_RUNS, "runs", SZG_INTEGER, "runs that have both numbers")                      \
-    X(RELATION_ARMS_X_MEAN, "x_mean", SZG_REAL, "mean of x over these runs")                       \
-    X(RELATION_ARMS_X_LO, "x_lo", SZG_REAL, "95% interval of the mean by Student's t")             \
-    X(RELATION_ARMS_X_HI, "x_hi", SZG_REAL, "95% interval of the mean by Student's t")             \
-    X(RELATION_ARMS_Y_MEAN, "y_mean", SZG_REAL, "mean of y over these runs")                       \
-    X(RELATION_ARMS_Y_LO, "y_lo", SZG_REAL, "95% interval of the mean by Student's t")             \
-    X(RELATION_ARMS_Y_HI, "y_hi", SZG_REAL, "95% interval of the mean by Student's t")             \
-    X(RELATION_ARMS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(relation_arms_columns, RELATION_ARMS);
+    X(RELATION_ARMS_ARM, "arm", SZG_TEXT, "", "arm", "experiment and encoding")                    \
+    X(RELATION_ARMS_RUNS, "runs", SZG_INTEGER, "1", "runs", "runs that have both numbers")         \
+    X(RELATION_ARMS_X_MEAN, "x_mean", SZG_REAL, "1", "mean of x", "mean of x over these runs")     \
+    X(RELATION_ARMS_X_LO, "x_lo", SZG_REAL, "1", "lower end of the mean of x",                     \
+      "95% interval of the mean by Student's t")                                                   \
+    X(RELATION_ARMS_X_HI, "x_hi", SZG_REAL, "1", "upper end of the mean of x",                     \
+      "95% interval of the mean by Student's t")                                                   \
+    X(RELATION_ARMS_Y_MEAN, "y_mean", SZG_REAL, "1", "mean of y", "mean of y over these runs")     \
+    X(RELATION_ARMS_Y_LO, "y_lo", SZG_REAL, "1", "lower end of the mean of y",                     \
+      "95% interval of the mean by Student's t")                                                   \
+    X(RELATION_ARMS_Y_HI, "y_hi", SZG_REAL, "1", "upper end of the mean of y",                     \
+      "95% interval of the mean by Student's t")                                                   \
+    X(RELATION_ARMS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define RELATION_ARMS_SCREEN                                                                       \
+    SZGI_SHOW(1, relation)                                                                         \
+    SZGI_SHOW(1, arm)                                                                              \
+    SZGI_SHOW(2, runs)                                                                             \
+    SZGI_SHOW(3, x)                                                                                \
+    SZGI_SHOW(1, x_mean)                                                                           \
+    SZGI_SHOW_RANGE(2, x_interval, x_lo, x_hi)                                                     \
+    SZGI_SHOW(3, y)                                                                                \
+    SZGI_SHOW(1, y_mean)                                                                           \
+    SZGI_SHOW_RANGE(2, y_interval, y_lo, y_hi)
+SZGI_SCHEMA(relation_arms_columns, "relation_arms", RELATION_ARMS, RELATION_ARMS_SCREEN);
 
 #define RELATION_RUNS(X)                                                                           \
     RELATION(X, RELATION_RUNS)                                                                     \
-    X(RELATION_RUNS_ARM, "arm", SZG_TEXT, "experiment and encoding")                               \
-    X(RELATION_RUNS_SEED, "seed", SZG_INTEGER, "of the run")                                       \
-    X(RELATION_RUNS_X_VALUE, "x_value", SZG_REAL, "x; empty: the run has none")                    \
-    X(RELATION_RUNS_Y_VALUE, "y_value", SZG_REAL, "y; empty: the run has none")                    \
-    X(RELATION_RUNS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(relation_runs_columns, RELATION_RUNS);
+    X(RELATION_RUNS_ARM, "arm", SZG_TEXT, "", "arm", "experiment and encoding")                    \
+    X(RELATION_RUNS_SEED, "seed", SZG_INTEGER, "1", "seed", "of the run")                          \
+    X(RELATION_RUNS_X_VALUE, "x_value", SZG_REAL, "1", "x", "x; empty: the run has none")          \
+    X(RELATION_RUNS_Y_VALUE, "y_value", SZG_REAL, "1", "y", "y; empty: the run has none")          \
+    X(RELATION_RUNS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define RELATION_RUNS_SCREEN                                                                       \
+    SZGI_SHOW(1, relation)                                                                         \
+    SZGI_SHOW(1, arm)                                                                              \
+    SZGI_SHOW(1, seed)                                                                             \
+    SZGI_SHOW(3, x)                                                                                \
+    SZGI_SHOW(1, x_value)                                                                          \
+    SZGI_SHOW(3, y)                                                                                \
+    SZGI_SHOW(1, y_value)
+SZGI_SCHEMA(relation_runs_columns, "relation_runs", RELATION_RUNS, RELATION_RUNS_SCREEN);
 
 /* The columns that all three begin with. */
 static void put_relation(szgi_row *row, const struct szgi_relation *of) {
@@ -340,12 +379,9 @@ szg_status szgi_reproduction_relations(szg_context *context, const szg_reproduct
     relation_work work = {0};
     if (self->relations == 0)
         return SZG_OK;
-    SZG_TRY(szg_table_open(context, "relations", relations_columns, relations_columns_count,
-                           relations));
-    SZG_TRY(szg_table_open(context, "relation_arms", relation_arms_columns,
-                           relation_arms_columns_count, arms));
-    SZG_TRY(szg_table_open(context, "relation_runs", relation_runs_columns,
-                           relation_runs_columns_count, runs));
+    SZG_TRY(szgi_schema_open(context, &relations_columns_schema, relations));
+    SZG_TRY(szgi_schema_open(context, &relation_arms_columns_schema, arms));
+    SZG_TRY(szgi_schema_open(context, &relation_runs_columns_schema, runs));
     szg_status status = open_work(context, self, &work);
     for (int64_t i = 0; i < self->relations && status == SZG_OK; i++) {
         work.of = &self->relation[i];

@@ -8,13 +8,21 @@
 
 /* ---- The experiment among the columns of another table ---- */
 
+#define EXPERIMENT(X, TABLE)                                                                       \
+    X(TABLE##_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")
+#define OWN(X) EXPERIMENT(X, OWN)
+SZGI_SCHEMA(experiment_column, "length", OWN, SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(experiment_of_ablation, experiment_column, "ablation", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(experiment_of_deposit, experiment_column, "deposit", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(experiment_of_contraction, experiment_column, "contraction", SZGI_NOT_SHOWN);
+
 szg_status szgi_experiment_table(szg_context *context, const szg_table *like, int64_t after,
                                  szg_table **out) {
     int64_t own = szg_table_columns(like), from = 0;
     szg_column *columns;
     SZG_TRY(szgi_memory_alloc(context, own + 1, &columns));
     for (int64_t i = 0; i <= own; i++)
-        columns[i] = i == own - after ? (szg_column){"experiment", SZG_TEXT, "part of the preset"}
+        columns[i] = i == own - after ? szgi_column_core(&experiment_column[OWN_EXPERIMENT])
                                       : *szg_table_column(like, from++);
     szg_status status = szg_table_open(context, szg_table_name(like), columns, own + 1, out);
     szgi_memory_free(columns);
@@ -35,29 +43,53 @@ void szgi_experiment_row(szgi_row *row, const szg_table *from, int64_t at, int64
 
 #define RUNS(X)                                                                                    \
     RUN_COLUMNS(X, RUNS)                                                                           \
-    X(RUNS_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                               \
-    X(RUNS_PROFILE, "profile", SZG_TEXT, "text or released")                                       \
-    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "numbers that are trained")                      \
-    X(RUNS_STEPS, "steps", SZG_INTEGER, "steps done")                                              \
-    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "epochs done")                                           \
-    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "examples of the training split")        \
-    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "examples of the test split")              \
-    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL, "mean loss of the last epoch, dropout on")          \
-    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL, "accuracy of the last epoch, dropout on")   \
-    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "mean loss after the last epoch")                     \
-    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "accuracy after the last epoch")              \
-    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "largest test accuracy of any epoch")         \
-    X(RUNS_MAJORITY, "majority", SZG_REAL, "test accuracy of always saying the commonest label")   \
-    X(RUNS_BY_LENGTH, "by_length", SZG_REAL,                                                       \
+    EXPERIMENT(X, RUNS)                                                                            \
+    X(RUNS_PROFILE, "profile", SZG_TEXT, "", "profile", "text or released")                        \
+    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "1", "parameters", "numbers that are trained")   \
+    X(RUNS_STEPS, "steps", SZG_INTEGER, "1", "steps", "steps done")                                \
+    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "1", "epochs", "epochs done")                            \
+    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "1", "training examples",                \
+      "examples of the training split")                                                            \
+    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "1", "test examples",                      \
+      "examples of the test split")                                                                \
+    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL, "nats", "training loss",                            \
+      "mean loss of the last epoch, dropout on")                                                   \
+    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL, "1", "training accuracy",                   \
+      "accuracy of the last epoch, dropout on")                                                    \
+    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "nats", "test loss",                                  \
+      "mean loss after the last epoch")                                                            \
+    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "1", "test accuracy",                         \
+      "accuracy after the last epoch")                                                             \
+    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "1", "best test accuracy",                    \
+      "largest test accuracy of any epoch")                                                        \
+    X(RUNS_MAJORITY, "majority", SZG_REAL, "1", "accuracy of the commonest label",                 \
+      "test accuracy of always saying the commonest label")                                        \
+    X(RUNS_BY_LENGTH, "by_length", SZG_REAL, "1", "accuracy by length alone",                      \
       "test accuracy of the commonest label of a sequence's length")                               \
-    X(RUNS_CEILING, "ceiling", SZG_REAL, "best accuracy that any classifier can have")             \
-    X(RUNS_CEILING_ERROR, "ceiling_error", SZG_REAL, "its standard error; 0: exact")               \
-    X(RUNS_BACKEND, "backend", SZG_TEXT, "where the run was finished")                             \
-    X(RUNS_DEVICE, "device", SZG_TEXT, "the GPU; empty: none")                                     \
-    X(RUNS_VERSION, "version", SZG_TEXT, "of the program that finished it")                        \
-    X(RUNS_COMMIT, "commit", SZG_TEXT, "of the program that finished it")                          \
-    X(RUNS_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(runs_columns, RUNS);
+    X(RUNS_CEILING, "ceiling", SZG_REAL, "1", "label ceiling",                                     \
+      "best accuracy that any classifier can have")                                                \
+    X(RUNS_CEILING_ERROR, "ceiling_error", SZG_REAL, "1", "standard error of the ceiling",         \
+      "its standard error; 0: exact")                                                              \
+    X(RUNS_BACKEND, "backend", SZG_TEXT, "", "backend", "where the run was finished")              \
+    X(RUNS_DEVICE, "device", SZG_TEXT, "", "device", "the GPU; empty: none")                       \
+    X(RUNS_VERSION, "version", SZG_TEXT, "", "version", "of the program that finished it")         \
+    X(RUNS_COMMIT, "commit", SZG_TEXT, "", "commit", "of the program that finished it")            \
+    X(RUNS_NOTE, "note", SZG_TEXT, "", "note", "")
+#define RUNS_SCREEN                                                                                \
+    SZGI_SHOW(1, run)                                                                              \
+    SZGI_SHOW(1, encoding)                                                                         \
+    SZGI_SHOW(1, task)                                                                             \
+    SZGI_SHOW(1, seed)                                                                             \
+    SZGI_SHOW(1, test_accuracy)                                                                    \
+    SZGI_SHOW(1, test_loss)                                                                        \
+    SZGI_SHOW(2, steps)                                                                            \
+    SZGI_SHOW(2, ceiling)                                                                          \
+    SZGI_SHOW(3, train_accuracy)                                                                   \
+    SZGI_SHOW(3, train_loss)                                                                       \
+    SZGI_SHOW(4, experiment)                                                                       \
+    SZGI_SHOW(5, backend)                                                                          \
+    SZGI_SHOW(5, device)
+SZGI_SCHEMA(runs_columns, "runs", RUNS, RUNS_SCREEN);
 
 static void put_key(szgi_row *row, const reproduction_run *run) {
     const szg_run_key key = reproduction_key(run);
@@ -98,7 +130,7 @@ static szg_status runs_row(szg_context *context, szg_table *table, const reprodu
 
 szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *self,
                                   szg_table **out) {
-    SZG_TRY(szg_table_open(context, "runs", runs_columns, COUNT(runs_columns), out));
+    SZG_TRY(szgi_schema_open(context, &runs_columns_schema, out));
     for (int64_t i = 0; i < self->count; i++)
         if (self->run[i].shown.finished)
             SZG_TRY(runs_row(context, *out, &self->run[i]));
@@ -109,14 +141,15 @@ szg_status szgi_reproduction_runs(szg_context *context, const szg_reproduction *
 
 #define CURVES(X)                                                                                  \
     RUN_COLUMNS(X, CURVES)                                                                         \
-    X(CURVES_EPOCH, "epoch", SZG_INTEGER, "epochs done")                                           \
-    X(CURVES_STEP, "step", SZG_INTEGER, "steps done")                                              \
-    X(CURVES_SPLIT, "split", SZG_TEXT, "train (with dropout, while it trains) or test")            \
-    X(CURVES_LOSS, "loss", SZG_REAL, "mean cross-entropy")                                         \
-    X(CURVES_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                         \
-    X(CURVES_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                             \
-    X(CURVES_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(curves_columns, CURVES);
+    X(CURVES_EPOCH, "epoch", SZG_INTEGER, "1", "epoch", "epochs done")                             \
+    X(CURVES_STEP, "step", SZG_INTEGER, "1", "training step", "steps done")                        \
+    X(CURVES_SPLIT, "split", SZG_TEXT, "", "split",                                                \
+      "train (with dropout, while it trains) or test")                                             \
+    X(CURVES_LOSS, "loss", SZG_REAL, "nats", "cross-entropy", "mean cross-entropy")                \
+    X(CURVES_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "share of right predictions")        \
+    EXPERIMENT(X, CURVES)                                                                          \
+    X(CURVES_NOTE, "note", SZG_TEXT, "", "note", "")
+SZGI_SCHEMA(curves_columns, "curves", CURVES, SZGI_NOT_SHOWN);
 
 /* Both tables begin with the run's labels and the same five columns. */
 static szg_status curve_rows(szg_context *context, szg_table *table, const reproduction_run *run,
@@ -157,7 +190,7 @@ static szg_status take_curve(szg_context *context, const reproduction_run *run,
 
 szg_status szgi_reproduction_curves(szg_context *context, const szg_reproduction *self,
                                     szg_table **out) {
-    SZG_TRY(szg_table_open(context, "curves", curves_columns, COUNT(curves_columns), out));
+    SZG_TRY(szgi_schema_open(context, &curves_columns_schema, out));
     return take_logs(context, self, take_curve, out);
 }
 

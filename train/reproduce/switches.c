@@ -13,26 +13,45 @@
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
 #define SWITCHES(X)                                                                                \
-    X(SWITCHES_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                           \
-    X(SWITCHES_LIKE, "like", SZG_TEXT, "the experiment that it is compared with")                  \
-    X(SWITCHES_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                             \
-    X(SWITCHES_TASK, "task", SZG_TEXT, "distance or count")                                        \
-    X(SWITCHES_WITH, "with", SZG_TEXT, "the keys that differ, as they are here")                   \
-    X(SWITCHES_WITHOUT, "without", SZG_TEXT, "the same keys in the other experiment")              \
-    X(SWITCHES_ACCURACY, "accuracy", SZG_REAL, "test accuracy with the switch, mean over seeds")   \
-    X(SWITCHES_SPREAD, "spread", SZG_REAL, "its standard deviation over seeds")                    \
-    X(SWITCHES_SEEDS, "seeds", SZG_INTEGER, "finished runs")                                       \
-    X(SWITCHES_ACCURACY_WITHOUT, "accuracy_without", SZG_REAL,                                     \
+    X(SWITCHES_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")         \
+    X(SWITCHES_LIKE, "like", SZG_TEXT, "", "compared with",                                        \
+      "the experiment that it is compared with")                                                   \
+    X(SWITCHES_ENCODING, "encoding", SZG_TEXT, "", "encoding", "SPEC of the encoding")             \
+    X(SWITCHES_TASK, "task", SZG_TEXT, "", "task", "distance or count")                            \
+    X(SWITCHES_WITH, "with", SZG_TEXT, "", "with", "the keys that differ, as they are here")       \
+    X(SWITCHES_WITHOUT, "without", SZG_TEXT, "", "without",                                        \
+      "the same keys in the other experiment")                                                     \
+    X(SWITCHES_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy",                                    \
+      "test accuracy with the switch, mean over seeds")                                            \
+    X(SWITCHES_SPREAD, "spread", SZG_REAL, "1", "standard deviation over seeds",                   \
+      "its standard deviation over seeds")                                                         \
+    X(SWITCHES_SEEDS, "seeds", SZG_INTEGER, "1", "seeds", "finished runs")                         \
+    X(SWITCHES_ACCURACY_WITHOUT, "accuracy_without", SZG_REAL, "1", "accuracy without it",         \
       "test accuracy without the switch, mean over seeds")                                         \
-    X(SWITCHES_SPREAD_WITHOUT, "spread_without", SZG_REAL, "its standard deviation over seeds")    \
-    X(SWITCHES_SEEDS_WITHOUT, "seeds_without", SZG_INTEGER, "finished runs")                       \
-    X(SWITCHES_DIFFERENCE, "difference", SZG_REAL,                                                 \
+    X(SWITCHES_SPREAD_WITHOUT, "spread_without", SZG_REAL, "1", "standard deviation without it",   \
+      "its standard deviation over seeds")                                                         \
+    X(SWITCHES_SEEDS_WITHOUT, "seeds_without", SZG_INTEGER, "1", "seeds without it",               \
+      "finished runs")                                                                             \
+    X(SWITCHES_DIFFERENCE, "difference", SZG_REAL, "1", "difference of accuracy",                  \
       "accuracy with less that without, mean over the seeds of both")                              \
-    X(SWITCHES_DIFFERENCE_SPREAD, "difference_spread", SZG_REAL,                                   \
-      "its standard deviation over those seeds")                                                   \
-    X(SWITCHES_PAIRS, "pairs", SZG_INTEGER, "seeds that have run with and without")                \
-    X(SWITCHES_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(columns, SWITCHES);
+    X(SWITCHES_DIFFERENCE_SPREAD, "difference_spread", SZG_REAL, "1",                              \
+      "standard deviation of the difference", "its standard deviation over those seeds")           \
+    X(SWITCHES_PAIRS, "pairs", SZG_INTEGER, "1", "seeds on both sides",                            \
+      "seeds that have run with and without")                                                      \
+    X(SWITCHES_NOTE, "note", SZG_TEXT, "", "note", "")
+#define SWITCHES_SCREEN                                                                            \
+    SZGI_SHOW(1, experiment)                                                                       \
+    SZGI_SHOW(1, encoding)                                                                         \
+    SZGI_SHOW(1, task)                                                                             \
+    SZGI_SHOW(1, accuracy)                                                                         \
+    SZGI_SHOW(2, accuracy_without)                                                                 \
+    SZGI_SHOW(1, difference)                                                                       \
+    SZGI_SHOW(2, difference_spread)                                                                \
+    SZGI_SHOW(1, pairs)                                                                            \
+    SZGI_SHOW(3, like)                                                                             \
+    SZGI_SHOW(4, with)                                                                             \
+    SZGI_SHOW(4, without)
+SZGI_SCHEMA(columns, "switches", SWITCHES, SWITCHES_SCREEN);
 
 /* Runs by experiment, encoding and task, their kind; those of one kind as they stand in the preset:
  * presets have thousands of kinds, and a run of each is looked for. */
@@ -180,7 +199,7 @@ static szg_status add_rows(szg_context *context, const szg_reproduction *self,
         if (own.run[0] != run)
             continue;
         if (!*out)
-            SZG_TRY(szg_table_open(context, "switches", columns, COUNT(columns), out));
+            SZG_TRY(szgi_schema_open(context, &columns_schema, out));
         SZG_TRY(switch_row(context, *out, find_kind(order, run->like, run), own));
     }
     return SZG_OK;

@@ -44,26 +44,45 @@ static bool is_repeated(const szg_reproduction *self, int64_t index, bool task_t
 /* ---- Table 1 ---- */
 
 #define TABLE1(X)                                                                                  \
-    X(TABLE1_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                             \
-    X(TABLE1_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                               \
-    X(TABLE1_TASK1, "task1", SZG_REAL,                                                             \
+    X(TABLE1_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")           \
+    X(TABLE1_ENCODING, "encoding", SZG_TEXT, "", "encoding", "SPEC of the encoding")               \
+    X(TABLE1_TASK1, "task1", SZG_REAL, "%", "task 1",                                              \
       "test accuracy of trigger distance in percent, mean over seeds")                             \
-    X(TABLE1_TASK2, "task2", SZG_REAL,                                                             \
+    X(TABLE1_TASK2, "task2", SZG_REAL, "%", "task 2",                                              \
       "test accuracy of trigger count in percent, mean over seeds")                                \
-    X(TABLE1_SPREAD1, "spread1", SZG_REAL, "standard deviation of task1 over seeds")               \
-    X(TABLE1_SPREAD2, "spread2", SZG_REAL, "standard deviation of task2 over seeds")               \
-    X(TABLE1_SEEDS1, "seeds1", SZG_INTEGER, "finished runs of task 1")                             \
-    X(TABLE1_SEEDS2, "seeds2", SZG_INTEGER, "finished runs of task 2")                             \
-    X(TABLE1_PAPER1, "paper1", SZG_REAL, "Table 1 of the paper, task 1, in percent")               \
-    X(TABLE1_PAPER2, "paper2", SZG_REAL, "Table 1 of the paper, task 2, in percent")               \
-    X(TABLE1_LENGTH1, "length1", SZG_REAL, "task 1 by the sequence's length alone, in percent")    \
-    X(TABLE1_LENGTH2, "length2", SZG_REAL, "task 2 by the sequence's length alone, in percent")    \
-    X(TABLE1_CEILING1, "ceiling1", SZG_REAL,                                                       \
+    X(TABLE1_SPREAD1, "spread1", SZG_REAL, "%", "standard deviation of task 1",                    \
+      "standard deviation of task1 over seeds")                                                    \
+    X(TABLE1_SPREAD2, "spread2", SZG_REAL, "%", "standard deviation of task 2",                    \
+      "standard deviation of task2 over seeds")                                                    \
+    X(TABLE1_SEEDS1, "seeds1", SZG_INTEGER, "1", "seeds of task 1", "finished runs of task 1")     \
+    X(TABLE1_SEEDS2, "seeds2", SZG_INTEGER, "1", "seeds of task 2", "finished runs of task 2")     \
+    X(TABLE1_PAPER1, "paper1", SZG_REAL, "%", "paper's task 1",                                    \
+      "Table 1 of the paper, task 1, in percent")                                                  \
+    X(TABLE1_PAPER2, "paper2", SZG_REAL, "%", "paper's task 2",                                    \
+      "Table 1 of the paper, task 2, in percent")                                                  \
+    X(TABLE1_LENGTH1, "length1", SZG_REAL, "%", "by length alone, task 1",                         \
+      "task 1 by the sequence's length alone, in percent")                                         \
+    X(TABLE1_LENGTH2, "length2", SZG_REAL, "%", "by length alone, task 2",                         \
+      "task 2 by the sequence's length alone, in percent")                                         \
+    X(TABLE1_CEILING1, "ceiling1", SZG_REAL, "%", "label ceiling of task 1",                       \
       "best accuracy that any classifier can have in task 1, in percent")                          \
-    X(TABLE1_CEILING2, "ceiling2", SZG_REAL,                                                       \
+    X(TABLE1_CEILING2, "ceiling2", SZG_REAL, "%", "label ceiling of task 2",                       \
       "best accuracy that any classifier can have in task 2, in percent")                          \
-    X(TABLE1_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(table1_columns, TABLE1);
+    X(TABLE1_NOTE, "note", SZG_TEXT, "", "note", "")
+#define TABLE1_SCREEN                                                                              \
+    SZGI_SHOW(1, experiment)                                                                       \
+    SZGI_SHOW(1, encoding)                                                                         \
+    SZGI_SHOW(1, task1)                                                                            \
+    SZGI_SHOW(2, spread1)                                                                          \
+    SZGI_SHOW(1, paper1)                                                                           \
+    SZGI_SHOW(2, ceiling1)                                                                         \
+    SZGI_SHOW(1, task2)                                                                            \
+    SZGI_SHOW(2, spread2)                                                                          \
+    SZGI_SHOW(1, paper2)                                                                           \
+    SZGI_SHOW(2, ceiling2)                                                                         \
+    SZGI_SHOW(3, seeds1)                                                                           \
+    SZGI_SHOW(3, seeds2)
+SZGI_SCHEMA(table1_columns, "table1", TABLE1, TABLE1_SCREEN);
 
 /* Where a task's numbers stand. */
 typedef struct task_columns {
@@ -112,7 +131,7 @@ static szg_status table1_rows(szg_context *context, szg_table *table, const szg_
 szg_status szgi_reproduction_table1(szg_context *context, const szg_reproduction *self,
                                     szg_table **out) {
     szgi_published *paper;
-    SZG_TRY(szg_table_open(context, "table1", table1_columns, COUNT(table1_columns), out));
+    SZG_TRY(szgi_schema_open(context, &table1_columns_schema, out));
     SZG_TRY(szgi_published_open(context, &paper));
     szg_status status = table1_rows(context, *out, self, paper);
     szgi_published_close(&paper);
@@ -122,16 +141,17 @@ szg_status szgi_reproduction_table1(szg_context *context, const szg_reproduction
 /* ---- The sweep ---- */
 
 #define SWEEP(X)                                                                                   \
-    X(SWEEP_EXPERIMENT, "experiment", SZG_TEXT, "part of the preset")                              \
-    X(SWEEP_TASK, "task", SZG_TEXT, "distance or count")                                           \
-    X(SWEEP_ROTATED_HEADS, "rotated_heads", SZG_INTEGER,                                           \
+    X(SWEEP_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")            \
+    X(SWEEP_TASK, "task", SZG_TEXT, "", "task", "distance or count")                               \
+    X(SWEEP_ROTATED_HEADS, "rotated_heads", SZG_INTEGER, "1", "heads that RoPE turns",             \
       "number of heads with RoPE, the first ones; the others have NoPE")                           \
-    X(SWEEP_ENCODING, "encoding", SZG_TEXT, "SPEC of the encoding")                                \
-    X(SWEEP_ACCURACY, "accuracy", SZG_REAL, "test accuracy, mean over seeds")                      \
-    X(SWEEP_SPREAD, "spread", SZG_REAL, "its standard deviation over seeds")                       \
-    X(SWEEP_SEEDS, "seeds", SZG_INTEGER, "finished runs")                                          \
-    X(SWEEP_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(sweep_columns, SWEEP);
+    X(SWEEP_ENCODING, "encoding", SZG_TEXT, "", "encoding", "SPEC of the encoding")                \
+    X(SWEEP_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "test accuracy, mean over seeds")     \
+    X(SWEEP_SPREAD, "spread", SZG_REAL, "1", "standard deviation over seeds",                      \
+      "its standard deviation over seeds")                                                         \
+    X(SWEEP_SEEDS, "seeds", SZG_INTEGER, "1", "seeds", "finished runs")                            \
+    X(SWEEP_NOTE, "note", SZG_TEXT, "", "note", "")
+SZGI_SCHEMA(sweep_columns, "sweep", SWEEP, SZGI_NOT_SHOWN);
 
 /* Heads that rotate in a run that belongs to the experiment's sweep; -1: it does not. */
 static int64_t rotated_heads(const szg_reproduction *self, const reproduction_run *run) {
@@ -193,7 +213,7 @@ szg_status szgi_reproduction_sweep(szg_context *context, const szg_reproduction 
         if (!begins_sweep(self, i))
             continue;
         if (!*out)
-            SZG_TRY(szg_table_open(context, "sweep", sweep_columns, COUNT(sweep_columns), out));
+            SZG_TRY(szgi_schema_open(context, &sweep_columns_schema, out));
         SZG_TRY(sweep_rows(context, *out, self, &self->run[i]));
     }
     return SZG_OK;
@@ -203,13 +223,13 @@ szg_status szgi_reproduction_sweep(szg_context *context, const szg_reproduction 
 
 #define MISSING(X)                                                                                 \
     RUN_COLUMNS(X, MISSING)                                                                        \
-    X(MISSING_STATE, "state", SZG_TEXT,                                                            \
+    X(MISSING_STATE, "state", SZG_TEXT, "", "state",                                               \
       "not begun, begun, failed (its numbers stopped being finite, or those of the run that says " \
       "on which head it intervenes), or left out (there is no such head)")                         \
-    X(MISSING_FAILED_STEP, "failed_step", SZG_INTEGER,                                             \
+    X(MISSING_FAILED_STEP, "failed_step", SZG_INTEGER, "1", "step of the failure",                 \
       "steps done when its own numbers stopped being finite; empty: they did not")                 \
-    X(MISSING_NOTE, "note", SZG_TEXT, "")
-SZGI_SCHEMA(missing_columns, MISSING);
+    X(MISSING_NOTE, "note", SZG_TEXT, "", "note", "")
+SZGI_SCHEMA(missing_columns, "missing", MISSING, SZGI_NOT_SHOWN);
 
 static szg_status missing_row(szg_context *context, szg_table *table, const szg_reproduction *self,
                               const reproduction_run *run) {
@@ -239,7 +259,7 @@ static szg_status missing_row(szg_context *context, szg_table *table, const szg_
 
 szg_status szgi_reproduction_missing(szg_context *context, const szg_reproduction *self,
                                      szg_table **out) {
-    SZG_TRY(szg_table_open(context, "missing", missing_columns, COUNT(missing_columns), out));
+    SZG_TRY(szgi_schema_open(context, &missing_columns_schema, out));
     for (int64_t i = 0; i < self->count; i++)
         if (!self->run[i].shown.finished)
             SZG_TRY(missing_row(context, *out, self, &self->run[i]));

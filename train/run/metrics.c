@@ -14,37 +14,49 @@
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
 #define LABELS(X) RUN_COLUMNS(X, LABEL)
-SZGI_SCHEMA(label_columns, LABELS);
+/* They stand before the columns of each log. */
+SZGI_SCHEMA(label_columns, "metrics", LABELS, SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(timing_labels, label_columns, "timing", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(contraction_labels, label_columns, "contraction", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(values_labels, label_columns, "contraction_values", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(symbols_labels, label_columns, "contraction_symbols", SZGI_NOT_SHOWN);
+SZGI_SCHEMA_OF(curvature_labels, label_columns, "curvature", SZGI_NOT_SHOWN);
 
 #define METRICS(X)                                                                                 \
-    X(METRICS_EPOCH, "epoch", SZG_INTEGER, "epochs begun, counted from 1")                         \
-    X(METRICS_STEP, "step", SZG_INTEGER, "steps done")                                             \
-    X(METRICS_SPLIT, "split", SZG_TEXT,                                                            \
+    X(METRICS_EPOCH, "epoch", SZG_INTEGER, "1", "epoch", "epochs begun, counted from 1")           \
+    X(METRICS_STEP, "step", SZG_INTEGER, "1", "training step", "steps done")                       \
+    X(METRICS_SPLIT, "split", SZG_TEXT, "", "split",                                               \
       "train (the means over the epoch's examples, with dropout) or test")                         \
-    X(METRICS_LOSS, "loss", SZG_REAL, "mean cross-entropy, nats")                                  \
-    X(METRICS_ACCURACY, "accuracy", SZG_REAL, "share of right predictions")                        \
-    X(METRICS_LEARNING_RATE, "learning_rate", SZG_REAL, "learning rate of the latest step")        \
-    X(METRICS_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(metrics_columns, METRICS);
+    X(METRICS_LOSS, "loss", SZG_REAL, "nats", "cross-entropy", "mean cross-entropy, nats")         \
+    X(METRICS_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "share of right predictions")       \
+    X(METRICS_LEARNING_RATE, "learning_rate", SZG_REAL, "1", "learning rate",                      \
+      "learning rate of the latest step")                                                          \
+    X(METRICS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+SZGI_SCHEMA(metrics_columns, "metrics", METRICS, SZGI_NOT_SHOWN);
 
 #define TIMING(X)                                                                                  \
-    X(TIMING_EPOCH, "epoch", SZG_INTEGER, "epochs begun, counted from 1")                          \
-    X(TIMING_STEP, "step", SZG_INTEGER, "steps done")                                              \
-    X(TIMING_STEPS, "steps", SZG_INTEGER, "steps that this row times")                             \
-    X(TIMING_TOKENS, "tokens", SZG_INTEGER, "tokens of these steps, padding not counted")          \
-    X(TIMING_TRAIN_SECONDS, "train_seconds", SZG_REAL, "training steps, s")                        \
-    X(TIMING_CAPTURE_SECONDS, "capture_seconds", SZG_REAL, "capture of logits, s")                 \
-    X(TIMING_EVALUATE_SECONDS, "evaluate_seconds", SZG_REAL, "evaluation, s")                      \
-    X(TIMING_TOKENS_PER_SECOND, "tokens_per_second", SZG_REAL, "tokens by train_seconds, 1/s")     \
-    X(TIMING_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(timing_columns, TIMING);
+    X(TIMING_EPOCH, "epoch", SZG_INTEGER, "1", "epoch", "epochs begun, counted from 1")            \
+    X(TIMING_STEP, "step", SZG_INTEGER, "1", "training step", "steps done")                        \
+    X(TIMING_STEPS, "steps", SZG_INTEGER, "1", "steps", "steps that this row times")               \
+    X(TIMING_TOKENS, "tokens", SZG_INTEGER, "1", "tokens",                                         \
+      "tokens of these steps, padding not counted")                                                \
+    X(TIMING_TRAIN_SECONDS, "train_seconds", SZG_REAL, "s", "time of training",                    \
+      "training steps, s")                                                                         \
+    X(TIMING_CAPTURE_SECONDS, "capture_seconds", SZG_REAL, "s", "time of captures",                \
+      "capture of logits, s")                                                                      \
+    X(TIMING_EVALUATE_SECONDS, "evaluate_seconds", SZG_REAL, "s", "time of evaluations",           \
+      "evaluation, s")                                                                             \
+    X(TIMING_TOKENS_PER_SECOND, "tokens_per_second", SZG_REAL, "tokens/s", "rate",                 \
+      "tokens by train_seconds, 1/s")                                                              \
+    X(TIMING_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+SZGI_SCHEMA(timing_columns, "timing", TIMING, SZGI_NOT_SHOWN);
 
 szg_status szgi_metrics_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "metrics", metrics_columns, COUNT(metrics_columns), out);
+    return szgi_schema_open(context, &metrics_columns_schema, out);
 }
 
 szg_status szgi_timing_table(szg_context *context, szg_table **out) {
-    return szg_table_open(context, "timing", timing_columns, COUNT(timing_columns), out);
+    return szgi_schema_open(context, &timing_columns_schema, out);
 }
 
 szg_status szgi_metrics_add(szg_context *context, szg_table *table, const metrics_row *is) {
@@ -107,7 +119,8 @@ static szg_status labelled_columns(szg_context *context, const szg_table *like, 
     int64_t own = COUNT(label_columns);
     *count = own + szg_table_columns(like);
     SZG_TRY(szgi_memory_alloc(context, *count, out));
-    memcpy(*out, label_columns, sizeof label_columns);
+    for (int64_t i = 0; i < own; i++)
+        (*out)[i] = szgi_column_core(&label_columns[i]);
     for (int64_t i = own; i < *count; i++)
         (*out)[i] = *szg_table_column(like, i - own);
     return SZG_OK;

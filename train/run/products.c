@@ -14,35 +14,43 @@
 static const char file_name[] = "products.csv";
 
 #define PRODUCTS(X)                                                                                \
-    X(PRODUCTS_DEVICE, "device", SZG_TEXT, "the device")                                           \
-    X(PRODUCTS_LIBRARY, "library", SZG_TEXT, "the library of products and its version")            \
-    X(PRODUCTS_BACKEND, "backend", SZG_TEXT, "the backend, which names the precision")             \
-    X(PRODUCTS_M, "m", SZG_INTEGER, "rows of the result, which is op(a) op(b), by columns")        \
-    X(PRODUCTS_N, "n", SZG_INTEGER, "columns of the result")                                       \
-    X(PRODUCTS_K, "k", SZG_INTEGER, "length of the sums")                                          \
-    X(PRODUCTS_OP_A, "op_a", SZG_TEXT, "n: as it is; t: transposed")                               \
-    X(PRODUCTS_OP_B, "op_b", SZG_TEXT, "n: as it is; t: transposed")                               \
-    X(PRODUCTS_LDA, "lda", SZG_INTEGER, "leading dimension of a")                                  \
-    X(PRODUCTS_LDB, "ldb", SZG_INTEGER, "leading dimension of b")                                  \
-    X(PRODUCTS_LDC, "ldc", SZG_INTEGER, "leading dimension of the result")                         \
-    X(PRODUCTS_ADD, "add", SZG_TEXT, "yes: added to the result; no: written")                      \
-    X(PRODUCTS_ALIGNMENT_A, "alignment_a", SZG_INTEGER,                                            \
+    X(PRODUCTS_DEVICE, "device", SZG_TEXT, "", "device", "the device")                             \
+    X(PRODUCTS_LIBRARY, "library", SZG_TEXT, "", "library",                                        \
+      "the library of products and its version")                                                   \
+    X(PRODUCTS_BACKEND, "backend", SZG_TEXT, "", "backend",                                        \
+      "the backend, which names the precision")                                                    \
+    X(PRODUCTS_M, "m", SZG_INTEGER, "1", "rows of the result",                                     \
+      "rows of the result, which is op(a) op(b), by columns")                                      \
+    X(PRODUCTS_N, "n", SZG_INTEGER, "1", "columns of the result", "columns of the result")         \
+    X(PRODUCTS_K, "k", SZG_INTEGER, "1", "length of the sums", "length of the sums")               \
+    X(PRODUCTS_OP_A, "op_a", SZG_TEXT, "", "form of a", "n: as it is; t: transposed")              \
+    X(PRODUCTS_OP_B, "op_b", SZG_TEXT, "", "form of b", "n: as it is; t: transposed")              \
+    X(PRODUCTS_LDA, "lda", SZG_INTEGER, "1", "leading dimension of a", "leading dimension of a")   \
+    X(PRODUCTS_LDB, "ldb", SZG_INTEGER, "1", "leading dimension of b", "leading dimension of b")   \
+    X(PRODUCTS_LDC, "ldc", SZG_INTEGER, "1", "leading dimension of the result",                    \
+      "leading dimension of the result")                                                           \
+    X(PRODUCTS_ADD, "add", SZG_TEXT, "", "added to the result",                                    \
+      "yes: added to the result; no: written")                                                     \
+    X(PRODUCTS_ALIGNMENT_A, "alignment_a", SZG_INTEGER, "bytes", "alignment of a",                 \
       "alignment of the address of a in bytes, at most 256")                                       \
-    X(PRODUCTS_ALIGNMENT_B, "alignment_b", SZG_INTEGER, "the same of b")                           \
-    X(PRODUCTS_ALIGNMENT_C, "alignment_c", SZG_INTEGER, "the same of the result")                  \
-    X(PRODUCTS_ALIGNMENT_BIAS, "alignment_bias", SZG_INTEGER,                                      \
+    X(PRODUCTS_ALIGNMENT_B, "alignment_b", SZG_INTEGER, "bytes", "alignment of b",                 \
+      "the same of b")                                                                             \
+    X(PRODUCTS_ALIGNMENT_C, "alignment_c", SZG_INTEGER, "bytes", "alignment of the result",        \
+      "the same of the result")                                                                    \
+    X(PRODUCTS_ALIGNMENT_BIAS, "alignment_bias", SZG_INTEGER, "bytes", "alignment of the bias",    \
       "the same of the bias; empty: there is none")                                                \
-    X(PRODUCTS_FUSED, "fused", SZG_TEXT,                                                           \
+    X(PRODUCTS_FUSED, "fused", SZG_TEXT, "", "fused passes",                                       \
       "passes in the product's epilogue, joined by +; empty: none")                                \
-    X(PRODUCTS_SEPARATE, "separate", SZG_TEXT,                                                     \
+    X(PRODUCTS_SEPARATE, "separate", SZG_TEXT, "", "separate passes",                              \
       "separate passes around it, joined by +; empty: none")                                       \
-    X(PRODUCTS_ALGORITHM, "algorithm", SZG_TEXT,                                                   \
+    X(PRODUCTS_ALGORITHM, "algorithm", SZG_TEXT, "", "algorithm",                                  \
       "the library's choice: its 64 opaque bytes, in hexadecimal")                                 \
-    X(PRODUCTS_CANDIDATES, "candidates", SZG_INTEGER,                                              \
+    X(PRODUCTS_CANDIDATES, "candidates", SZG_INTEGER, "1", "algorithms timed",                     \
       "algorithms that were timed, of which it was the fastest; empty: none")                      \
-    X(PRODUCTS_MICROSECONDS, "microseconds", SZG_REAL, "time that it took; empty: none was timed") \
-    X(PRODUCTS_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, PRODUCTS);
+    X(PRODUCTS_MICROSECONDS, "microseconds", SZG_REAL, "microseconds", "time",                     \
+      "time that it took; empty: none was timed")                                                  \
+    X(PRODUCTS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+SZGI_SCHEMA(columns, "products", PRODUCTS, SZGI_NOT_SHOWN);
 enum { ALGORITHM = 64 }; /* bytes */
 
 /* ---- Cells ---- */
@@ -225,7 +233,7 @@ static szg_status write_table(szg_context *context, const char *folder, const sz
 static szg_status write_facts(szg_context *context, const char *folder, int64_t count,
                               const szgi_product_fact *facts) {
     szg_table *table;
-    SZG_TRY(szg_table_open(context, "products", columns, columns_count, &table));
+    SZG_TRY(szgi_schema_open(context, &columns_schema, &table));
     szg_status status = fill(context, count, facts, table);
     if (status == SZG_OK)
         status = write_table(context, folder, table);
@@ -268,7 +276,7 @@ static szg_status keep_file(szg_context *context, const char *path) {
     szg_table *table;
     if (access(path, F_OK) != 0)
         return szgi_network_products_begin(context, true, 0, NULL);
-    SZG_TRY(szgi_csv_read(context, path, columns, columns_count, &table));
+    SZG_TRY(szgi_csv_read_schema(context, path, &columns_schema, &table));
     szg_status status = keep_rows(context, path, table);
     szg_table_close(&table);
     return status;

@@ -134,11 +134,11 @@ SZG_CHECK_RESULT szg_status szgi_products_begin(szg_context *context, const char
 
 /* The first columns of every table of training. */
 #define RUN_COLUMNS(X, TABLE)                                                                      \
-    X(TABLE##_RUN, "run", SZG_TEXT,                                                                \
+    X(TABLE##_RUN, "run", SZG_TEXT, "", "run",                                                     \
       "the run's folder, or its checkpoint; over several seeds, what the row is")                  \
-    X(TABLE##_ENCODING, "encoding", SZG_TEXT, "positional encoding, a SPEC")                       \
-    X(TABLE##_TASK, "task", SZG_TEXT, "distance, count, or file")                                  \
-    X(TABLE##_SEED, "seed", SZG_INTEGER,                                                           \
+    X(TABLE##_ENCODING, "encoding", SZG_TEXT, "", "encoding", "positional encoding, a SPEC")       \
+    X(TABLE##_TASK, "task", SZG_TEXT, "", "task", "distance, count, or file")                      \
+    X(TABLE##_SEED, "seed", SZG_INTEGER, "1", "seed",                                              \
       "seed of initial values, order and dropout; empty: several seeds")
 
 /* Puts them into a row of any of these tables; NULL and a negative seed leave a cell empty. */

@@ -7,25 +7,44 @@
 
 #define RUNS(X)                                                                                    \
     RUN_COLUMNS(X, RUNS)                                                                           \
-    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "numbers that are trained")                      \
-    X(RUNS_CLASSES, "classes", SZG_INTEGER, "labels that the data have")                           \
-    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "examples to train on")                  \
-    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "examples to test on")                     \
-    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "whole epochs done")                                     \
-    X(RUNS_STEPS, "steps", SZG_INTEGER, "steps done")                                              \
-    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL,                                                     \
+    X(RUNS_PARAMETERS, "parameters", SZG_INTEGER, "1", "parameters", "numbers that are trained")   \
+    X(RUNS_CLASSES, "classes", SZG_INTEGER, "1", "classes", "labels that the data have")           \
+    X(RUNS_TRAIN_EXAMPLES, "train_examples", SZG_INTEGER, "1", "training examples",                \
+      "examples to train on")                                                                      \
+    X(RUNS_TEST_EXAMPLES, "test_examples", SZG_INTEGER, "1", "test examples",                      \
+      "examples to test on")                                                                       \
+    X(RUNS_EPOCHS, "epochs", SZG_INTEGER, "1", "epochs", "whole epochs done")                      \
+    X(RUNS_STEPS, "steps", SZG_INTEGER, "1", "steps", "steps done")                                \
+    X(RUNS_TRAIN_LOSS, "train_loss", SZG_REAL, "nats", "training loss",                            \
       "mean over the latest epoch's examples, with dropout, nats")                                 \
-    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL,                                             \
+    X(RUNS_TRAIN_ACCURACY, "train_accuracy", SZG_REAL, "1", "training accuracy",                   \
       "mean over the latest epoch's examples, with dropout")                                       \
-    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "loss in the latest evaluation, nats")                \
-    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "of the latest evaluation")                   \
-    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL,                                               \
+    X(RUNS_TEST_LOSS, "test_loss", SZG_REAL, "nats", "test loss",                                  \
+      "loss in the latest evaluation, nats")                                                       \
+    X(RUNS_TEST_ACCURACY, "test_accuracy", SZG_REAL, "1", "test accuracy",                         \
+      "of the latest evaluation")                                                                  \
+    X(RUNS_BEST_ACCURACY, "best_accuracy", SZG_REAL, "1", "best test accuracy",                    \
       "best accuracy of all evaluations on the test split")                                        \
-    X(RUNS_LABEL_CEILING, "label_ceiling", SZG_REAL,                                               \
+    X(RUNS_LABEL_CEILING, "label_ceiling", SZG_REAL, "1", "label ceiling",                         \
       "best accuracy that any classifier can have on the test split")                              \
-    X(RUNS_LABEL_CEILING_ERROR, "label_ceiling_error", SZG_REAL, "its standard error; 0: exact")   \
-    X(RUNS_NOTE, "note", SZG_TEXT, "what a reader must know")
-SZGI_SCHEMA(columns, RUNS);
+    X(RUNS_LABEL_CEILING_ERROR, "label_ceiling_error", SZG_REAL, "1",                              \
+      "standard error of the ceiling", "its standard error; 0: exact")                             \
+    X(RUNS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+#define RUNS_SCREEN                                                                                \
+    SZGI_SHOW(1, run)                                                                              \
+    SZGI_SHOW(1, encoding)                                                                         \
+    SZGI_SHOW(1, task)                                                                             \
+    SZGI_SHOW(1, seed)                                                                             \
+    SZGI_SHOW(1, test_accuracy)                                                                    \
+    SZGI_SHOW(1, test_loss)                                                                        \
+    SZGI_SHOW(2, steps)                                                                            \
+    SZGI_SHOW(2, ceiling)                                                                          \
+    SZGI_SHOW(3, train_accuracy)                                                                   \
+    SZGI_SHOW(3, train_loss)                                                                       \
+    SZGI_SHOW(4, experiment)                                                                       \
+    SZGI_SHOW(5, backend)                                                                          \
+    SZGI_SHOW(5, device)
+SZGI_SCHEMA(columns, "runs", RUNS, RUNS_SCREEN);
 
 static const int measured[] = {RUNS_TRAIN_LOSS, RUNS_TRAIN_ACCURACY, RUNS_TEST_LOSS,
                                RUNS_TEST_ACCURACY, RUNS_BEST_ACCURACY};
@@ -33,7 +52,7 @@ enum { MEASURED = sizeof measured / sizeof *measured };
 
 szg_status szg_train_runs_open(szg_context *context, szg_table **out) {
     SZGI_ENTER(context);
-    return szg_table_open(context, "runs", columns, columns_count, out);
+    return szgi_schema_open(context, &columns_schema, out);
 }
 
 static void put_measured(szgi_row *row, const double *values) {

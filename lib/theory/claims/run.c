@@ -9,31 +9,19 @@
 #include "claim.h"
 #include "tables.h"
 
-static szg_status open_claims_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {CLAIMS_TABLE(SZGI_SCHEMA_COLUMN)};
-    SZG_TRY(szg_table_open(context, "claims", columns, CLAIMS_COLUMNS, out));
-    return szgi_table_mark_ends(context, *out, "worst_margin", NULL);
-}
-
-static szg_status open_lemma_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {LEMMA_TABLE(SZGI_SCHEMA_COLUMN)};
-    SZG_TRY(szg_table_open(context, "lemma", columns, LEMMA_COLUMNS, out));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "max_f_lo", "max_f_hi"));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "max_g_lo", "max_g_hi"));
-    SZG_TRY(szgi_table_mark_ends(context, *out, "width_f_lo", "width_f_hi"));
-    return szgi_table_mark_ends(context, *out, "width_g_lo", "width_g_hi");
-}
-
-static szg_status open_samples_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {SAMPLES_TABLE(SZGI_SCHEMA_COLUMN)};
-    return szg_table_open(context, "samples", columns, SAMPLES_COLUMNS, out);
-}
-
-static szg_status open_evidence_table(szg_context *context, szg_table **out) {
-    static const szg_column columns[] = {EVIDENCE_TABLE(SZGI_SCHEMA_COLUMN)};
-    SZG_TRY(szg_table_open(context, "evidence", columns, EVIDENCE_COLUMNS, out));
-    return szgi_table_mark_ends(context, *out, "lo", "hi");
-}
+#define CLAIMS_SCREEN                                                                              \
+    SZGI_SHOW(1, id)                                                                               \
+    SZGI_SHOW_WORD(1, verdict)                                                                     \
+    SZGI_SHOW(2, kind)                                                                             \
+    SZGI_SHOW_PROSE(1, statement)                                                                  \
+    SZGI_SHOW(2, basis)                                                                            \
+    SZGI_SHOW_PROSE(9, true_statement)                                                             \
+    SZGI_SHOW_PROSE(9, source)
+#define EVIDENCE_SCREEN SZGI_SHOW_RANGE(1, enclosed, lo, hi)
+SZGI_SCHEMA_AT(claims_columns, "claims", CLAIMS_TABLE, CLAIMS_SCREEN);
+SZGI_SCHEMA_AT(lemma_columns, "lemma", LEMMA_TABLE, SZGI_NOT_SHOWN);
+SZGI_SCHEMA_AT(samples_columns, "samples", SAMPLES_TABLE, SZGI_NOT_SHOWN);
+SZGI_SCHEMA_AT(evidence_columns, "evidence", EVIDENCE_TABLE, EVIDENCE_SCREEN);
 
 void szg_claims_report_close(szg_claims_report *report) {
     if (!report)
@@ -71,11 +59,11 @@ szg_status szgi_claims_run_open(claims_run *run, szg_context *context,
     run->context = context;
     run->report = report;
     SZG_TRY(fill_defaults(context, options, &run->options));
-    SZG_TRY(open_claims_table(context, &report->claims));
+    SZG_TRY(szgi_schema_open(context, &claims_columns_schema, &report->claims));
     SZG_TRY(szgi_certificate_table_open(context, &report->certificates));
-    SZG_TRY(open_lemma_table(context, &report->lemma));
-    SZG_TRY(open_samples_table(context, &report->samples));
-    return open_evidence_table(context, &report->evidence);
+    SZG_TRY(szgi_schema_open(context, &lemma_columns_schema, &report->lemma));
+    SZG_TRY(szgi_schema_open(context, &samples_columns_schema, &report->samples));
+    return szgi_schema_open(context, &evidence_columns_schema, &report->evidence);
 }
 
 void szgi_claims_run_close(claims_run *run) {
