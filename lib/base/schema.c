@@ -4,15 +4,16 @@
 #include "base/schema.h"
 
 /* The linker names both ends of a section whose name is an identifier; a program without schemas
- * has neither. */
-extern const szgi_schema *const first_schema[] __asm__("__start_szgi_schema_list")
-    __attribute__((weak, visibility("hidden")));
-extern const szgi_schema *const schemas_end[] __asm__("__stop_szgi_schema_list")
-    __attribute__((weak, visibility("hidden")));
+ * has neither. No other file may see the names: each shared object has its own. */
+#pragma GCC visibility push(hidden)
+extern const szgi_schema *const __start_szgi_schema_list[] __attribute__((weak));
+extern const szgi_schema *const __stop_szgi_schema_list[] __attribute__((weak));
+#pragma GCC visibility pop
 
 const szgi_schema *const *szgi_schemas(int64_t *count) {
-    *count = first_schema ? schemas_end - first_schema : 0;
-    return first_schema;
+    const szgi_schema *const *first = __start_szgi_schema_list;
+    *count = first ? __stop_szgi_schema_list - first : 0;
+    return first;
 }
 
 szg_column szgi_column_core(const szgi_column *column) {

@@ -88,20 +88,6 @@ static szg_status find_column(szg_context *context, const szg_table *table, cons
                : szgi_fail(context, SZG_EINVAL, "table %s has no column %s", table->name, column);
 }
 
-szg_status szgi_table_mark_ends(szg_context *context, szg_table *table, const char *lower,
-                                const char *upper) {
-    static const szgi_end ends[] = {SZGI_END_LOWER, SZGI_END_UPPER};
-    const char *const names[] = {lower, upper};
-    for (int i = 0; i < 2; i++) {
-        int64_t column = -1;
-        if (!names[i])
-            continue;
-        SZG_TRY(find_column(context, table, names[i], &column));
-        szgi_table_set_end(table, column, ends[i]);
-    }
-    return SZG_OK;
-}
-
 szgi_end szgi_table_end(const szg_table *table, int64_t index) {
     return table->end[index];
 }

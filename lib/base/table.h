@@ -19,13 +19,10 @@ enum { SZGI_ENDS = 3 };
 /* "none", "lower", "upper": as manifests name them. */
 const char *szgi_end_name(szgi_end end);
 
-/* Says that two columns are the ends of enclosures; NULL: that end has no column. Copies keep it,
- * and so does a result's folder. SZG_EINVAL: no such column. */
-SZG_CHECK_RESULT szg_status szgi_table_mark_ends(szg_context *context, szg_table *table,
-                                                 const char *lower, const char *upper);
-/* What column `index`, 0 <= index < columns, was marked as. */
+/* Which end column `index`, 0 <= index < columns, is. Copies keep it, and so does a result's
+ * folder. */
 szgi_end szgi_table_end(const szg_table *table, int64_t index);
-/* Says it of column `index` alone: for readers. */
+/* Schemas say it; readers, and tables of tables, take it over. */
 void szgi_table_set_end(szg_table *table, int64_t index, szgi_end end);
 /* Marks each column as the one of its name in `from` is marked, where there is one. */
 void szgi_table_take_ends(szg_table *table, const szg_table *from);

@@ -64,7 +64,8 @@ static szg_result *make(const line *lines, int64_t count) {
     szg_table *table;
     ck_szg_ok(szg_result_open(test_context(), "test", &result));
     ck_szg_ok(szg_table_open(test_context(), "t", columns, COLUMNS, &table));
-    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "lo", "hi"));
+    szgi_table_set_end(table, 3, SZGI_END_LOWER);
+    szgi_table_set_end(table, 4, SZGI_END_UPPER);
     ck_szg_ok(fill(table, lines, count));
     ck_szg_ok(szg_result_add(test_context(), result, &table));
     return result;

@@ -46,7 +46,10 @@ static szg_status add_table(szg_result *result, const char *name, int64_t rows) 
     uint64_t state = test_seed() + (uint64_t)rows;
     szg_table *table;
     SZG_TRY(szg_table_open(context, name, columns, 5, &table));
-    szg_status status = szgi_table_mark_ends(context, table, "width", rows > 1 ? "" : NULL);
+    szg_status status = SZG_OK;
+    szgi_table_set_end(table, szg_table_find(table, "width"), SZGI_END_LOWER);
+    if (rows > 1)
+        szgi_table_set_end(table, szg_table_find(table, ""), SZGI_END_UPPER);
     for (int64_t i = 0; i < rows && status == SZG_OK; i++) {
         SZG_TRY_GOTO(status, szg_table_add_row(context, table), done);
         for (int64_t c = 0; c < 5; c++) {

@@ -190,7 +190,8 @@ static szg_table *new_table(int64_t rows) {
     szg_table *table;
     szgi_stream stream = {.seed = test_seed(), .purpose = 71, .step = (uint32_t)rows};
     ck_szg_ok(szg_table_open(test_context(), "corners", columns, 8, &table));
-    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "real", "smooth"));
+    szgi_table_set_end(table, szg_table_find(table, "real"), SZGI_END_LOWER);
+    szgi_table_set_end(table, szg_table_find(table, "smooth"), SZGI_END_UPPER);
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < rows && status == SZG_OK; row++)
         status = fill_row(table, &stream, (uint64_t)row);

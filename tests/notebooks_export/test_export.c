@@ -41,7 +41,7 @@ static szg_table *open_table(void) {
                                          {"note", SZG_TEXT, ""}};
     szg_table *table;
     ck_szg_ok(szg_table_open(test_context(), "claims", columns, 7, &table));
-    ck_szg_ok(szgi_table_mark_ends(test_context(), table, "value", NULL));
+    szgi_table_set_end(table, szg_table_find(table, "value"), SZGI_END_LOWER);
     return table;
 }
 

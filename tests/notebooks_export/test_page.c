@@ -446,8 +446,10 @@ static szg_status write_ends(const char *folder, int64_t rows, int64_t columns) 
     }
     SZG_TRY(szg_result_open(context, "odd", &result));
     SZG_TRY(szg_table_open(context, "ends", column, columns, &table));
-    for (int64_t k = 0; k < columns; k += 3)
-        SZG_TRY(szgi_table_mark_ends(context, table, name[k], name[k + 2]));
+    for (int64_t k = 0; k < columns; k += 3) {
+        szgi_table_set_end(table, k, SZGI_END_LOWER);
+        szgi_table_set_end(table, k + 2, SZGI_END_UPPER);
+    }
     for (int64_t i = 0; i < rows; i++) {
         SZG_TRY(szg_table_add_row(context, table));
         for (int64_t k = 0; k < columns; k++)
