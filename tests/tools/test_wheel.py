@@ -67,7 +67,7 @@ def check_plan(folder):
     found = {entry["destination"]: source for group in plan.values() for source, entry in group.items()
              if entry["tag"] in tags}
     package = "{py_platlib}/szego"
-    want = {package, f"{package}/bin/szego", f"{package}/libszego.so.0", "{bindir}/szego",
+    want = {package, f"{package}/bin/szego", f"{package}/libszego.so.0", f"{package}/tables.json", "{bindir}/szego",
             *(f"{package}/presets/{path.name}" for path in (ROOT / "presets").glob("*.json"))}
     ok("the package, the library, the program, its presets and a launcher", set(found) == want,
        set(found) ^ want)

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""The descriptions of columns: tables.json against what the program writes and what the reference pages list.
+usage: test_columns.py PROGRAM"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "notebooks_export", "python"))
+# pylint: disable=wrong-import-position
+from peer import Tap, scratch, skip
+
+try:
+    from szego import columns
+except ImportError as error:
+    skip(f"{error}: Debian's python3-numpy is needed")
+
+PROGRAM = os.path.abspath(sys.argv[1])
+tap = Tap()
+TABLES = columns.tables()
+UNITS = {"1", "nats", "radians", "radians a position", "positions", "words", "s", "microseconds", "hours", "bytes",
+         "bytes/s", "MiB", "%", "operations", "operations/s", "tokens/s"}
+COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certify"],
+            "symbol": ["symbol", "kms:rho=0.5", "rope:dim=4", "-n", "8"],
+            "extremes": ["spectrum", "alibi:heads=2", "-n", "64", "--k", "1"],
+            "density": ["spectrum", "kms:rho=0.5", "-n", "32", "--density"],
+            "ratio": ["spectrum", "rope:dim=8", "-n", "8", "--part", "ratio"],
+            "diff": ["diff", "alibi:heads=2", "alibi:heads=2,slopes=exp", "-n", "8"],
+            "verify": ["verify", "B1"],
+            "info": ["info"]}
+
+
+def check_descriptions():
+    bare = [f"{table}.{one['name']}" for table, found in TABLES.items() for one in found["columns"]
+            if not one["label"] or (one["type"] == "text") != (one["unit"] == "") or one["unit"] not in UNITS | {""}]
+    tap.ok("every column has a label, every number a known unit", not bare, str(bare))
+    unlike = [f"{table}.{one['name']}" for table, found in TABLES.items() for one in found["columns"]
+              if one["name"].endswith(("_lo", "_hi")) and not table.startswith("relation")
+              and one.get("end") != {"lo": "lower", "hi": "upper"}[one["name"][-2:]]]
+    tap.ok("what is called an end is one", not unlike, str(unlike))
+    for table, found in TABLES.items():
+        names = [one["name"] for one in found["columns"]]
+        cells = [one["name"] for one in found["screen"]]
+        if len(set(names)) < len(names) or len(set(cells)) < len(cells):
+            tap.ok(f"{table} has each column and cell once", False)
+
+
+def written():
+    """(what, the table as its manifest describes it) of what the program writes."""
+    with scratch() as folder:
+        for name, arguments in COMMANDS.items():
+            out = os.path.join(str(folder), name)
+            done = subprocess.run([PROGRAM, *arguments, "-q", "-o", out + "/"], capture_output=True, text=True, check=False)
+            if done.returncode:
+                tap.ok(" ".join(arguments), False, done.stderr)
+                continue
+            with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
+                for table in json.load(file)["tables"]:
+                    yield name, table
+
+
+def check_written():
+    wrong, seen = [], set()
+    for what, table in written():
+        seen.add(table["name"])
+        described = {one["name"]: one for one in TABLES.get(table["name"], {"columns": []})["columns"]}
+        for one in table["columns"]:
+            own = described.get(one["name"], {})
+            if (own.get("type"), own.get("end")) != (one["type"], one.get("end")):
+                wrong.append(f"{what}: {table['name']}.{one['name']}: {one} and {own}")
+    tap.ok("tables.json describes what is written", not wrong, str(wrong[:3]))
+    tap.ok("many tables were written", len(seen) >= 14, str(sorted(seen)))
+
+
+def check_lookup():
+    tap.ok("a label", columns.label("sigma_max") == "largest singular value" == columns.label("sigma_max", "summary"))
+    tap.ok("a label that tables differ about", columns.label("index") == "index"
+           and columns.label("index", "deposit") == "deposit index"
+           and columns.label("index", "eigenvalues") == "place in the spectrum")
+    tap.ok("a column that no table has", columns.label("no_such") == "no_such" and not columns.unit("no_such"))
+    tap.ok("a table without the column", columns.label("sigma_max", "claims") == "largest singular value")
+    tap.ok("units", (columns.unit("loss"), columns.unit("lag"), columns.unit("head"), columns.unit("source"))
+           == ("nats", "positions", "", ""))
+    tap.ok("ends", (columns.end("lambda_min_lo"), columns.end("symbol_change_hi"), columns.end("lambda_min"),
+                    columns.end("lo", "relations"), columns.end("lo", "evidence")) == ("lower", "upper", "", "", "lower"))
+
+
+# ---- The reference pages ----
+
+LISTED = re.compile(r"^\| `(\w+)` \| (.*) \|$", re.M)  # table | its columns
+
+
+def page(name):
+    with open(os.path.join(ROOT, "docs", "reference", name), encoding="utf-8") as file:
+        return file.read()
+
+
+def names_of(table):
+    return [one["name"] for one in TABLES[table]["columns"]]
+
+
+def check_section(name, text, table, beside=()):
+    """The rows of a section's list name every column; each name that they begin with is a column."""
+    rows = re.findall(r"^\| (`.*?) \| ", text, re.M)
+    told = {one for row in rows for one in re.findall(r"`(\w+)`", row)} | set(beside)
+    tap.ok(f"{name} lists the columns of {table}", told == set(names_of(table)),
+           f"{sorted(told ^ set(names_of(table)))}")
+
+
+def check_pages():
+    text = page("tables.md")
+    section = {title: body for title, body in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
+    check_section("tables.md", section["Eigenvalues at the ends"], "extremes", ("source", "head", "matrix", "n"))
+    statistics = section["Statistics of a softmax"]
+    check_section("tables.md", statistics, "statistics")
+    encodings = section["Differences"].split("| column of `diff_encodings`")[1]
+    check_section("tables.md", encodings, "diff_encodings")
+    listed = dict(LISTED.findall(text.split("## Statistics")[0]) + LISTED.findall(page("checkpoints.md")))
+    listed = {table: row for table, row in listed.items() if table in TABLES and f"{TABLES[table]['columns'][0]['name']}" in row}
+    for table, row in listed.items():
+        known = set(names_of(table))
+        lacking = [one for one in known if not re.search(rf"\b{one}\b", row)]
+        if table not in ("summary", "range", "samples", "circuits"):
+            lacking = [one for one in lacking if one not in ("run", "encoding", "task", "seed", "experiment")]
+            tap.ok(f"the page lists the columns of {table}", not lacking, str(lacking))
+    tap.ok("lists were found", len(listed) >= 10, str(sorted(listed)))
+
+
+check_descriptions()
+check_written()
+check_lookup()
+check_pages()
+tap.finish()
