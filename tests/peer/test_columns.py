@@ -128,7 +128,30 @@ def check_pages():
     tap.ok("lists were found", len(listed) >= 10, str(sorted(listed)))
 
 
+# ---- Older lists, while they are there ----
+
+LABEL = re.compile(r'^LABEL\("(\w+)", "(.*?)", (?:NULL|"(.*?)")\)', re.M)
+# What figures call measures, which are values and no columns.
+MEASURES = {"contraction", "curvature", "curvature_adamw", "gradient_share"}
+
+
+def labels_of(name):
+    """(label, unit) of the column in each table that has it."""
+    return {(one["label"], one["unit"].replace("1", "")) for found in TABLES.values() for one in found["columns"]
+            if one["name"] == name}
+
+
+def check_page_labels():
+    path = os.path.join(ROOT, "notebooks_export", "report", "plot", "label.def")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            found = LABEL.findall(file.read())
+        unlike = [name for name, *said in found if name not in MEASURES and tuple(said) not in labels_of(name)]
+        tap.ok("the page calls columns as their schemas do", found and not unlike, str(unlike))
+
+
 check_descriptions()
+check_page_labels()
 check_written()
 check_lookup()
 check_pages()
