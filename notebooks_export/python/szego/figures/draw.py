@@ -1,0 +1,452 @@
+"""Drawings with Matplotlib: a panel is an Axes, and a figure has one legend."""
+import math
+from dataclasses import dataclass, field
+from typing import List, Optional
+
+import matplotlib
+import matplotlib.colors
+import matplotlib.lines
+import matplotlib.mlab
+import matplotlib.patches
+import matplotlib.ticker
+import numpy as np
+
+from . import colours, thin, words
+
+#: Inches: at 96 pixels an inch, a figure is 640 x 360 and a panel 288 x 216 pixels, and text at least 11.
+WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 6.67, 3.75, 3.0, 2.25, 3
+TEXT, SMALL = 9.0, 8.4  # points: 12 and 11.2 pixels
+STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "font.size": TEXT,
+         "axes.titlesize": TEXT, "axes.labelsize": TEXT, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
+         "legend.fontsize": SMALL, "axes.edgecolor": colours.NAMED["edge"], "axes.labelcolor": colours.NAMED["ink"],
+         "text.color": colours.NAMED["ink"], "axes.titlecolor": colours.NAMED["ink"],
+         "xtick.color": colours.NAMED["quiet"], "ytick.color": colours.NAMED["quiet"], "axes.grid": True,
+         "grid.color": colours.NAMED["grid"], "grid.linewidth": 0.8, "axes.axisbelow": True, "axes.linewidth": 0.8,
+         "axes.facecolor": "none", "figure.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
+         "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
+         "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
+CLOUD, POINTS_IN_LINE, COLUMNS, VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 1000, 40, 560, 300, 10, 160, 4000
+#: What is drawn without a number of its own: numbers beyond it overflow where Matplotlib scales.
+LARGEST = 1e150
+
+
+@dataclass
+class Marks:
+    """Where the marks of a series are: x, y of each in the units of the axes; index: which points of the series;
+    boxes: [marks, 4] of x0, y0, x1, y1 where they are rectangles."""
+    series: object
+    x: np.ndarray
+    y: np.ndarray
+    index: np.ndarray
+    boxes: Optional[np.ndarray] = None
+    artists: list = field(default_factory=list)
+
+
+@dataclass
+class Drawn:
+    """What `draw` made: axes, one a panel; marks, a list of Marks a panel. given, drawn: how many points there are and
+    how many are drawn where a figure has fewer pixels. notes: what has no place on the axes."""
+    figure: object
+    axes: list
+    marks: List[List[Marks]]
+    given: int = 0
+    drawn: int = 0
+    notes: List[str] = field(default_factory=list)
+
+
+def plain(text, characters=120):
+    """A text that Matplotlib sets as it is: nothing in it is mathematics or a line break."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words.clipped(text, characters))
+    return text.replace("$", r"\$")
+
+
+def draw(drawing, axes=None, figure=None):
+    """Draws into `axes` (one a panel), or into a new figure.
+
+    figure: a function that makes it (matplotlib.pyplot.figure is the default). The answer is a Drawn.
+    """
+    with matplotlib.rc_context(STYLE):
+        if axes is None:
+            shape = _shape(drawing)
+            target = (figure or _pyplot())(figsize=_size(drawing, shape))
+            axes = _subplots(target, len(drawing.panels), shape)
+        else:
+            target = axes[0].figure
+        drawn = Drawn(target, list(axes), [])
+        for panel, axis in zip(drawing.panels, axes):
+            drawn.marks.append(_draw_panel(drawing, panel, axis, drawn))
+        _legend(drawing, drawn, own=figure is not None or len(axes) == len(target.axes))
+        return drawn
+
+
+def _pyplot():
+    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    return pyplot.figure
+
+
+# ---- Sizes ----
+
+def _shape(drawing):
+    count = len(drawing.panels)
+    across = min(count, ACROSS)
+    return -(-count // across), across
+
+
+def _size(drawing, shape):
+    down, across = shape
+    if down * across > 1:
+        return across * PANEL_WIDTH, down * PANEL_HEIGHT + 0.2
+    height = drawing.height or HEIGHT
+    if not drawing.height and drawing.cells:
+        rows = len(drawing.cells.row_keys)
+        height = 1.1 + 0.25 * rows if rows < 10 else 4.2
+    elif not drawing.height and drawing.y.names is not None:
+        height = 1.0 + 0.23 * len(drawing.y.names)
+    return drawing.width or WIDTH, height
+
+
+def _subplots(figure, count, shape):
+    grid = figure.add_gridspec(*shape)
+    first = None
+    axes = []
+    for i in range(count):
+        axis = figure.add_subplot(grid[i // shape[1], i % shape[1]], sharex=first, sharey=first)
+        first = first or axis
+        axes.append(axis)
+    return axes
+
+
+# ---- Axes ----
+
+def _scale_axis(axis, scale, which):
+    set_scale, set_lim = getattr(axis, f"set_{which}scale"), getattr(axis, f"set_{which}lim")
+    getattr(axis, f"set_{which}label")(plain(scale.label or ""))
+    of = getattr(axis, f"{which}axis")
+    if scale.names is not None:
+        _name_places(axis, scale.names, which)
+        return
+    if scale.kind == "symlog":
+        set_scale("symlog", linthresh=scale.linear)
+    elif scale.kind == "log":
+        set_scale("log")
+        of.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    if scale.lo is not None and scale.hi is not None and scale.lo < scale.hi:
+        set_lim(scale.lo, scale.hi)
+
+
+def _name_places(axis, names, which):
+    count = len(names)
+    step = max(1, -(-count // (28 if which == "x" else 60)))
+    at = range(0, count, step)
+    shown = [plain(names[i], 40) for i in at]
+    turned = which == "x" and sum(map(len, shown)) > 75
+    options = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+    getattr(axis, f"set_{which}ticks")(list(at), shown, **options)
+    getattr(axis, f"set_{which}lim")(-0.5, max(count, 1) - 0.5)
+    getattr(axis, f"{which}axis").grid(False)
+    if which == "y":
+        axis.invert_yaxis()
+
+
+def _whole(values):
+    values = values[np.isfinite(values)]
+    return len(values) > 0 and (values == np.rint(values)).all() and np.ptp(values) < 1e6
+
+
+def _bracket(axis, scale, which, values):
+    """Ticks at both sides of the data, and at whole numbers where there are only such."""
+    if scale.names is not None or scale.kind != "linear":
+        return
+    of = getattr(axis, f"{which}axis")
+    of.set_major_locator(matplotlib.ticker.MaxNLocator(nbins=6, integer=_whole(values) and which == "x",
+                                                       steps=[1, 2, 2.5, 5, 10]))
+
+
+# ---- Marks ----
+
+def _style(one):
+    width = 1.0 if one.thin or one.colour == "muted" else 1.8
+    return {"color": colours.of(one.colour), "linewidth": width,
+            "linestyle": (0, (1, 1.5)) if one.thin else colours.dash(one.colour)}
+
+
+def _bounded(values):
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
+
+
+def _places(drawing, one, drawn):
+    """Which points of the series have a place on the axes; counts those that have none."""
+    x, y = _bounded(one.x), _bounded(one.y)
+    for values, scale in ((x, drawing.x), (y, drawing.y)):
+        if scale.kind == "log":
+            values[~(values > 0)] = np.nan
+    return x, y
+
+
+def _line_marks(drawing, panel, one, axis, drawn):
+    x, y = _places(drawing, one, drawn)
+    lo = y if one.lo is None or one.flat else np.fmin(_bounded(one.lo), y)
+    hi = y if one.hi is None or one.flat else np.fmax(_bounded(one.hi), y)
+    kept = thin.line(x, lo, hi, COLUMNS)
+    style = _style(one)
+    finite = np.isfinite(y)
+    drawn.given += int(finite.sum())
+    drawn.drawn += int(finite[kept].sum())
+    artists = []
+    if one.area and one.lo is not None and one.hi is not None:
+        artists.append(axis.fill_between(x[kept], _bounded(one.lo)[kept], _bounded(one.hi)[kept],
+                                         color=style["color"], alpha=0.2, linewidth=0))
+    few = finite.sum() <= POINTS_IN_LINE and not one.thin and one.colour != "muted"
+    artists += axis.plot(x[kept], y[kept], marker=colours.marker(one.colour) if few else "", markersize=4,
+                         markeredgecolor=colours.NAMED["page"], markeredgewidth=0.5, **style)
+    if not one.area and one.lo is not None:
+        artists += _whiskers(one, axis, x, y)
+    return Marks(one, x[kept], y[kept], kept, artists=artists)
+
+
+def _whiskers(one, axis, x, y):
+    lo, hi = _bounded(one.lo), _bounded(one.hi)
+    known = np.isfinite(lo) & np.isfinite(hi) & np.isfinite(x) & np.isfinite(y)
+    if not known.any():
+        return []
+    draw_lines = axis.hlines if one.flat else axis.vlines
+    return [draw_lines((y if one.flat else x)[known], lo[known], hi[known], color=colours.of(one.colour), linewidth=1)]
+
+
+def _point_marks(drawing, panel, one, axis, drawn):
+    x, y = _places(drawing, one, drawn)
+    kept = thin.cloud(x, y, CLOUD)
+    drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
+    drawn.drawn += len(kept)
+    artists = _whiskers(one, axis, x, y) if one.lo is not None else []
+    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour), color=colours.of(one.colour),
+                         markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
+                         markeredgewidth=0.4)
+    return Marks(one, x[kept], y[kept], kept, artists=artists)
+
+
+def _beside(panel, one):
+    """(shift, width) of one of several series that share places."""
+    alike = [other for other in panel.series if other.marks == one.marks]
+    width = 0.8 / len(alike)
+    return ([other is one for other in alike].index(True) - (len(alike) - 1) / 2) * width, width
+
+
+def _bar_marks(drawing, panel, one, axis, drawn):
+    shift, width = _beside(panel, one)
+    x, y = _places(drawing, one, drawn)
+    x = x + shift
+    kept = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    colour = colours.of(one.colour)
+    artists = [axis.bar(x[kept], y[kept], 0.9 * width, color=colour, alpha=0.78)]
+    if one.lo is not None:
+        artists += _whiskers(one, axis, x, y)
+    drawn.given += len(kept)
+    drawn.drawn += len(kept)
+    half = 0.45 * width
+    boxes = np.stack([x[kept] - half, np.minimum(y[kept], 0), x[kept] + half, np.maximum(y[kept], 0)], axis=1)
+    return Marks(one, x[kept], y[kept], kept, boxes, artists)
+
+
+def _range_marks(drawing, panel, one, axis, drawn):
+    certified = one.colour == "certified"
+    shift, width = _beside(panel, one)
+    y, lo, hi = _bounded(one.y) + shift, _bounded(one.lo), _bounded(one.hi)
+    if drawing.x.kind == "log":
+        lo, hi = np.where(lo > 0, lo, np.nan), np.where(hi > 0, hi, np.nan)
+    kept = np.flatnonzero(np.isfinite(y) & np.isfinite(lo) & np.isfinite(hi))
+    y, lo, hi = y[kept], lo[kept], hi[kept]
+    drawn.given += len(kept)
+    drawn.drawn += len(kept)
+    colour = colours.of(one.colour)
+    artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85)]
+    single = lo == hi
+    if single.any():
+        artists.append(axis.vlines(lo[single], y[single] - 0.45 * width, y[single] + 0.45 * width, color=colour,
+                                   linewidth=2))
+    half = 0.45 * width
+    return Marks(one, (lo + hi) / 2, y, kept, np.stack([lo, y - half, hi, y + half], axis=1), artists)
+
+
+def _violin_marks(drawing, panel, one, axis, drawn):
+    shift, width = _beside(panel, one)
+    x, y = _places(drawing, one, drawn)
+    places, shown = [], []
+    for place in np.unique(x[np.isfinite(x)]):
+        index = np.flatnonzero((x == place) & np.isfinite(y))
+        if not len(index):
+            continue
+        index = index[np.argsort(y[index], kind="stable")]
+        kept = index[np.unique(np.linspace(0, len(index) - 1, min(len(index), VIOLIN_VALUES)).astype(int))]
+        drawn.given += len(index)
+        drawn.drawn += len(kept)
+        places.append(place + shift + width / 2 * _violin(axis, one, place + shift, width, y[index], y[kept],
+                                                          drawing.y.kind == "log"))
+        shown.append(kept)
+    kept = np.concatenate(shown) if shown else np.zeros(0, int)
+    at = np.concatenate(places) if places else np.zeros(0)
+    artists = axis.plot(at, y[kept], linestyle="", marker="o", markersize=3, color=colours.of(one.colour),
+                        markeredgewidth=0)
+    return Marks(one, at, y[kept], kept, artists=artists)
+
+
+def _violin(axis, one, place, width, values, shown, log):
+    """Draws the outline; the shifts of the shown values, -1 to 1, within it."""
+    turns = np.arange(len(shown)) * 0.6180339887498949  # multiples of the golden section spread evenly
+    jitter = 2 * (turns - np.floor(turns)) - 1
+    bent = np.log10(values) if log else values
+    colour = colours.of(one.colour)
+    if len(values) < LEAST_VIOLIN or not np.ptp(bent) > 1e-9 * max(np.abs(bent).max(), 1e-300):
+        return 0.5 * jitter
+    density = matplotlib.mlab.GaussianKDE(bent, "silverman")
+    at = np.linspace(bent.min(), bent.max(), 64)
+    half = density(at)
+    half = half / half.max()
+    heights = 10**at if log else at
+    axis.fill_betweenx(heights, place - half * width / 2, place + half * width / 2, color=colour, alpha=0.25,
+                       linewidth=0.8)
+    median = np.median(values)
+    reach = width / 2 * np.interp(np.log10(median) if log else median, at, half)
+    axis.hlines(median, place - reach, place + reach, color=colours.NAMED["ink"], linewidth=1.5)
+    return jitter * 0.9 * np.interp(np.log10(shown) if log else shown, at, half)
+
+
+_MARKS = {"line": _line_marks, "points": _point_marks, "bars": _bar_marks, "ranges": _range_marks,
+          "violins": _violin_marks}
+
+
+# ---- Cells ----
+
+def _norm(cells):
+    finite = cells.value[np.isfinite(cells.value)]
+    lo = cells.lo if cells.lo is not None else finite.min()
+    hi = cells.hi if cells.hi is not None else finite.max()
+    if cells.log:
+        return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
+    return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
+
+
+def _draw_cells(drawing, panel, axis, drawn):
+    cells = panel.cells
+    norm, palette = _norm(cells), matplotlib.colormaps["RdBu_r" if cells.middle > 0 else "viridis"]
+    rows, across = cells.value.shape
+    values = np.ma.masked_invalid(cells.value)
+    if rows * across <= CELLS:
+        image = axis.pcolormesh(np.arange(across + 1) - 0.5, np.arange(rows + 1) - 0.5, values, cmap=palette,
+                                norm=norm, linewidth=0)
+    else:
+        image = axis.imshow(values, cmap=palette, norm=norm, aspect="auto", interpolation="nearest",
+                            extent=(-0.5, across - 0.5, rows - 0.5, -0.5))
+    axis.grid(False)
+    bar = axis.figure.colorbar(image, ax=axis)
+    bar.set_label(plain(cells.label))
+    bar.outline.set_linewidth(0)
+    if cells.log:
+        bar.set_ticks(_log_ticks(norm.vmin, norm.vmax))
+        bar.ax.yaxis.set_major_formatter("{x:.3g}")
+        bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    if rows * across <= NAMED_CELLS and across <= 16:
+        _write_cells(cells, axis, norm, palette)
+    drawn.given += cells.filled
+    drawn.drawn += cells.filled
+    return [_cell_marks(cells)]
+
+
+def _log_ticks(lo, hi):
+    """Some numbers of few digits between the ends, and the ends where there are none."""
+    for base in ([1.0, 2.0, 5.0], np.arange(1, 10, 0.5), np.arange(1, 10, 0.1), np.arange(1, 10, 0.01)):
+        found = [b * 10.0**e for e in range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1) for b in base]
+        found = [v for v in found if lo <= v * (1 + 1e-12) and v <= hi * (1 + 1e-12)]
+        if len(found) >= 3:
+            return found[::max(1, -(-len(found) // 6))]
+    return [lo, hi]
+
+
+def _write_cells(cells, axis, norm, palette):
+    for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
+        r, g, b, _ = palette(norm(cells.value[i, j]))
+        light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
+        axis.text(j, i, f"{cells.value[i, j]:.2g}", ha="center", va="center", fontsize=SMALL,
+                  color="#000000" if light else "#ffffff")
+
+
+def _cell_marks(cells):
+    i, j = np.indices(cells.value.shape)
+    i, j = i.ravel().astype(float), j.ravel().astype(float)
+    return Marks(cells, j, i, np.arange(len(i)), np.stack([j - 0.5, i - 0.5, j + 0.5, i + 0.5], axis=1))
+
+
+# ---- Panels and the legend ----
+
+def _draw_panel(drawing, panel, axis, drawn):
+    if panel.name:
+        axis.set_title(plain(panel.name, 40))
+    elif len(drawing.panels) == 1 and drawing.title:
+        axis.set_title(plain(drawing.title), loc="left")
+    for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
+        _scale_axis(axis, scale, which)
+    if panel.cells:
+        return _draw_cells(drawing, panel, axis, drawn)
+    marks = []
+    for one in sorted(panel.series, key=lambda one: one.colour != "muted"):  # grey ones are below
+        marks.append(_MARKS[one.marks](drawing, panel, one, axis, drawn))
+    for rule in panel.rules:
+        (axis.axvline if rule.vertical else axis.axhline)(rule.at, color=colours.of(rule.colour), linewidth=1.2,
+                                                          linestyle=(0, (5, 3)), zorder=1.5)
+    for which, scale in (("x", drawing.x), ("y", drawing.y)):
+        values = [getattr(of, which) for of in marks]
+        _bracket(axis, scale, which, np.concatenate(values) if values else np.zeros(0))
+    for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
+        if scale.names is not None:
+            getattr(axis, f"set_{which}lim")(*((-0.5, max(len(scale.names), 1) - 0.5) if which == "x" else
+                                               (max(len(scale.names), 1) - 0.5, -0.5)))
+    return marks
+
+
+def _entries(drawing):
+    """(label, colour, kind) of the legend, each once."""
+    found = {}
+    for panel in drawing.panels:
+        for one in panel.series:
+            if one.name and not one.unlisted:
+                kind = "thin" if one.thin else one.marks
+                found.setdefault((one.entry or one.name, str(one.colour), kind), one)
+        for rule in panel.rules:
+            if rule.name:
+                found.setdefault((rule.name, str(rule.colour), "rule"), rule)
+    return found
+
+
+def _handle(kind, one):
+    colour = colours.of(one.colour)
+    if kind == "rule":
+        return matplotlib.lines.Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (5, 3)))
+    if kind in ("bars", "ranges", "violins"):
+        return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
+    marker = "" if one.colour == "muted" or kind == "thin" else colours.marker(one.colour)
+    style = {"linestyle": ""} if kind == "points" else _style(one)
+    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker or ("o" if kind == "points" else ""),
+                                   markersize=4, markeredgewidth=0)
+
+
+def _legend(drawing, drawn, own):
+    """One legend, below all panels; inside the axes where they are the caller's."""
+    entries = _entries(drawing)
+    if len(entries) < 2 and not any(key[2] == "rule" for key in entries):
+        entries = {}
+    handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
+    names = [plain(label, 60) for label, _, _ in entries]
+    if not own:
+        if names:
+            drawn.axes[0].legend(handles, names)
+        return
+    width, height = drawn.figure.get_size_inches()
+    below = 0.0
+    if names:
+        longest = max(map(len, names)) * 0.072 + 0.5
+        columns = max(1, min(len(names), int((width - 0.3) / longest)))
+        below = 0.2 * -(-len(names) // columns) + 0.1
+        drawn.figure.set_size_inches(width, height + below)
+        drawn.figure.legend(handles, names, loc="lower center", ncol=columns, bbox_to_anchor=(0.5, 0.0),
+                            borderaxespad=0.2, columnspacing=1.5, handlelength=2.2)
+    drawn.figure.set_layout_engine("constrained", rect=(0, below / (height + below), 1, height / (height + below)))

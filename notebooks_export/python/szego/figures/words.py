@@ -1,0 +1,106 @@
+"""What titles, captions and hover texts are put together from. All of it is plain text."""
+import math
+
+from . import labels
+
+SOURCE_CHARACTERS, NAME_CHARACTERS = 80, 48
+
+
+def number(value):
+    """Four significant digits, without an exponent below 1e15."""
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return exact(float(f"{value:.4g}"))
+
+
+def exact(value):
+    """The shortest text that reads back as the number, without an exponent below 1e15."""
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def count(n, one, many):
+    """"1 head", "3 heads"."""
+    return f"{n} {one if n == 1 else many}"
+
+
+def clipped(text, characters=NAME_CHARACTERS):
+    """At most so many characters of a text, with an ellipsis where it is cut."""
+    text = text or ""
+    return text if len(text) <= characters else text[:characters] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def file(path):
+    """A file or folder by the last part of its path."""
+    return clipped((path or "unnamed").rstrip("/").rpartition("/")[2] or path)
+
+
+def key(rows, columns):
+    """"head 3" of a number, a text as it is: what the first row has in these columns."""
+    parts = []
+    for column in columns:
+        cell = rows.cell(column) if len(rows) else None
+        if cell is not None:
+            parts.append(clipped(cell) if isinstance(cell, str) else f"{labels.words(column)} {number(cell)}")
+    return ", ".join(parts)
+
+
+def run(rows):
+    """What a run has learned: "rope, count (text)"; the source where there is no encoding."""
+    task, experiment = rows.text("task"), rows.text("experiment")
+    text = clipped(rows.text("encoding") or rows.text("source"))
+    text += f", {clipped(task)}" if task else ""
+    return text + (f" ({clipped(experiment)})" if experiment else "")
+
+
+def model(rows):
+    """The checkpoint and the kind of matrix: "model.safetensors, position"."""
+    matrix = rows.text("matrix")
+    return file(rows.text("source")) + (f", {clipped(matrix)}" if matrix else "")
+
+
+def _several_results(source):
+    results = source.texts("result") if source.size else []
+    return len(results) > 1 and results[0] is not None and results[-1] is not None and results[0] != results[-1]
+
+
+def subject(rows, heads=True):
+    """What the first row is about: "SOURCE, layer 2, head 3, matrix", and "in RESULT" where the table has several
+    results. Without heads: without layer and head."""
+    parts = [clipped(rows.text("source") or "unnamed", SOURCE_CHARACTERS)]
+    for column in ("layer", "head") if heads else ():
+        if not math.isnan(rows.number(column)):
+            parts.append(f"{column} {exact(rows.number(column))}")
+    if rows.text("matrix"):
+        parts.append(clipped(rows.text("matrix")))
+    if _several_results(rows.source):
+        parts.append(f"in {clipped(rows.text('result'))}")
+    return ", ".join(parts)
+
+
+def source(rows):
+    """As `subject`, without layer and head."""
+    return subject(rows, heads=False)
+
+
+def lower(value, digits=6):
+    """A certified lower end: the greatest number of so many digits that is not above it."""
+    return _end(value, digits, -1)
+
+
+def upper(value, digits=6):
+    """A certified upper end: the least number of so many digits that is not below it."""
+    return _end(value, digits, 1)
+
+
+def _end(value, digits, way):
+    if not math.isfinite(value):
+        return exact(value)
+    text = f"{value:.{digits}g}"
+    if (float(text) - value) * way < 0:
+        exponent = math.floor(math.log10(abs(float(text)))) if float(text) else math.floor(math.log10(abs(value)))
+        text = f"{float(text) + way * 10.0 ** (exponent - digits + 1):.{digits}g}"
+        if (float(text) - value) * way < 0:
+            return repr(float(value))
+    return text
