@@ -202,7 +202,8 @@ def _read_columns(place: str, entries: list) -> List[Column]:
         kind = _member(at, entry, "type", str)
         if kind not in TYPES:
             raise DataError(f"{at}: type {kind[:40]!r} is none of {', '.join(TYPES)}")
-        columns.append(Column(_member(at, entry, "name", str), kind, _member(at, entry, "doc", str), ()))
+        columns.append(Column(_member(at, entry, "name", str), kind, _member(at, entry, "doc", str), (),
+                              entry.get("end") if entry.get("end") in ("lower", "upper") else None))
     if len({column.name for column in columns}) != len(columns):
         raise DataError(f"{place}: a column is there twice")
     return columns

@@ -281,9 +281,6 @@ def _scale(drawing, axis, scale, along_x):
         scale.kind, scale.linear = chosen_scale(values)
     if axis.lo is not None and axis.hi is not None and finite.min() >= axis.lo and finite.max() <= axis.hi:
         scale.lo, scale.hi = axis.lo, axis.hi
-    elif len(drawing.panels) > 1 and finite.min() < finite.max():
-        margin = 0.04 * (finite.max() - finite.min()) if scale.kind == "linear" else 0
-        scale.lo, scale.hi = finite.min() - margin, finite.max() + margin
 
 
 def _is_blank(drawing):

@@ -1,5 +1,5 @@
 """Drawings with Matplotlib: a panel is an Axes, and a figure has one legend."""
-import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import List, Optional
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from . import colours, thin, words
 
-#: Inches: at 96 pixels an inch, a figure is 640 x 360 and a panel 288 x 216 pixels, and text at least 11.
-WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 6.67, 3.75, 3.0, 2.25, 3
+#: Inches. At 96 pixels an inch two figures stand side by side in a page of 1280, and text has at least 11.
+WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.47, 2.75, 2.23, 1.85, 4
 TEXT, SMALL = 9.0, 8.4  # points: 12 and 11.2 pixels
 STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "font.size": TEXT,
          "axes.titlesize": TEXT, "axes.labelsize": TEXT, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
@@ -60,22 +60,28 @@ def plain(text, characters=120):
     return text.replace("$", r"\$")
 
 
-def draw(drawing, axes=None, figure=None):
+def draw(drawing, axes=None, figure=None, legend=True):
     """Draws into `axes` (one a panel), or into a new figure.
 
-    figure: a function that makes it (matplotlib.pyplot.figure is the default). The answer is a Drawn.
+    figure: a function that makes it (matplotlib.pyplot.figure is the default). legend: False leaves out the legend
+    and the figure's title, for whoever writes them. The answer is a Drawn.
     """
+    own = axes is None
     with matplotlib.rc_context(STYLE):
-        if axes is None:
+        if own:
             shape = _shape(drawing)
-            target = (figure or _pyplot())(figsize=_size(drawing, shape))
+            target = (figure or _pyplot())(figsize=_size(drawing, shape), layout="constrained")
             axes = _subplots(target, len(drawing.panels), shape)
         else:
             target = axes[0].figure
         drawn = Drawn(target, list(axes), [])
         for panel, axis in zip(drawing.panels, axes):
-            drawn.marks.append(_draw_panel(drawing, panel, axis, drawn))
-        _legend(drawing, drawn, own=figure is not None or len(axes) == len(target.axes))
+            drawn.marks.append(_draw_panel(drawing, panel, axis, drawn, legend))
+        _bracket(drawing, drawn)
+        if own:
+            _keep_outer_labels(axes, shape)
+        if legend:
+            _legend(drawing, drawn, own)
         return drawn
 
 
@@ -113,14 +119,24 @@ def _subplots(figure, count, shape):
         axis = figure.add_subplot(grid[i // shape[1], i % shape[1]], sharex=first, sharey=first)
         first = first or axis
         axes.append(axis)
+        axis.tick_params(labelleft=i % shape[1] == 0, labelbottom=i + shape[1] >= count)
     return axes
+
+
+def _keep_outer_labels(axes, shape):
+    """Panels share their axes: what the neighbour says is not said again."""
+    for i, axis in enumerate(axes):
+        if i % shape[1]:
+            axis.set_ylabel("")
+        if i + shape[1] < len(axes):
+            axis.set_xlabel("")
 
 
 # ---- Axes ----
 
 def _scale_axis(axis, scale, which):
     set_scale, set_lim = getattr(axis, f"set_{which}scale"), getattr(axis, f"set_{which}lim")
-    getattr(axis, f"set_{which}label")(plain(scale.label or ""))
+    getattr(axis, f"set_{which}label")(textwrap.fill(plain(scale.label or ""), 34))
     of = getattr(axis, f"{which}axis")
     if scale.names is not None:
         _name_places(axis, scale.names, which)
@@ -153,13 +169,54 @@ def _whole(values):
     return len(values) > 0 and (values == np.rint(values)).all() and np.ptp(values) < 1e6
 
 
-def _bracket(axis, scale, which, values):
-    """Ticks at both sides of the data, and at whole numbers where there are only such."""
-    if scale.names is not None or scale.kind != "linear":
+def _bracket(drawing, drawn):
+    """Ticks at both sides of the data of all panels, and at whole numbers where x has only such."""
+    for which, scale in (("x", drawing.x), ("y", drawing.y)):
+        axes = [axis for axis, panel in zip(drawn.axes, drawing.panels) if panel.cells is None]
+        if scale.names is not None or not axes:
+            continue
+        values = np.concatenate([getattr(axis.dataLim, f"interval{which}") for axis in axes])
+        values = values[np.isfinite(values) & (np.abs(values) < LARGEST)]
+        if len(values) and scale.kind == "linear":
+            shown = [getattr(marks, which) for panel in drawn.marks for marks in panel]
+            whole = which == "x" and _whole(np.concatenate(shown))
+            _bracket_linear(axes, which, scale, values.min(), values.max(), whole)
+        elif len(values) and scale.kind == "log":
+            _bracket_log(axes, which, values)
+
+
+def _bracket_linear(axes, which, scale, lo, hi, whole):
+    narrow = axes[0].get_position().width * axes[0].figure.get_figwidth() < 2.0
+    locator = matplotlib.ticker.MaxNLocator(nbins=4 if which == "x" and narrow else 6, integer=whole,
+                                            steps=[1, 2, 2.5, 5, 10], min_n_ticks=2)
+    for axis in axes:
+        getattr(axis, f"{which}axis").set_major_locator(locator)
+    if scale.lo is not None:
         return
-    of = getattr(axis, f"{which}axis")
-    of.set_major_locator(matplotlib.ticker.MaxNLocator(nbins=6, integer=_whole(values) and which == "x",
-                                                       steps=[1, 2, 2.5, 5, 10]))
+    ticks = locator.tick_values(lo, hi) if hi > lo else locator.tick_values(lo - 0.5, lo + 0.5)
+    first, last = ticks[ticks <= lo + 1e-12 * (hi - lo)], ticks[ticks >= hi - 1e-12 * (hi - lo)]
+    lo, hi = (first[-1] if len(first) else lo), (last[0] if len(last) else hi)
+    room = 0.02 * (hi - lo) or 0.5
+    getattr(axes[0], f"set_{which}lim")(lo - room, hi + room)
+    for axis in axes[1:]:
+        getattr(axis, f"set_{which}lim")(lo - room, hi + room)
+
+
+def _bracket_log(axes, which, values):
+    """Between two powers of ten, 1, 2 and 5 have ticks as well."""
+    values = values[values > 0]
+    if not len(values) or values.max() / values.min() > 30:
+        return
+    for axis in axes:
+        of = getattr(axis, f"{which}axis")
+        of.set_major_locator(matplotlib.ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        of.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: words.number(value)))
+    room = 1.15
+    decades = np.array([b * 10.0**e for e in range(-300, 300) for b in (1, 2, 5)])
+    lo, hi = decades[decades <= values.min()], decades[decades >= values.max()]
+    if len(lo) and len(hi):
+        for axis in axes:
+            getattr(axis, f"set_{which}lim")(lo[-1] / room, hi[0] * room)
 
 
 # ---- Marks ----
@@ -341,8 +398,8 @@ def _draw_cells(drawing, panel, axis, drawn):
     bar = axis.figure.colorbar(image, ax=axis)
     bar.set_label(plain(cells.label))
     bar.outline.set_linewidth(0)
-    if cells.log:
-        bar.set_ticks(_log_ticks(norm.vmin, norm.vmax))
+    if cells.log and norm.vmax / norm.vmin < 1000:
+        bar.set_ticks(np.geomspace(norm.vmin, norm.vmax, 5))
         bar.ax.yaxis.set_major_formatter("{x:.3g}")
         bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     if rows * across <= NAMED_CELLS and across <= 16:
@@ -350,16 +407,6 @@ def _draw_cells(drawing, panel, axis, drawn):
     drawn.given += cells.filled
     drawn.drawn += cells.filled
     return [_cell_marks(cells)]
-
-
-def _log_ticks(lo, hi):
-    """Some numbers of few digits between the ends, and the ends where there are none."""
-    for base in ([1.0, 2.0, 5.0], np.arange(1, 10, 0.5), np.arange(1, 10, 0.1), np.arange(1, 10, 0.01)):
-        found = [b * 10.0**e for e in range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1) for b in base]
-        found = [v for v in found if lo <= v * (1 + 1e-12) and v <= hi * (1 + 1e-12)]
-        if len(found) >= 3:
-            return found[::max(1, -(-len(found) // 6))]
-    return [lo, hi]
 
 
 def _write_cells(cells, axis, norm, palette):
@@ -378,10 +425,10 @@ def _cell_marks(cells):
 
 # ---- Panels and the legend ----
 
-def _draw_panel(drawing, panel, axis, drawn):
+def _draw_panel(drawing, panel, axis, drawn, legend):
     if panel.name:
         axis.set_title(plain(panel.name, 40))
-    elif len(drawing.panels) == 1 and drawing.title:
+    elif len(drawing.panels) == 1 and drawing.title and legend:
         axis.set_title(plain(drawing.title), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
@@ -393,9 +440,6 @@ def _draw_panel(drawing, panel, axis, drawn):
     for rule in panel.rules:
         (axis.axvline if rule.vertical else axis.axhline)(rule.at, color=colours.of(rule.colour), linewidth=1.2,
                                                           linestyle=(0, (5, 3)), zorder=1.5)
-    for which, scale in (("x", drawing.x), ("y", drawing.y)):
-        values = [getattr(of, which) for of in marks]
-        _bracket(axis, scale, which, np.concatenate(values) if values else np.zeros(0))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         if scale.names is not None:
             getattr(axis, f"set_{which}lim")(*((-0.5, max(len(scale.names), 1) - 0.5) if which == "x" else
@@ -449,4 +493,4 @@ def _legend(drawing, drawn, own):
         drawn.figure.set_size_inches(width, height + below)
         drawn.figure.legend(handles, names, loc="lower center", ncol=columns, bbox_to_anchor=(0.5, 0.0),
                             borderaxespad=0.2, columnspacing=1.5, handlelength=2.2)
-    drawn.figure.set_layout_engine("constrained", rect=(0, below / (height + below), 1, height / (height + below)))
+    drawn.figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))

@@ -146,10 +146,12 @@ class Heading:
 
 @dataclass
 class Listing:
-    """Columns of rows, as a table for readers (columns none: all); at most `most` rows."""
+    """Columns of rows, as a table for readers (columns none: all); at most `most` rows, and a link to all of them
+    where `linked`."""
     rows: object
     columns: Sequence[str] = ()
     most: int = 200
+    linked: bool = True
 
 
 @dataclass

@@ -1,0 +1,26 @@
+"""Every subject, in the order of a page: ranges; encodings, what is proved of them, a trained checkpoint, logits,
+training; then what is left."""
+import importlib
+
+MODULES = ("ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "circuits", "rotary", "kernel",
+           "diff", "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches", "mechanism", "by_step",
+           "relations", "lengths")
+
+
+def _modules():
+    for name in MODULES:
+        try:
+            yield importlib.import_module(f".{name}", __package__)
+        except ModuleNotFoundError:
+            continue
+
+
+def sections():
+    """The sections of every subject."""
+    return [section for module in _modules()
+            for section in getattr(module, "SECTIONS", None) or (module.SECTION,)]
+
+
+def warnings(tables):
+    """What a reader must know before any number: sentences."""
+    return [sentence for module in _modules() if hasattr(module, "warnings") for sentence in module.warnings(tables)]

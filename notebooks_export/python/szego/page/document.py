@@ -1,0 +1,234 @@
+"""A page: sections, their blocks as HTML, the tables behind them, what was run."""
+import base64
+import hashlib
+import math
+import os
+import re
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from ..figures import compose, words
+from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
+from ..figures.rows import Rows
+from . import embed
+from .text import prose, text
+
+SUBJECT = "Positional encodings and the spectra of attention logits"
+HERE = os.path.dirname(__file__)
+STYLES, SCRIPTS = ("page.css", "figure.css"), ("frame.js", "report.js", "figures.js")
+#: Bytes, compressed, of the tables that no section draws from.
+OTHERS = 4 << 20
+
+
+def _environment():
+    made = jinja2.Environment(loader=jinja2.FileSystemLoader(os.path.join(HERE, "templates")), autoescape=True,
+                              undefined=jinja2.StrictUndefined)
+    made.filters.update(text=text, prose=prose)
+    return made
+
+
+def _asset(name):
+    with open(os.path.join(HERE, "assets", name), encoding="utf-8") as file:
+        return file.read()
+
+
+class Embedded:
+    """The tables in the page: each once, by the name of its element."""
+
+    def __init__(self, tables, results):
+        self.tables, self.results, self.made = tables, results, {}
+
+    def size(self, name):
+        """Bytes that the table would take."""
+        return len(embed.table_bytes(self.results[name], self.results.docs.get(name, {}), self._ends(name)))
+
+    def _ends(self, name):
+        return self.results.ends.get(name, {})
+
+    def add(self, name):
+        """The table's place; its bytes are made once."""
+        if name not in self.made:
+            plain = len(name) < 64 and re.fullmatch("[a-z0-9_]+", name)
+            table, docs = self.results[name], self.results.docs.get(name, {})
+            data = embed.table_bytes(table, docs, self._ends(name))
+            self.made[name] = {"id": name if plain else f"unnamed-{len(self.made)}", "name": name,
+                               "rows": self.tables[name].size, "kilobytes": -(-len(data) * 4 // 3 // 1000),
+                               "bytes": Markup(embed.element(data)),
+                               "columns": [{"name": column, "type": embed.kind(table[column]),
+                                            "doc": docs.get(column, "")} for column in table]}
+        return self.made[name]
+
+    def links(self, sources):
+        """One link a table to the rows of these sources."""
+        by_table = {}
+        for rows in sources:
+            if rows.table in self.tables:
+                by_table.setdefault(rows.table, []).append(rows.index)
+        made = []
+        for name, parts in by_table.items():
+            place = self.add(name)
+            index = np.unique(np.concatenate(parts))
+            runs = embed.runs(index, place["rows"])
+            whole = runs is None and len(index) < place["rows"]
+            made.append({"id": place["id"], "name": name, "runs": runs, "drawn": len(index) if whole else None,
+                         "count": place["rows"] if whole else len(index)})
+        return made
+
+
+class _Part:
+    """A block of a section that waits for its figure."""
+
+    def __init__(self, block, identity, number=None):
+        self.block, self.id, self.number = block, identity, number
+
+
+class Page:
+    """What a page says, in order; `drawings` are drawn by whoever has time, and given back to `html`."""
+
+    def __init__(self, results, tables, sections, folder, version, warnings=()):
+        self.results, self.tables = results, tables
+        self.folder, self.version, self.warnings = folder, version, list(warnings)
+        self.embedded = Embedded(tables, results)
+        self.findings, self.sections, self.drawings = [], [], []
+        self.parts = _environment().get_template("parts.html").module
+        for section in sections:
+            if section.present(tables):
+                self._add_section(section)
+
+    # ---- What there is ----
+
+    def _add_section(self, section):
+        found = {"id": section.id, "title": section.title, "figures": [], "waiting": []}
+        figures = headings = 0
+        for block in compose.section_blocks(section, self.tables):
+            if isinstance(block, Drawing):
+                figures += 1
+                self.drawings.append(block)
+                part = _Part(block, f"{section.id}-{figures}", len(self.drawings))
+                found["figures"].append({"id": part.id, "number": part.number, "title": block.title or "figure"})
+                for sentence in block.findings:
+                    self._find(sentence, part.id, f"Figure {part.number}")
+            elif isinstance(block, Finding):
+                last = found["figures"][-1] if found["figures"] and not block.anchor else None
+                anchor = block.anchor or (last["id"] if last else section.id)
+                self._find(block.text, anchor, f"Figure {last['number']}" if last else section.title)
+                continue
+            else:
+                headings += isinstance(block, Heading)
+                part = _Part(block, f"{section.id}-part-{headings}")
+            found["waiting"].append(part)
+        self.sections.append(found)
+
+    def _find(self, sentence, anchor, label):
+        self.findings.append({"text": sentence, "anchor": anchor, "label": label})
+
+    def drawn_from(self):
+        """Names of the tables that some block shows rows of."""
+        return {rows.table for section in self.sections for part in section["waiting"]
+                for rows in _sources(part.block)}
+
+    # ---- HTML ----
+
+    def html(self, pictures):
+        """The page; pictures: of each drawing, in order, a dict of svg, marks, given, drawn."""
+        for section in self.sections:
+            section["parts"] = list(self._grouped(section["waiting"], pictures))
+        scripts = [{"text": Markup(_asset(name)), "hash": _hash(_asset(name))} for name in SCRIPTS]
+        return _environment().get_template("page.html").render(
+            name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
+            version=self.version, warnings=self.warnings, bad=self.results.skipped, findings=self.findings,
+            sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
+            styles=Markup("".join(map(_asset, STYLES))))
+
+    def _grouped(self, waiting, pictures):
+        """Parts as HTML; figures that follow each other stand side by side where there is room."""
+        run = []
+        for part in waiting + [None]:
+            if part is not None and part.number:
+                run.append(self._figure(part, pictures[part.number - 1]))
+                continue
+            if run:
+                yield Markup('<div class="grid">\n' + "\n".join(run) + "\n</div>")
+                run = []
+            if part is not None:
+                yield self._block(part)
+
+    def _figure(self, part, picture):
+        block = part.block
+        one = {**picture, "id": part.id, "number": part.number, "title": block.title, "caption": block.caption,
+               "remark": block.remark, "wide": len(block.panels) > 2 or (block.width or 0) > 5, "svg": Markup(picture["svg"])}
+        return self.parts.figure(one, self.embedded.links(block.sources))
+
+    def _block(self, part):
+        block = part.block
+        if isinstance(block, Paragraph):
+            return self.parts.paragraph(block, self.embedded.links(block.sources))
+        if isinstance(block, Heading):
+            return self.parts.heading(part.id, block)
+        if isinstance(block, Listing):
+            return self._listing(block)
+        if isinstance(block, Grid):
+            return self._grid(block)
+        raise TypeError(f"{type(block).__name__} is no block of a page")
+
+    def _listing(self, block):
+        rows = block.rows
+        docs, ends = self.results.docs.get(rows.table, {}), self.results.ends.get(rows.table, {})
+        columns = [name for name in block.columns or rows.source.names if rows.has(name) and len(rows.filled(name))]
+        head = [{"text": name, "number": not rows.is_text(name), "doc": docs.get(name)} for name in columns]
+        shown = [{"cls": None, "head": None, "cells": [_cell(rows, name, i, ends.get(name)) for name in columns]}
+                 for i in range(min(len(rows), block.most))]
+        more = len(rows) - len(shown) if block.linked else 0
+        return self.parts.table(head, shown, more, self.embedded.links([rows]) if block.linked else [])
+
+    def _grid(self, block):
+        numbers = list(block.numbers) or [False] * len(block.head)
+        head = [{"text": name, "number": number, "doc": None} for name, number in zip(block.head, numbers)]
+        shown = []
+        for i, cells in enumerate(block.cells):
+            cells = [cell if isinstance(cell, tuple) else (cell, None) for cell in cells]
+            shown.append({"cls": block.classes[i] if block.classes else None, "head": None,
+                          "cells": [{"text": cell, "exact": exact, "number": number}
+                                    for (cell, exact), number in zip(cells, numbers)]})
+        return self.parts.table(head, shown, 0, self.embedded.links(block.sources))
+
+    def _results(self):
+        made = []
+        for path, provenance in self.results.provenance.items():
+            arguments = provenance.get("arguments")
+            shown = " ".join(map(_json, arguments[:200])) if isinstance(arguments, list) else _json(arguments)
+            if isinstance(arguments, list) and len(arguments) > 200:
+                shown += f" \N{HORIZONTAL ELLIPSIS} ({len(arguments) - 200} more)"
+            made.append({"path": path, "command": provenance.get("command", ""), "arguments": shown,
+                         "facts": [(key, _json(provenance.get(key))) for key in ("version", "commit", "backend",
+                                                                                 "seed")]})
+        return made
+
+
+def _sources(block):
+    if isinstance(block, Listing):
+        return [block.rows]
+    return [rows for rows in getattr(block, "sources", ()) if isinstance(rows, Rows)]
+
+
+def _json(value):
+    import json  # pylint: disable=import-outside-toplevel
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _hash(script):
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _cell(rows, column, i, end):
+    cell = rows.cell(column, i)
+    if cell is None or isinstance(cell, str):
+        return {"text": cell or "", "exact": None, "number": False}
+    exact = words.exact(cell)
+    if not math.isfinite(cell):
+        return {"text": exact, "exact": None, "number": True}
+    rounding = {"lower": words.lower, "upper": words.upper}.get(end)
+    shown = rounding(cell) if rounding else f"{cell:.6g}" if len(exact) > 15 or cell != int(cell) else exact
+    return {"text": shown, "exact": exact if shown != exact else None, "number": True}
