@@ -80,11 +80,11 @@ class Column:
         if self.kind == "text":
             return
         fits = _is_integer if self.kind == "integer" else _is_real
-        for row, cell in enumerate(self.cells):
-            if cell is not None and not fits(cell):
-                shown = cell if len(cell) <= 40 else cell[:40] + "..."
-                raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no "
-                                f"{self.kind}")
+        bad = {cell for cell in set(self.cells) if cell is not None and not fits(cell)}
+        if bad:
+            row, cell = next((row, cell) for row, cell in enumerate(self.cells) if cell in bad)
+            shown = cell if len(cell) <= 40 else cell[:40] + "..."
+            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}")
 
 
 def _is_integer(cell: str) -> bool:

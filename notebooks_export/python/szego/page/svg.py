@@ -172,7 +172,7 @@ def _hits(parent, drawing, axis, marks, height, most):
     for k in _spread(x[kept], y[kept], most, np.array(ends)):
         k = int(kept[k])
         head = _head(one, int(marks.index[k])) if isinstance(one.head, (list, np.ndarray)) else None
-        _title(_element(group, "circle", cx=float(x[k]), cy=float(y[k]), r=RADIUS, data_head=head),
+        _title(_element(group, "circle", class_="mark", cx=float(x[k]), cy=float(y[k]), r=RADIUS, data_head=head),
                _hover(drawing, one, marks, k))
 
 
@@ -360,7 +360,7 @@ def inline(drawing, prefix):
     _overlay(root, drawing, drawn, height)
     rows = _rows_of_entries(_entries(drawing), wide - 8)[1]
     _legend(root, drawing, height + 2, wide - 8)
-    marks = sum("mark" in (one.get("class") or "").split() or one.tag == f"{{{SVG}}}circle" for one in root.iter())
+    marks = sum("mark" in (one.get("class") or "").split() for one in root.iter())
     return {"svg": _printed(root, drawing, wide, height + (LINE_HEIGHT * rows + 6 if rows else 0), marks),
             "marks": marks, "given": drawn.given, "drawn": drawn.drawn, "notes": " ".join(drawn.notes)}
 
