@@ -23,10 +23,10 @@ def _text(value):
 def _presence(column):
     """(bytes, mask of empty cells, whether none has a value)."""
     empty = np.ma.getmaskarray(column)
-    if len(empty) and empty.all():
+    if empty.all():  # of no rows, too
         return b"\1", empty, True
     if not empty.any():
-        return b"\0", empty, len(empty) == 0
+        return b"\0", empty, False
     return b"\2" + np.packbits(empty, bitorder="little").tobytes(), empty, False
 
 

@@ -79,8 +79,8 @@ def page_path(folder, output):
 def _whole_file(path):
     """A file that appears when it is whole, and not at all after an error."""
     folder = os.path.dirname(path) or "."
-    os.makedirs(folder, exist_ok=True)
     try:
+        os.makedirs(folder, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".szego-", suffix=".part", dir=folder)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
