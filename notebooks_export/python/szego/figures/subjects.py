@@ -7,7 +7,8 @@ MODULES = ("ranges", "spectrum", "extremes", "density", "symbol", "claims", "toe
            "relations", "lengths")
 
 
-def _modules():
+def modules():
+    """The modules of subjects, in order."""
     for name in MODULES:
         try:
             yield importlib.import_module(f".{name}", __package__)
@@ -15,12 +16,16 @@ def _modules():
             continue
 
 
+def sections_of(module):
+    """The sections of one module."""
+    return getattr(module, "SECTIONS", None) or (module.SECTION,)
+
+
 def sections():
     """The sections of every subject."""
-    return [section for module in _modules()
-            for section in getattr(module, "SECTIONS", None) or (module.SECTION,)]
+    return [section for module in modules() for section in sections_of(module)]
 
 
 def warnings(tables):
     """What a reader must know before any number: sentences."""
-    return [sentence for module in _modules() if hasattr(module, "warnings") for sentence in module.warnings(tables)]
+    return [sentence for module in modules() if hasattr(module, "warnings") for sentence in module.warnings(tables)]

@@ -1,14 +1,13 @@
 """Writes a page: results are read, figures are drawn by processes side by side, and the file appears whole."""
 import concurrent.futures
-import contextlib
 import multiprocessing
 import os
 import signal
 import sys
-import tempfile
 import warnings
 
-from ..errors import ArgumentError, DataError
+from ..errors import ArgumentError
+from ..files import whole_file
 from ..folders import load
 from ..figures import subjects
 from ..figures.rows import Tables
@@ -75,32 +74,6 @@ def page_path(folder, output):
     raise ArgumentError(f"output {output}: end it in .html, or in / for report.html in a folder", "SZG_EINVAL")
 
 
-@contextlib.contextmanager
-def _whole_file(path):
-    """A file that appears when it is whole, and not at all after an error."""
-    folder = os.path.dirname(path) or "."
-    try:
-        os.makedirs(folder, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".szego-", suffix=".part", dir=folder)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from None
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def report(folder, output=None, *, workers=None, progress=None):
     """Draws every result in `folder` and below it into one HTML page, and answers the page's path.
 
@@ -121,7 +94,7 @@ def report(folder, output=None, *, workers=None, progress=None):
     workers = len(os.sched_getaffinity(0)) if workers is None else workers
     pictures = list(_told(tell, _pictures(page.drawings, workers, tell), len(page.drawings)))
     text = page.html(pictures)
-    with _whole_file(path) as file:
+    with whole_file(path) as file:
         file.write(text)
     return path, results
 
