@@ -172,7 +172,7 @@ def _hits(parent, drawing, axis, marks, height, most):
     for k in _spread(x[kept], y[kept], most, np.array(ends)):
         k = int(kept[k])
         head = _head(one, int(marks.index[k])) if isinstance(one.head, (list, np.ndarray)) else None
-        _title(_element(group, "circle", class_="mark", cx=float(x[k]), cy=float(y[k]), r=RADIUS, data_head=head),
+        _title(_element(group, "circle", cx=float(x[k]), cy=float(y[k]), r=RADIUS, data_head=head),
                _hover(drawing, one, marks, k))
 
 
@@ -214,6 +214,8 @@ def _overlay(root, drawing, drawn, height):
     most = int(np.clip(FIGURE_HITS // max(lines, 1), LEAST_HITS, MOST_HITS))
     over = _element(root, "g", class_="over")
     for panel, axis, all_marks in zip(drawing.panels, drawn.axes, drawn.marks):
+        for rule in panel.rules:
+            _rule(over, drawing, axis, rule, height)
         for marks in all_marks:
             if panel.cells is not None:
                 _cells(over, drawing, axis, marks, height)
@@ -226,8 +228,6 @@ def _overlay(root, drawing, drawn, height):
                 _rectangles(group, drawing, axis, marks, height)
             else:
                 _hits(group, drawing, axis, marks, height, most)
-        for rule in panel.rules:
-            _rule(over, drawing, axis, rule, height)
 
 
 def _rule(over, drawing, axis, rule, height):
@@ -341,7 +341,7 @@ def _class_ink(root, drawing, prefix):
         identity = group.get("id") or ""
         if _named(identity, prefix):
             number = int(identity.rsplit("-", 1)[1])
-            group.set("class", "ink")
+            group.set("class", "ink mark")
             group.set("data-series", str(number))
             if number in heads:
                 group.set("data-head", heads[number])
