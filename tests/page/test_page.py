@@ -16,6 +16,7 @@ sys.path.insert(0, PACKAGE)
 # pylint: disable=wrong-import-position
 import numpy as np
 import szego
+from szego.files import whole_file
 from szego.figures import contraction
 from szego.figures.rows import Tables
 from szego.page import document, svg, write
@@ -125,7 +126,7 @@ def colours_have_names():
 
 def marks_are_those_of_the_rows():
     """NaN between the rows moves no title to another mark."""
-    values = {(step, head): np.nan if (step, head) == (10, 1) else step + head + 1.0 for step in (0, 10, 20)
+    values = {(step, head): np.nan if (step, head) in ((10, 1), (0, 2)) else step + head + 1.0 for step in (0, 10, 20)
               for head in range(3)}
     with scratch() as folder:
         write_result(f"{folder}/r", "contraction", contraction_rows(lambda step, head: values[step, head], "rope"))
@@ -197,14 +198,30 @@ def an_interrupt_leaves_nothing():
             if os.path.exists(f"{folder}/drawing"):
                 break
             time.sleep(0.05)
-        child.send_signal(signal.SIGINT)
-        child.communicate(timeout=60)
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+        said = child.communicate(timeout=60)[1].decode()
+        tap.ok("the workers say nothing", said.count("Traceback") <= 1, said)
         left = [name for name in os.listdir(folder) if not name.startswith("r") or name == "report.html"]
         tap.ok("an interrupt ends it", child.returncode not in (0, None), str(child.returncode))
         tap.ok("no page and no part of one is left", left == ["drawing"], str(left))
         time.sleep(0.2)
         alive = subprocess.run(["ps", "-o", "pid=", "-g", str(child.pid)], capture_output=True, text=True, check=False)
         tap.ok("and no worker", not alive.stdout.strip(), alive.stdout)
+
+
+def an_error_leaves_nothing():
+    with scratch() as folder:
+        with open(f"{folder}/kept", "w", encoding="utf-8") as file:
+            file.write("old")
+        try:
+            with whole_file(f"{folder}/kept") as file:
+                file.write("new")
+                raise OSError(28, "No space left on device")
+        except szego.SzegoError as error:
+            tap.ok("an error names the file", f"{folder}/kept: No space left" in str(error), str(error))
+        with open(f"{folder}/kept", encoding="utf-8") as file:
+            tap.ok("the old file stays, and no other", file.read() == "old" and os.listdir(folder) == ["kept"],
+                   str(os.listdir(folder)))
 
 
 def a_program_of_every_kind():
@@ -221,5 +238,6 @@ marks_are_those_of_the_rows()
 damaged_results_are_named()
 workers_draw_alike()
 an_interrupt_leaves_nothing()
+an_error_leaves_nothing()
 a_program_of_every_kind()
 tap.finish()

@@ -133,9 +133,10 @@ class Drawing:
 
 @dataclass
 class Paragraph:
-    """text: plain, but that `formulas=True` sets formulas in `backquotes`."""
+    """text: plain, but that `formulas=True` sets formulas in `backquotes`. warning: it stands out."""
     text: str
     formulas: bool = False
+    warning: bool = False
     sources: Sequence[object] = ()
 
 

@@ -25,7 +25,3 @@ def sections():
     """The sections of every subject."""
     return [section for module in modules() for section in sections_of(module)]
 
-
-def warnings(tables):
-    """What a reader must know before any number: sentences."""
-    return [sentence for module in modules() if hasattr(module, "warnings") for sentence in module.warnings(tables)]

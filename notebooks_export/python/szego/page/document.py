@@ -87,9 +87,9 @@ class _Part:
 class Page:
     """What a page says, in order; `drawings` are drawn by whoever has time, and given back to `html`."""
 
-    def __init__(self, results, tables, sections, folder, version, warnings=()):
+    def __init__(self, results, tables, sections, folder, version):
         self.results, self.tables = results, tables
-        self.folder, self.version, self.warnings = folder, version, list(warnings)
+        self.folder, self.version = folder, version
         self.embedded = Embedded(tables, results)
         self.findings, self.sections, self.drawings = [], [], []
         self.parts = _environment().get_template("parts.html").module
@@ -138,7 +138,7 @@ class Page:
         scripts = [{"text": Markup(_asset(name)), "hash": _hash(_asset(name))} for name in SCRIPTS]
         return _environment().get_template("page.html").render(
             name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
-            version=self.version, warnings=self.warnings, bad=self.results.skipped, findings=self.findings,
+            version=self.version, bad=self.results.skipped, findings=self.findings,
             sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
             styles=Markup("".join(map(_asset, STYLES))))
 

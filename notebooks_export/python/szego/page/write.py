@@ -90,7 +90,7 @@ def report(folder, output=None, *, workers=None, progress=None):
         warnings.simplefilter("ignore")
         results = load(folder, strict=False)
     tables = Tables(results)
-    page = Page(results, tables, subjects.sections(), os.fspath(folder), __version__, subjects.warnings(tables))
+    page = Page(results, tables, subjects.sections(), os.fspath(folder), __version__)
     workers = len(os.sched_getaffinity(0)) if workers is None else workers
     pictures = list(_told(tell, _pictures(page.drawings, workers, tell), len(page.drawings)))
     text = page.html(pictures)
