@@ -127,6 +127,7 @@ def _scale_axis(axis, scale, which):
         return
     if scale.kind == "symlog":
         set_scale("symlog", linthresh=scale.linear)
+        of.get_major_locator().set_params(numticks=9 if which == "x" else 12)
     elif scale.kind == "log":
         set_scale("log")
         of.set_minor_formatter(matplotlib.ticker.NullFormatter())
@@ -138,7 +139,7 @@ def _name_places(axis, names, which):
     count = len(names)
     step = max(1, -(-count // (28 if which == "x" else 60)))
     at = range(0, count, step)
-    shown = [plain(names[i], 40) for i in at]
+    shown = [plain(name) for name in words.apart([names[i] for i in at], 40)]
     turned = which == "x" and sum(map(len, shown)) > 75
     options = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     getattr(axis, f"set_{which}ticks")(list(at), shown, **options)
@@ -259,7 +260,8 @@ def _range_marks(drawing, panel, one, axis, drawn):
     drawn.given += len(kept)
     drawn.drawn += len(kept)
     colour = colours.of(one.colour)
-    artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85)]
+    axis.use_sticky_edges = False
+    artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85, linewidth=1)]
     single = lo == hi
     if single.any():
         artists.append(axis.vlines(lo[single], y[single] - 0.45 * width, y[single] + 0.45 * width, color=colour,
@@ -435,7 +437,7 @@ def _legend(drawing, drawn, own):
     if len(entries) < 2 and not any(key[2] == "rule" for key in entries):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
-    names = [plain(label, 60) for label, _, _ in entries]
+    names = [plain(label) for label in words.apart([label for label, _, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)
