@@ -1,5 +1,6 @@
 """Drawings with Matplotlib: a panel is an Axes, and a figure has one legend."""
 import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import List, Optional
 
@@ -127,7 +128,7 @@ def _scale_axis(axis, scale, which):
         return
     if scale.kind == "symlog":
         set_scale("symlog", linthresh=scale.linear)
-        of.get_major_locator().set_params(numticks=9 if which == "x" else 12)
+        of.get_major_locator().set_params(numticks=6 if which == "x" else 9)
     elif scale.kind == "log":
         set_scale("log")
         of.set_minor_formatter(matplotlib.ticker.NullFormatter())
@@ -156,9 +157,16 @@ def _whole(values):
 
 def _bracket(axis, scale, which, values):
     """Ticks at both sides of the data, and at whole numbers where there are only such."""
+    of = getattr(axis, f"{which}axis")
+    if scale.kind == "log":
+        positive = values[np.isfinite(values) & (values > 0)]
+        if len(positive) and positive.max() < 100 * positive.min():
+            lo, hi = (scale.lo, scale.hi) if scale.lo else (positive.min() / 1.3, positive.max() * 1.3)
+            of.set_major_locator(matplotlib.ticker.FixedLocator(_log_ticks(lo, hi)))
+            of.set_major_formatter("{x:.3g}")
+            getattr(axis, f"set_{which}lim")(lo, hi)
     if scale.names is not None or scale.kind != "linear":
         return
-    of = getattr(axis, f"{which}axis")
     of.set_major_locator(matplotlib.ticker.MaxNLocator(nbins=6, integer=_whole(values) and which == "x",
                                                        steps=[1, 2, 2.5, 5, 10]))
 
@@ -261,7 +269,8 @@ def _range_marks(drawing, panel, one, axis, drawn):
     drawn.drawn += len(kept)
     colour = colours.of(one.colour)
     axis.use_sticky_edges = False
-    artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85, linewidth=1)]
+    artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85, linewidth=1,
+                         edgecolor=colour)]
     single = lo == hi
     if single.any():
         artists.append(axis.vlines(lo[single], y[single] - 0.45 * width, y[single] + 0.45 * width, color=colour,
@@ -384,7 +393,8 @@ def _draw_panel(drawing, panel, axis, drawn):
     if panel.name:
         axis.set_title(plain(panel.name, 40))
     elif len(drawing.panels) == 1 and drawing.title:
-        axis.set_title(plain(drawing.title), loc="left")
+        characters = int(12.5 * axis.figure.get_size_inches()[0])
+        axis.set_title("\n".join(textwrap.wrap(plain(drawing.title), characters)), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:
@@ -425,7 +435,8 @@ def _handle(kind, one):
         return matplotlib.lines.Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (5, 3)))
     if kind in ("bars", "ranges", "violins"):
         return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
-    marker = "" if one.colour == "muted" or kind == "thin" else colours.marker(one.colour)
+    plain_line = one.colour == "muted" or kind == "thin" or (kind == "line" and len(one.x) > POINTS_IN_LINE)
+    marker = "" if plain_line else colours.marker(one.colour)
     style = {"linestyle": ""} if kind == "points" else _style(one)
     return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker or ("o" if kind == "points" else ""),
                                    markersize=4, markeredgewidth=0)

@@ -5,9 +5,9 @@ import numpy as np
 
 from . import bounds, words
 from .bounds import say_certified
-from .compose import add_series, compose
+from .compose import add_series, chosen_scale, compose
 from .drawing import Finding, Grid
-from .record import CHOSEN, RANGES, Axis, Figure, Section
+from .record import RANGES, Axis, Figure, Section
 
 TABLE = "spectrum_summary"
 MOST, NAMED, NAME = 40, 12, 48
@@ -142,6 +142,16 @@ def _prepare(drawing, ranges):
                        "certified range of the symbol" if certified else "computed values", (lo + hi)[known] / 2,
                        np.flatnonzero(known), lo=lo[known], hi=hi[known], colour="certified" if certified else 0,
                        hover=[_hover(one) for one, k in zip(shown, known) if k])
+    _choose_scale(drawing, shown)
+
+
+def _choose_scale(drawing, shown):
+    """Linear near 0 only where no range ends, so that small ones are seen beside large ones; of at most 9 decades."""
+    sizes = np.array([max(abs(one.lo), abs(one.hi)) for one in shown if not one.is_flat])
+    ends = np.array([end for one in shown for end in (one.lo, one.hi, one.certified_lo, one.certified_hi)])
+    drawing.x.kind, drawing.x.linear = chosen_scale(ends)
+    if drawing.x.kind == "symlog" and len(sizes):
+        drawing.x.linear = max(10.0 ** np.floor(np.log10(sizes.min())), 1e-9 * sizes.max())
 
 
 def _say_names(ranges):
@@ -239,7 +249,7 @@ def grid(rows, ranges):
 
 RANGES_OF_ALL = Figure("ranges", (TABLE,), needs=("lambda_min", "lambda_max"),
                        undone="the ends of the spectra are not drawn", marks=RANGES,
-                       x=Axis(label="eigenvalue or singular value", scale=CHOSEN), y=Axis("source"),
+                       x=Axis(label="eigenvalue or singular value"), y=Axis("source"),
                        lo="lambda_min", hi="lambda_max", title="ranges of eigenvalues")
 
 

@@ -13,6 +13,8 @@ from .record import CHOSEN, LOG, POINTS, Axis, Figure, Section
 TABLE = "spectrum_eigenvalues"
 #: Values of which so large a share is exactly 0 have a low rank.
 LOW_RANK = 0.25
+#: A certified circle so many times as wide as the values would leave them a dot.
+CIRCLE_SHOWN = 2.5
 CIRCLE_POINTS, PLANE_SIZE, FEW_VALUES, ZEROS_DRAWN, NAMED = 181, 4.17, 10, 256, 6
 
 
@@ -213,6 +215,8 @@ class Facts:
     matrices: list = field(default_factory=list)
     left_out: heads.LeftOut = field(default_factory=heads.LeftOut)
     negative: bool = False
+    beyond_rounding: int = 0
+    circle_hidden: bool = False
 
     @property
     def bounds_all(self):
@@ -307,20 +311,31 @@ def _prepare_ranks(drawing, known):
     facts = drawing.own = Facts(False)
     panel = drawing.panels[0]
     matrices = _read_panel(drawing, panel, known, facts)
-    facts.negative = facts.least < 0
+    facts.negative, rounding = facts.least < 0, 0.0
     for one in panel.series:
         size = np.abs(matrices[id(one)].re)
         one.y = np.sort(size[np.isfinite(size) & (size > 0)])[::-1]
         one.x = np.arange(1.0, len(one.y) + 1)
         one.marks = POINTS if len(panel.series) <= FEW else "line"
+        own = _rounding(matrices[id(one)], one.y)
+        facts.beyond_rounding += int((one.y > own).sum())
+        rounding = max(rounding, own)
     heads.leave_out_multiples(panel, facts.left_out)
     heads.name_series(drawing, panel, "singular values" if facts.singular else "eigenvalues",
                       ("source", "layer", "matrix", "head", "n", "result"))
     if facts.matrices:
         drawing.y.label = f"|{facts.matrices[-1].label}|" if facts.negative else facts.matrices[-1].label
+    if any((one.y <= rounding).any() for one in panel.series):
+        panel.rules.append(Line("rounding: n ε times the largest", rounding))
     if len(facts.matrices) == 1 and facts.bounds_all and facts.radius > 0:
         panel.rules.append(Line("certified maximum" + (" of |a|" if facts.singular else ""),
                                 facts.radius if facts.negative else facts.hi))
+
+
+def _rounding(matrix, sizes):
+    """What a solver leaves of a 0: n eps times the largest value."""
+    order = matrix.n if np.isfinite(matrix.n) else matrix.spectrum.total
+    return float(order * np.finfo(float).eps * sizes.max(initial=0))
 
 
 # ---- In the plane ----
@@ -334,13 +349,15 @@ def _prepare_plane(drawing, known):
         heads.name_series(drawing, panel, "eigenvalues")
     values = [np.hypot(one.x, one.y) for one in drawing.series()] or [np.zeros(1)]
     values = np.concatenate(values)
-    reach = 1.05 * max(facts.radius, values[np.isfinite(values)].max(initial=0)) or 1.0
+    reach = values[np.isfinite(values)].max(initial=0)
+    facts.circle_hidden = facts.bounds_all and facts.radius > CIRCLE_SHOWN * reach > 0
+    reach = 1.05 * (reach if facts.circle_hidden else max(facts.radius, reach)) or 1.0
     for scale in (drawing.x, drawing.y):
         scale.lo, scale.hi = -reach, reach
     if len(drawing.panels) == 1:
         drawing.width = drawing.height = PLANE_SIZE
     turn = np.linspace(0, 2 * np.pi, CIRCLE_POINTS)
-    for panel in drawing.panels if facts.bounds_all else ():
+    for panel in drawing.panels if facts.bounds_all and not facts.circle_hidden else ():
         add_series(drawing, panel, panel.rows, "certified maximum of |a|", facts.radius * np.cos(turn),
                    facts.radius * np.sin(turn), marks="line", colour="certified", beside=True)
 
@@ -359,7 +376,8 @@ def _say_within(facts):
         text = f"{facts.within} of {_values(facts, facts.bounded)} (the farthest {words.number(facts.beyond)} outside)"
     text += " lies" if facts.bounded == 1 else " lie"
     if facts.plane:
-        return f"{text} in the certified circle |z| = {words.upper(facts.radius, DIGITS)}"
+        beyond = ", which is wider than the figure" if facts.circle_hidden else ""
+        return f"{text} in the certified circle |z| = {words.upper(facts.radius, DIGITS)}{beyond}"
     return (f"{text} in the certified range [{words.lower(facts.lo, DIGITS)}, {words.upper(facts.hi, DIGITS)}]")
 
 
@@ -425,8 +443,10 @@ def _name(matrix):
 def _say_ranks(drawing):
     facts = drawing.own
     text = _say_first(facts) + _say_each_zeros(facts) + "." + heads.say_left_out(facts.left_out)
-    rest = "the others" if facts.zeros + facts.computed else "all"
-    return f"{text} The figure shows {rest} by rank{', by their size' if facts.negative else ''}."
+    shown = sum(len(one.x) for one in drawing.series())
+    above = "" if facts.beyond_rounding == shown else f"; {facts.beyond_rounding} of them exceed rounding"
+    signs = ", by their absolute values" if facts.negative else ""
+    return f"{text} The figure shows the {shown} others by rank{signs}{above}."
 
 
 def _finding(drawing):
