@@ -2,7 +2,7 @@
 moments that it is made from."""
 import numpy as np
 
-from . import words
+from . import heads, words
 from .compose import add_series
 from .record import CHOSEN, POINTS, Axis, Figure, Section
 
@@ -42,8 +42,8 @@ def _add_resolution(drawing):
     if not len(at):
         return
     x, width = line.x[at], resolution[at]
-    bars = add_series(drawing, panel, line.rows, "resolution", x, line.y[at], marks=POINTS, colour="muted", lo=x - width,
-                      hi=x + width, beside=True)
+    bars = add_series(drawing, panel, line.rows, "resolution", x, line.y[at], marks=POINTS, colour="unknown",
+                      lo=x - width, hi=x + width, beside=True)  # grey, but not below the lines
     if bars:
         bars.flat = True
 
@@ -51,20 +51,34 @@ def _add_resolution(drawing):
 def _prepare_density(drawing):
     _add_errors(drawing)
     _cut_areas(drawing)
+    heads.name_series(drawing, drawing.panels[0], "density")
     if drawing.panels and drawing.panels[0].series:
         _add_resolution(drawing)
 
 
-def _say_error(drawing):
-    if drawing.own > 0:
-        return f"The standard error is at most {words.number(drawing.own)}."
+def _prepare_moments(drawing):
+    """Heads that are multiples of each other have the same moments."""
+    _add_errors(drawing)
+    left_out, panel = heads.LeftOut(), drawing.panels[0]
+    heads.leave_out_multiples(panel, left_out)
+    heads.name_series(drawing, panel, "moments")
+    drawing.own = drawing.own, left_out
+
+
+def _say_error(greatest):
+    if greatest > 0:
+        return f"The standard error is at most {words.number(greatest)}."
     return "Moments are exact up to rounding: there is no standard error."
+
+
+def _say_moments(drawing):
+    return _say_error(drawing.own[0]) + heads.say_left_out(drawing.own[1])
 
 
 def _say_density(drawing):
     resolution = any(one.name == "resolution" for one in drawing.series())
     bars = " A grey bar reaches one standard deviation of the kernel to either side of its point." if resolution else ""
-    return _say_error(drawing) + bars
+    return _say_error(drawing.own) + bars
 
 
 def _say_finding(drawing):
@@ -89,9 +103,9 @@ DENSITY = Figure("density", ("spectrum_density",), **BY_MATRIX, needs=("lambda",
                  finding=_say_finding)
 MOMENTS = Figure("moments", ("spectrum_moments",), **BY_MATRIX, needs=("index", "moment", "error"),
                  undone="the moments are not drawn", x=Axis("index", label="Chebyshev polynomial"), y=Axis("moment"),
-                 title="Chebyshev moments", prepare=_add_errors, caption=_say_error)
+                 title="Chebyshev moments", prepare=_prepare_moments, caption=_say_moments)
 
 SECTION = Section(
     "density", "Spectral density", ("spectrum_density", "spectrum_moments"),
-    "The density is the share of the eigenvalues per unit of their value, smoothed by Jackson's kernel. The area reaches "
-    "one standard error to either side.", (DENSITY, MOMENTS))
+    "The density is the share of the eigenvalues per unit of their value, smoothed by Jackson's kernel. The area "
+    "reaches one standard error to either side.", (DENSITY, MOMENTS))

@@ -128,7 +128,7 @@ def _scale_axis(axis, scale, which):
         return
     if scale.kind == "symlog":
         set_scale("symlog", linthresh=scale.linear)
-        of.get_major_locator().set_params(numticks=6 if which == "x" else 9)
+        of.set_minor_locator(matplotlib.ticker.NullLocator())
     elif scale.kind == "log":
         set_scale("log")
         of.set_minor_formatter(matplotlib.ticker.NullFormatter())
@@ -165,6 +165,9 @@ def _bracket(axis, scale, which, values):
             of.set_major_locator(matplotlib.ticker.FixedLocator(_log_ticks(lo, hi)))
             of.set_major_formatter("{x:.3g}")
             getattr(axis, f"set_{which}lim")(lo, hi)
+    if scale.kind == "symlog":
+        ticks = _symlog_ticks(scale.linear, values, 3 if which == "x" else 4)
+        of.set_major_locator(matplotlib.ticker.FixedLocator(ticks))
     if scale.names is not None or scale.kind != "linear":
         return
     of.set_major_locator(matplotlib.ticker.MaxNLocator(nbins=6, integer=_whole(values) and which == "x",
@@ -373,6 +376,17 @@ def _log_ticks(lo, hi):
     return [lo, hi]
 
 
+def _symlog_ticks(linear, values, most):
+    """0, and powers of ten to either side: at most so many a side, none near 0 where some are left out."""
+    sizes = np.abs(values[np.isfinite(values)])
+    if not sizes.max(initial=0) > linear:
+        return [-linear, 0, linear]
+    first, last = math.ceil(math.log10(linear)), math.ceil(math.log10(sizes.max()))
+    step = max(1, -(-(last - first) // most))
+    powers = [10.0**e for e in range(last, first - 1, -step) if step == 1 or e - first >= 0.6 * step]
+    return [-value for value in powers] + [0.0] + powers[::-1]
+
+
 def _write_cells(cells, axis, norm, palette):
     for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
         r, g, b, _ = palette(norm(cells.value[i, j]))
@@ -407,6 +421,7 @@ def _draw_panel(drawing, panel, axis, drawn):
                                                           linestyle=(0, (5, 3)), zorder=1.5)
     for which, scale in (("x", drawing.x), ("y", drawing.y)):
         values = [getattr(of, which) for of in marks]
+        values += [of.boxes[:, k] for of in marks if of.boxes is not None for k in ((0, 2) if which == "x" else (1, 3))]
         _bracket(axis, scale, which, np.concatenate(values) if values else np.zeros(0))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         if scale.names is not None:
@@ -438,8 +453,8 @@ def _handle(kind, one):
     plain_line = one.colour == "muted" or kind == "thin" or (kind == "line" and len(one.x) > POINTS_IN_LINE)
     marker = "" if plain_line else colours.marker(one.colour)
     style = {"linestyle": ""} if kind == "points" else _style(one)
-    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker or ("o" if kind == "points" else ""),
-                                   markersize=4, markeredgewidth=0)
+    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, markersize=4, markeredgewidth=0,
+                                   marker=marker or ("o" if kind == "points" else ""))
 
 
 def _legend(drawing, drawn, own):

@@ -1,5 +1,5 @@
 """Eigenvalues at the ends of long kernels' spectra, and which of them their errors tell apart."""
-from . import words
+from . import heads, words
 from .record import LOG, POINTS, Axis, Column, Figure, Rule, Section
 
 TABLE = "spectrum_extremes"
@@ -7,6 +7,10 @@ TABLE = "spectrum_extremes"
 
 def _resolved(rows):
     return int((rows.numbers("resolved") == 1).sum())
+
+
+def _name(drawing):
+    heads.name_series(drawing, drawing.panels[0], "eigenvalues")
 
 
 def _say_resolved(drawing):
@@ -24,9 +28,9 @@ def _say_finding(drawing):
     error = rows.number("error", at)
     head = words.key(rows.pick([at]), ("head", "n"))
     within = f", known to within {words.upper(error, 2)}" if error == error else ""
-    return (f"{words.source(rows)}{', ' + head if head else ''}: the {'least' if least else 'largest'} eigenvalue is {words.number(values[at])}"
-            f"{within}; {_resolved(drawing.rows)} of {words.count(len(drawing.rows), 'value', 'values')} at this end "
-            f"are resolved.")
+    of = ", ".join(filter(None, (words.source(rows), head)))
+    return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; {_resolved(drawing.rows)} of "
+            f"{words.count(len(drawing.rows), 'value', 'values')} at this end are resolved.")
 
 
 def _at_end(end):
@@ -40,8 +44,7 @@ def _values(end):
     return Figure(f"extremes-{end}", **_at_end(end), needs=("index", "value"),
                   undone=f"{title} are not drawn, as none is known to 1e-10 of the norm", series_by=("head", "n"),
                   outliers=True, y=Axis("value", label="eigenvalue"),
-                  rules=(Rule("certified lower bound of the end", "lo"),
-                         Rule("certified upper bound of the end", "hi")),
+                  rules=(Rule("certified bounds of the end", "lo"), Rule(None, "hi")), prepare=_name,
                   hover=("error", "gap", "resolved"), title=title, finding=_say_finding)
 
 

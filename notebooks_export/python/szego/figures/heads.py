@@ -88,6 +88,9 @@ def say_left_out(of):
     least, most = words.number(min(of.times)), words.number(max(of.times))
     times = least if least == most else f"{least} to {most}"
     of_what = f"head {words.number(drawn[0])}" if len(drawn) == 1 else "a head that is drawn"
+    if least == most == "1":
+        same_as = f"which {'have' if several else 'has'} the values of {of_what}."
+        return f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, {same_as}"
     return (f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, which {'are' if several else 'is'} "
             f"{times} times {of_what}.")
 

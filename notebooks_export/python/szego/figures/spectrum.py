@@ -6,9 +6,9 @@ import numpy as np
 
 from . import bounds, heads, words
 from .bounds import DIGITS, MATRIX, Index, Stated
-from .compose import FEW, add_series, compose
+from .compose import FEW, add_series, chosen_scale, compose
 from .drawing import Line, Paragraph, Series
-from .record import CHOSEN, LOG, POINTS, Axis, Figure, Section
+from .record import LOG, POINTS, Axis, Figure, Section
 
 TABLE = "spectrum_eigenvalues"
 #: Values of which so large a share is exactly 0 have a low rank.
@@ -287,6 +287,22 @@ def _prepare_share(drawing, known):
     if facts.bounds_all:
         for panel in drawing.panels:
             panel.rules += [Line("certified range", facts.lo), Line(None, facts.hi)]
+    if not facts.singular:
+        _choose_scale(drawing, facts)
+
+
+def _choose_scale(drawing, facts):
+    """By the eigenvalues, which a symbol or its ends that reach much farther would press to a line."""
+    values = np.concatenate([of.spectrum.value for of in facts.matrices] or [np.zeros(0)])
+    seen = np.concatenate([one.y for one in drawing.series()] or [np.zeros(0)])
+    ends = [rule.at for panel in drawing.panels for rule in panel.rules]
+    drawn = np.concatenate([seen[np.isfinite(seen)], ends])
+    kind, linear = chosen_scale(values)
+    if kind == "linear":
+        kind, linear = chosen_scale(np.concatenate([values, [drawn.min(initial=0), drawn.max(initial=0)]]))
+    if kind == "log" and not drawn.min(initial=np.inf) > 0:
+        kind, linear = "symlog", chosen_scale(np.r_[values, -values])[1]
+    drawing.y.kind, drawing.y.linear = kind, linear
 
 
 def _add_symbols(drawing, panel, matrices, facts):
@@ -326,7 +342,7 @@ def _prepare_ranks(drawing, known):
     if facts.matrices:
         drawing.y.label = f"|{facts.matrices[-1].label}|" if facts.negative else facts.matrices[-1].label
     if any((one.y <= rounding).any() for one in panel.series):
-        panel.rules.append(Line("rounding: n ε times the largest", rounding))
+        panel.rules.append(Line("rounding: n ε times the largest", rounding, colour=7))
     if len(facts.matrices) == 1 and facts.bounds_all and facts.radius > 0:
         panel.rules.append(Line("certified maximum" + (" of |a|" if facts.singular else ""),
                                 facts.radius if facts.negative else facts.hi))
@@ -431,13 +447,12 @@ def _say_each_zeros(facts):
     if len(found) > NAMED or len(set(found)) == 1:
         least, most = min(found), max(found)
         return f"; exactly 0 are {least}{f' to {most}' if most > least else ''} values of each"
-    names = [f"{zeros} of {words.exact(of.n)} ({_name(of)})" for of, zeros in zip(facts.matrices, found)]
-    return f"; exactly 0 are {', '.join(names)}"
-
-
-def _name(matrix):
-    head = words.key(matrix.values, ("head",))
-    return words.clipped(matrix.values.text("source") or "unnamed") + (f", {head}" if head else "")
+    columns = [column for column in ("source", "head")
+               if len({of.values.cell(column) for of in facts.matrices if of.values.has(column)}) > 1]
+    names = [words.key(of.values, columns) for of in facts.matrices]
+    parts = [f"{zeros} of {len(of.re) + of.zeros}{f' ({name})' if name else ''}"
+             for of, zeros, name in zip(facts.matrices, found, names)]
+    return f"; exactly 0 are {', '.join(parts)}"
 
 
 def _say_ranks(drawing):
@@ -465,7 +480,8 @@ def _subject_of_family(rows):
     sources = list(dict.fromkeys(source or "unnamed" for source in rows.texts("source")))
     if len(sources) == 1 and len(set(rows.texts("result"))) == 1:
         return words.source(rows)
-    shown = words.clipped(sources[0]) if len(sources) == 1 else f"{sources[0].partition(':')[0]}, {len(sources)} encodings"
+    kind = words.clipped(sources[0] if len(sources) == 1 else sources[0].partition(":")[0])
+    shown = kind if len(sources) == 1 else f"{kind}, {len(sources)} encodings"
     return shown + (f", {words.clipped(rows.text('matrix'))}" if rows.text("matrix") else "")
 
 
@@ -489,7 +505,7 @@ BY_RANK = dict(BY_MATRIX, figure_key=_ranks_key, panel_by=(), prepare=_prepare_r
 SHARES = Axis("im", label="share of the values below", lo=0, hi=1)
 
 EIGENVALUES = Figure("spectrum-eigenvalues", **OVER_SHARE, keeps=_keeps(SHARE, False), x=SHARES,
-                     undone="its values are not drawn", y=Axis("re", scale=CHOSEN), title="eigenvalues")
+                     undone="its values are not drawn", y=Axis("re"), title="eigenvalues")
 COMPLEX = Figure("spectrum-plane", **BY_MATRIX, keeps=_keeps(PLANE, False), prepare=_prepare_plane, caption=_say,
                  marks=POINTS, x=Axis("re", label="real part"), y=Axis("im", label="imaginary part"),
                  title="eigenvalues")

@@ -52,8 +52,8 @@ def _is_constant(rows):
 
 def _say_end(which, lo, hi, theta):
     """The end's enclosure, to every digit that it has."""
-    return (f"certified {which} in [{words.exact(lo)}, {words.exact(hi)}], {words.upper(hi - lo, END_DIGITS)} wide, found "
-            f"at angle {words.number(theta)}")
+    return (f"certified {which} in [{words.exact(lo)}, {words.exact(hi)}], {words.upper(hi - lo, END_DIGITS)} wide, "
+            f"found at angle {words.number(theta)}")
 
 
 def _add_ends(drawing, panel, one, ends):

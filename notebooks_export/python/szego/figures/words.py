@@ -112,7 +112,7 @@ def apart(texts, characters):
         differing = list(dict.fromkeys(texts[i] for i in alike))
         common = len(os.path.commonprefix(differing))
         head = characters // 3
-        start = max(common - 4, head)
+        start = max(min(common - 4, min(map(len, differing)) - (characters - head)), head)
         for i in alike:
             out[i] = texts[i][:head] + "\N{HORIZONTAL ELLIPSIS}" + clipped(texts[i][start:], characters - head)
     for alike in _alike(out, texts):
