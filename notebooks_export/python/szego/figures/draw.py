@@ -1,4 +1,5 @@
 """Drawings with Matplotlib: a panel is an Axes, and a figure has one legend."""
+import math
 import textwrap
 from dataclasses import dataclass, field
 from typing import List, Optional
@@ -183,6 +184,10 @@ def _bracket(drawing, drawn):
             _bracket_linear(axes, which, scale, values.min(), values.max(), whole)
         elif len(values) and scale.kind == "log":
             _bracket_log(axes, which, values)
+        elif len(values) and scale.kind == "symlog":
+            ticks = _symlog_ticks(scale.linear, values, 3 if which == "x" else 4)
+            for axis in axes:
+                getattr(axis, f"{which}axis").set_major_locator(matplotlib.ticker.FixedLocator(ticks))
 
 
 def _bracket_linear(axes, which, scale, lo, hi, whole):
@@ -217,6 +222,17 @@ def _bracket_log(axes, which, values):
     if len(lo) and len(hi):
         for axis in axes:
             getattr(axis, f"set_{which}lim")(lo[-1] / room, hi[0] * room)
+
+
+def _symlog_ticks(linear, values, most):
+    """0, and powers of ten to either side: at most so many a side, none near 0 where some are left out."""
+    sizes = np.abs(values[np.isfinite(values)])
+    if not sizes.max(initial=0) > linear:
+        return [-linear, 0, linear]
+    first, last = math.ceil(math.log10(linear)), math.ceil(math.log10(sizes.max()))
+    step = max(1, -(-(last - first) // most))
+    powers = [10.0**e for e in range(last, first - 1, -step) if step == 1 or e - first >= 0.6 * step]
+    return [-value for value in powers] + [0.0] + powers[::-1]
 
 
 # ---- Marks ----
@@ -429,7 +445,8 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
     if panel.name:
         axis.set_title(plain(panel.name, 40))
     elif len(drawing.panels) == 1 and drawing.title and legend:
-        axis.set_title(plain(drawing.title), loc="left")
+        characters = int(12.5 * axis.figure.get_size_inches()[0])
+        axis.set_title("\n".join(textwrap.wrap(plain(drawing.title), characters)), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:

@@ -1,5 +1,7 @@
 """What titles, captions and hover texts are put together from. All of it is plain text."""
+import decimal
 import math
+import os.path
 
 from . import labels
 
@@ -86,21 +88,42 @@ def source(rows):
 
 def lower(value, digits=6):
     """A certified lower end: the greatest number of so many digits that is not above it."""
-    return _end(value, digits, -1)
+    return _end(value, digits, decimal.ROUND_FLOOR)
 
 
 def upper(value, digits=6):
     """A certified upper end: the least number of so many digits that is not below it."""
-    return _end(value, digits, 1)
+    return _end(value, digits, decimal.ROUND_CEILING)
 
 
-def _end(value, digits, way):
+def _end(value, digits, rounding):
+    """A number that so few digits write exactly stays; reading the text never gives a number on the inner side."""
     if not math.isfinite(value):
         return exact(value)
-    text = f"{value:.{digits}g}"
-    if (float(text) - value) * way < 0:
-        exponent = math.floor(math.log10(abs(float(text)))) if float(text) else math.floor(math.log10(abs(value)))
-        text = f"{float(text) + way * 10.0 ** (exponent - digits + 1):.{digits}g}"
-        if (float(text) - value) * way < 0:
-            return repr(float(value))
-    return text
+    wide = decimal.Context(prec=digits, rounding=rounding, Emin=-999999, Emax=999999)
+    return exact(float(wide.create_decimal(repr(float(value)))))
+
+
+def apart(texts, characters):
+    """The texts, each cut to so many characters, but none where it differs from another one: what texts that are cut
+    alike have in common is cut instead, and they stay whole where that does not do."""
+    out = [clipped(text, characters) for text in texts]
+    for alike in _alike(out, texts):
+        differing = list(dict.fromkeys(texts[i] for i in alike))
+        common = len(os.path.commonprefix(differing))
+        head = characters // 3
+        start = max(min(common - 4, min(map(len, differing)) - (characters - head)), head)
+        for i in alike:
+            out[i] = texts[i][:head] + "\N{HORIZONTAL ELLIPSIS}" + clipped(texts[i][start:], characters - head)
+    for alike in _alike(out, texts):
+        for i in alike:
+            out[i] = texts[i]
+    return out
+
+
+def _alike(shown, texts):
+    """Lists of places whose texts differ but are shown alike."""
+    places = {}
+    for i, text in enumerate(shown):
+        places.setdefault(text, []).append(i)
+    return [alike for alike in places.values() if len({texts[i] for i in alike}) > 1]

@@ -1,0 +1,103 @@
+"""Heads in one panel: what tells them apart, and those that are multiples of another."""
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import words
+from .compose import FEW, mark_outliers
+from .rows import same
+
+#: Of the greatest value: above what eigenvalue solvers leave, below what a figure shows.
+ROUNDING = 1e-9
+NAMED = 12
+
+
+@dataclass
+class LeftOut:
+    """Heads that are not drawn, as each is a number times one that is: ALiBi's, say."""
+    heads: list = field(default_factory=list)
+    times: list = field(default_factory=list)
+    drawn: list = field(default_factory=list)
+
+
+def _greatest(values):
+    """The value of the greatest size; NaN: there is none."""
+    sizes = np.where(np.isnan(values), -1, np.abs(values))
+    return values[np.argmax(sizes)] if len(values) else np.nan
+
+
+def _factor(head, one):
+    """What times y of `head` is y of `one`, up to rounding, over the same x at the same order; None: nothing is."""
+    if len(head.x) != len(one.x) or not len(one.x) or not all(same(head.rows, 0, one.rows, 0, column)
+                                                              for column in ("n", "convention")):
+        return None
+    most, own = _greatest(head.y), _greatest(one.y)
+    with np.errstate(all="ignore"):
+        times = own / most if most != 0 else 1.0
+        if not times > 0 or np.isinf(times) or (head.x != one.x).any():
+            return None
+        return times if (np.abs(one.y - times * head.y) <= ROUNDING * abs(own)).all() else None
+
+
+def leave_out_multiples(panel, left_out):
+    """Takes the series out of the panel that are multiples of another head's before them."""
+    kept = []
+    for one in panel.series:
+        for head in kept:
+            times = None if same(head.rows, 0, one.rows, 0, "head") else _factor(head, one)
+            if times is not None:
+                left_out.heads.append(one.rows.number("head"))
+                left_out.times.append(times)
+                left_out.drawn.append(head.rows.number("head"))
+                break
+        else:
+            kept.append(one)
+    panel.series = kept
+
+
+def name_series(drawing, panel, alone, columns=("head", "n", "convention")):
+    """Names the series by those of the columns in which they differ, `alone` where they differ in none. A few, and
+    those of one head, have colours of their own; of more heads those that stand out."""
+    if not panel.series:
+        return
+    first = panel.series[0].rows
+    several = [column for column in columns
+               if any(not same(first, 0, one.rows, 0, column) for one in panel.series[1:])]
+    for i, one in enumerate(panel.series):
+        one.name = ", ".join(filter(None, (_say(one.rows, column) for column in several))) or alone
+        one.colour, one.unlisted, one.entry, one.stands_out = i, False, None, False
+    if "head" in several and len(panel.series) > FEW:
+        mark_outliers(drawing, panel)
+
+
+def _say(rows, column):
+    cell = rows.cell(column) if rows.has(column) else None
+    if cell is None:
+        return None
+    if isinstance(cell, str):
+        return words.clipped(cell)
+    return f"n = {words.number(cell)}" if column == "n" else f"{column} {words.number(cell)}"
+
+
+def say_left_out(of):
+    """" Not drawn: heads 1 to 7, which are 0.0078 to 0.5 times head 0." or nothing."""
+    if not of.heads:
+        return ""
+    heads, drawn = sorted(set(of.heads)), sorted(set(of.drawn))
+    several = len(of.heads) > 1
+    least, most = words.number(min(of.times)), words.number(max(of.times))
+    times = least if least == most else f"{least} to {most}"
+    of_what = f"head {words.number(drawn[0])}" if len(drawn) == 1 else "a head that is drawn"
+    if least == most == "1":
+        same_as = f"which {'have' if several else 'has'} the values of {of_what}."
+        return f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, {same_as}"
+    return (f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, which {'are' if several else 'is'} "
+            f"{times} times {of_what}.")
+
+
+def _say_heads(heads):
+    """"3", "1 to 7", "1, 3, 5"."""
+    if len(heads) > 2 and heads[-1] - heads[0] == len(heads) - 1:
+        return f"{words.number(heads[0])} to {words.number(heads[-1])}"
+    more = f" and {len(heads) - NAMED} more" if len(heads) > NAMED else ""
+    return ", ".join(map(words.number, heads[:NAMED])) + more
