@@ -282,8 +282,16 @@ def _scale(drawing, axis, scale, along_x):
     if axis.lo is not None and axis.hi is not None and finite.min() >= axis.lo and finite.max() <= axis.hi:
         scale.lo, scale.hi = axis.lo, axis.hi
     elif len(drawing.panels) > 1 and finite.min() < finite.max():
-        margin = 0.04 * (finite.max() - finite.min()) if scale.kind == "linear" else 0
-        scale.lo, scale.hi = finite.min() - margin, finite.max() + margin
+        scale.lo, scale.hi = _with_margin(finite.min(), finite.max(), scale.kind)
+
+
+def _with_margin(lo, hi, kind):
+    """Ends a little beyond the values, so that marks at the ends are whole."""
+    if kind == "log":
+        times = (hi / lo) ** 0.04 if np.isfinite(hi / lo) else 1e12
+        return max(lo / times, np.finfo(float).tiny), min(hi * times, np.finfo(float).max)
+    margin = 0.04 * (hi - lo) if kind == "linear" and np.isfinite(hi - lo) else 0
+    return lo - margin, hi + margin
 
 
 def _is_blank(drawing):
@@ -387,7 +395,8 @@ def _series_place(drawing, one):
     return ", ".join(part for part in parts if part)
 
 
-def _describe_series(drawing):
+def caption_of_series(drawing):
+    """The greatest value and the least maximum of all series."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
@@ -402,7 +411,7 @@ def caption(drawing):
     if drawing.figure.caption:
         text = drawing.figure.caption(drawing)
     else:
-        text = _describe_cells(drawing) if drawing.cells else _describe_series(drawing)
+        text = _describe_cells(drawing) if drawing.cells else caption_of_series(drawing)
     if drawing.undrawn:
         kind = "rows without a place" if drawing.cells else "further series"
         text += f" Not drawn: {drawing.undrawn} {kind}."

@@ -70,11 +70,15 @@ def draw(drawing, axes=None, figure=None):
             shape = _shape(drawing)
             target = (figure or _pyplot())(figsize=_size(drawing, shape))
             axes = _subplots(target, len(drawing.panels), shape)
+            shared = shape[1]
         else:
+            shared = None
             target = axes[0].figure
         drawn = Drawn(target, list(axes), [])
         for panel, axis in zip(drawing.panels, axes):
             drawn.marks.append(_draw_panel(drawing, panel, axis, drawn))
+        if shared:
+            _share_labels(axes, shared)
         _legend(drawing, drawn, own=figure is not None or len(axes) == len(target.axes))
         return drawn
 
@@ -114,6 +118,17 @@ def _subplots(figure, count, shape):
         first = first or axis
         axes.append(axis)
     return axes
+
+
+def _share_labels(axes, across):
+    """Panels share their axes: labels are at the left and at the lower ends alone."""
+    for i, axis in enumerate(axes):
+        if i + across < len(axes):
+            axis.tick_params(axis="x", which="both", labelbottom=False)
+            axis.set_xlabel("")
+        if i % across:
+            axis.tick_params(axis="y", which="both", labelleft=False)
+            axis.set_ylabel("")
 
 
 # ---- Axes ----
@@ -400,7 +415,16 @@ def _draw_panel(drawing, panel, axis, drawn):
         if scale.names is not None:
             getattr(axis, f"set_{which}lim")(*((-0.5, max(len(scale.names), 1) - 0.5) if which == "x" else
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
+    named = [one for one in panel.series if _is_named_within(drawing, one)]
+    if named:
+        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named], handlelength=1.2,
+                    borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
+
+
+def _is_named_within(drawing, one):
+    """What stands out in one of several panels has its name there: in another panel its colour is another's."""
+    return one.stands_out and one.name and len(drawing.panels) > 1
 
 
 def _entries(drawing):
@@ -408,9 +432,10 @@ def _entries(drawing):
     found = {}
     for panel in drawing.panels:
         for one in panel.series:
-            if one.name and not one.unlisted:
+            if one.name and not one.unlisted and not _is_named_within(drawing, one):
                 kind = "thin" if one.thin else one.marks
-                found.setdefault((one.entry or one.name, str(one.colour), kind), one)
+                label = one.name if not one.entry else one.entry if len(drawing.panels) == 1 else "others"
+                found.setdefault((label, str(one.colour), kind), one)
         for rule in panel.rules:
             if rule.name:
                 found.setdefault((rule.name, str(rule.colour), "rule"), rule)
@@ -432,7 +457,8 @@ def _handle(kind, one):
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
     entries = _entries(drawing)
-    if len(entries) < 2 and not any(key[2] == "rule" for key in entries):
+    if len(entries) < 2 and not any(key[2] == "rule" for key in entries) and \
+            not any(_is_named_within(drawing, one) for one in drawing.series()):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
     names = [plain(label, 60) for label, _, _ in entries]
