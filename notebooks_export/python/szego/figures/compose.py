@@ -3,7 +3,8 @@ import numpy as np
 
 from . import labels, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
-from .record import CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, RANGES, RANKED, ROWS, SERIES, VIOLINS
+from .record import (CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
+                     VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
 
@@ -154,7 +155,7 @@ def _head_of(figure, one):
 def add_series(drawing, panel, rows, name, x=None, y=None, **fields):
     """A further series at the end of a panel, with the marks of the record; None beyond SERIES."""
     if len(panel.series) == SERIES:
-        drawing.undrawn += 1
+        drawing.left_out.append(", ".join(filter(None, (panel.name, name))) or "a series without a name")
         return None
     empty = np.zeros(0)
     one = Series(rows, name, fields.pop("marks", drawing.figure.marks), empty if x is None else np.asarray(x, float),
@@ -283,14 +284,17 @@ def _scale(drawing, axis, scale, along_x):
         scale.lo, scale.hi = axis.lo, axis.hi
     elif len(drawing.panels) > 1 and finite.min() < finite.max():
         scale.lo, scale.hi = _with_margin(finite.min(), finite.max(), scale.kind)
+        if along_x and drawing.figure.marks == POINTS and drawing.figure.lo and scale.kind == "linear":
+            scale.lo, scale.hi = scale.lo - 0.3, scale.hi + 0.3  # whiskers of several series stand side by side
 
 
 def _with_margin(lo, hi, kind):
     """Ends a little beyond the values, so that marks at the ends are whole."""
+    lo, hi = float(lo), float(hi)
     if kind == "log":
-        times = (hi / lo) ** 0.04 if np.isfinite(hi / lo) else 1e12
+        times = hi**0.04 / lo**0.04
         return max(lo / times, np.finfo(float).tiny), min(hi * times, np.finfo(float).max)
-    margin = 0.04 * (hi - lo) if kind == "linear" and np.isfinite(hi - lo) else 0
+    margin = 0.04 * hi - 0.04 * lo if kind == "linear" else 0
     return lo - margin, hi + margin
 
 
@@ -344,7 +348,7 @@ def _fill_panels(drawing):
     places = _Places(figure.x, drawing.x_column, rows), _Places(figure.y, figure.y.column, rows)
     drawing.x.names, drawing.y.names = (of.names for of in places)
     groups = rows.split(*figure.panel_by)
-    drawing.undrawn += max(len(groups) - PANELS, 0)
+    drawing.left_out += [words.key(group, figure.panel_by) or "a panel without a name" for group in groups[PANELS:]]
     for group in groups[:PANELS]:
         panel = Panel(group, words.key(group, figure.panel_by) if figure.panel_by else None)
         drawing.panels.append(panel)
@@ -356,6 +360,15 @@ def _fill_panels(drawing):
                     _take_series(drawing, panel, kept, column, places)
         if figure.outliers:
             mark_outliers(drawing, panel)
+    _colour_by_name(drawing)
+
+
+def _colour_by_name(drawing):
+    """Series of one name have one colour in every panel."""
+    index = {}
+    for one in drawing.series():
+        if one.column is None and not one.stands_out and not isinstance(one.colour, str):
+            one.colour = index.setdefault(one.name, len(index))
 
 
 # ---- Captions ----
@@ -413,8 +426,9 @@ def caption(drawing):
     else:
         text = _describe_cells(drawing) if drawing.cells else caption_of_series(drawing)
     if drawing.undrawn:
-        kind = "rows without a place" if drawing.cells else "further series"
-        text += f" Not drawn: {drawing.undrawn} {kind}."
+        text += f" Not drawn: {words.count(drawing.undrawn, 'row', 'rows')} without a place."
+    if drawing.left_out:
+        text += f" Not drawn: {words.listed(drawing.left_out)}."
     return text
 
 

@@ -57,8 +57,8 @@ def _say_course(drawing):
 
 
 def _say_pair(drawing):
-    return (f"{_pair(drawing.rows)}: relative change of the QK matrix {say_cells(drawing)}; unrelated matrices of equal "
-            f"norm differ by {words.number(np.sqrt(2))}.")
+    return (f"{_pair(drawing.rows)}: relative change of the QK matrix {say_cells(drawing)}; unrelated matrices of "
+            f"equal norm differ by {words.number(np.sqrt(2))}.")
 
 
 # ---- Records ----

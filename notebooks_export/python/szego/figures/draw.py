@@ -1,5 +1,6 @@
 """Drawings with Matplotlib: a panel is an Axes, and a figure has one legend."""
 import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import List, Optional
 
@@ -66,20 +67,20 @@ def draw(drawing, axes=None, figure=None):
     figure: a function that makes it (matplotlib.pyplot.figure is the default). The answer is a Drawn.
     """
     with matplotlib.rc_context(STYLE):
-        if axes is None:
+        own = axes is None
+        if own:
             shape = _shape(drawing)
             target = (figure or _pyplot())(figsize=_size(drawing, shape))
+            target.set_layout_engine("constrained")
             axes = _subplots(target, len(drawing.panels), shape)
-            shared = shape[1]
         else:
-            shared = None
             target = axes[0].figure
         drawn = Drawn(target, list(axes), [])
         for panel, axis in zip(drawing.panels, axes):
             drawn.marks.append(_draw_panel(drawing, panel, axis, drawn))
-        if shared:
-            _share_labels(axes, shared)
-        _legend(drawing, drawn, own=figure is not None or len(axes) == len(target.axes))
+        if own:
+            _share_labels(axes, shape[1])
+        _legend(drawing, drawn, own)
         return drawn
 
 
@@ -89,6 +90,14 @@ def _pyplot():
 
 
 # ---- Sizes ----
+
+def _title_lines(drawing):
+    """The title in lines that fit above the axes, which begin behind the labels at the left."""
+    width = max(20, int(((drawing.width or WIDTH) - 1.1) / 0.072))
+    lines = textwrap.wrap(words.clipped(drawing.title, 240), width) or [""]
+    return [plain(one) for one in lines]
+
+
 
 def _shape(drawing):
     count = len(drawing.panels)
@@ -106,7 +115,7 @@ def _size(drawing, shape):
         height = 1.1 + 0.25 * rows if rows < 10 else 4.2
     elif not drawing.height and drawing.y.names is not None:
         height = 1.0 + 0.23 * len(drawing.y.names)
-    return drawing.width or WIDTH, height
+    return drawing.width or WIDTH, height + 0.18 * (len(_title_lines(drawing)) - 1)
 
 
 def _subplots(figure, count, shape):
@@ -169,10 +178,15 @@ def _whole(values):
 
 
 def _bracket(axis, scale, which, values):
-    """Ticks at both sides of the data, and at whole numbers where there are only such."""
+    """Ticks at both sides of the data, and at whole numbers where there are only such; on a logarithmic axis of less
+    than two decades at numbers of few digits."""
+    of = getattr(axis, f"{which}axis")
+    lo, hi = sorted(getattr(axis, f"get_{which}lim")())
+    if scale.kind == "log" and scale.names is None and 0 < lo and hi < 100 * lo:
+        of.set_major_locator(matplotlib.ticker.FixedLocator(_log_ticks(lo, hi)))
+        of.set_major_formatter("{x:.3g}")
     if scale.names is not None or scale.kind != "linear":
         return
-    of = getattr(axis, f"{which}axis")
     of.set_major_locator(matplotlib.ticker.MaxNLocator(nbins=6, integer=_whole(values) and which == "x",
                                                        steps=[1, 2, 2.5, 5, 10]))
 
@@ -230,12 +244,14 @@ def _whiskers(one, axis, x, y):
 
 def _point_marks(drawing, panel, one, axis, drawn):
     x, y = _places(drawing, one, drawn)
+    if one.lo is not None and not one.flat and drawing.x.kind == "linear" and _whole(x):
+        x = x + _beside(panel, one)[0] / 2  # whiskers of several series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
-    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour), color=colours.of(one.colour),
-                         markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
+    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
+                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
                          markeredgewidth=0.4)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
 
@@ -378,10 +394,13 @@ def _log_ticks(lo, hi):
 
 
 def _write_cells(cells, axis, norm, palette):
+    finite = cells.value[np.isfinite(cells.value)]
+    alike = 2 * len({f"{value:.2g}" for value in finite}) <= len(set(finite.tolist()))
+    digits = 3 if alike and cells.value.shape[1] <= 8 else 2
     for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
         r, g, b, _ = palette(norm(cells.value[i, j]))
         light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
-        axis.text(j, i, f"{cells.value[i, j]:.2g}", ha="center", va="center", fontsize=SMALL,
+        axis.text(j, i, f"{cells.value[i, j]:.{digits}g}", ha="center", va="center", fontsize=SMALL,
                   color="#000000" if light else "#ffffff")
 
 
@@ -397,7 +416,7 @@ def _draw_panel(drawing, panel, axis, drawn):
     if panel.name:
         axis.set_title(plain(panel.name, 40))
     elif len(drawing.panels) == 1 and drawing.title:
-        axis.set_title(plain(drawing.title), loc="left")
+        axis.set_title("\n".join(_title_lines(drawing)), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:
@@ -417,8 +436,8 @@ def _draw_panel(drawing, panel, axis, drawn):
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
     named = [one for one in panel.series if _is_named_within(drawing, one)]
     if named:
-        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named], handlelength=1.2,
-                    borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
+        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named],
+                    handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
 
 
@@ -449,9 +468,11 @@ def _handle(kind, one):
     if kind in ("bars", "ranges", "violins"):
         return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
     marker = "" if one.colour == "muted" or kind == "thin" else colours.marker(one.colour)
-    style = {"linestyle": ""} if kind == "points" else _style(one)
-    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker or ("o" if kind == "points" else ""),
-                                   markersize=4, markeredgewidth=0)
+    if kind == "points":
+        marker, style = marker or "o", {"linestyle": ""}
+    else:
+        style = _style(one)
+    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker, markersize=4, markeredgewidth=0)
 
 
 def _legend(drawing, drawn, own):
@@ -475,4 +496,4 @@ def _legend(drawing, drawn, own):
         drawn.figure.set_size_inches(width, height + below)
         drawn.figure.legend(handles, names, loc="lower center", ncol=columns, bbox_to_anchor=(0.5, 0.0),
                             borderaxespad=0.2, columnspacing=1.5, handlelength=2.2)
-    drawn.figure.set_layout_engine("constrained", rect=(0, below / (height + below), 1, height / (height + below)))
+    drawn.figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))

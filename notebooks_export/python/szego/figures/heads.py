@@ -127,7 +127,8 @@ def say_zeros(drawing):
 def say_cells(drawing):
     """"0.08 to 0.88 (greatest in head 3.10) over 72 heads, mean 0.6; heads that stand out: 5.6"."""
     cells = drawing.cells
-    value, name = cells.value.ravel(), [name_head(layer, head) for layer in cells.row_keys for head in cells.column_keys]
+    value = cells.value.ravel()
+    name = [name_head(layer, head) for layer in cells.row_keys for head in cells.column_keys]
     finite = value[np.isfinite(value)]
     if len(finite) == 1:
         return f"{words.number(finite[0])} in the one head"

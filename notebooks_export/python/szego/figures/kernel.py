@@ -24,8 +24,8 @@ def _say_finding(drawing):
     if not peaks:
         return []
     lags = np.array([lag for lag, _ in peaks])
-    text = f"{words.model(drawing.rows)}: the mean kernel is greatest in size at lag 0 in {int((lags == 0).sum())} of " \
-           f"{words.count(len(lags), 'head', 'heads')}"
+    text = f"{words.model(drawing.rows)}: the mean kernel is greatest in size at lag 0 in " \
+           f"{int((lags == 0).sum())} of {words.count(len(lags), 'head', 'heads')}"
     if not (lags == 0).all():
         far, rows = max(peaks, key=lambda peak: abs(peak[0]))
         name = name_head(rows.number("layer"), rows.number("head"))

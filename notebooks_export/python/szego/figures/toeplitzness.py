@@ -28,8 +28,10 @@ def _file(rows):
 def _say_toeplitzness(drawing):
     """Of n^2 independent entries of one size, means along the 2n - 1 diagonals hold (2n - 1) / n^2 of the norm."""
     orders = drawing.rows.distinct("n")
-    chance = f"; a random matrix has {extent((2 * orders - 1) / orders**2)}" if len(orders) else ""
-    return f"{words.model(drawing.rows)}: toeplitzness {say_cells(drawing)}{chance}."
+    text = f"{words.model(drawing.rows)}: toeplitzness {say_cells(drawing)}"
+    if len(orders):
+        text += f"; independent entries of one size would have {extent((2 * orders - 1) / orders**2)}"
+    return text + "."
 
 
 def _finding_of(what):
