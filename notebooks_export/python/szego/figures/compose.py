@@ -3,7 +3,8 @@ import numpy as np
 
 from . import labels, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
-from .record import CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, RANGES, RANKED, ROWS, SERIES, VIOLINS
+from .record import (CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
+                     VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
 
@@ -154,7 +155,7 @@ def _head_of(figure, one):
 def add_series(drawing, panel, rows, name, x=None, y=None, **fields):
     """A further series at the end of a panel, with the marks of the record; None beyond SERIES."""
     if len(panel.series) == SERIES:
-        drawing.undrawn += 1
+        drawing.left_out.append(", ".join(filter(None, (panel.name, name))) or "a series without a name")
         return None
     empty = np.zeros(0)
     one = Series(rows, name, fields.pop("marks", drawing.figure.marks), empty if x is None else np.asarray(x, float),
@@ -333,7 +334,7 @@ def _fill_panels(drawing):
     places = _Places(figure.x, drawing.x_column, rows), _Places(figure.y, figure.y.column, rows)
     drawing.x.names, drawing.y.names = (of.names for of in places)
     groups = rows.split(*figure.panel_by)
-    drawing.undrawn += max(len(groups) - PANELS, 0)
+    drawing.left_out += [words.key(group, figure.panel_by) or "a panel without a name" for group in groups[PANELS:]]
     for group in groups[:PANELS]:
         panel = Panel(group, words.key(group, figure.panel_by) if figure.panel_by else None)
         drawing.panels.append(panel)
@@ -345,6 +346,15 @@ def _fill_panels(drawing):
                     _take_series(drawing, panel, kept, column, places)
         if figure.outliers:
             mark_outliers(drawing, panel)
+    _colour_by_name(drawing)
+
+
+def _colour_by_name(drawing):
+    """Series of one name have one colour in every panel."""
+    index = {}
+    for one in drawing.series():
+        if one.column is None and not one.stands_out and not isinstance(one.colour, str):
+            one.colour = index.setdefault(one.name, len(index))
 
 
 # ---- Captions ----
@@ -384,7 +394,8 @@ def _series_place(drawing, one):
     return ", ".join(part for part in parts if part)
 
 
-def _describe_series(drawing):
+def caption_of_series(drawing):
+    """The greatest value and the least maximum of all series."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
@@ -399,10 +410,11 @@ def caption(drawing):
     if drawing.figure.caption:
         text = drawing.figure.caption(drawing)
     else:
-        text = _describe_cells(drawing) if drawing.cells else _describe_series(drawing)
+        text = _describe_cells(drawing) if drawing.cells else caption_of_series(drawing)
     if drawing.undrawn:
-        kind = "rows without a place" if drawing.cells else "further series"
-        text += f" Not drawn: {drawing.undrawn} {kind}."
+        text += f" Not drawn: {words.count(drawing.undrawn, 'row', 'rows')} without a place."
+    if drawing.left_out:
+        text += f" Not drawn: {words.listed(drawing.left_out)}."
     return text
 
 

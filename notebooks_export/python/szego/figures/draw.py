@@ -93,6 +93,14 @@ def _pyplot():
 
 # ---- Sizes ----
 
+def _title_lines(drawing):
+    """The title in lines that fit above the axes, which begin behind the labels at the left."""
+    width = max(20, int(((drawing.width or WIDTH) - 1.1) / 0.072))
+    lines = textwrap.wrap(words.clipped(drawing.title, 240), width) or [""]
+    return [plain(one) for one in lines]
+
+
+
 def _shape(drawing):
     count = len(drawing.panels)
     across = min(count, ACROSS)
@@ -109,7 +117,7 @@ def _size(drawing, shape):
         height = 1.1 + 0.25 * rows if rows < 10 else 4.2
     elif not drawing.height and drawing.y.names is not None:
         height = 1.0 + 0.23 * len(drawing.y.names)
-    return drawing.width or WIDTH, height
+    return drawing.width or WIDTH, height + 0.18 * (len(_title_lines(drawing)) - 1)
 
 
 def _subplots(figure, count, shape):
@@ -288,12 +296,14 @@ def _whiskers(one, axis, x, y):
 
 def _point_marks(drawing, panel, one, axis, drawn):
     x, y = _places(drawing, one, drawn)
+    if one.lo is not None and not one.flat and drawing.x.kind == "linear" and _whole(x):
+        x = x + _beside(panel, one)[0] / 2  # whiskers of several series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
-    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour), color=colours.of(one.colour),
-                         markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
+    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
+                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
                          markeredgewidth=0.4)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
 
@@ -426,10 +436,13 @@ def _draw_cells(drawing, panel, axis, drawn):
 
 
 def _write_cells(cells, axis, norm, palette):
+    finite = cells.value[np.isfinite(cells.value)]
+    alike = 2 * len({f"{value:.2g}" for value in finite}) <= len(set(finite.tolist()))
+    digits = 3 if alike and cells.value.shape[1] <= 8 else 2
     for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
         r, g, b, _ = palette(norm(cells.value[i, j]))
         light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
-        axis.text(j, i, f"{cells.value[i, j]:.2g}", ha="center", va="center", fontsize=SMALL,
+        axis.text(j, i, f"{cells.value[i, j]:.{digits}g}", ha="center", va="center", fontsize=SMALL,
                   color="#000000" if light else "#ffffff")
 
 
@@ -461,7 +474,16 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
         if scale.names is not None:
             getattr(axis, f"set_{which}lim")(*((-0.5, max(len(scale.names), 1) - 0.5) if which == "x" else
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
+    named = [one for one in panel.series if _is_named_within(drawing, one)]
+    if named:
+        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named],
+                    handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
+
+
+def _is_named_within(drawing, one):
+    """What stands out in one of several panels has its name there: in another panel its colour is another's."""
+    return one.stands_out and one.name and len(drawing.panels) > 1
 
 
 def _entries(drawing):
@@ -469,9 +491,10 @@ def _entries(drawing):
     found = {}
     for panel in drawing.panels:
         for one in panel.series:
-            if one.name and not one.unlisted:
+            if one.name and not one.unlisted and not _is_named_within(drawing, one):
                 kind = "thin" if one.thin else one.marks
-                found.setdefault((one.entry or one.name, str(one.colour), kind), one)
+                label = one.name if not one.entry else one.entry if len(drawing.panels) == 1 else "others"
+                found.setdefault((label, str(one.colour), kind), one)
         for rule in panel.rules:
             if rule.name:
                 found.setdefault((rule.name, str(rule.colour), "rule"), rule)
@@ -485,15 +508,18 @@ def _handle(kind, one):
     if kind in ("bars", "ranges", "violins"):
         return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
     marker = "" if one.colour == "muted" or kind == "thin" else colours.marker(one.colour)
-    style = {"linestyle": ""} if kind == "points" else _style(one)
-    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker or ("o" if kind == "points" else ""),
-                                   markersize=4, markeredgewidth=0)
+    if kind == "points":
+        marker, style = marker or "o", {"linestyle": ""}
+    else:
+        style = _style(one)
+    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker, markersize=4, markeredgewidth=0)
 
 
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
     entries = _entries(drawing)
-    if len(entries) < 2 and not any(key[2] == "rule" for key in entries):
+    if len(entries) < 2 and not any(key[2] == "rule" for key in entries) and \
+            not any(_is_named_within(drawing, one) for one in drawing.series()):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
     names = [plain(label, 60) for label, _, _ in entries]

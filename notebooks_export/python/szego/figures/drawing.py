@@ -106,7 +106,8 @@ class Drawing:
     caption: str = ""
     findings: Sequence[str] = ()
     sources: List[object] = field(default_factory=list)
-    undrawn: int = 0
+    undrawn: int = 0  # rows of cells without a place
+    left_out: List[str] = field(default_factory=list)  # names of panels and series that have no place
     width: Optional[float] = None
     height: Optional[float] = None
     own: object = None  # what `prepare` leaves to caption and finding

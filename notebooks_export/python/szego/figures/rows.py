@@ -109,8 +109,13 @@ class Rows:
         return Rows(self.source, self.index[chosen])
 
     def where(self, column, *values):
-        """The rows whose text in `column` is one of these."""
-        return self.pick(np.isin(self.texts(column).astype(str), values))
+        """The rows whose text in `column` is one of these; None: it is empty."""
+        texts = self.texts(column)
+        return self.pick(np.array([text in values for text in texts], bool))
+
+    def every(self):
+        """Every row of the table."""
+        return Rows(self.source)
 
     def known(self, column):
         """The rows with a finite number there."""

@@ -27,6 +27,19 @@ def count(n, one, many):
     return f"{n} {one if n == 1 else many}"
 
 
+def listed(names):
+    """"layer 3 to layer 7, other": runs of three or more names that count on by one are told by their ends."""
+    runs = []
+    for name in names:
+        stem, _, place = name.rpartition(" ")
+        last = runs[-1] if runs else None
+        if last and place.isdecimal() and (stem, int(place)) == (last[0], last[1] + 1):
+            runs[-1] = (stem, int(place), last[2] + [name])
+        else:
+            runs.append((stem, int(place) if place.isdecimal() else -2, [name]))
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for _, _, run in runs)
+
+
 def clipped(text, characters=NAME_CHARACTERS):
     """At most so many characters of a text, with an ellipsis where it is cut."""
     text = text or ""
