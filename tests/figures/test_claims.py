@@ -148,7 +148,10 @@ def figures_have_a_limit():
     tap.ok("two of eight figures are kept for the lemma", drawn == 6, str(drawn))
     tap.ok("what is left out is counted", any(one.text.startswith("3 more figures are left out") for one in
                                               of_kind(found, drawing.Paragraph)))
-    several = blocks(claims.SECTION, tables(verify_claims=[claim(result=f"r{i}") for i in range(6)]))
+    several = blocks(claims.SECTION, tables(verify_claims=[claim(result=f"r{i}") for i in range(6)],
+                                            verify_certificates=[certificate(result="r1")]))
+    held = [len(of_kind(grid.opens[0], drawing.Grid)) for grid in of_kind(several, drawing.Grid)]
+    tap.ok("a claim has the certificates of its own result", held == [1, 2, 1, 1], str(held))
     tap.ok("four results have a ledger", len(of_kind(several, drawing.Grid)) == 4)
     tap.ok("the others are counted", any("ledgers of 2 more results" in one.text for one in
                                          of_kind(several, drawing.Paragraph)))
@@ -162,7 +165,7 @@ def trial(f, g, equality="no", width=(1.0, 1.0, 2.0, 2.0)):
 
 
 def the_lemmas_trials():
-    widths = [(3.0, 3.0, 1.0, 2.0), (5.0, 6.0, 3.0, 4.0), (1.0, 1.0, 2.0, 2.0), (1.0, 3.0, 2.0, 4.0), (2.0, 1.0, 0.0, 0.0)]
+    widths = [(3.0, 3.0, 1.0, 2.0), (5.0, 6.0, 3.0, 4.0), (1.0, 1.0, 2.0, 2.0), (1.0, 5.0, 2.0, 4.0), (2.0, 1.0, 0.0, 0.0)]
     made = [trial((None, None), (None, None), "yes" if i == 2 else "no", width) for i, width in enumerate(widths)]
     found, _ = ledger([claim("doubtful", "L3")], verify_lemma=made)
     texts = [one.text for one in of_kind(found, drawing.Paragraph)]
@@ -173,7 +176,7 @@ def the_lemmas_trials():
            "L3 (verdict: doubtful).", one.caption)
     red = [series for series in one.series() if series.colour == "fails"]
     tap.ok("what contradicts the claim is red", len(red) == 1 and sorted(red[0].y.tolist()) == [3, 5.5])
-    far = [trial((1e-3, 1e-3), (2e-3, 2e-3)), trial((1e300, 1e300), (1e300, 1e300), "yes"), trial((0.0, math.inf), (1, 1))]
+    far = [trial((1e-3, 1e-3), (2e-3, 2e-3)), trial((1.7e308, 1.7e308), (1.7e308, 1.7e308), "yes"), trial((0.0, math.inf), (1, 1))]
     one = of_kind(ledger([claim()], verify_lemma=far)[0], drawing.Drawing)[0]
     tap.ok("sizes far apart are quotients on a log axis", one.x.kind == "log" and one.y.label == "max|f| / max|g|" and
            sorted(float(y) for series in one.series() for y in series.y[np.isfinite(series.y)]) == [0.5, 1.0])

@@ -71,6 +71,7 @@ def indices_are_beside_the_references():
              "index": chance.choice([None, 1.0, chance.random(), chance.random()]), "dirichlet_mean": 0.52,
              "dirichlet_95": 0.77, "equal_95": chance.random()} for arm in arms for seed in range(6)]
     made[0]["index"] = 0.9
+    made += [{**made[0], "arm": "e/far", "index": index} for index in (0.0, 1.0)]
     known = [row for row in made if row["index"] is not None]
     one, = found_in(reproduce_arms=made)[1]
     above = sum(row["index"] > 0.77 for row in known), sum(row["index"] > row["equal_95"] for row in known)

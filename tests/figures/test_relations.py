@@ -28,7 +28,8 @@ ARMS = [{**FIRST, "arm": arm, "runs": runs, "x_mean": x[0], "x_lo": x[1], "x_hi"
              ("e/none", 0, (None, None, None), (None, None, None)))]
 RUNS = [{**FIRST, "arm": arm, "seed": seed, "x_value": x, "y_value": y} for arm, seed, x, y in (
     ("e/rope", 1, 0.8, 0.9), ("e/rope", 2, 0.9, 0.95), ("e/rope", 3, 1.0, 1.0), ("e/nope", 1, 1.0, 0.2),
-    ("e/nope", 2, 1.0, 0.1), ("e/t5", 1, 10.0, 0.5), ("e/t5", 2, 30.0, 0.7), ("e/t5", 3, None, 0.7), ("e/one", 1, 1.0, 1.0))]
+    ("e/nope", 2, 1.0, 0.1), ("e/t5", 1, 10.0, 0.5), ("e/t5", 2, 30.0, 0.7), ("e/t5", 3, None, 0.7), ("e/one", 1, 1.0, 1.0),
+    ("e/same", 1, 1.0, 1.0), ("e/same", 2, 1 + 1e-9, 2.0))]
 
 
 def found_in(**made):
@@ -66,6 +67,9 @@ def arms_are_points_with_intervals():
     one = found_in(reproduce_relation_arms=[{**SECOND, "arm": "a", "x_mean": 1.0, "y_mean": 2.0}])[1][0]
     tap.ok("means over steps say so", one.x.label == "curvature, mean of the early steps" or
            one.x.label.endswith("Hessian, mean of the early steps"), one.x.label)
+    below = found_in(reproduce_relations=RELATIONS, reproduce_relation_arms=[{**ARMS[0], "relation": "T"}])[1][0]
+    tap.ok("an interval below 0 does not contain it", below.caption == "Below 0. Exploratory. Between 5 arms the correlation is "
+           "negative: -0.9, 95% interval [-0.95, -0.5], which does not contain 0.", below.caption)
     tap.ok("arms alone say so", one.caption == "The table of relations does not have this one.")
 
 
@@ -79,7 +83,7 @@ def runs_are_centred_in_their_arms():
             right &= np.allclose(values, [(v - statistics.fmean(own)) / statistics.stdev(own) for v in own])
     tap.ok("in units of the arm's deviation", right)
     tap.ok("arms that do not vary are named", one.caption.endswith("Not drawn, because a number does not vary: e/nope, "
-                                                                 "e/one."), one.caption)
+                                                                 "e/one, e/same."), one.caption)
     tap.ok("within arms", "Within 2 arms the correlation is positive: 0.75, 95% interval [0.5, 0.875], which does not contain "
            "0; 1 run lacks a number." in one.caption, one.caption)
     found, drawn = found_in(reproduce_relations=RELATIONS, reproduce_relation_runs=RUNS[3:5])

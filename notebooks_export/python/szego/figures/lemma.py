@@ -58,7 +58,7 @@ def _prepare(comparison, drawing):
     if not len(values):
         return
     low, high = values.min(), values.max()
-    if low > 0 and high / low > WIDE:  # 1 parts the quotients as the diagonal parts the sizes
+    if 0 < low < high / WIDE:  # 1 parts the quotients as the diagonal parts the sizes
         for one in panel.series:
             one.y = one.y / one.x
         drawing.figure = replace(drawing.figure, x=replace(drawing.figure.x, scale=LOG))

@@ -107,8 +107,6 @@ MEANS = Figure("relations-arms", ("reproduce_relation_arms",), needs=("x_mean", 
 
 def _centred(values):
     """In units of the arm's standard deviation, from its mean; None: all are equal, but for rounding."""
-    if len(values) < 2:
-        return None
     mean = np.mean(values / len(values)) * len(values)
     size = np.abs(values - mean).max()
     if not size > 0:
