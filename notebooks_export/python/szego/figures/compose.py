@@ -315,6 +315,7 @@ def build(figure, rows):
     _place_rules(drawing)
     if figure.prepare:
         figure.prepare(drawing)
+        figure = drawing.figure  # it may set other axes
     if _is_blank(drawing):
         return None
     _scale(drawing, figure.x, drawing.x, True)

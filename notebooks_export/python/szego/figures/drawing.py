@@ -159,12 +159,19 @@ class Listing:
 @dataclass
 class Grid:
     """A table for readers with cells of its own. cells: lists of str, or of (str, exact) where hover tells more;
-    numbers: which columns are set as numbers. classes: one or None a row."""
+    numbers: which columns are set as numbers. classes: one or None a row. formulas: which columns have formulas in
+    `backquotes`. id: of its element; ids: of its rows'. opens: of each row, the blocks that it opens to. chosen_by: the
+    column by whose texts a reader may choose rows."""
     head: Sequence[str]
     cells: Sequence[Sequence[object]]
     numbers: Sequence[bool] = ()
     classes: Sequence[Optional[str]] = ()
     sources: Sequence[object] = ()
+    formulas: Sequence[bool] = ()
+    id: Optional[str] = None
+    ids: Sequence[str] = ()
+    opens: Sequence[Sequence[object]] = ()
+    chosen_by: Optional[int] = None
 
 
 @dataclass

@@ -15,7 +15,7 @@ LABELS = {
     "curvature_adamw": "largest eigenvalue, preconditioned",
     "d3": "relative change of second order",
     "density": "density of eigenvalues",
-    "difference": "difference of accuracy",
+    "difference": "difference",
     "drop": "loss of accuracy",
     "effective_rank": "effective rank",
     "encoding": "encoding",
