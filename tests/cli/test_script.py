@@ -192,6 +192,11 @@ def check_package(place):
     tap.ok("Debian's place, whose other packages are not searched", done.returncode == 0 and
            json.loads(done.stdout)["szego"] == str(debian / "__init__.py") and
            str(debian.parent) not in json.loads(done.stdout)["path"], done)
+    said = place.folder / "said"
+    names = place.interpreter("names/python", f'realpath "$2" >{said}')
+    subprocess.run([PROGRAM, "judge", "runs"], capture_output=True, check=False,
+                   env=place.environment("tell", SZEGO_PYTHON=names))
+    tap.ok("in the build, the source's package", said.read_text() == f"{PACKAGE}/publish.py\n")
     link = place.folder / "link"
     link.symlink_to(place.program)
     place.program, kept = link, place.program
