@@ -322,43 +322,56 @@ def gone(processes):
     return False
 
 
-def check_signal(place, name, send, code, mode="draw", start="fork"):
-    """send(process) while two workers are at work; nothing stays."""
-    environment = place.environment(mode, SZEGO_PYTHON=sys.executable, START=start, SECONDS=60)
-    with subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=environment, stderr=subprocess.PIPE,
-                          text=True, start_new_session=True) as process:
-        processes = read_notes(place, "worker", 2) + read_notes(place, "script", 1)
-        begun = mode == "deaf" or (place.work / "partial").exists()
-        send(process)
-        ended = process.wait(30)
-        told = process.stderr.read() if code == 130 else ""
-    tap.ok(name, begun and len(processes) == 3 and ended == code and gone(processes) and
-           (code != 130 or not list(place.work.iterdir())) and "Traceback" not in told and
-           (code != 130 or "szego: interrupted" in told), f"{ended}, {processes}: {told}")
-    os.remove(place.folder / "notes")
-    shutil.rmtree(place.work)
-    place.work.mkdir()
+class Working:
+    """The command while its script and two workers are at work."""
+
+    def __init__(self, place, mode="draw", start="fork"):
+        self.place = place
+        environment = place.environment(mode, SZEGO_PYTHON=sys.executable, START=start, SECONDS=60)
+        self.process = subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=environment,
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.processes = read_notes(place, "worker", 2) + read_notes(place, "script", 1)
+        self.begun = len(self.processes) == 3 and (mode == "deaf" or (place.work / "partial").exists())
+
+    def ends(self, name, code, *words, leaves=()):
+        """It has been sent a signal: nothing stays, neither file nor process."""
+        ended, left = self.process.wait(30), gone(self.processes)
+        told = self.process.stderr.read() if left else ""
+        found = sorted(path.name for path in self.place.work.iterdir())
+        tap.ok(name, self.begun and ended == code and left and found == list(leaves) and "Traceback" not in told and
+               all(word in told for word in words), f"{ended}, {self.processes}, {found}: {told}")
+        os.remove(self.place.folder / "notes")
+        shutil.rmtree(self.place.work)
+        self.place.work.mkdir()
 
 
 def check_signals(place):
     group = {"Ctrl-C": signal.SIGINT, "a terminal that closes": signal.SIGHUP, "SIGTERM to all": signal.SIGTERM}
     for name, number in group.items():
-        check_signal(place, name, lambda process, number=number: os.killpg(process.pid, number), 130)
+        working = Working(place)
+        os.killpg(working.process.pid, number)
+        working.ends(name, 130, "szego: interrupted\n")
     for start in ("fork", "spawn", "forkserver"):
-        check_signal(place, f"SIGINT to the program alone, {start}",
-                     lambda process: process.send_signal(signal.SIGINT), 130, start=start)
-    check_signal(place, "SIGTERM to the program alone", lambda process: process.terminate(), 130)
-    check_signal(place, "the program is killed", lambda process: process.kill(), -signal.SIGKILL)
-    check_signal(place, "a script that does not listen is killed in the end", lambda process: process.terminate(), 130,
-                 mode="deaf")
+        working = Working(place, start=start)
+        working.process.send_signal(signal.SIGINT)
+        working.ends(f"SIGINT to the program alone, {start}", 130, "szego: interrupted\n")
+    working = Working(place)
+    working.process.terminate()
+    working.ends("SIGTERM to the program alone", 130, "szego: interrupted\n")
+    working = Working(place)
+    working.process.kill()
+    working.ends("the program is killed", -signal.SIGKILL, leaves=["partial"])
 
 
 def main():
     with peer.scratch() as folder:
-        place = Place(folder)
+        other = Working(Place(f"{folder}/deaf"), mode="deaf")
+        other.process.terminate()  # it takes four seconds
+        place = Place(f"{folder}/place")
         for check in (check_choice, check_search, check_package, check_planted, check_user_packages, check_arguments,
                       check_ends, check_signals):
             check(place)
+        other.ends("a script that does not listen is killed in the end", 130, "had not ended after 4 seconds")
     tap.finish()
 
 
