@@ -232,6 +232,13 @@ static char *with_fact(const char *folder, const char *name, const char *value) 
     return out;
 }
 
+static char *without_version(const char *folder) {
+    char *text = changed(folder, "finished.json", "", ""), *key = strstr(text, "\"version\":");
+    ck_assert_ptr_nonnull(key);
+    key[1] = 'x';
+    return text;
+}
+
 START_TEST(facts_out_of_range_are_refused) {
     static const char *const facts[][3] = {
         {"parameters", "0", "parameters: is 0, not"},
@@ -263,6 +270,7 @@ START_TEST(facts_out_of_range_are_refused) {
         refuse_text(folder, "finished.json", with_fact(folder, facts[i][0], facts[i][1]),
                     facts[i][2]);
     refuse_text(folder, "finished.json", strdup("{"), "finished.json: line 1");
+    refuse_text(folder, "finished.json", without_version(folder), "version: is missing");
     refuse_text(folder, "finished.json", strdup("{\"seed\": 3}"), "config");
     size_t size; /* facts of another seed */
     refuse_text(folder, "finished.json",
