@@ -50,17 +50,12 @@ SZG_CHECK_RESULT szg_status szgi_csv_read(szg_context *context, const char *path
                                           const szg_column *columns, int64_t count,
                                           szg_table **out);
 
-/* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. */
+/* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. The file may
+ * lack the columns that `optional` names, up to its NULL: their cells are then empty. optional
+ * NULL: no column. */
 SZG_CHECK_RESULT szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data,
                                            int64_t size, const szg_column *columns, int64_t count,
-                                           szg_table **out);
-
-/* The same of a file that an earlier version may have written: the columns that `later` names (up
- * to its NULL) may be missing there, and their cells are then empty. */
-SZG_CHECK_RESULT szg_status szgi_csv_parse_older(szg_context *context, const char *name,
-                                                 const char *data, int64_t size,
-                                                 const szg_column *columns, int64_t count,
-                                                 const char *const *later, szg_table **out);
+                                           const char *const *optional, szg_table **out);
 
 SZGI_END_DECLS
 

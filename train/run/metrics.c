@@ -176,21 +176,16 @@ static bool has_bytes(const char *path) {
     return stat(path, &info) == 0 && info.st_size > 0;
 }
 
-/* Columns of logs that earlier versions did not write. */
-static const char *const later_columns[] = {"toeplitzness_sampled_content",
-                                            "toeplitzness_sampled_coupled",
-                                            "zeros",
-                                            "grad_norm_qk",
-                                            "pairing",
-                                            "margin_error",
-                                            NULL};
+/* Columns that logs of recorded runs lack (docs/reference/mechanism-results): empty there. A column
+ * that is new in a log must be named here. */
+static const char *const optional_columns[] = {"pairing", "margin_error", NULL};
 
 static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
                                int64_t count, szg_table **out) {
     szgi_contents file;
     SZG_TRY(szgi_contents_open(context, path, &file));
-    szg_status status = szgi_csv_parse_older(context, path, (const char *)file.data, file.size,
-                                             columns, count, later_columns, out);
+    szg_status status = szgi_csv_parse(context, path, (const char *)file.data, file.size, columns,
+                                       count, optional_columns, out);
     szgi_contents_close(&file);
     return status;
 }
@@ -244,8 +239,7 @@ szg_status szgi_log_parse(szg_context *context, int which, const char *name, con
     SZG_TRY(opens[which](context, &like));
     szg_status status = labelled_columns(context, like, &columns, &count);
     if (status == SZG_OK)
-        status =
-            szgi_csv_parse_older(context, name, data, size, columns, count, later_columns, out);
+        status = szgi_csv_parse(context, name, data, size, columns, count, optional_columns, out);
     if (status == SZG_OK)
         szgi_table_take_ends(*out, like);
     szgi_memory_free(columns);
