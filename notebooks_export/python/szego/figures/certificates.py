@@ -1,5 +1,5 @@
-"""Certificates: two enclosed quantities, how they are related, and the exact inputs; and the curves of those that refute
-Lemma B.1: f(t) = sum 2 w_i cos(i theta_i + i t), and g, which is f with every theta_i = 0."""
+"""Certificates: two enclosed quantities, how they are related, and the exact inputs; and the curves of those that
+refute Lemma B.1: f(t) = sum 2 w_i cos(i theta_i + i t), and g, which is f with every theta_i = 0."""
 import math
 import shlex
 from dataclasses import dataclass, replace

@@ -10,8 +10,8 @@ from .record import Section
 
 RESULTS, CLAIMS, CHARACTERS, NAME, LEMMA = 4, 100, 400, 60, 2
 #: The sign of a verdict, and its role among the colours.
-VERDICTS = {"holds": ("✓", "holds"), "fails": ("✗", "fails"), "vacuous": ("∅", None), "conditional": ("◐", None),
-            "measured": ("≈", None), "none": ("?", "unknown")}
+VERDICTS = {"holds": ("✓", "holds"), "fails": ("✗", "fails"), "vacuous": ("∅", None),
+            "conditional": ("◐", None), "measured": ("≈", None), "none": ("?", "unknown")}
 EVIDENCE = ("quantity", "lo", "hi", "note")
 
 
@@ -161,8 +161,8 @@ def _compose(section, tables):
             left, left_out = left - sum(hasattr(block, "panels") for block in made), left_out + more
             yield from made
     if len(results) > RESULTS:
-        yield Paragraph(f"The ledgers of {len(results) - RESULTS} more results are left out; their rows are in the table "
-                        "verify_claims.", sources=results[RESULTS:])
+        yield Paragraph(f"The ledgers of {len(results) - RESULTS} more results are left out; their rows are in the "
+                        "table verify_claims.", sources=results[RESULTS:])
     if left_out:
         yield Paragraph(f"{words.count(left_out, 'more figure is', 'more figures are')} left out; the links of their "
                         "claims lead to the rows.")
@@ -171,4 +171,5 @@ def _compose(section, tables):
 SECTION = Section(
     "claims", "The ledger of claims", ("verify_claims",),
     "The paper's claims, our readings of them, and our corrections. Each row opens to what its verdict rests on.",
-    compose=_compose, is_present=lambda tables: len(tables.rows("verify_claims")) > 0 and tables.rows("verify_claims").has("id"))
+    compose=_compose, is_present=lambda tables: len(tables.rows("verify_claims")) > 0
+    and tables.rows("verify_claims").has("id"))

@@ -65,7 +65,8 @@ def _prepare(comparison, drawing):
         drawing.y.label = comparison.ratio
         panel.rules.append(Line("equal", 1.0))
     else:
-        add_series(drawing, panel, panel.rows, "equal", [low, high], [low, high], marks="line", colour="muted", thin=True)
+        add_series(drawing, panel, panel.rows, "equal", [low, high], [low, high], marks="line", colour="muted",
+                   thin=True)
 
 
 # ---- Words ----

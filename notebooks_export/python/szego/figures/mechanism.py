@@ -28,7 +28,8 @@ def _subject(rows):
     """"H3: deposit index of rope/rope less plain/alibi, layer 0"."""
     layer, minus = rows.number("layer"), rows.text("minus")
     text = f"{words.clipped(rows.text('hypothesis'))}: {words.clipped(labels.words(rows.text('measure')))} of "
-    text += words.clipped(rows.text("arm")) + (f" less {words.clipped(minus, 2 * words.NAME_CHARACTERS)}" if minus else "")
+    text += words.clipped(rows.text("arm"))
+    text += f" less {words.clipped(minus, 2 * words.NAME_CHARACTERS)}" if minus else ""
     return text + (f", layer {words.number(layer)}" if np.isfinite(layer) else "")
 
 
@@ -112,8 +113,8 @@ def _say_beyond(drawing):
             for column in ("dirichlet_95", "dirichlet_mean", "equal_95")}
     return (f"Of {words.count(len(rows), 'index', 'indices')}, {_exceed(above['dirichlet_95'])} what uniform shares "
             f"exceed in 5% ({mean['dirichlet_95']}; on average they give {mean['dirichlet_mean']}), and "
-            f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (on average {mean['equal_95']}). "
-            "All arms are counted together.")
+            f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (on average {mean['equal_95']}"
+            "). All arms are counted together.")
 
 
 def _exceed(count):
@@ -131,8 +132,8 @@ def _find_beyond(drawing):
     known = int(np.isfinite(rows.numbers("dirichlet_95")).sum())
     if not known:
         return None
-    return (f"{_index_subject(rows)}: of {words.count(known, 'deposit index', 'deposit indices')}, {_exceed(above)} what "
-            f"uniform shares exceed in 5%; by chance alone about {words.number(known / 20)} would.")
+    return (f"{_index_subject(rows)}: of {words.count(known, 'deposit index', 'deposit indices')}, {_exceed(above)} "
+            f"what uniform shares exceed in 5%; by chance alone about {words.number(known / 20)} would.")
 
 
 INDICES = Figure("mechanism-indices", ("reproduce_arms",), needs=("index", "layer"),
@@ -184,7 +185,7 @@ SECTION = Section(
     "The preset names these hypotheses. A point is a seed: the number of one arm less that of the other, or less the "
     "mean of others, with the same seed. The test flips the signs of the differences in all ways. Holm's rule adjusts "
     "its p over the primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is not "
-    "testable with fewer than five pairs. An exploratory one has no decision. A seed fails if a run lacks the number: an "
-    "index, if the layer's drops come to 0.05 or less. Two references are drawn beside the indices. Chance alone: shares "
-    "uniform on the simplex. Equal heads: every head costs the same, and the test split has a sampling error.",
+    "testable with fewer than five pairs. An exploratory one has no decision. A seed fails if a run lacks the number: "
+    "an index, if the layer's drops come to 0.05 or less. Two references are drawn beside the indices. Chance alone: "
+    "shares uniform on the simplex. Equal heads: every head costs the same, and the test split has a sampling error.",
     (DIFFERENCES, INDICES), most=32, compose=_compose)

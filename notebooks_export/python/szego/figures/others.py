@@ -20,4 +20,5 @@ def blocks(tables, drawn=()):
 
 
 #: A page calls `blocks` itself, with the names of the tables that its sections have drawn from.
-SECTION = Section("others", "Other tables", compose=lambda section, tables: blocks(tables), is_present=lambda tables: True)
+SECTION = Section("others", "Other tables", compose=lambda section, tables: blocks(tables),
+                  is_present=lambda tables: True)

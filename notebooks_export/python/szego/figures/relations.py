@@ -86,11 +86,12 @@ def _prepare_means(drawing):
     for arm in list(panel.series):
         ends = arm.rows.number("x_lo"), arm.rows.number("x_hi")
         if np.isfinite(ends).all():
-            add_series(drawing, panel, arm.rows, None, ends, [arm.y[0]] * 2, marks="line", colour=arm.colour, thin=True)
+            add_series(drawing, panel, arm.rows, None, ends, [arm.y[0]] * 2, marks="line", colour=arm.colour,
+                       thin=True)
 
 
-BY_RELATION = dict(figure_by=("result", "relation"), group_by=("result", "relation"), series_by=("arm",), marks=POINTS, width=6.67,
-                   subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
+BY_RELATION = dict(figure_by=("result", "relation"), group_by=("result", "relation"), series_by=("arm",), marks=POINTS,
+                   width=6.67, subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
 
 
 def _has(*columns):
@@ -137,8 +138,8 @@ def _prepare_runs(drawing):
 RUNS = Figure("relations-runs", ("reproduce_relation_runs",), needs=("x_value", "y_value"),
               undone="the runs are not drawn", keeps=_has("x_value", "y_value"), **BY_RELATION, skips=_is_constant,
               skipped="in no arm both numbers vary",
-              x=Axis("x_value", label="x in its arm (deviations)"), y=Axis("y_value", label="y in its arm (deviations)"),
-              hover=("seed", "x_value", "y_value"), prepare=_prepare_runs,
+              x=Axis("x_value", label="x in its arm (deviations)"),
+              y=Axis("y_value", label="y in its arm (deviations)"), hover=("seed", "x_value", "y_value"), prepare=_prepare_runs,
               title="runs, in units of their arm's standard deviation")
 LISTED = Figure("relations-listed", ("reproduce_relations",), marks=ROWS, heading="Every relation",
                 shown=("relation", "x", "x_layer", "x_step", "y", "y_layer", "y_step", "kind", "arms", "runs", "failed",
@@ -173,8 +174,8 @@ def _compose(section, tables):
 
 SECTION = Section(
     "relations", "Relations, exploratory", ("reproduce_relations", "reproduce_relation_arms"),
-    "Does one number of the runs go with another one? Nothing here is decided, and a correlation names no cause. Between "
-    "arms: Spearman's correlation of the arms' means, whose interval is that of Fisher's z with the number of arms. "
+    "Does one number of the runs go with another one? Nothing here is decided, and a correlation names no cause. "
+    "Between arms: Spearman's correlation of the arms' means, whose interval is that of Fisher's z with the number of arms. "
     "Within arms: Pearson's correlation of the runs, each number centred in its arm and divided by the arm's standard "
     "deviation. An arm in which a number does not vary is left out. The interval within arms leaves out one seed at a "
     "time, as runs of one seed are not independent.",
