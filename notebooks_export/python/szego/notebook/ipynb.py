@@ -46,9 +46,13 @@ def module(name, source):
 
 def show(section):
     """Draws a section's figures, each with its caption."""
-    from szego_figures import compose, draw, drawing
     tables = figures.rows.Tables({{name: archive[name] for name in archive.files if name != "manifest"}})
-    for block in compose.section_blocks(section, tables):
+    show_blocks(figures.compose.section_blocks(section, tables))
+
+
+def show_blocks(blocks):
+    from szego_figures import draw, drawing
+    for block in blocks:
         if isinstance(block, drawing.Drawing):
             for sentence in block.findings:
                 print(sentence)
@@ -63,6 +67,9 @@ def show(section):
             for row in [block.head, *block.cells]:
                 print(" | ".join(cell[0] if isinstance(cell, tuple) else str(cell) for cell in row))
             print()
+            for row, opened in zip(block.cells, block.opens):
+                print(row[0])
+                show_blocks(opened)
 
 
 sorted(archive.files)'''

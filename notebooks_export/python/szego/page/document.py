@@ -81,7 +81,7 @@ class _Part:
     """A block of a section that waits for its figure."""
 
     def __init__(self, block, identity, number=None):
-        self.block, self.id, self.number = block, identity, number
+        self.block, self.id, self.number, self.opens = block, identity, number, []
 
 
 class Page:
@@ -100,26 +100,31 @@ class Page:
     # ---- What there is ----
 
     def _add_section(self, section):
-        found = {"id": section.id, "title": section.title, "figures": [], "waiting": []}
-        figures = headings = 0
-        for block in compose.section_blocks(section, self.tables):
+        found = {"id": section.id, "title": section.title, "figures": [], "headings": 0}
+        found["waiting"] = self._waiting(found, compose.section_blocks(section, self.tables))
+        self.sections.append(found)
+
+    def _waiting(self, section, blocks):
+        """A part for each block that is no finding; those that a row of a grid opens to are parts of it."""
+        made = []
+        for block in blocks:
+            if isinstance(block, Finding):
+                last = section["figures"][-1] if section["figures"] and not block.anchor else None
+                anchor = block.anchor or (last["id"] if last else section["id"])
+                self._find(block.text, anchor, f"Figure {last['number']}" if last else section["title"])
+                continue
             if isinstance(block, Drawing):
-                figures += 1
                 self.drawings.append(block)
-                part = _Part(block, f"{section.id}-{figures}", len(self.drawings))
-                found["figures"].append({"id": part.id, "number": part.number, "title": block.title or "figure"})
+                part = _Part(block, f"{section['id']}-{len(section['figures']) + 1}", len(self.drawings))
+                section["figures"].append({"id": part.id, "number": part.number, "title": block.title or "figure"})
                 for sentence in block.findings:
                     self._find(sentence, part.id, f"Figure {part.number}")
-            elif isinstance(block, Finding):
-                last = found["figures"][-1] if found["figures"] and not block.anchor else None
-                anchor = block.anchor or (last["id"] if last else section.id)
-                self._find(block.text, anchor, f"Figure {last['number']}" if last else section.title)
-                continue
             else:
-                headings += isinstance(block, Heading)
-                part = _Part(block, f"{section.id}-part-{headings}")
-            found["waiting"].append(part)
-        self.sections.append(found)
+                section["headings"] += isinstance(block, Heading)
+                part = _Part(block, f"{section['id']}-part-{section['headings']}")
+            part.opens = [self._waiting(section, opened) for opened in getattr(block, "opens", ())]
+            made.append(part)
+        return made
 
     def _find(self, sentence, anchor, label):
         self.findings.append({"text": sentence, "anchor": anchor, "label": label})
@@ -153,7 +158,7 @@ class Page:
                 yield Markup('<div class="grid">\n' + "\n".join(run) + "\n</div>")
                 run = []
             if part is not None:
-                yield self._block(part)
+                yield self._ledger(part, pictures) if part.opens else self._block(part)
 
     def _figure(self, part, picture):
         block = part.block
@@ -193,6 +198,20 @@ class Page:
                           "cells": [{"text": cell, "exact": exact, "number": number}
                                     for (cell, exact), number in zip(cells, numbers)]})
         return self.parts.table(head, shown, 0, self.embedded.links(block.sources))
+
+    def _ledger(self, part, pictures):
+        """A grid whose rows open; readers choose rows by the texts of one column."""
+        block = part.block
+        texts = [cells[block.chosen_by] for cells in block.cells]
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        formulas = list(block.formulas) or [False] * len(block.head)
+        roles = dict(zip(texts, block.classes))
+        chips = [{"text": text, "count": texts.count(text), "place": place, "role": roles[text]}
+                 for text, place in places.items()]
+        rows = [{"id": block.ids[i], "place": places[texts[i]], "role": block.classes[i], "id_text": cells[0],
+                 "verdict": texts[i], "cells": list(zip(cells, formulas))[1:block.chosen_by],
+                 "parts": list(self._grouped(part.opens[i], pictures))} for i, cells in enumerate(block.cells)]
+        return self.parts.ledger(block, chips, rows, self.embedded.links(block.sources[:1]))
 
     def _results(self):
         made = []
