@@ -15,7 +15,7 @@ import numpy as np
 from . import colours, thin, words
 
 #: Inches. At 96 pixels an inch two figures stand side by side in a page of 1280, and text has at least 11.
-WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.47, 2.75, 2.23, 1.85, 4
+WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.35, 2.7, 2.17, 1.85, 4
 TEXT, SMALL = 9.0, 8.4  # points: 12 and 11.2 pixels
 STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "font.size": TEXT,
          "axes.titlesize": TEXT, "axes.labelsize": TEXT, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,

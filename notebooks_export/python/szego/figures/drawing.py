@@ -149,11 +149,12 @@ class Heading:
 @dataclass
 class Listing:
     """Columns of rows, as a table for readers (columns none: all); at most `most` rows, and a link to all of them
-    where `linked`."""
+    where `linked`. folded: what the rows are called that are shown when a reader asks."""
     rows: object
     columns: Sequence[str] = ()
     most: int = 200
     linked: bool = True
+    folded: Optional[str] = None
 
 
 @dataclass

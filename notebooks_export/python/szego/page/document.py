@@ -9,7 +9,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from ..figures import compose, words
+from ..figures import compose, others, words
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
 from . import embed
@@ -96,12 +96,32 @@ class Page:
         for section in sections:
             if section.present(tables):
                 self._add_section(section)
+        self._add_others()
 
     # ---- What there is ----
 
     def _add_section(self, section):
         found = {"id": section.id, "title": section.title, "figures": [], "headings": 0}
         found["waiting"] = self._waiting(found, compose.section_blocks(section, self.tables))
+        self.sections.append(found)
+
+    def _add_others(self):
+        """The tables that no section has drawn from, while there is room for them."""
+        left = OTHERS
+
+        def fits(name):
+            nonlocal left
+            size = self.embedded.size(name)
+            if size > left:
+                return False
+            left -= size
+            return True
+
+        drawn = self.drawn_from()
+        if not self.tables or len(drawn) == len(self.tables):
+            return
+        found = {"id": others.SECTION.id, "title": others.SECTION.title, "figures": [], "headings": 0}
+        found["waiting"] = self._waiting(found, others.blocks(self.tables, drawn, fits))
         self.sections.append(found)
 
     def _waiting(self, section, blocks):
@@ -131,8 +151,12 @@ class Page:
 
     def drawn_from(self):
         """Names of the tables that some block shows rows of."""
-        return {rows.table for section in self.sections for part in section["waiting"]
-                for rows in _sources(part.block)}
+        waiting, names = [part for section in self.sections for part in section["waiting"]], set()
+        while waiting:
+            part = waiting.pop()
+            names.update(rows.table for rows in _sources(part.block))
+            waiting += [inner for opened in part.opens for inner in opened]
+        return names
 
     # ---- HTML ----
 
@@ -186,7 +210,8 @@ class Page:
         shown = [{"cls": None, "head": None, "cells": [_cell(rows, name, i, ends.get(name)) for name in columns]}
                  for i in range(min(len(rows), block.most))]
         more = len(rows) - len(shown) if block.linked else 0
-        return self.parts.table(head, shown, more, self.embedded.links([rows]) if block.linked else [])
+        table = self.parts.table(head, shown, more, self.embedded.links([rows]) if block.linked else [])
+        return self.parts.folded(block.folded, table) if block.folded else table
 
     def _grid(self, block):
         numbers = list(block.numbers) or [False] * len(block.head)
