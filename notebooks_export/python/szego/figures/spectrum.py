@@ -9,6 +9,7 @@ from .bounds import DIGITS, MATRIX, Index, Stated
 from .compose import FEW, add_series, chosen_scale, compose
 from .drawing import Line, Paragraph, Series
 from .record import LOG, POINTS, Axis, Figure, Section
+from .rows import Rows
 
 TABLE = "spectrum_eigenvalues"
 #: Values of which so large a share is exactly 0 have a low rank.
@@ -174,18 +175,20 @@ def _shape(rows):
 
 
 def shapes(rows):
-    """One of SHARE, RANKS, PLANE, FLAT for each row: alike for a result's matrices of one source and name."""
-    place = {of: i for i, of in enumerate(rows.index)}
-    found = np.empty(len(rows), object)
-    for group in rows.split("result", "source", "matrix", "kind"):
-        found[[place[of] for of in group.index]] = _shape(group)
-    return found
+    """One of SHARE, RANKS, PLANE, FLAT for each row: alike for a result's matrices of one source and name. They are
+    kept with the table, as every figure of the section asks for them."""
+    source = rows.source
+    if not hasattr(source, "spectrum_shapes"):
+        source.spectrum_shapes = np.full(source.size, SHARE, object)
+        for group in Rows(source).split("result", "source", "matrix", "kind"):
+            source.spectrum_shapes[group.index] = _shape(group)
+    return source.spectrum_shapes[rows.index]
 
 
 def _family(rows):
     """"rope" of "rope:dim=64": encodings of one kind share a figure; a file is of its own kind."""
-    return [(source or "").partition(":")[0] if (source or "").partition(":")[0] != "file" else source
-            for source in rows.texts("source")]
+    families = [(source or "").partition(":")[0] for source in rows.texts("source")]
+    return [source if family == "file" else family for family, source in zip(families, rows.texts("source"))]
 
 
 # ---- What the matrices of a figure have in common ----
