@@ -11,7 +11,8 @@ FAMILY = "t5:heads=8,seed=4,buckets=32,distance=128,bidirectional=1,case="
 
 
 def row(source, lo, hi, certified=None, **more):
-    ends = {"symbol_min_lo": certified[0], "symbol_max_hi": certified[1], "bound_of": "eigenvalues"} if certified else {}
+    ends = {"symbol_min_lo": certified[0], "symbol_max_hi": certified[1],
+            "bound_of": "eigenvalues"} if certified else {}
     return {"result": "r", "source": source, "head": 0, "matrix": "bias", "n": 64, "lambda_min": lo, "lambda_max": hi,
             "sigma_min": 0.5, "sigma_max": 9.5, **{"symbol_min_lo": None, "symbol_max_hi": None, "bound_of": None,
                                                    "theorem": "none"}, **ends, **more}
@@ -74,7 +75,8 @@ def heads_share_a_row():
     cells = grid(tables(spectrum_summary=made[:2])).cells[0]
     tap.ok("the range over the heads", (cells[1], cells[3][0], cells[4][0]) == ("2", "-2 to 5", "-3 to 6"), str(cells))
     part = row("file", 0, 1, (0, 2), bound_of="toeplitz_part")
-    tap.ok("the symbol of the Toeplitz part bounds nothing", grid(tables(spectrum_summary=[part])).cells[0][4] == "none")
+    tap.ok("the symbol of the Toeplitz part bounds nothing",
+           grid(tables(spectrum_summary=[part])).cells[0][4] == "none")
     unsaid = {**row("file", 0, 1, (0, 2)), "bound_of": None}
     tap.ok("nor does a range of what is not stated",
            grid(tables(spectrum_summary=[unsaid])).cells[0][4] == "the table does not say what it bounds")
@@ -89,7 +91,8 @@ def flat_ranges_go_first():
     tap.ok("and the caption names it", "Not drawn, but in the table: nope." in found.caption, found.caption)
     tap.ok("labels that are cut still differ", len(set(names)) == len(names), str(names[:3]))
     shown = words.apart(names, 40)
-    tap.ok("also where a figure cuts them", len(set(shown)) == len(names) and max(map(len, shown)) <= 48, str(shown[:3]))
+    tap.ok("also where a figure cuts them", len(set(shown)) == len(names) and max(map(len, shown)) <= 48,
+           str(shown[:3]))
     tap.ok("the table has every row", len(grid(tables(spectrum_summary=made)).cells) == ranges.MOST + 1)
 
 

@@ -231,7 +231,8 @@ def _point_marks(drawing, panel, one, axis, drawn):
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
-    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour), color=colours.of(one.colour),
+    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
+                         color=colours.of(one.colour),
                          markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
                          markeredgewidth=0.4)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
