@@ -111,8 +111,15 @@ def complex_ones_lie_in_the_plane():
     wide = only(spectrum_eigenvalues=values("t5", re, im), spectrum_summary=[{**bound, "symbol_max_hi": 50.0}])
     tap.ok("which is not drawn where it would press them to a dot", "wider than the figure" in wide.caption and
            wide.x.hi < 2 and len(wide.series()) == 1, wide.caption)
-    singular = only(spectrum_eigenvalues=values("t5", [0.5, 1.0, 2.0], kind="singular"))
-    tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
+    zeros = only(spectrum_eigenvalues=values("t5", re, im, zeros=9))
+    tap.ok("zeros are one dot, and counted", list(zeros.series()[0].x) == re + [0.0] and "9 are 0 by structure" in
+           zeros.caption, zeros.caption)
+    for bounds in ([], [bound]):
+        singular = only(spectrum_eigenvalues=values("t5", [0.0, 0.5, 1.0, 1.25, 1.5], kind="singular"),
+                        spectrum_summary=bounds)
+        tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
+        rules = [(rule.name, rule.at) for rule in singular.panels[0].rules]
+        tap.ok("with the certified maximum alone", rules == [("certified maximum of |a|", 1.5)] * len(bounds), str(rules))
 
 
 def what_is_not_drawn_is_named():
