@@ -14,13 +14,14 @@ def rows(source, end, count=5, head=0, **more):
 def counts_are_those_of_the_rows():
     least, largest = rows("kms", "least") + rows("kms", "least", head=1), rows("kms", "largest", 1)
     found = {one.id: one for one in drawings(extremes.SECTION, tables(spectrum_extremes=least + largest))}
-    tap.ok("both ends, with their errors", sorted(found) == ["extremes-largest", "extremes-largest-errors",
-                                                             "extremes-least", "extremes-least-errors"], str(list(found)))
+    ids = ["extremes-largest", "extremes-largest-errors", "extremes-least", "extremes-least-errors"]
+    tap.ok("both ends, with their errors", sorted(found) == ids, str(list(found)))
     resolved = sum(row["resolved"] for row in least)
     tap.ok("resolved values are counted", found["extremes-least"].caption == f"Resolved: {resolved} of 10.")
     first = min(least, key=lambda row: row["value"])
     text = found["extremes-least"].findings[0]
-    tap.ok("the finding tells the outermost and its error", f"head {first['head']}, order n 3000: the least eigenvalue is "
+    tap.ok("the finding tells the outermost and its error",
+           f"head {first['head']}, order n 3000: the least eigenvalue is "
            f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in text, text)
     tap.ok("heads have names", [one.name for one in found["extremes-least"].series()] == ["head 0", "head 1"])
     rules = [(rule.name, rule.at) for rule in found["extremes-least"].panels[0].rules]
@@ -36,7 +37,8 @@ def corners_are_survived():
     made = rows("zero", "largest", 3, error=0.0, gap=float("nan"), value=1e300, resolved=None)
     found = drawings(extremes.SECTION, tables(spectrum_extremes=made))
     tap.ok("errors of 0 and huge values", found[0].caption == "Resolved: 0 of 3.", str([one.caption for one in found]))
-    missing = blocks(extremes.SECTION, tables(spectrum_extremes=[{"source": "a", "end": "least", "index": 0, "error": 1.0}]))
+    missing = blocks(extremes.SECTION, tables(spectrum_extremes=[{"source": "a", "end": "least", "index": 0,
+                                                                  "error": 1.0}]))
     tap.ok("a missing column is said", any("the least eigenvalues are not drawn" in one.text for one in missing
                                            if isinstance(one, drawing.Paragraph)))
 

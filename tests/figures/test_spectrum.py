@@ -14,7 +14,8 @@ def values(source, re, im=None, zeros=0, kind="eigenvalue", head=0, result="r", 
     im = im or [0.0] * len(re)
     n = len(re) + zeros if n is None else n
     cells = [(x, y, 1) for x, y in zip(re, im)] + ([(0.0, 0.0, zeros)] if zeros else [])
-    return [{"result": result, "source": source, "layer": None, "head": head, "matrix": matrix, "kind": kind, "index": i,
+    return [{"result": result, "source": source, "layer": None, "head": head, "matrix": matrix, "kind": kind,
+             "index": i,
              "re": x, "im": y, "multiplicity": times, "n": n, "zeros": zeros, "values_of": "matrix", **more}
             for i, (x, y, times) in enumerate(cells)]
 
@@ -50,14 +51,16 @@ def quantiles_agree_with_lists():
     tap.ok("quantiles with multiplicities are those of the whole list", True)
     huge = spectrum.Quantiles.of(np.array([-1.0, 1.0]), 2**61)
     share, value = huge.curve()
-    tap.ok("more zeros than memory are counted, not listed", len(value) == 2 + spectrum.ZEROS_DRAWN and share[0] < share[-1])
+    tap.ok("more zeros than memory are counted, not listed", len(value) == 2 + spectrum.ZEROS_DRAWN and
+           share[0] < share[-1])
 
 
 def bounded_values_are_counted():
     re = [chance.uniform(-1, 1) for _ in range(N)]
     found = only(spectrum_eigenvalues=values("alibi", re), spectrum_summary=[summary("alibi", -0.5, 0.6)])
     inside = sum(-0.5 <= value <= 0.6 for value in re)
-    text = f"{inside} of {N} eigenvalues (the farthest {float(f'{max(-0.5 - min(re), max(re) - 0.6):.4g}'):g} outside) lie"
+    far = float(f"{max(-0.5 - min(re), max(re) - 0.6):.4g}")
+    text = f"{inside} of {N} eigenvalues (the farthest {far:g} outside) lie"
     tap.ok("values in the certified range are counted", found.caption.startswith(text), found.caption)
     y = np.concatenate([one.y for one in found.series()])
     tap.ok("and drawn in order", list(y) == sorted(re))
@@ -75,15 +78,18 @@ def bounded_values_are_counted():
 def low_ranks_are_drawn_by_rank():
     def decay(k):
         return [10.0**-i * (1 + k) for i in range(8)]
-    made = values("rope:dim=8", decay(0) + [0.0, 0.0], zeros=N - 10) + values("rope:dim=16", decay(1) + [1e-19], zeros=30)
+    made = values("rope:dim=8", decay(0) + [0.0, 0.0], zeros=N - 10)
+    made += values("rope:dim=16", decay(1) + [1e-19], zeros=30)
     found = only(spectrum_eigenvalues=made)
-    tap.ok("low ranks of one kind share a figure, on a log axis", found.id == "spectrum-ranks" and found.y.kind == "log")
+    tap.ok("low ranks of one kind share a figure, on a log axis", found.id == "spectrum-ranks" and
+           found.y.kind == "log")
     names = [(one.name, one.colour) for one in found.series()]
-    tap.ok("with colours and labels of their own", names == [("rope:dim=8, order n 48", 0), ("rope:dim=16, order n 39", 1)]
-           or names == [("rope:dim=8, n = 48", 0), ("rope:dim=16, n = 39", 1)], str(names))
-    tap.ok("the exact zeros are counted", f"{N - 8} of {N} (rope:dim=8)" in found.caption and "30 of 39 (rope:dim=16)" in
-           found.caption, found.caption)
-    tap.ok("those that exceed rounding, too", "shows the 17 others by rank; 16 of them exceed rounding" in found.caption,
+    tap.ok("with colours and labels of their own", names == [("rope:dim=8, n = 48", 0), ("rope:dim=16, n = 39", 1)],
+           str(names))
+    tap.ok("the exact zeros are counted",
+           f"exactly 0 are {N - 8} of {N} (rope:dim=8), 30 of 39 (rope:dim=16)." in found.caption, found.caption)
+    tap.ok("those that exceed rounding, too",
+           "shows the 17 others by rank; 16 of them exceed rounding" in found.caption,
            found.caption)
     first = found.series()[0]
     tap.ok("values over their rank", list(first.y) == decay(0) and list(first.x) == list(range(1, 9)))
@@ -105,21 +111,30 @@ def complex_ones_lie_in_the_plane():
     wide = only(spectrum_eigenvalues=values("t5", re, im), spectrum_summary=[{**bound, "symbol_max_hi": 50.0}])
     tap.ok("which is not drawn where it would press them to a dot", "wider than the figure" in wide.caption and
            wide.x.hi < 2 and len(wide.series()) == 1, wide.caption)
-    singular = only(spectrum_eigenvalues=values("t5", [0.5, 1.0, 2.0], kind="singular"))
-    tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
+    zeros = only(spectrum_eigenvalues=values("t5", re, im, zeros=9))
+    tap.ok("zeros are one dot, and counted", list(zeros.series()[0].x) == re + [0.0] and "9 are 0 by structure" in
+           zeros.caption, zeros.caption)
+    for bounds in ([], [bound]):
+        singular = only(spectrum_eigenvalues=values("t5", [0.0, 0.5, 1.0, 1.25, 1.5], kind="singular"),
+                        spectrum_summary=bounds)
+        tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
+        rules = [(rule.name, rule.at) for rule in singular.panels[0].rules]
+        tap.ok("with the certified maximum alone", rules == [("certified maximum of |a|", 1.5)] * len(bounds), str(rules))
 
 
 def what_is_not_drawn_is_named():
     re = [chance.uniform(-1, 1) for _ in range(N)]
     made = [row for head in range(4) for row in values("alibi", [value * 2.0**-head for value in re], head=head)]
     found = only(spectrum_eigenvalues=made)
-    tap.ok("multiples of a head are named", "Not drawn: heads 1 to 3, which are 0.125 to 0.5 times head 0." in found.caption,
+    tap.ok("multiples of a head are named",
+           "Not drawn: heads 1 to 3, which are 0.125 to 0.5 times head 0." in found.caption,
            found.caption)
     made = values("nope", [0.0] * 6) + values("t5", re) + values("part", re, n=100)
     texts = [one.text for one in blocks(spectrum.SECTION, tables(spectrum_eigenvalues=made))
              if isinstance(one, drawing.Paragraph)]
     tap.ok("a flat line is named", "Not drawn, because all values are equal: nope, bias." in texts, str(texts))
-    tap.ok("and what is not the whole spectrum", any("part" in text and "order 100" in text for text in texts), str(texts))
+    tap.ok("and what is not the whole spectrum", any("part" in text and "order 100" in text for text in texts),
+           str(texts))
 
 
 def corners_are_survived():
@@ -130,9 +145,9 @@ def corners_are_survived():
                                                                                tables(spectrum_eigenvalues=made))))
     old = [{"source": "old", "re": float(k), "im": 0.0} for k in range(5)]
     found = only(spectrum_eigenvalues=old)
-    tap.ok("columns that are missing", found.caption.startswith("5 eigenvalues from 0 to 4"), str(found and found.caption))
-    tap.ok("no column of values", any("its values are not drawn" in one.text for one in
-                                      blocks(spectrum.SECTION, tables(spectrum_eigenvalues=[{"source": "a", "re": 1.0}]))
+    tap.ok("columns that are missing", found.caption.startswith("5 eigenvalues from 0 to 4"), found.caption)
+    missing = blocks(spectrum.SECTION, tables(spectrum_eigenvalues=[{"source": "a", "re": 1.0}]))
+    tap.ok("no column of values", any("its values are not drawn" in one.text for one in missing
                                       if isinstance(one, drawing.Paragraph)))
 
 

@@ -26,13 +26,16 @@ def only(**made):
 
 def certified_ends_are_said():
     found = only(symbol_samples=samples(np.cos), symbol_range=[ends(-1.00001, 1.00001, width=2**-20)])
-    tap.ok("the range is rounded outwards", found.caption == "Certified range -1.001 to 1.001; each end is known to within "
+    tap.ok("the range is rounded outwards",
+           found.caption == "Certified range -1.001 to 1.001; each end is known to within "
            "9.6e-07.", found.caption)
     dots = [one for one in found.series() if one.marks == "points"]
-    tap.ok("a dot at each end, with its enclosure", [(one.x[0], one.y[0]) for one in dots] == [(3, -1.00001), (0, 1.00001)]
+    tap.ok("a dot at each end, with its enclosure",
+           [(one.x[0], one.y[0]) for one in dots] == [(3, -1.00001), (0, 1.00001)]
            and "certified minimum in [-1.00001, " in dots[0].hover[0], str([one.hover for one in dots]))
     tap.ok("and two rules", [rule.at for rule in found.panels[0].rules] == [-1.00001, 1.00001])
-    tap.ok("the finding says so", found.findings == ["kms, bias: certified range -1.001 to 1.001."], str(found.findings))
+    tap.ok("the finding says so", found.findings == ["kms, bias: certified range -1.001 to 1.001."],
+           str(found.findings))
     none = only(symbol_samples=samples(np.cos))
     tap.ok("without a range", none.caption == "No range is certified for this symbol." and not none.findings)
     coarse = only(symbol_samples=samples(np.cos, convention="sampled", n=COUNT))
@@ -52,14 +55,15 @@ def heads_are_named():
     made = [row for head in range(3) for row in samples(lambda t, k=head: 2.0**-k * np.cos(t), head)]
     found = only(symbol_samples=made, symbol_range=[ends(-2.0**-head, 2.0**-head, head) for head in range(3)])
     tap.ok("multiples are named", "Not drawn: heads 1, 2, which are 0.25 to 0.5 times head 0." in
-           found.caption.replace("1 to 2", "1, 2"), found.caption)
+           found.caption, found.caption)
     made = [row for head in range(3) for row in samples(lambda t, k=head: np.cos((k + 1) * t), head)]
     found = only(symbol_samples=made)
     tap.ok("others have names and colours", [(one.name, one.colour) for one in found.series()] ==
            [("head 0", 0), ("head 1", 1), ("head 2", 2)])
     texts = [one.text for one in blocks(symbol.SECTION, tables(symbol_samples=samples(lambda t: 1.0)))
              if isinstance(one, drawing.Paragraph)]
-    tap.ok("a constant is named, not drawn", texts[1:] == ["Not drawn, because the symbol is constant: kms, bias."], str(texts))
+    tap.ok("a constant is named, not drawn", texts[1:] == ["Not drawn, because the symbol is constant: kms, bias."],
+           str(texts))
 
 
 def masses_are_counted():
@@ -77,8 +81,8 @@ def masses_are_counted():
 
 
 def corners_are_survived():
-    made = samples(lambda t: float("nan"), source="$n<") + samples(lambda t: 1e300 * np.cos(t), source="huge")[:COUNT] + \
-        samples(np.cos, source="one")[:1]
+    made = samples(lambda t: float("nan"), source="$n<")
+    made += samples(lambda t: 1e300 * np.cos(t), source="huge") + samples(np.cos, source="one")[:1]
     found = drawings(symbol.SECTION, tables(symbol_samples=made, symbol_range=[ends(float("nan"), 1.0)]))
     tap.ok("no numbers, huge ones, one row", len(found) == 2, str([one.title for one in found]))
     atoms = drawings(symbol.SECTION, tables(symbol_atoms=[{**KEY, "head": 0, "theta": 0.0, "mass": 1.0}]))

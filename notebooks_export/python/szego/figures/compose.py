@@ -202,7 +202,7 @@ def mark_outliers(drawing, panel):
         one.stands_out = i in rank
         one.unlisted = i not in rank and one is not grey[0]
     if len(grey) > 1:
-        grey[0].entry = f"{len(grey)} others"
+        grey[0].entry = "others" if figure.panel_by else f"{len(grey)} others"
 
 
 # ---- Cells ----

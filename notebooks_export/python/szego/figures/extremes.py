@@ -29,8 +29,9 @@ def _say_finding(drawing):
     head = words.key(rows.pick([at]), ("head", "n"))
     within = f", known to within {words.upper(error, 2)}" if error == error else ""
     of = ", ".join(filter(None, (words.source(rows), head)))
-    return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; {_resolved(drawing.rows)} of "
-            f"{words.count(len(drawing.rows), 'value', 'values')} at this end are resolved.")
+    total = words.count(len(drawing.rows), "value", "values")
+    return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; "
+            f"{_resolved(drawing.rows)} of {total} at this end are resolved.")
 
 
 def _at_end(end):

@@ -9,6 +9,7 @@ from .bounds import DIGITS, MATRIX, Index, Stated
 from .compose import FEW, add_series, chosen_scale, compose
 from .drawing import Line, Paragraph, Series
 from .record import LOG, POINTS, Axis, Figure, Section
+from .rows import Rows
 
 TABLE = "spectrum_eigenvalues"
 #: Values of which so large a share is exactly 0 have a low rank.
@@ -174,18 +175,20 @@ def _shape(rows):
 
 
 def shapes(rows):
-    """One of SHARE, RANKS, PLANE, FLAT for each row: alike for a result's matrices of one source and name."""
-    place = {of: i for i, of in enumerate(rows.index)}
-    found = np.empty(len(rows), object)
-    for group in rows.split("result", "source", "matrix", "kind"):
-        found[[place[of] for of in group.index]] = _shape(group)
-    return found
+    """One of SHARE, RANKS, PLANE, FLAT for each row: alike for a result's matrices of one source and name. They are
+    kept with the table, as every figure of the section asks for them."""
+    source = rows.source
+    if not hasattr(source, "spectrum_shapes"):
+        source.spectrum_shapes = np.full(source.size, SHARE, object)
+        for group in Rows(source).split("result", "source", "matrix", "kind"):
+            source.spectrum_shapes[group.index] = _shape(group)
+    return source.spectrum_shapes[rows.index]
 
 
 def _family(rows):
     """"rope" of "rope:dim=64": encodings of one kind share a figure; a file is of its own kind."""
-    return [(source or "").partition(":")[0] if (source or "").partition(":")[0] != "file" else source
-            for source in rows.texts("source")]
+    families = [(source or "").partition(":")[0] for source in rows.texts("source")]
+    return [source if family == "file" else family for family, source in zip(families, rows.texts("source"))]
 
 
 # ---- What the matrices of a figure have in common ----
@@ -286,9 +289,12 @@ def _prepare_share(drawing, known):
         drawing.y.label = facts.matrices[-1].label
     if facts.bounds_all:
         for panel in drawing.panels:
-            panel.rules += [Line("certified range", facts.lo), Line(None, facts.hi)]
+            panel.rules += [Line("certified maximum of |a|", facts.hi)] if facts.singular else [
+                Line("certified range", facts.lo), Line(None, facts.hi)]
     if not facts.singular:
         _choose_scale(drawing, facts)
+    elif facts.greatest > 0:  # those that are 0 have no place on it
+        drawing.y.kind = "log"
 
 
 def _choose_scale(drawing, facts):
@@ -361,7 +367,9 @@ def _prepare_plane(drawing, known):
     for panel in drawing.panels:
         matrices = _read_panel(drawing, panel, known, facts)
         for one in panel.series:
-            one.x, one.y = matrices[id(one)].re.copy(), matrices[id(one)].im.copy()
+            matrix = matrices[id(one)]
+            zero = [0.0] if matrix.zeros else []  # one dot for all of them
+            one.x, one.y = np.append(matrix.re, zero), np.append(matrix.im, zero)
         heads.name_series(drawing, panel, "eigenvalues")
     values = [np.hypot(one.x, one.y) for one in drawing.series()] or [np.zeros(1)]
     values = np.concatenate(values)
@@ -446,7 +454,7 @@ def _say_each_zeros(facts):
     found = [of.exact_zeros for of in facts.matrices]
     if len(found) > NAMED or len(set(found)) == 1:
         least, most = min(found), max(found)
-        return f"; exactly 0 are {least}{f' to {most}' if most > least else ''} values of each"
+        return f"; {least}{f' to {most}' if most > least else ''} values of each matrix are exactly 0"
     columns = [column for column in ("source", "head")
                if len({of.values.cell(column) for of in facts.matrices if of.values.has(column)}) > 1]
     names = [words.key(of.values, columns) for of in facts.matrices]
@@ -510,7 +518,7 @@ COMPLEX = Figure("spectrum-plane", **BY_MATRIX, keeps=_keeps(PLANE, False), prep
                  marks=POINTS, x=Axis("re", label="real part"), y=Axis("im", label="imaginary part"),
                  title="eigenvalues")
 RANKED_EIGENVALUES = Figure("spectrum-ranks", **BY_RANK, keeps=_keeps(RANKS, False), title="eigenvalues by rank")
-SINGULAR = Figure("spectrum-singular", **OVER_SHARE, keeps=_keeps(SHARE, True), x=SHARES, y=Axis("re", scale=LOG),
+SINGULAR = Figure("spectrum-singular", **OVER_SHARE, keeps=_keeps(SHARE, True), x=SHARES, y=Axis("re"),
                   title="singular values")
 RANKED_SINGULAR = Figure("spectrum-ranks-singular", **BY_RANK, keeps=_keeps(RANKS, True),
                          title="singular values by rank")
