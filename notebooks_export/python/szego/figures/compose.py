@@ -7,6 +7,7 @@ from .record import (CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POIN
                      VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
+WHOLE = 10**6  # characters of a name that is cut later
 
 
 # ---- Scales and what stands out ----
@@ -360,7 +361,21 @@ def _fill_panels(drawing):
                     _take_series(drawing, panel, kept, column, places)
         if figure.outliers:
             mark_outliers(drawing, panel)
+    _tell_apart(drawing)
     _colour_by_name(drawing)
+
+
+def _tell_apart(drawing):
+    """Names that were cut at their ends are cut where they differ."""
+    figure = drawing.figure
+    names = words.apart([words.key(panel.rows, figure.panel_by, WHOLE) for panel in drawing.panels])
+    for panel, name in zip(drawing.panels, names):
+        panel.name = name if figure.panel_by else None
+    if figure.series_name or not figure.series_by:
+        return
+    mine = [one for one in drawing.series() if one.column is None]
+    for one, name in zip(mine, words.apart([words.key(one.rows, figure.series_by, WHOLE) for one in mine])):
+        one.name = name or None
 
 
 def _colour_by_name(drawing):
@@ -437,7 +452,7 @@ def caption(drawing):
 class _Candidate:
     def __init__(self, figure, rows, order):
         self.figure, self.rows, self.order = figure, rows, order
-        self.group, self.rank, self.chosen = words.key(rows, figure.group_by), 0, False
+        self.group, self.rank, self.chosen = tuple(rows.key(column) for column in figure.group_by), 0, False
 
 
 def filtered(figure, rows):

@@ -162,7 +162,7 @@ def _name_places(axis, names, which):
     count = len(names)
     step = max(1, -(-count // (28 if which == "x" else 60)))
     at = range(0, count, step)
-    shown = [plain(names[i], 40) for i in at]
+    shown = [plain(name) for name in words.apart([names[i] for i in at], 40)]
     turned = which == "x" and sum(map(len, shown)) > 75
     options = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     getattr(axis, f"set_{which}ticks")(list(at), shown, **options)
@@ -251,7 +251,8 @@ def _point_marks(drawing, panel, one, axis, drawn):
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
     artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
-                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
+                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5,
+                         markeredgecolor=colours.NAMED["page"],
                          markeredgewidth=0.4)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
 
@@ -414,7 +415,7 @@ def _cell_marks(cells):
 
 def _draw_panel(drawing, panel, axis, drawn):
     if panel.name:
-        axis.set_title(plain(panel.name, 40))
+        axis.set_title(plain(panel.name, 50))
     elif len(drawing.panels) == 1 and drawing.title:
         axis.set_title("\n".join(_title_lines(drawing)), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
@@ -482,7 +483,7 @@ def _legend(drawing, drawn, own):
             not any(_is_named_within(drawing, one) for one in drawing.series()):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
-    names = [plain(label, 60) for label, _, _ in entries]
+    names = [plain(name) for name in words.apart([label for label, _, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)
