@@ -35,7 +35,8 @@ def outliers(values, most=MOST_OUTLIERS):
     unit = np.median(away) / 0.6745 if np.median(away) > 0 else np.mean(away) / 0.7979
     if not unit > 0:
         return []
-    score = np.where(np.isfinite(values), np.abs(values - median) / unit, 0)
+    with np.errstate(over="ignore"):
+        score = np.where(np.isfinite(values), np.abs(values - median) / unit, 0)
     order = np.argsort(-score, kind="stable")[:most]
     return [int(i) for i in order if score[i] > 3.5]
 
@@ -227,7 +228,8 @@ def _fill_cells(drawing):
     if len(finite) and finite.min() > 0:
         cells.log = figure.colours == LOG or (figure.colours == CHOSEN and chosen_scale(finite)[0] == "log")
         if figure.middle > 0:
-            reach = max(np.exp(np.abs(np.log(finite / figure.middle)).max()), 1 + 1e-6)
+            reach = np.exp(min(np.abs(np.log(finite) - np.log(figure.middle)).max(), 345))  # at most 1e150
+            reach = max(reach, 1 + 1e-6)
             cells.middle, cells.log = figure.middle, True
             cells.lo, cells.hi = figure.middle / reach, figure.middle * reach
     elif figure.middle > 0 and len(finite):

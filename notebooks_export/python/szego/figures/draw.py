@@ -353,7 +353,7 @@ def _norm(cells):
     finite = cells.value[np.isfinite(cells.value)]
     lo = cells.lo if cells.lo is not None else finite.min()
     hi = cells.hi if cells.hi is not None else finite.max()
-    if cells.log:
+    if cells.log and lo > 1 / LARGEST**2:  # below it the scale is not invertible
         return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
     return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
 
@@ -373,7 +373,7 @@ def _draw_cells(drawing, panel, axis, drawn):
     bar = axis.figure.colorbar(image, ax=axis)
     bar.set_label(plain(cells.label))
     bar.outline.set_linewidth(0)
-    if cells.log:
+    if isinstance(norm, matplotlib.colors.LogNorm):
         bar.set_ticks(_log_ticks(norm.vmin, norm.vmax))
         bar.ax.yaxis.set_major_formatter("{x:.3g}")
         bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
@@ -437,7 +437,7 @@ def _draw_panel(drawing, panel, axis, drawn):
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
     named = [one for one in panel.series if _is_named_within(drawing, one)]
     if named:
-        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named],
+        axis.legend([_handle(one.marks, one) for one in named], [_listed(one.name, 30) for one in named],
                     handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
 
@@ -476,6 +476,12 @@ def _handle(kind, one):
     return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker, markersize=4, markeredgewidth=0)
 
 
+def _listed(name, characters=120):
+    """A legend leaves out what begins with an underscore."""
+    text = plain(name, characters)
+    return f" {text}" if text.startswith("_") else text
+
+
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
     entries = _entries(drawing)
@@ -483,7 +489,7 @@ def _legend(drawing, drawn, own):
             not any(_is_named_within(drawing, one) for one in drawing.series()):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
-    names = [plain(name) for name in words.apart([label for label, _, _ in entries], 60)]
+    names = [_listed(name) for name in words.apart([label for label, _, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)
