@@ -7,10 +7,10 @@ import statistics
 import warnings
 
 import matplotlib.pyplot
-from support import blocks, chance, column, compose, draw, drawing, np, rows, tables, tap
+from support import chance, compose, draw, drawing, np, rows, tables, tap
 
 from szego.figures import thin, words
-from szego.figures.record import CELLS, EACH, LOG, MEANS, POINTS, RANGES, VIOLINS, Axis, Figure, Section
+from szego.figures.record import CELLS, LOG, POINTS, RANGES, Axis, Figure, Section
 
 warnings.simplefilter("error")
 LONG = "x" * 100
@@ -53,7 +53,7 @@ def split_as(made, columns):
 
 def rows_are_those_of_loops():
     wrong = set()
-    for trial in range(150):
+    for _ in range(80):
         made = random_table(chance.randrange(1, 40))
         both = [(tables(t=made).rows("t"), made), as_npz(made)]
         for all_rows, plain in both:
@@ -338,17 +338,17 @@ def made_drawing(marks, count, values, names, scale="linear", panels=1, **more):
     return one
 
 
-HOSTILE = ["$x^2$", r"\frac{$", "<script>&", "\x00\x1b\n\t", LONG * 2, "", "_leading", "%s {x}", "\ud800".encode(
-    "utf-8", "surrogatepass").decode("utf-8", "replace")]
+HOSTILE = ["$x^2$", r"\frac{$", "<script>&", "\x00\x1b\n\t", LONG * 2, "", "_leading", "%s {x}"]
 
 
 def ink_survives():
     corners = [1.0, float("nan"), float("inf"), -float("inf"), 1e300, -1e300, 0.0, 5e-324]
     failed = []
     for marks in ("line", "points", "bars", "ranges", "violins"):
+        chance_scale = chance.choice(["linear", "log", "symlog"])
         for scale in ("linear", "log", "symlog"):
-            alike = [("zeros", [0.0]), ("NaN", [float("nan")]), ("one", [3.0]), ("huge", [1e300]), ("small", [5e-324, 1e-320])]
-            for name, values in [("corners", corners), chance.choice(alike)]:
+            alike = [("zeros", [0.0]), ("NaN", [float("nan")]), ("one", [3.0]), ("huge", [1e300]), ("small", [5e-324])]
+            for name, values in [("corners", corners)] + ([chance.choice(alike)] if scale == chance_scale else []):
                 try:
                     shown(made_drawing(marks, 12, values, HOSTILE[:3], scale))
                 except Exception as error:  # pylint: disable=broad-exception-caught
@@ -378,7 +378,7 @@ def cells_survive():
     failed = []
     for name, values in (("one value", [2.0]), ("zeros", [0.0]), ("NaN besides", [1.0, float("nan")]), ("1e300", [1e300, 1.0]),
                          ("both ends", [1e300, -1e300]), ("infinite", [float("inf"), 1.0]), ("small", [5e-324])):
-        for colours, middle in (("linear", 0), (LOG, 0), ("linear", 1)):
+        for colours, middle in chance.sample([("linear", 0), (LOG, 0), ("linear", 1)], 1):
             made = tables(t=[{"x": i % 3, "y": i // 3, "v": values[i % len(values)]} for i in range(9)]).rows("t")
             try:
                 one = compose.build(Figure("f", ("t",), marks=CELLS, x=Axis("x"), y=Axis("y"), value="v", colours=colours,
