@@ -7,6 +7,7 @@ from .record import (CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POIN
                      VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
+WHOLE = 10**6  # characters of a name that is cut later
 
 
 # ---- Scales and what stands out ----
@@ -34,7 +35,8 @@ def outliers(values, most=MOST_OUTLIERS):
     unit = np.median(away) / 0.6745 if np.median(away) > 0 else np.mean(away) / 0.7979
     if not unit > 0:
         return []
-    score = np.where(np.isfinite(values), np.abs(values - median) / unit, 0)
+    with np.errstate(over="ignore"):
+        score = np.where(np.isfinite(values), np.abs(values - median) / unit, 0)
     order = np.argsort(-score, kind="stable")[:most]
     return [int(i) for i in order if score[i] > 3.5]
 
@@ -226,7 +228,8 @@ def _fill_cells(drawing):
     if len(finite) and finite.min() > 0:
         cells.log = figure.colours == LOG or (figure.colours == CHOSEN and chosen_scale(finite)[0] == "log")
         if figure.middle > 0:
-            reach = max(np.exp(np.abs(np.log(finite / figure.middle)).max()), 1 + 1e-6)
+            reach = np.exp(min(np.abs(np.log(finite) - np.log(figure.middle)).max(), 345))  # at most 1e150
+            reach = max(reach, 1 + 1e-6)
             cells.middle, cells.log = figure.middle, True
             cells.lo, cells.hi = figure.middle / reach, figure.middle * reach
     elif figure.middle > 0 and len(finite):
@@ -347,7 +350,21 @@ def _fill_panels(drawing):
                     _take_series(drawing, panel, kept, column, places)
         if figure.outliers:
             mark_outliers(drawing, panel)
+    _tell_apart(drawing)
     _colour_by_name(drawing)
+
+
+def _tell_apart(drawing):
+    """Names that were cut at their ends are cut where they differ."""
+    figure = drawing.figure
+    names = words.apart([words.key(panel.rows, figure.panel_by, WHOLE) for panel in drawing.panels])
+    for panel, name in zip(drawing.panels, names):
+        panel.name = name if figure.panel_by else None
+    if figure.series_name or not figure.series_by:
+        return
+    mine = [one for one in drawing.series() if one.column is None]
+    for one, name in zip(mine, words.apart([words.key(one.rows, figure.series_by, WHOLE) for one in mine])):
+        one.name = name or None
 
 
 def _colour_by_name(drawing):
@@ -424,7 +441,7 @@ def caption(drawing):
 class _Candidate:
     def __init__(self, figure, rows, order):
         self.figure, self.rows, self.order = figure, rows, order
-        self.group, self.rank, self.chosen = words.key(rows, figure.group_by), 0, False
+        self.group, self.rank, self.chosen = tuple(rows.key(column) for column in figure.group_by), 0, False
 
 
 def filtered(figure, rows):

@@ -163,7 +163,7 @@ def _name_places(axis, names, which):
     count = len(names)
     step = max(1, -(-count // (28 if which == "x" else 60)))
     at = range(0, count, step)
-    shown = [plain(names[i], 40) for i in at]
+    shown = [plain(name) for name in words.apart([names[i] for i in at], 40)]
     turned = which == "x" and sum(map(len, shown)) > 75
     options = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     getattr(axis, f"set_{which}ticks")(list(at), shown, **options)
@@ -303,7 +303,8 @@ def _point_marks(drawing, panel, one, axis, drawn):
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
     artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
-                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5, markeredgecolor=colours.NAMED["page"],
+                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5,
+                         markeredgecolor=colours.NAMED["page"],
                          markeredgewidth=0.4)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
 
@@ -404,7 +405,7 @@ def _norm(cells):
     finite = cells.value[np.isfinite(cells.value)]
     lo = cells.lo if cells.lo is not None else finite.min()
     hi = cells.hi if cells.hi is not None else finite.max()
-    if cells.log:
+    if cells.log and lo > 1 / LARGEST**2:  # below it the scale is not invertible
         return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
     return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
 
@@ -476,7 +477,7 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
     named = [one for one in panel.series if _is_named_within(drawing, one)]
     if named:
-        axis.legend([_handle(one.marks, one) for one in named], [plain(one.name, 30) for one in named],
+        axis.legend([_handle(one.marks, one) for one in named], [_listed(one.name, 30) for one in named],
                     handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
 
@@ -515,6 +516,12 @@ def _handle(kind, one):
     return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker, markersize=4, markeredgewidth=0)
 
 
+def _listed(name, characters=120):
+    """A legend leaves out what begins with an underscore."""
+    text = plain(name, characters)
+    return f" {text}" if text.startswith("_") else text
+
+
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
     entries = _entries(drawing)
@@ -522,7 +529,7 @@ def _legend(drawing, drawn, own):
             not any(_is_named_within(drawing, one) for one in drawing.series()):
         entries = {}
     handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
-    names = [plain(label, 60) for label, _, _ in entries]
+    names = [_listed(name) for name in words.apart([label for label, _, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)

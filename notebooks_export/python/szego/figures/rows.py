@@ -24,6 +24,9 @@ class Source:
     def is_text(self, column):
         return column in self.names and np.ma.getdata(self.columns[column]).dtype.kind not in "fciub"
 
+    def is_whole(self, column):
+        return column in self.names and np.ma.getdata(self.columns[column]).dtype.kind in "iu"
+
     def numbers(self, column):
         """float64 [size]; NaN where the cell is empty, and throughout where there is no such column of numbers."""
         if column not in self._numbers:
@@ -54,6 +57,10 @@ class Source:
         if column not in self._codes:
             if self.is_text(column):
                 self._codes[column] = _factorize(self.texts(column))
+            elif self.is_whole(column):  # seeds of 64 bits that differ may be one float64
+                cells = self.columns[column]
+                _, codes = np.unique(np.ma.getdata(cells), return_inverse=True)
+                self._codes[column] = np.where(np.ma.getmaskarray(cells), -1, codes)
             else:
                 _, codes = np.unique(self.numbers(column) + 0.0, return_inverse=True)
                 self._codes[column] = codes
@@ -103,6 +110,15 @@ class Rows:
             return self.text(column, i)
         value = self.number(column, i)
         return None if np.isnan(value) else value
+
+    def key(self, column, i=0):
+        """What tells the cell in row i from others: as `cell`, but exact where the column is of whole numbers."""
+        if not len(self.index) or not self.has(column):
+            return None
+        if self.source.is_whole(column):
+            cells, at = self.source.columns[column], self.index[i]
+            return None if np.ma.getmaskarray(cells)[at] else int(np.ma.getdata(cells)[at])
+        return self.cell(column, i)
 
     def pick(self, chosen):
         """The rows of a mask or of positions in this list."""
@@ -187,5 +203,4 @@ def match(rows, like, *columns):
 
 def same(a, i, b, j, column):
     """Whether row i of `a` and row j of `b` have the same text or number there; empty is the same as empty."""
-    one, other = (a.cell(column, i) if a.has(column) else None), (b.cell(column, j) if b.has(column) else None)
-    return one == other
+    return a.key(column, i) == b.key(column, j)

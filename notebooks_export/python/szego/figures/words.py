@@ -9,17 +9,19 @@ SOURCE_CHARACTERS, NAME_CHARACTERS = 80, 48
 
 
 def number(value):
-    """Four significant digits, without an exponent below 1e15."""
-    if not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return exact(float(f"{value:.4g}"))
+    """Four significant digits, without an exponent below 1e15; whole numbers, of steps and orders, have all digits."""
+    return exact(value if is_whole(value) else float(f"{value:.4g}"))
+
+
+def is_whole(value):
+    return math.isfinite(value) and abs(value) < 1e15 and value == int(value)
 
 
 def exact(value):
     """The shortest text that reads back as the number, without an exponent below 1e15."""
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(float(value))
+    return str(int(value)) if is_whole(value) else repr(float(value))
 
 
 def count(n, one, many):
@@ -46,18 +48,32 @@ def clipped(text, characters=NAME_CHARACTERS):
     return text if len(text) <= characters else text[:characters] + "\N{HORIZONTAL ELLIPSIS}"
 
 
+def apart(texts, characters=NAME_CHARACTERS):
+    """Each text with at most so many characters behind an ellipsis or before one: cut at its end, but where cut texts
+    would be alike though the texts differ, before the part in which they differ."""
+    shown = [clipped(text, characters) for text in texts]
+    alike = {}
+    for text, short in zip(texts, shown):
+        alike.setdefault(short, set()).add(text or "")
+    cut = {short: max(0, len(os.path.commonprefix(list(whole))) - 12)
+           for short, whole in alike.items() if len(whole) > 1}
+    return ["\N{HORIZONTAL ELLIPSIS}" + clipped(text[cut[short]:], characters) if short in cut else short
+            for text, short in zip(texts, shown)]
+
+
 def file(path):
     """A file or folder by the last part of its path."""
     return clipped((path or "unnamed").rstrip("/").rpartition("/")[2] or path)
 
 
-def key(rows, columns):
+def key(rows, columns, characters=NAME_CHARACTERS):
     """"head 3" of a number, a text as it is: what the first row has in these columns."""
     parts = []
     for column in columns:
         cell = rows.cell(column) if len(rows) else None
         if cell is not None:
-            parts.append(clipped(cell) if isinstance(cell, str) else f"{labels.words(column)} {number(cell)}")
+            text = isinstance(cell, str)
+            parts.append(clipped(cell, characters) if text else f"{labels.words(column)} {number(cell)}")
     return ", ".join(parts)
 
 
