@@ -133,10 +133,11 @@ class Drawing:
 
 @dataclass
 class Paragraph:
-    """text: plain, but that `formulas=True` sets formulas in `backquotes`."""
+    """text: plain, but that `formulas=True` sets formulas in `backquotes`. warning: to be seen before what follows."""
     text: str
     formulas: bool = False
     sources: Sequence[object] = ()
+    warning: bool = False
 
 
 @dataclass
