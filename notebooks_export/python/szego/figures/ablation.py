@@ -188,11 +188,12 @@ def _compose(section, tables):
 
 SECTION = Section(
     "ablation", "Heads taken away one by one", ("reproduce_ablation", "ablate_ablation"),
-    "A point is the accuracy after one head is taken away. The deposit index of a layer is the share of the drops, gains "
-    "counted as 0, that the worst head carries. The rule is a reference, not what equal heads give: the mean of the "
-    "largest share if shares are uniform on the simplex, as those of independent, exponential drops are. Heads that all "
-    "cost the same stay near 1 / heads (column equal_95 of the table arms). A large share of a small drop says little, "
-    "and drops within the sampling error of the test split are noise. Brackets hold the least and the greatest of the "
+    "A point is the accuracy after one head is taken away. Ten points or more also have a violin: its width is their "
+    "density, and its line is their median. The deposit index of a layer is the share of the drops, gains counted as "
+    "0, that the worst head carries. The rule is a reference, not what equal heads give: the mean of the largest share "
+    "if shares are uniform on the simplex, as those of independent, exponential drops are. Heads that all cost the "
+    "same stay near 1 / heads (column equal_95 of the table arms). A large share of a small drop says little, and "
+    "drops within the sampling error of the test split are noise. Brackets hold the least and the greatest of the "
     "seeds: those of three seeds hold the median of further ones with a chance of 75%, those of two with 50%. The "
     "columns index_t hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
     (ACCURACY, DEPOSIT, OVER_SEEDS), most=12, compose=_compose)

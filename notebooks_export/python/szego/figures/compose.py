@@ -3,7 +3,7 @@ import numpy as np
 
 from . import labels, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
-from .record import CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, RANGES, RANKED, ROWS, SERIES, VIOLINS
+from .record import BARS, CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, RANGES, RANKED, ROWS, SERIES, VIOLINS
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
 
@@ -287,7 +287,10 @@ def _scale(drawing, axis, scale, along_x):
     elif axis.scale == CHOSEN:
         scale.kind, scale.linear = chosen_scale(values)
     if axis.lo is not None and axis.hi is not None and finite.min() >= axis.lo and finite.max() <= axis.hi:
-        scale.lo, scale.hi = axis.lo, axis.hi
+        # A mark at an end is not cut in halves.
+        margin = 0 if drawing.figure.marks == BARS else 0.02 * (axis.hi - axis.lo)
+        scale.lo = axis.lo - (margin if finite.min() < axis.lo + margin else 0)
+        scale.hi = axis.hi + (margin if finite.max() > axis.hi - margin else 0)
     elif len(drawing.panels) > 1 and finite.min() < finite.max():
         margin = 0.04 * (finite.max() - finite.min()) if scale.kind == "linear" else 0
         scale.lo, scale.hi = finite.min() - margin, finite.max() + margin

@@ -6,8 +6,8 @@ import numpy as np
 from . import words
 from .compose import compose
 from .drawing import Line
-from .folders import is_below, is_within
 from .record import MEANS, Axis, Figure, Section
+from .rows import is_below, is_within
 
 REPRODUCED, TRAINED = "reproduce_curves", "train_metrics"
 

@@ -379,10 +379,11 @@ def _cell_marks(cells):
 # ---- Panels and the legend ----
 
 def _draw_panel(drawing, panel, axis, drawn):
-    if panel.name:
+    if len(drawing.panels) == 1 and drawing.title:
+        name = f", {panel.name}" if panel.name and panel.name not in drawing.title else ""
+        axis.set_title(plain(drawing.title + name), loc="left")
+    elif panel.name:
         axis.set_title(plain(panel.name, 40))
-    elif len(drawing.panels) == 1 and drawing.title:
-        axis.set_title(plain(drawing.title), loc="left")
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:

@@ -182,3 +182,13 @@ def same(a, i, b, j, column):
     """Whether row i of `a` and row j of `b` have the same text or number there; empty is the same as empty."""
     one, other = (a.cell(column, i) if a.has(column) else None), (b.cell(column, j) if b.has(column) else None)
     return one == other
+
+
+def is_below(path, folder):
+    """Whether the path is the folder or lies in it; "." has every path."""
+    return folder == "." or path == folder or path.startswith(folder + "/")
+
+
+def is_within(path, folders):
+    """Whether a result, the cell of a column `result`, lies in one of the folders."""
+    return path is not None and any(is_below(path, folder) for folder in folders)

@@ -6,8 +6,8 @@ import numpy as np
 from . import words
 from .compose import compose
 from .drawing import Drawing, Grid, Heading, Listing, Paragraph
-from .folders import is_within
 from .record import POINTS, Axis, Column, Figure, Section
+from .rows import is_within
 
 TABLE, RUNS = "reproduce_table1", "train_runs"
 #: What the paper prints: percent by encoding and task, as train/reproduce/published.json has it.
@@ -70,8 +70,8 @@ def _warning(tables, result):
         parts.append(f"The numbers here are of a smaller experiment than the paper's: {_listed(smaller)}. They do not "
                      "tell whether its numbers reproduce.")
     if others:
-        parts.append(f"{'Other differences' if smaller else 'The settings are not the paper' + chr(39) + 's'}: "
-                     f"{_listed(others)}.")
+        begin = "Other differences" if smaller else "The settings are not the paper's"
+        parts.append(f"{begin}: {_listed(others)}.")
     return " ".join(parts) or None
 
 
@@ -252,9 +252,9 @@ def _runs(tables, reproductions):
     numbers = [runs.numbers(name) for name in ("seed", "test_accuracy", "label_ceiling")]
     cells = []
     for *names, seed, accuracy, ceiling in list(zip(*texts, *numbers))[:ROWS_SHOWN]:
-        paper = PUBLISHED.get(tuple(names[2:]), np.nan)
+        percents = 100 * accuracy, 100 * ceiling, PUBLISHED.get(tuple(names[2:]), np.nan)
         cells.append([words.clipped(name) for name in names] + [words.exact(seed) if np.isfinite(seed) else ""] +
-                     [_percent(value) if np.isfinite(value) else "" for value in (100 * accuracy, 100 * ceiling, paper)])
+                     [_percent(value) if np.isfinite(value) else "" for value in percents])
     yield Grid(["result", "run", "encoding", "task", "seed", "test accuracy", "label ceiling", "paper"], cells,
                [False] * 4 + [True] * 4, sources=[runs])
     yield from _more(runs, "runs", RUNS)
