@@ -11,7 +11,7 @@ def heads(encoding="rope", **more):
     return [{"result": "r", "run": f"run-{seed}", "encoding": encoding, "task": "count", "seed": seed, "layer": layer,
              "head": head, "accuracy": 0.9 - drop, "drop": drop, "method": "output", "note": None, **more}
             for seed in SEEDS for layer in range(LAYERS) for head in (*range(HEADS), None)
-            for drop in [chance.random() / 2]]
+            for drop in [chance.random() / 2 + (head is None)]]
 
 
 def share(index, layer=0, seed=None, encoding="rope", **more):
@@ -34,13 +34,15 @@ def the_worst_head_is_named():
            ("violins", 24, "points", 6))
     tap.ok("a mark has its head's name", one.head[:2] == ["0.0", "0.1"], str(one.head[:2]))
     tap.close("the rule is the accuracy with every head", drawn.panels[0].rules[0].at, 0.9, 1e-12)
-    found = [one.text for one in blocks(ablation.SECTION, tables(ablate_ablation=made)) if isinstance(one, drawing.Finding)]
+    found = [one.text for one in blocks(ablation.SECTION, tables(ablate_ablation=made))
+             if isinstance(one, drawing.Finding)]
     tap.ok("without a table of shares it is the finding", found == [f"Heads taken away, rope, count, by output: "
                                                                     f"{drawn.caption}"], str(found))
     gains = drawings(ablation.SECTION, tables(ablate_ablation=[{**row, "drop": -0.1, "note": "$<"} for row in made]))
     tap.ok("gains are no loss; notes are counted", gains[0].caption ==
            "No head's loss costs accuracy; 3 seeds; 30 points have a note.", gains[0].caption)
-    both = drawings(ablation.SECTION, tables(ablate_ablation=heads("$<a>", drop=0.0) + heads("b", drop=0.125, accuracy=0.5)))
+    both = drawings(ablation.SECTION, tables(ablate_ablation=heads("$<a>", drop=0.0) +
+                                             heads("b", drop=0.125, accuracy=0.5)))
     tap.ok("of several encodings its own is told", both[0].caption.startswith(
         "Worst loss: without head 0 of layer 0, b, accuracy falls from 0.625 to 0.5") and
         [panel.name for panel in both[0].panels] == ["$<a>", "b"], both[0].caption)
@@ -50,8 +52,8 @@ def the_largest_share_is_a_mean():
     made = tables(ablate_deposit=[share(1.0, seed=1), share(0.125, seed=2), share(0.5), share(0.625, layer=1),
                                   share(np.nan, layer=1, seed=1)], ablate_ablation=heads())
     drawn = next(one for one in drawings(ablation.SECTION, made) if one.id == "ablation-deposit")
-    tap.ok("of means over seeds, though a run has more", drawn.caption == "Largest share: 0.625 [0.25, 0.75], the worst "
-           "head of layer 1, of drops that sum to 0.5; uniform shares have a mean of 0.5.", drawn.caption)
+    tap.ok("of means over seeds, though a run has more", drawn.caption ==
+           "Largest share: 0.625 [0.25, 0.75], the worst head of layer 1, of drops that sum to 0.5; uniform shares have a mean of 0.5.", drawn.caption)
     tap.ok("and found", drawn.findings == ["Heads taken away, rope, count: the worst head of layer 1 carries 0.625 "
                                            "[0.25, 0.75] of its layer's drops; uniform shares have a mean of 0.5."],
            str(drawn.findings))
