@@ -26,7 +26,8 @@ def the_highest_is_named():
 def one_seed_has_no_whiskers():
     drawn = drawings(sweep.SECTION, tables(reproduce_sweep=[row(2, 1.0, seeds=1)]))[0]
     tap.ok("and decides nothing", drawn.caption ==
-           "Task 1, trigger distance: highest 100% with 2 heads; a single seed does not show which number of heads is best.", drawn.caption)
+           "Task 1, trigger distance: highest 100% with 2 heads; a single seed does not show which number of "
+           "heads is best.", drawn.caption)
     tap.ok("one point has one end", "100% with 2 heads; highest" in drawn.findings[0] and "(1 seed each)" in
            drawn.findings[0], drawn.findings[0])
 
