@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Longer sequences: the means of the longest ones, and the same colour for the same scaling."""
-from support import drawings, np, tables, tap
+from support import draw, drawings, np, tables, tap
 
 from szego.figures import lengths
 
@@ -31,6 +31,9 @@ def corners():
     drawn = drawings(lengths.SECTION, tables(reproduce_length_arms=[row("rope", None, 32, 0.0)]))[0]
     tap.ok("one row is highest alone", drawn.caption ==
            "32 words, as many as the longest training sequence: highest rope as trained 0%; 10 seeds.", drawn.caption)
+    title = draw.draw(drawn).axes[0].get_title(loc="left")
+    tap.ok("the title of one panel has the panel's name", title == "Experiment longer: accuracy on longer sequences, rope",
+           title)
 
 
 the_longest_decide()
