@@ -25,8 +25,8 @@ def of(colour):
 
 
 def dash(colour):
-    return "-" if isinstance(colour, str) else DASHES[colour // 2 % len(DASHES)]
+    return "-" if isinstance(colour, str) else DASHES[(colour // 2 + colour // len(SERIES)) % len(DASHES)]
 
 
 def marker(colour):
-    return "o" if isinstance(colour, str) else MARKERS[colour % len(MARKERS)]
+    return "o" if isinstance(colour, str) else MARKERS[(colour + colour // len(SERIES)) % len(MARKERS)]

@@ -3,7 +3,7 @@ import numpy as np
 
 from . import labels, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
-from .record import (CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
+from .record import (BARS, CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
                      VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
@@ -207,6 +207,13 @@ def mark_outliers(drawing, panel):
         grey[0].entry = "others" if figure.panel_by else f"{len(grey)} others"
 
 
+def colour_by_name(drawing):
+    """Series of one name have one colour in every panel."""
+    names = list(dict.fromkeys(one.name for one in drawing.series()))
+    for one in drawing.series():
+        one.colour = names.index(one.name)
+
+
 # ---- Cells ----
 
 def _fill_cells(drawing):
@@ -284,7 +291,10 @@ def _scale(drawing, axis, scale, along_x):
     elif axis.scale == CHOSEN:
         scale.kind, scale.linear = chosen_scale(values)
     if axis.lo is not None and axis.hi is not None and finite.min() >= axis.lo and finite.max() <= axis.hi:
-        scale.lo, scale.hi = axis.lo, axis.hi
+        # A mark at an end is not cut in halves.
+        margin = 0 if drawing.figure.marks == BARS else 0.02 * (axis.hi - axis.lo)
+        scale.lo = axis.lo - (margin if finite.min() < axis.lo + margin else 0)
+        scale.hi = axis.hi + (margin if finite.max() > axis.hi - margin else 0)
 
 
 def _is_blank(drawing):

@@ -6,157 +6,170 @@ import numpy as np
 from . import words
 from .compose import compose
 from .drawing import Line
-from .folders import folders_of, is_below, is_within
 from .record import MEANS, Axis, Figure, Section
+from .rows import is_below, is_within
 
 REPRODUCED, TRAINED = "reproduce_curves", "train_metrics"
 
 
-# ---- Which rows are one line ----
+# ---- Which rows make a figure, and a line ----
+
+def _is_reproduced(rows):
+    return rows.table == REPRODUCED
+
 
 def _keys(rows, *columns):
     return list(zip(*(rows.texts(column) for column in columns)))
 
 
 def _figure_key(rows):
-    """Runs of one task are one figure; of a reproduction, those of one experiment."""
-    return _keys(rows, "task", "result", "experiment") if rows.table == REPRODUCED else _keys(rows, "task")
+    return _keys(rows, *(("task", "result", "experiment") if _is_reproduced(rows) else ("task",)))
 
 
-def _line_key(rows):
-    """Seeds of one command lie together in a folder."""
-    if rows.table == REPRODUCED:
-        return _keys(rows, "encoding", "split")
-    parents = [(path or "").rpartition("/")[0] for path in rows.texts("result")]
-    return list(zip(rows.texts("encoding"), rows.texts("split"), parents))
+def _series_key(rows):
+    """Seeds of one command have folders in the same folder: their runs are one line."""
+    folders = [None if _is_reproduced(rows) else (path or "").rpartition("/")[0] for path in rows.texts("result")]
+    return list(zip(rows.texts("encoding"), rows.texts("split"), folders))
+
+
+def _runs_of(figure_rows, tables):
+    """The figure's runs in the table of runs, and the column with their label ceiling."""
+    result, task = figure_rows.text("result"), figure_rows.text("task")
+    reproduced = _is_reproduced(figure_rows)
+    runs = tables.rows("reproduce_runs" if reproduced else "train_runs")
+    if result is None or task is None:
+        return runs.pick([]), "ceiling"
+    runs = runs.pick(runs.texts("task") == task) if len(runs) else runs
+    if reproduced:
+        experiment = figure_rows.text("experiment")
+        mask = [own == result and other is not None and other == experiment
+                for own, other in zip(runs.texts("result"), runs.texts("experiment"))]
+    else:
+        drawn = set(figure_rows.texts("result")) - {None}
+        mask = [own is not None and any(is_below(path, own) for path in drawn) for own in runs.texts("result")]
+    return runs.pick(np.array(mask, bool)), "ceiling" if reproduced else "label_ceiling"
+
+
+def _mean_share(rows, column):
+    """The mean of the numbers between 0 and 1; NaN: there is none."""
+    values = rows.numbers(column)
+    values = values[(values >= 0) & (values <= 1)]
+    return float(np.mean(values)) if len(values) else np.nan
 
 
 # ---- Lines ----
 
-def _is_training(line):
-    return line.rows.text("split") == "train"
+def _is_training(one):
+    return one.rows.text("split") == "train"
 
 
-def _name(rows):
+def _encoding(rows):
     return words.clipped(rows.text("encoding"))
 
 
 def _pair_lines(drawing):
-    """One colour a name; training is the thin line of it. Another line of an encoding is told apart by its folder."""
-    lines = drawing.series()
-    places = [(line.rows.text("encoding"), _is_training(line)) for line in lines]
+    """One colour a name; training is the thin line of it. Lines of one encoding are told apart by their folders."""
     colours = {}
-    for line, place in zip(lines, places):
-        if place[0] is not None and places.count(place) > 1:
-            line.name = f"{_name(line.rows)} ({words.clipped(line.rows.text('result'))})"
-        line.colour = colours.setdefault(line.name, len(colours))
-        if _is_training(line):
-            line.thin = line.unlisted = True
-            line.lo = line.hi = None
+    for panel in drawing.panels:
+        kinds = [(one.rows.text("encoding"), _is_training(one)) for one in panel.series]
+        for one, kind in zip(panel.series, kinds):
+            if kind[0] and kinds.count(kind) > 1:
+                one.name = f"{_encoding(one.rows)} ({words.clipped(one.rows.text('result'))})"
+            one.colour = colours.setdefault(one.name, len(colours))
+            if kind[1]:
+                one.thin, one.unlisted, one.lo, one.hi = True, True, None, None
 
 
-def _ceiling(drawing, tables):
-    """The mean label ceiling of the figure's runs, in the table of runs beside them; NaN: not known."""
-    rows = drawing.rows
-    reproduced = rows.table == REPRODUCED
-    runs = tables.rows("reproduce_runs" if reproduced else "train_runs")
-    value = runs.numbers("ceiling" if reproduced else "label_ceiling")
-    result, task, experiment = rows.text("result"), rows.text("task"), rows.text("experiment")
-    if not len(runs) or result is None or task is None or (reproduced and experiment is None):
-        return np.nan
-    own = runs.texts("result")
-    beside = [path == result if reproduced else path is not None and is_below(result, path) for path in own]
-    same = np.array(beside, bool) & (runs.texts("task") == task) & (value >= 0) & (value <= 1)
-    if reproduced:
-        same &= runs.texts("experiment") == experiment
-    return float(np.mean(value[same])) if same.any() else np.nan
+def _prepare_accuracy(tables):
+    def prepare(drawing):
+        _pair_lines(drawing)
+        runs, column = _runs_of(drawing.rows, tables)
+        ceiling = _mean_share(runs, column)
+        drawing.own = {"ceiling": ceiling, "majority": _mean_share(runs, "majority")}
+        if np.isfinite(ceiling):
+            drawing.panels[0].rules.append(Line("label ceiling", ceiling))
+    return prepare
 
 
 # ---- Words ----
 
-def _subject(rows):
-    text = f"Task {words.clipped(rows.text('task'))}"
-    if rows.table == REPRODUCED and rows.text("experiment"):
-        text += f", experiment {words.clipped(rows.text('experiment'))}"
-    return text
+def _task(rows):
+    experiment = rows.text("experiment") if _is_reproduced(rows) else None
+    return f"Task {words.clipped(rows.text('task'))}" + (f", experiment {words.clipped(experiment)}" if experiment
+                                                         else "")
 
 
-def _tests(drawing):
-    return [line for line in drawing.series() if not _is_training(line) and np.isfinite(line.last())]
-
-
-def _end(drawing, best):
-    """The test line whose end is the best (the worst); None: there is none."""
-    greatest = best == (drawing.figure.y.column == "accuracy")
-    return (max if greatest else min)(_tests(drawing), key=lambda line: line.last(), default=None)
-
-
-def _ceiling_of(drawing):
-    at = [rule.at for rule in drawing.panels[0].rules if rule.name == "label ceiling"]
-    return at[0] if at else np.nan
+def _ends(drawing):
+    """(best, worst) of the test lines by their last values, up to rounding; (None, None): there is none."""
+    lines = [one for one in drawing.series() if not _is_training(one) and not np.isnan(one.last())]
+    if not lines:
+        return None, None
+    ends = [float(f"{one.last():.12g}") for one in lines]
+    greatest, least = lines[ends.index(max(ends))], lines[ends.index(min(ends))]
+    return (greatest, least) if drawing.figure.y.column == "accuracy" else (least, greatest)
 
 
 def _seeds(drawing):
-    lines = [line for line in drawing.series() if not _is_training(line) and len(line.x)]
-    least, most = min(line.least for line in lines), max(line.most for line in lines)
-    if least == most:
-        return f" ({words.count(most, 'seed', 'seeds')} each)."
-    return f" ({least} to {most} seeds)."
+    counts = [(one.least, one.most) for one in drawing.series() if not _is_training(one) and len(one.x)]
+    least, most = min(of[0] for of in counts), max(of[1] for of in counts)
+    return f"{words.count(most, 'seed', 'seeds')} each" if least == most else f"{least} to {most} seeds"
+
+
+def _ceiling(drawing):
+    return (drawing.own or {}).get("ceiling", np.nan)
 
 
 def _say_ends(drawing):
-    """"Best at the end: rope, 0.921 of a ceiling of 0.95; worst: nope, 0.8 (3 seeds each)."."""
-    best, worst = _end(drawing, True), _end(drawing, False)
+    """"Best at the end: rope, 0.921 of a ceiling of 0.95; worst: nope, 0.8 (3 seeds each)." """
+    best, worst = _ends(drawing)
     if best is None:
         return "No finite value of the test split."
-    text, ceiling = f"Best at the end: {best.name or 'test'}, {words.number(best.last())}", _ceiling_of(drawing)
-    text += f" of a ceiling of {words.number(ceiling)}" if np.isfinite(ceiling) else ""
-    if words.number(worst.last()) != words.number(best.last()):
+    text = f"Best at the end: {best.name or 'test'}, {words.number(best.last())}"
+    if np.isfinite(_ceiling(drawing)):
+        text += f" of a ceiling of {words.number(_ceiling(drawing))}"
+    if worst is not best:
         text += f"; worst: {worst.name or 'test'}, {words.number(worst.last())}"
-    return text + _seeds(drawing)
+    return f"{text} ({_seeds(drawing)})."
 
 
 def _say_finding(drawing):
-    best, ceiling = _end(drawing, True), _ceiling_of(drawing)
+    """"rope reaches a test accuracy of 91.8%, where the most frequent label alone gives 33% and the label ceiling is
+    94.8% (Task distance)." """
+    best, _ = _ends(drawing)
     if best is None:
         return []
-    text = f"{_name(best.rows)} reaches a test accuracy of {100 * best.last():.1f}%"
-    text += f" where the label ceiling is {100 * ceiling:.1f}%" if np.isfinite(ceiling) else ""
-    return f"{text} ({_subject(drawing.rows)})."
+    chance = drawing.own["majority"]
+    beside = [f"the most frequent label alone gives {100 * chance:.1f}%"] if np.isfinite(chance) else []
+    if np.isfinite(_ceiling(drawing)):
+        beside.append(f"the label ceiling is {100 * _ceiling(drawing):.1f}%")
+    where = f" where {' and '.join(beside)}" if beside else ""
+    return (f"{_encoding(best.rows) or 'The model'} reaches a test accuracy of {100 * best.last():.1f}%{where} "
+            f"({_task(drawing.rows)}).")
 
 
 # ---- Records ----
 
 BY_EPOCH = dict(tables=(REPRODUCED, TRAINED), figure_key=_figure_key, group_by=("result", "experiment", "task"),
-                series_key=_line_key, values=MEANS, x=Axis("epoch"), subject=_subject, series_name=_name,
-                caption=_say_ends, prepare=_pair_lines)
+                series_key=_series_key, values=MEANS, x=Axis("epoch"), subject=_task, series_name=_encoding,
+                caption=_say_ends)
 ACCURACY = Figure("curves-accuracy", **BY_EPOCH, needs=("epoch", "accuracy"), undone="accuracies are not drawn",
                   y=Axis("accuracy", lo=0, hi=1), title="accuracy by epoch", finding=_say_finding)
 LOSS = Figure("curves-loss", **BY_EPOCH, needs=("epoch", "loss"), undone="losses are not drawn", y=Axis("loss"),
-              title="loss by epoch")
+              title="loss by epoch", prepare=_pair_lines)
 
 
 def _compose(section, tables):
-    above = folders_of(tables.rows(REPRODUCED))
+    """Runs of a reproduction are drawn from its own table, not a second time."""
+    reproductions = set(tables.rows(REPRODUCED).texts("result")) - {None}
 
-    def keeps(rows):
-        """Runs of a reproduction are drawn from its own table, and not a second time."""
-        if rows.table == REPRODUCED:
-            return np.ones(len(rows), bool)
-        return np.array([not is_within(path, above) for path in rows.texts("result")], bool)
-
-    def prepare(drawing):
-        _pair_lines(drawing)
-        ceiling = _ceiling(drawing, tables)
-        if np.isfinite(ceiling):
-            drawing.panels[0].rules.append(Line("label ceiling", ceiling))
-
-    figures = (replace(section.figures[0], keeps=keeps, prepare=prepare), replace(section.figures[1], keeps=keeps))
-    return compose(figures, tables, section.most)
+    def is_new(rows):
+        return [_is_reproduced(rows) or not is_within(path, reproductions) for path in rows.texts("result")]
+    accuracy = replace(ACCURACY, keeps=is_new, prepare=_prepare_accuracy(tables))
+    yield from compose((accuracy, replace(LOSS, keeps=is_new)), tables, section.most)
 
 
 SECTION = Section(
     "curves", "Accuracy by epoch", (REPRODUCED, TRAINED),
-    "Thick lines are the test split. Thin lines are training, with dropout and while the weights still change. Of several "
-    "seeds a line is the mean, and the area reaches from the least to the greatest. Runs of different folders may differ "
-    "in more than the encoding.", (ACCURACY, LOSS), compose=_compose)
+    "Thick lines show the test split. Thin lines show training, with dropout and while the weights still change. With "
+    "several seeds a line is the mean, and the area reaches from the least to the greatest. Runs in different folders "
+    "may differ in more than the encoding.", (ACCURACY, LOSS), compose=_compose)

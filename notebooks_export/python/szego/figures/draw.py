@@ -456,11 +456,12 @@ def _cell_marks(cells):
 # ---- Panels and the legend ----
 
 def _draw_panel(drawing, panel, axis, drawn, legend):
-    if panel.name:
-        axis.set_title(plain(panel.name, 40))
-    elif len(drawing.panels) == 1 and drawing.title and legend:
+    if len(drawing.panels) == 1 and drawing.title and legend:
+        name = f", {panel.name}" if panel.name and panel.name not in drawing.title else ""
         characters = int(12.5 * axis.figure.get_size_inches()[0])
-        axis.set_title("\n".join(textwrap.wrap(plain(drawing.title), characters)), loc="left")
+        axis.set_title("\n".join(textwrap.wrap(plain(drawing.title + name), characters)), loc="left")
+    elif panel.name:
+        axis.set_title(plain(panel.name, 40))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:

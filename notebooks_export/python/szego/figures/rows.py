@@ -204,3 +204,13 @@ def match(rows, like, *columns):
 def same(a, i, b, j, column):
     """Whether row i of `a` and row j of `b` have the same text or number there; empty is the same as empty."""
     return a.key(column, i) == b.key(column, j)
+
+
+def is_below(path, folder):
+    """Whether the path is the folder or lies in it; "." has every path."""
+    return folder == "." or path == folder or path.startswith(folder + "/")
+
+
+def is_within(path, folders):
+    """Whether a result, the cell of a column `result`, lies in one of the folders."""
+    return path is not None and any(is_below(path, folder) for folder in folders)
