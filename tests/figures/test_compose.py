@@ -285,7 +285,7 @@ def ends_round_outwards():
             context = decimal.Context(prec=digits, Emin=-9999, Emax=9999)
             if (float(text) - value) * way < 0:
                 wrong.append(("side", value, digits, text))
-            if len(decimal.Decimal(text).as_tuple().digits) > digits and float(text) != value and "e" not in text:
+            if len(decimal.Decimal(text).normalize().as_tuple().digits) > digits and float(text) != value and "e" not in text:
                 wrong.append(("digits", value, digits, text))
             nearer = (context.next_minus if way > 0 else context.next_plus)(decimal.Decimal(text))
             if value and abs(value) > 1e-290 and (float(nearer) - value) * way >= 0 and float(nearer) != float(text):

@@ -116,7 +116,7 @@ def complex_ones_lie_in_the_plane():
            zeros.caption, zeros.caption)
     for bounds in ([], [bound]):
         singular = only(spectrum_eigenvalues=values("t5", [0.0, 0.5, 1.0, 1.25, 1.5], kind="singular"),
-                        spectrum_summary=bounds)
+                        spectrum_summary=[{**one, "n": 5} for one in bounds])
         tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
         rules = [(rule.name, rule.at) for rule in singular.panels[0].rules]
         tap.ok("with the certified maximum alone", rules == [("certified maximum of |a|", 1.5)] * len(bounds), str(rules))

@@ -218,7 +218,7 @@ def _bracket_linear(axes, which, scale, lo, hi, whole):
 def _bracket_log(axes, which, values):
     """Between two powers of ten, 1, 2 and 5 have ticks as well."""
     values = values[values > 0]
-    if not len(values) or values.max() / values.min() > 30:
+    if not len(values) or np.log10(values.max()) - np.log10(values.min()) > 1.5:
         return
     for axis in axes:
         of = getattr(axis, f"{which}axis")

@@ -162,9 +162,7 @@ class Rows:
         if len(codes) == 1:
             key = codes[0]
         else:
-            key = codes[0]
-            for more in codes[1:]:  # one number a pair, made small again so that it cannot overflow
-                _, key = np.unique(key * (more.max() + 1) + more, return_inverse=True)
+            _, key = np.unique(np.stack(codes), axis=1, return_inverse=True)
         _, first, key = np.unique(np.ravel(key), return_index=True, return_inverse=True)
         order = np.argsort(np.ravel(key), kind="stable")
         groups = np.split(order, np.cumsum(np.bincount(np.ravel(key)))[:-1])

@@ -48,19 +48,6 @@ def clipped(text, characters=NAME_CHARACTERS):
     return text if len(text) <= characters else text[:characters] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def apart(texts, characters=NAME_CHARACTERS):
-    """Each text with at most so many characters behind an ellipsis or before one: cut at its end, but where cut texts
-    would be alike though the texts differ, before the part in which they differ."""
-    shown = [clipped(text, characters) for text in texts]
-    alike = {}
-    for text, short in zip(texts, shown):
-        alike.setdefault(short, set()).add(text or "")
-    cut = {short: max(0, len(os.path.commonprefix(list(whole))) - 12)
-           for short, whole in alike.items() if len(whole) > 1}
-    return ["\N{HORIZONTAL ELLIPSIS}" + clipped(text[cut[short]:], characters) if short in cut else short
-            for text, short in zip(texts, shown)]
-
-
 def file(path):
     """A file or folder by the last part of its path."""
     return clipped((path or "unnamed").rstrip("/").rpartition("/")[2] or path)
@@ -133,9 +120,10 @@ def _end(value, digits, rounding):
     return exact(float(wide.create_decimal(repr(float(value)))))
 
 
-def apart(texts, characters):
+def apart(texts, characters=NAME_CHARACTERS):
     """The texts, each cut to so many characters, but none where it differs from another one: what texts that are cut
     alike have in common is cut instead, and they stay whole where that does not do."""
+    texts = [text or "" for text in texts]
     out = [clipped(text, characters) for text in texts]
     for alike in _alike(out, texts):
         differing = list(dict.fromkeys(texts[i] for i in alike))
