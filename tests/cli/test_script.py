@@ -57,6 +57,7 @@ def draw(arguments):
             with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
                 list(pool.map(work, [float(os.environ["SECONDS"])] * 4))
         finally:
+            time.sleep(0.1)  # a second signal does not end it
             os.remove("partial")
     return 0
 def deaf(arguments):
@@ -261,11 +262,17 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
-    done = place.judge("tell", "--wide", "-o", "-x/", "--thr", "3", "--seed", "1e3", "-q", "--format=csv", "--notes",
-                       "--columns", "a,b", "--", "-odd", **python)
-    tap.ok("options have one form", json.loads(done.stdout)["arguments"] == [
-        "--output=-x/", "--format=csv", "--columns=a,b", "--wide", "--notes", "--threads=3", "--seed=1000", "--quiet",
-        "--", "-odd"], done.stdout)
+    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--thr", "3", "--", "-odd", **python)
+    tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
+           ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
+    presets = place.program.parent.parent / "share/szego/presets"
+    presets.mkdir()
+    (presets / "small.json").write_text("{}")
+    done = place.judge("tell", "--preset", "small", "runs", **python)
+    tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
+                                                    presets / "small.json"), done.stdout)
+    answers("an unknown preset", place.judge("tell", "--preset", "smal", "runs", **python), 2, "did you mean small?")
+    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "-o DIR/ writes the tables")
     answers("no folder", place.judge("tell", **python), 2, "DIR is missing")
     answers("two folders", place.judge("tell", "a", "b", **python), 2, "'b' is a second one")
 
