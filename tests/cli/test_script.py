@@ -26,7 +26,7 @@ from szego import errors
 def tell(arguments):
     import numpy
     print(json.dumps({"arguments": arguments, "stdin": sys.stdin.read(), "numpy": numpy.__file__, "path": sys.path,
-                      "executable": sys.executable, "szego": sys.modules["szego"].__file__}))
+                      "executable": sys.executable, "via": os.environ.get("VIA"), "szego": sys.modules["szego"].__file__}))
     return 0
 def code(arguments):
     return int(os.environ["CODE"])
@@ -148,14 +148,14 @@ def check_search(place):
     if not os.path.exists(DEBIAN):
         tap.ok(f"the search # SKIP there is no {DEBIAN}", True)
         return
-    good = place.interpreter("good/python3", f'GOOD=1 exec {sys.executable} "$@"')
+    good = place.interpreter("good/python3", f'VIA=path GOOD=1 exec {sys.executable} "$@"')
     path = os.environ["PATH"]
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}")
     tap.ok("the one of PATH comes after Debian's", done.returncode == 0 and not done.stderr and
-           json.loads(done.stdout)["executable"] == sys.executable, done)
+           json.loads(done.stdout)["via"] == "path", done)
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}", GOOD=1)
     tap.ok("Debian's comes first", done.returncode == 0 and
-           json.loads(done.stdout)["executable"] == DEBIAN, done)
+           json.loads(done.stdout)["via"] is None, done)
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}", GOOD=1, SZEGO_PYTHON="")
     tap.ok("an empty SZEGO_PYTHON is none", done.returncode == 0, done)
     answers("nothing serves: each is named with what it lacks, and what helps",
@@ -282,6 +282,9 @@ def check_ends(place):
     for code in (0, 1, 2, 3, 4, 5, 77):
         answers(f"exit code {code} passes through", place.judge("code", "runs", CODE=code, **python), code,
                 without=["szego:"])
+    done = subprocess.run([place.program, "judge", "runs"], env=place.environment("code", CODE=77, **python), check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    tap.ok("also where the caller ignores the ends of children", done.returncode == 77, done)
     for kind, code in {"DataError": 3, "ArgumentError": 2, "MissingPackageError": 5, "ProgramError": 1}.items():
         answers(f"{kind} ends with {code} and one line", place.judge("refuse", "runs", KIND=kind, **python), code,
                 "szego: a name \\x1b[31m\\xff is bad\n", without=["Traceback"])
