@@ -5,13 +5,25 @@
 
 #include "script.h"
 
+enum { KEY_PRESET = 0xF00 };
+
+static const struct argp_option options[] = {
+    {"preset", KEY_PRESET, "NAME", 0,
+     "which runs were to be made, if DIR has no manifest.json: a preset, or a preset file "
+     "(FILE.json)",
+     0},
+    {0}};
+
 typedef struct judge_options {
-    const char *folder;
+    const char *folder, *preset;
 } judge_options;
 
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     judge_options *own = call->own;
     switch (key) {
+    case KEY_PRESET:
+        own->preset = argument;
+        return 0;
     case ARGP_KEY_ARG:
         if (own->folder)
             argp_error(state, "one DIR is judged, '%s' is a second one", SHOWN(argument));
@@ -20,6 +32,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case ARGP_KEY_END:
         if (!own->folder)
             argp_error(state, "DIR is missing: a folder that `szego reproduce -o DIR/` wrote");
+        if (call->shared.format)
+            argp_error(state, "--format: what is judged is printed for people; -o DIR/ writes the "
+                              "tables");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -28,12 +43,19 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
 
 static szg_status run(command_call *call) {
     const judge_options *own = call->own;
-    return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
+    char path[PATH_MAX], preset[PATH_MAX + 16];
+    if (!own->preset)
+        return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
+    SZG_TRY(preset_path(call, own->preset, path));
+    snprintf(preset, sizeof preset, "--preset=%s", path);
+    return script_run(call, call->command, (const char *[]){preset, "--", own->folder, NULL});
 }
+
+static const option_words words[] = {{KEY_PRESET, NULL, &words_presets}, {0}};
 
 static const command_example examples[] = {
     {"szego judge results/", "Table 1 and the tests of the runs in results/."},
-    {"szego judge results/ -o judged/", "The same as CSV files in judged/."},
+    {"szego judge results/ -o judged/", "Every table, as CSV files in judged/."},
     {0}};
 
 const command command_judge = {
@@ -44,9 +66,12 @@ const command command_judge = {
            "the sweep over rotated heads, what each switch changes, the arms with their "
            "confidence intervals, hypotheses and the relations between heads. Nothing is trained. "
            "This command needs Python with NumPy and SciPy, and the Python package szego.",
+    .options = options,
     .own_size = sizeof(judge_options),
     .parse = parse,
     .run = run,
     .examples = examples,
+    .words = words,
+    .topics = "presets",
     .needs = "numpy scipy",
 };

@@ -93,7 +93,7 @@ static bool is_preset(const char *name) {
     return false;
 }
 
-static szg_status preset_path(command_call *call, const char *name, char path[PATH_MAX]) {
+szg_status preset_path(const command_call *call, const char *name, char path[PATH_MAX]) {
     bool file = strchr(name, '/') || szgi_path_ends(name, ".json");
     if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
         return SZG_OK;

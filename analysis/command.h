@@ -115,6 +115,11 @@ bool place_find(const char *const *places, const char *name, char path[PATH_MAX]
  * installation that may have been moved, or where it was installed. False: nowhere. */
 bool preset_find(const char *name, char path[PATH_MAX]);
 
+/* The file that --preset names: that of such a preset, or a file that the user names. SZG_EINVAL:
+ * neither; SZG_EIO: it is not installed. */
+SZG_CHECK_RESULT szg_status preset_path(const command_call *call, const char *name,
+                                        char path[PATH_MAX]);
+
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -57,31 +56,6 @@ static void put_word(script *self, const char *option, const char *value) {
     self->count++;
 }
 
-/* Those that were given, in one form whatever the user wrote. */
-static void put_shared(script *self, const shared_options *shared) {
-    char number[32];
-    if (shared->output)
-        put_word(self, "--output=", shared->output);
-    if (shared->format)
-        put_word(self, "--format=", shared->format);
-    if (shared->columns)
-        put_word(self, "--columns=", shared->columns);
-    if (shared->wide)
-        put_word(self, "--wide", "");
-    if (shared->notes)
-        put_word(self, "--notes", "");
-    if (shared->threads > 0) {
-        snprintf(number, sizeof number, "%d", shared->threads);
-        put_word(self, "--threads=", number);
-    }
-    if (shared->seed > 0) {
-        snprintf(number, sizeof number, "%" PRIu64, shared->seed);
-        put_word(self, "--seed=", number);
-    }
-    if (shared->quiet)
-        put_word(self, "--quiet", "");
-}
-
 /* Isolated (-I): neither the current folder nor the environment has a say in what is imported;
  * publish.py adds what it lets in. */
 static szg_status list_words(script *self, const command_call *call, const char *path,
@@ -92,7 +66,10 @@ static szg_status list_words(script *self, const command_call *call, const char 
     put_word(self, szg_version(), "");
     put_word(self, self->what->needs, "");
     put_word(self, self->what->name, "");
-    put_shared(self, &call->shared);
+    if (call->shared.output)
+        put_word(self, "--output=", call->shared.output);
+    if (call->shared.quiet)
+        put_word(self, "--quiet", "");
     for (; *words; words++)
         put_word(self, *words, "");
     return szgi_text_end(&self->words, SZG_OK);

@@ -5,8 +5,8 @@
 
 #include "command.h"
 
-/* Runs the command `what`, which has `needs`, as a script and waits for its end. It gets the shared
- * options of `call` that were given, then `words`: its own options and, after "--", its operands;
+/* Runs the command `what`, which has `needs`, as a script and waits for its end. It gets --output=
+ * and --quiet of `call` if they were given, then `words`: other options and, after "--", operands;
  * NULL at the end. A script that fails says why itself, and its exit code goes to call->code.
  *
  * A cancellation is passed on to the script, which removes what it has not finished and ends its

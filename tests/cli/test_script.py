@@ -26,7 +26,7 @@ from szego import errors
 def tell(arguments):
     import numpy
     print(json.dumps({"arguments": arguments, "stdin": sys.stdin.read(), "numpy": numpy.__file__, "path": sys.path,
-                      "executable": sys.executable, "szego": sys.modules["szego"].__file__}))
+                      "executable": sys.executable, "via": os.environ.get("VIA"), "szego": sys.modules["szego"].__file__}))
     return 0
 def code(arguments):
     return int(os.environ["CODE"])
@@ -57,6 +57,7 @@ def draw(arguments):
             with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
                 list(pool.map(work, [float(os.environ["SECONDS"])] * 4))
         finally:
+            time.sleep(0.1)  # a second signal does not end it
             os.remove("partial")
     return 0
 def deaf(arguments):
@@ -147,14 +148,14 @@ def check_search(place):
     if not os.path.exists(DEBIAN):
         tap.ok(f"the search # SKIP there is no {DEBIAN}", True)
         return
-    good = place.interpreter("good/python3", f'GOOD=1 exec {sys.executable} "$@"')
+    good = place.interpreter("good/python3", f'VIA=path GOOD=1 exec {sys.executable} "$@"')
     path = os.environ["PATH"]
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}")
     tap.ok("the one of PATH comes after Debian's", done.returncode == 0 and not done.stderr and
-           json.loads(done.stdout)["executable"] == sys.executable, done)
+           json.loads(done.stdout)["via"] == "path", done)
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}", GOOD=1)
     tap.ok("Debian's comes first", done.returncode == 0 and
-           json.loads(done.stdout)["executable"] == DEBIAN, done)
+           json.loads(done.stdout)["via"] is None, done)
     done = place.judge("tell", "runs", PATH=f"{good.parent}:{path}", GOOD=1, SZEGO_PYTHON="")
     tap.ok("an empty SZEGO_PYTHON is none", done.returncode == 0, done)
     answers("nothing serves: each is named with what it lacks, and what helps",
@@ -261,11 +262,17 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
-    done = place.judge("tell", "--wide", "-o", "-x/", "--thr", "3", "--seed", "1e3", "-q", "--format=csv", "--notes",
-                       "--columns", "a,b", "--", "-odd", **python)
-    tap.ok("options have one form", json.loads(done.stdout)["arguments"] == [
-        "--output=-x/", "--format=csv", "--columns=a,b", "--wide", "--notes", "--threads=3", "--seed=1000", "--quiet",
-        "--", "-odd"], done.stdout)
+    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--thr", "3", "--", "-odd", **python)
+    tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
+           ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
+    presets = place.program.parent.parent / "share/szego/presets"
+    presets.mkdir()
+    (presets / "small.json").write_text("{}")
+    done = place.judge("tell", "--preset", "small", "runs", **python)
+    tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
+                                                    presets / "small.json"), done.stdout)
+    answers("an unknown preset", place.judge("tell", "--preset", "smal", "runs", **python), 2, "did you mean small?")
+    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "-o DIR/ writes the tables")
     answers("no folder", place.judge("tell", **python), 2, "DIR is missing")
     answers("two folders", place.judge("tell", "a", "b", **python), 2, "'b' is a second one")
 
@@ -275,6 +282,9 @@ def check_ends(place):
     for code in (0, 1, 2, 3, 4, 5, 77):
         answers(f"exit code {code} passes through", place.judge("code", "runs", CODE=code, **python), code,
                 without=["szego:"])
+    done = subprocess.run([place.program, "judge", "runs"], env=place.environment("code", CODE=77, **python), check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    tap.ok("also where the caller ignores the ends of children", done.returncode == 77, done)
     for kind, code in {"DataError": 3, "ArgumentError": 2, "MissingPackageError": 5, "ProgramError": 1}.items():
         answers(f"{kind} ends with {code} and one line", place.judge("refuse", "runs", KIND=kind, **python), code,
                 "szego: a name \\x1b[31m\\xff is bad\n", without=["Traceback"])

@@ -7,6 +7,8 @@ module, which returns the exit code. Options that were given come first, in the 
 operands. Descriptor 3 is a pipe on which one line says whether this interpreter serves: "ready"; why it does not; or
 "version X", the package's, where the program is of version VERSION. It is written in a Python of before 3.9, so that
 an old interpreter can say so.
+
+A command starts its workers by fork or spawn. Those end with it even if it is killed; those of a forkserver do not.
 """
 import importlib
 import importlib.util
