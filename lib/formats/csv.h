@@ -20,6 +20,12 @@ SZG_CHECK_RESULT szg_status szgi_csv_print_header(szg_context *context, const sz
 SZG_CHECK_RESULT szg_status szgi_csv_print_row(szg_context *context, const szg_table *table,
                                                int64_t row, FILE *stream);
 
+/* As szgi_csv_print with the cells of `before`, a table of one row, in front of every row, and its
+ * columns in front of the header's; NULL: none. `header`: the header line too. */
+SZG_CHECK_RESULT szg_status szgi_csv_print_behind(szg_context *context, const szg_table *before,
+                                                  const szg_table *table, bool header,
+                                                  FILE *stream);
+
 /* A file that grows by a row at a time, so that what ends the program leaves every row before it.
  */
 typedef struct szgi_csv_growth szgi_csv_growth;

@@ -253,6 +253,35 @@ static void open_one(szg_table **table) {
     ck_szg_ok(szg_table_set_integer(test_context(), *table, "layer", 7));
 }
 
+static void ck_behind(const szg_table *before, const szg_table *table, bool header,
+                      const char *wanted) {
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    szg_status status = szgi_csv_print_behind(test_context(), before, table, header, text.stream);
+    ck_szg_ok(szgi_text_end(&text, status));
+    ck_assert_str_eq(text.text, wanted);
+    szgi_text_close(&text);
+}
+
+/* Every row, and the header, begins with the cells of another table; empty ones stay empty. */
+START_TEST(rows_behind_labels) {
+    static const szg_column labels[] = {{"run", SZG_TEXT, ""}, {"seed", SZG_INTEGER, ""}};
+    szg_table *table, *before;
+    ck_szg_ok(szg_table_open(test_context(), "labels", labels, 2, &before));
+    ck_szg_ok(szg_table_add_row(test_context(), before));
+    ck_szg_ok(szg_table_set_text(test_context(), before, "run", "a,\"b"));
+    open_one(&table);
+    ck_behind(before, table, true, "run,seed,source,layer,width,note\n\"a,\"\"b\",,,7,,\n");
+    ck_szg_ok(szg_table_set_integer(test_context(), before, "seed", 3));
+    ck_szg_ok(szg_table_add_row(test_context(), table));
+    ck_szg_ok(szg_table_set_text(test_context(), table, "note", ""));
+    ck_behind(before, table, false, "\"a,\"\"b\",3,,7,,\n\"a,\"\"b\",3,,,,\"\"\n");
+    ck_behind(NULL, table, true, "source,layer,width,note\n,7,,\n,,,\"\"\n");
+    szg_table_close(&table);
+    szg_table_close(&before);
+}
+END_TEST
+
 /* What `before` becomes when a row is added to it. */
 static void ck_grows(const char *before, const char *after) {
     szg_table *table;
@@ -328,6 +357,7 @@ TEST_FILE("csv") {
     test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
     test_add(suite, "files_of_others_are_read", files_of_others_are_read);
     test_add(suite, "optional_columns_may_be_missing", optional_columns_may_be_missing);
+    test_add(suite, "rows_behind_labels", rows_behind_labels);
     test_add(suite, "bad_files_are_refused", bad_files_are_refused);
     test_add(suite, "utf8_is_checked_at_its_boundaries", utf8_is_checked_at_its_boundaries);
     test_add(suite, "csv_survives_failed_allocations", csv_survives_failed_allocations);
