@@ -2,6 +2,8 @@
 import math
 from typing import Dict, Optional
 
+import numpy as np
+
 from .draws import other_head
 from .measures import Layer, layer_numbers, steps_to_half
 from .plan import METHODS
@@ -60,6 +62,6 @@ def _references(run: Run, ablation: Ablation, layer: int, of: Layer) -> Dict[str
     cells["dirichlet_p"] = largest_share_tail(heads, of.index)
     if 1 <= examples <= _MOST_EXAMPLES:
         trials = equal_heads(heads, examples, ablation.whole, of.total, run.seed, layer)
-        cells.update(equal_95=trials[TRIALS * 95 // 100],
+        cells.update(equal_95=np.sort(trials)[TRIALS * 95 // 100],
                      equal_p=(1 + int((trials >= of.index).sum())) / (TRIALS + 1))
     return cells

@@ -1,6 +1,7 @@
 """Numbers that the program draws: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011), whose numbers depend on seed,
 step, purpose and index alone."""
 import functools
+from typing import Tuple
 
 import numpy as np
 
@@ -30,8 +31,8 @@ def other_head(seed: int, layer: int, heads: int, worst: int) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def equal_heads_uniforms(seed: int, layer: int, heads: int, trials: int) -> np.ndarray:
-    """One for each head and trial, of shape (heads, trials). Runs of a seed share them."""
-    drawn = uniforms(seed, layer, _EQUAL_HEADS, trials * heads).reshape(trials, heads).T.copy()
-    drawn.flags.writeable = False
-    return drawn
+def equal_heads_uniforms(seed: int, layer: int, heads: int, trials: int) -> Tuple[np.ndarray, np.ndarray]:
+    """(numbers, ascending; their places in an array of shape (heads, trials)). Runs of a seed share them."""
+    drawn = uniforms(seed, layer, _EQUAL_HEADS, trials * heads).reshape(trials, heads).T.ravel()
+    order = np.argsort(drawn)
+    return drawn[order], order

@@ -195,8 +195,10 @@ class Run:
                         f"is not of {self.planned.examples} sequences of {', '.join(map(str, words))} words, which "
                         "the preset asks for")
         self._fail_rows(name, ~((log["accuracy"] >= 0) & (log["accuracy"] <= 1)), "accuracy is not in 0 .. 1")
-        if list(dict.fromkeys(log["words"].tolist())) != list(words):
-            raise DataError(f"{self.path(name)}: words: not every length of the preset is there, in its order: {_REMEDY}")
+        tests = list(zip(log["words"].tolist(), log["scaling"]))
+        if [one for one, scaling in tests if scaling == "none"] != list(words) or len(set(tests)) < len(tests):
+            raise DataError(f"{self.path(name)}: words, scaling: not every length of the preset is there once, in its "
+                            f"order: {_REMEDY}")
         return log
 
     # ---- Ablations ------------------------------------------------------------------------------
@@ -221,7 +223,8 @@ class Run:
         self._fail_rows(name, (said != method) & (said != "").any(), f"method is not {method}")
         places = layer * (heads + 1) + head % (heads + 1)  # head -1: the whole layer
         counts = np.bincount(places, minlength=layers * (heads + 1))
-        self._fail_rows(name, counts[places] > 1, "layer and head are there twice")
+        self._fail_rows(name, ~np.isin(np.arange(len(places)), np.unique(places, return_index=True)[1]),
+                        "layer and head are there twice")
         if not counts.all():
             raise DataError(f"{self.path(name)}: has {len(layer)} rows; heads and layers are {len(counts)}: {_REMEDY}")
         without = np.empty(len(counts))

@@ -46,14 +46,17 @@ def largest_share_quantile(count: int, chance: float) -> float:
 
 
 def equal_heads(heads: int, examples: int, accuracy: float, total: float, seed: int, layer: int) -> np.ndarray:
-    """The largest share of the drops in TRIALS simulated ablations of heads that all cost the same, ascending.
+    """The largest share of the drops in TRIALS simulated ablations of heads that all cost the same.
 
     Of `examples` test examples the whole model gets the share `accuracy` right, and one without a head accuracy -
     total / heads: the counts are binomial and independent, and drops below 0 count as 0. Trials without a drop have
     the share 0. The numbers follow from seed and layer alone, as those of the program did."""
     chance = max(0.0, accuracy - total / heads)
     at_most = stats.binom.cdf(np.arange(examples), examples, chance)
-    right = np.searchsorted(at_most, equal_heads_uniforms(seed, layer, heads, TRIALS), side="right")
-    drops = np.maximum(0, accuracy - right / examples)
+    uniforms, order = equal_heads_uniforms(seed, layer, heads, TRIALS)
+    right = np.empty(len(order))  # of each uniform, how many of at_most it reaches
+    right[order] = np.repeat(np.arange(examples + 1), np.diff(np.searchsorted(uniforms, at_most), prepend=0,
+                                                              append=len(uniforms)))
+    drops = np.maximum(0, accuracy - right.reshape(heads, TRIALS) / examples)
     sums = drops.sum(axis=0)
-    return np.sort(np.divide(drops.max(axis=0), sums, out=np.zeros(TRIALS), where=sums > 0))
+    return np.divide(drops.max(axis=0), sums, out=np.zeros(TRIALS), where=sums > 0)
