@@ -425,8 +425,11 @@ def _draw_cells(drawing, panel, axis, drawn):
     bar = axis.figure.colorbar(image, ax=axis)
     bar.set_label(plain(cells.label))
     bar.outline.set_linewidth(0)
-    if cells.log and norm.vmax / norm.vmin < 1000:
-        bar.set_ticks(np.geomspace(norm.vmin, norm.vmax, 5))
+    if cells.log:
+        lo, hi = np.log10(norm.vmin), np.log10(norm.vmax)
+        powers = np.arange(math.ceil(lo), math.floor(hi) + 1, max(1, int(hi - lo) // 5))
+        near = hi - lo < 3
+        bar.set_ticks(np.geomspace(norm.vmin, norm.vmax, 5) if near else 10.0**powers)
         bar.ax.yaxis.set_major_formatter("{x:.3g}")
         bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
     if rows * across <= NAMED_CELLS and across <= 16:
