@@ -53,14 +53,14 @@ class Source:
         return self._texts[column]
 
     def codes(self, column):
-        """Equal integers for equal cells; empty equals empty, NaN equals NaN."""
+        """Equal integers, 0 or more, for equal cells; empty equals empty, NaN equals NaN."""
         if column not in self._codes:
             if self.is_text(column):
                 self._codes[column] = _factorize(self.texts(column))
             elif self.is_whole(column):  # seeds of 64 bits that differ may be one float64
                 cells = self.columns[column]
                 _, codes = np.unique(np.ma.getdata(cells), return_inverse=True)
-                self._codes[column] = np.where(np.ma.getmaskarray(cells), -1, codes)
+                self._codes[column] = np.where(np.ma.getmaskarray(cells), 0, codes + 1)
             else:
                 _, codes = np.unique(self.numbers(column) + 0.0, return_inverse=True)
                 self._codes[column] = codes
@@ -159,10 +159,9 @@ class Rows:
             return []
         if not codes:
             return [self]
-        if len(codes) == 1:
-            key = codes[0]
-        else:
-            _, key = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        key = codes[0]
+        for more in codes[1:]:  # one number a pair, made small again so that it cannot overflow
+            _, key = np.unique(key * (more.max() + 1) + more, return_inverse=True)
         _, first, key = np.unique(np.ravel(key), return_index=True, return_inverse=True)
         order = np.argsort(np.ravel(key), kind="stable")
         groups = np.split(order, np.cumsum(np.bincount(np.ravel(key)))[:-1])
