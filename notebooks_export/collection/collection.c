@@ -104,6 +104,7 @@ szg_status szg_collection_open(szg_context *context, const char *folder, szg_col
     SZG_TRY_GOTO(status, szgi_memory_copy_text(context, folder, &all->folder), fail);
     SZG_TRY_GOTO(status, read_all(context, all), fail);
     SZG_TRY_GOTO(status, szgi_collection_join(context, all), fail);
+    SZG_TRY_GOTO(status, szgi_collection_complete(context, all), fail);
     *out = all;
     return SZG_OK;
 fail:

@@ -237,6 +237,13 @@ static szg_status copy_cell(szg_context *context, const szg_table *from, int64_t
     }
 }
 
+szg_status szgi_collection_copy_row(szg_context *context, const szg_table *from, int64_t row,
+                                    const int64_t *target, szg_table *to) {
+    for (int64_t i = 0; i < szg_table_columns(from); i++)
+        SZG_TRY(copy_cell(context, from, row, i, to, target[i]));
+    return SZG_OK;
+}
+
 static szg_status copy_rows(szg_context *context, const join *j, const char *path,
                             const szg_table *from, szg_table *to) {
     int64_t columns = szg_table_columns(from), *target;
@@ -249,8 +256,7 @@ static szg_status copy_rows(szg_context *context, const join *j, const char *pat
             SZG_TRY_GOTO(status, szgi_context_check_cancel(context), done);
         SZG_TRY_GOTO(status, szg_table_add_row(context, to), done);
         SZG_TRY_GOTO(status, szgi_table_put_text(context, to, 0, path), done);
-        for (int64_t i = 0; i < columns; i++)
-            SZG_TRY_GOTO(status, copy_cell(context, from, row, i, to, target[i]), done);
+        SZG_TRY_GOTO(status, szgi_collection_copy_row(context, from, row, target, to), done);
     }
 done:
     szgi_memory_free(target);

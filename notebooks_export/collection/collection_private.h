@@ -41,4 +41,13 @@ bool szgi_collection_is_export(const szg_collection *all);
 /* Fills `table` from the results. */
 SZG_CHECK_RESULT szg_status szgi_collection_join(szg_context *context, szg_collection *all);
 
+/* Cell i of a row of `from` into column target[i] of the last row of `to`, whose types are wide
+ * enough. */
+SZG_CHECK_RESULT szg_status szgi_collection_copy_row(szg_context *context, const szg_table *from,
+                                                     int64_t row, const int64_t *target,
+                                                     szg_table *to);
+
+/* Adds columns that tables of earlier versions lack. */
+SZG_CHECK_RESULT szg_status szgi_collection_complete(szg_context *context, szg_collection *all);
+
 #endif

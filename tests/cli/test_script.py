@@ -356,7 +356,7 @@ class Working:
 
 
 def check_signals(place):
-    group = {"Ctrl-C": signal.SIGINT, "a terminal that closes": signal.SIGHUP, "SIGTERM to all": signal.SIGTERM}
+    group = {"Ctrl-C": signal.SIGINT}
     for name, number in group.items():
         working = Working(place)
         os.killpg(working.process.pid, number)
