@@ -231,6 +231,68 @@ START_TEST(hyphens_of_commands_become_underscores) {
 }
 END_TEST
 
+/* Earlier versions wrote the experiment as the beginning of `run` alone; later ones say it, and
+ * what `run` says is nobody's business. */
+START_TEST(older_reproductions_get_their_experiment) {
+    static const char *const names[] = {"result", "run", "loss", "experiment", "note"},
+                             *const wanted[] = {"text", "a-part", NULL, NULL, NULL, "kept", NULL};
+    static const char *const tables[] = {"curves", "contraction"};
+    mkdir(scratch_path("older"), 0777);
+    for (int t = 0; t < 2; t++) {
+        write_table("older/a", "reproduce", tables[t],
+                    COLUMN("run", "text") "," END("loss", "upper") "," COLUMN("note", "text"), 5,
+                    "run,loss,note\ntext/distance/rope/run-0,1,\na-part/x,2,said\nrun-0,3,\n/x,4,\n"
+                    ",5,\n");
+        for (int alone = 1; alone >= 0; alone--) {
+            if (!alone)
+                write_table("older/b", "reproduce", tables[t],
+                            COLUMN("run", "text") "," COLUMN("experiment",
+                                                             "text") "," COLUMN("note", "text"),
+                            2, "run,experiment,note\nother/x,kept,\nrun-1,,\n");
+            szg_collection *all = open_folder("older");
+            const szg_table *joined = szgi_collection_table(all, 0);
+            check_columns(joined, 5, names);
+            ck_assert_int_eq(szgi_table_end(joined, 2), SZGI_END_UPPER);
+            ck_assert_int_eq(szgi_table_end(joined, 3), SZGI_END_NONE);
+            ck_assert_int_eq(szg_table_rows(joined), alone ? 5 : 7);
+            for (int64_t row = 0; row < szg_table_rows(joined); row++)
+                ck_assert_pstr_eq(text_at(joined, row, "experiment"), wanted[row]);
+            ck_assert(szg_table_get_real(joined, 4, 2) == 5);
+            ck_assert_str_eq(text_at(joined, 1, "note"), "said");
+            /* an export of it, and one that an earlier version wrote, read alike */
+            ck_szg_ok(szg_export_csv(test_context(), all, scratch_path("older/export")));
+            szg_collection_close(&all);
+            all = open_folder("older/export");
+            ck_assert_str_eq(text_at(szgi_collection_table(all, 0), 0, "experiment"), "text");
+            szg_collection_close(&all);
+        }
+        ck_assert_int_eq(unlink(scratch_path("older/b/manifest.json")), 0);
+    }
+}
+END_TEST
+
+/* No other command's `run` is taken for such a path, and an export of an earlier version has no
+ * column either. */
+START_TEST(only_reproductions_are_completed) {
+    static const char csv[] = "run,note\na/b,\n";
+    static const char columns[] = COLUMN("run", "text") "," COLUMN("note", "text");
+    mkdir(scratch_path("other"), 0777);
+    write_table("other/a", "train", "contraction", columns, 1, csv);
+    write_table("other/b", "reproduce", "missing", columns, 1, csv);
+    write_table("other/c", "reproduce", "curves",
+                COLUMN("run", "integer") "," COLUMN("note", "text"), 1, "run,note\n1,a/b\n");
+    szg_collection *all = open_folder("other");
+    ck_assert_int_eq(szg_collection_tables(all), 3);
+    for (int64_t i = 0; i < 3; i++)
+        ck_assert_int_lt(szg_table_find(szgi_collection_table(all, i), "experiment"), 0);
+    szg_collection_close(&all);
+    write_table("older-export", "export", "reproduce_curves", columns, 1, csv);
+    all = open_folder("older-export");
+    ck_assert_str_eq(text_at(szgi_collection_table(all, 0), 0, "experiment"), "a");
+    szg_collection_close(&all);
+}
+END_TEST
+
 START_TEST(integers_stay_exact) {
     mkdir(scratch_path("exact"), 0777);
     write_raw("exact/a", COLUMN("v", "integer"), 1, "v\n9223372036854775807\n");
@@ -352,6 +414,13 @@ START_TEST(collections_survive_failed_allocations) {
     ck_assert_int_eq(szg_collection_count(all), 2);
     ck_assert_int_eq(szg_collection_bad_count(all), 1);
     szg_collection_close(&all);
+    mkdir(scratch_path("alloc-older"), 0777);
+    write_table("alloc-older/a", "reproduce", "curves",
+                COLUMN("run", "text") "," COLUMN("loss", "real"), 1, "run,loss\na/b,2\n");
+    folder = scratch_path("alloc-older");
+    ck_survives_failed_allocations(40, szg_collection_open(test_context(), folder, &all));
+    ck_assert_str_eq(text_at(szgi_collection_table(all, 0), 0, "experiment"), "a");
+    szg_collection_close(&all);
 }
 END_TEST
 
@@ -362,6 +431,9 @@ TEST_FILE("collection") {
     test_add(suite, "differing_columns_are_widened", differing_columns_are_widened);
     test_add(suite, "hyphens_of_commands_become_underscores",
              hyphens_of_commands_become_underscores);
+    test_add(suite, "older_reproductions_get_their_experiment",
+             older_reproductions_get_their_experiment);
+    test_add(suite, "only_reproductions_are_completed", only_reproductions_are_completed);
     test_add(suite, "integers_stay_exact", integers_stay_exact);
     test_add(suite, "foreign_and_damaged_results_are_told_apart",
              foreign_and_damaged_results_are_told_apart);
