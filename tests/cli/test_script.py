@@ -335,11 +335,12 @@ def gone(processes):
 class Working:
     """The command while its script and two workers are at work."""
 
-    def __init__(self, place, mode="draw", start="fork"):
+    def __init__(self, place, mode="draw", start="fork", hangup=signal.SIG_DFL, seconds=60):
         self.place = place
-        environment = place.environment(mode, SZEGO_PYTHON=sys.executable, START=start, SECONDS=60)
+        environment = place.environment(mode, SZEGO_PYTHON=sys.executable, START=start, SECONDS=seconds)
         self.process = subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=environment,
-                                        stderr=subprocess.PIPE, text=True, start_new_session=True)
+                                        stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup))
         self.processes = read_notes(place, "worker", 2) + read_notes(place, "script", 1)
         self.begun = len(self.processes) == 3 and (mode == "deaf" or (place.work / "partial").exists())
 
@@ -356,11 +357,15 @@ class Working:
 
 
 def check_signals(place):
-    group = {"Ctrl-C": signal.SIGINT}
+    group = {"Ctrl-C": signal.SIGINT, "a terminal that closes": signal.SIGHUP, "SIGTERM to all": signal.SIGTERM}
     for name, number in group.items():
         working = Working(place)
         os.killpg(working.process.pid, number)
         working.ends(name, 130, "szego: interrupted\n")
+    for start in ("fork", "spawn"):
+        working = Working(place, start=start, hangup=signal.SIG_IGN, seconds=0.3)
+        os.killpg(working.process.pid, signal.SIGHUP)
+        working.ends(f"a terminal that closes under nohup ends nothing, {start}", 0)
     for start in ("fork", "spawn", "forkserver"):
         working = Working(place, start=start)
         working.process.send_signal(signal.SIGINT)

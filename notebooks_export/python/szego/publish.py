@@ -101,10 +101,17 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def is_ignored(number):
+    """Whether this process was started so that it outlives its terminal (nohup); its workers outlive it too."""
+    return number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN
+
+
 def begin_worker():
     """In a process that the command starts for its work: it ends with the command, which alone is interrupted."""
-    for number in STOPPING:
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in set(STOPPING) - {signal.SIGINT}:
+        if not is_ignored(number):
+            signal.signal(number, signal.SIG_DFL)
     die_with_parent()
 
 
@@ -127,7 +134,7 @@ def stop(_number, _frame):
 
 def listen():
     for number in STOPPING:
-        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+        if not is_ignored(number):
             signal.signal(number, stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     die_with_parent()
