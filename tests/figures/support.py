@@ -51,3 +51,13 @@ def blocks(section, made):
 
 def drawings(section, made):
     return [one for one in blocks(section, made) if isinstance(one, drawing.Drawing)]
+
+
+def found_in(section, **made):
+    """The blocks of a section of these tables, and the drawings among them."""
+    found = blocks(section, tables(**made))
+    return found, [one for one in found if isinstance(one, drawing.Drawing)]
+
+
+def texts_of(found, kind):
+    return [one.text for one in found if isinstance(one, kind)]

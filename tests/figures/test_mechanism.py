@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from support import blocks, chance, drawing, np, tables, tap
+from support import chance, drawing, found_in, np, tap, texts_of
 
 from szego.figures import inference, mechanism
 
@@ -29,17 +29,8 @@ PAIRS = rows(P, (("H1", "index", 0, "e/rope", "e/nope|e/t5", 1, 0.5, 0.5, 0.0),
                  ("X", "accuracy", None, "e/rope", "e/nope", 1, 0.9, 0.4, 0.5)))
 
 
-def found_in(**made):
-    found = blocks(mechanism.SECTION, tables(**made))
-    return found, [one for one in found if isinstance(one, drawing.Drawing)]
-
-
-def texts_of(found, kind):
-    return [one.text for one in found if isinstance(one, kind)]
-
-
 def each_hypothesis_has_a_sentence():
-    found, drawn = found_in(reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
+    found, drawn = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
     captions = {one.title.split(":")[0]: one.caption for one in drawn}
     tap.ok("a sentence a hypothesis", captions == {
         "H1": "It is larger. Result: not decided; mean 0.25 [-0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
@@ -53,14 +44,14 @@ def each_hypothesis_has_a_sentence():
 
 
 def seeds_are_points_beside_their_mean():
-    one = found_in(reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)[1][0]
+    one = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)[1][0]
     seeds, mean = one.series()
     tap.ok("a point a seed", (seeds.x.tolist(), seeds.y.tolist()) == ([0.0, 0.2, 0.55], [0.0, 1.0, 2.0]))
     tap.ok("the mean has a place of its own", one.y.names == ["1", "2", "4", "mean, 95%"] and mean.y.tolist() == [3.0])
     tap.ok("with its interval along x", mean.flat and (mean.x[0], mean.lo[0], mean.hi[0]) == (0.25, -0.5, 1.0))
     tap.ok("a seed tells both numbers", "this arm: 0.95\nwhat is subtracted: 0.4" in seeds.hover[2], seeds.hover[2])
     tap.ok("the title names the arms", one.title.startswith("H1: deposit index of e/rope less e/nope|e/t5, layer 0"), one.title)
-    one = found_in(reproduce_pairs=PAIRS, reproduce_arms=[{"arm": "x"}])[1][0]
+    one = found_in(mechanism.SECTION, reproduce_pairs=PAIRS, reproduce_arms=[{"arm": "x"}])[1][0]
     tap.ok("pairs alone say so", one.caption == "The table of hypotheses does not name this one."
            and len(one.series()) == 1)
 
@@ -73,7 +64,7 @@ def indices_are_beside_the_references():
     made[0]["index"] = 0.9
     made += [{**made[0], "arm": "e/far", "index": index} for index in (0.0, 1.0)]
     known = [row for row in made if row["index"] is not None]
-    one, = found_in(reproduce_arms=made)[1]
+    one, = found_in(mechanism.SECTION, reproduce_arms=made)[1]
     above = sum(row["index"] > 0.77 for row in known), sum(row["index"] > row["equal_95"] for row in known)
     verbs = ["exceeds" if count == 1 else "exceed" for count in above]
     tap.ok("indices above the references are counted", one.caption.startswith(
@@ -95,7 +86,7 @@ def indices_are_beside_the_references():
                               min(middle + reach, 1) if reach == reach else math.nan], 1e-9, 1e-12, equal_nan=True)
     tap.ok("means of arms have Student's intervals, cut to what an index can be", right)
     tap.ok("the references have colours of their own", len({rule.colour for rule in one.panels[0].rules}) == 3)
-    found, drawn = found_in(reproduce_arms=[{"arm": "x", "layer": 0}])
+    found, drawn = found_in(mechanism.SECTION, reproduce_arms=[{"arm": "x", "layer": 0}])
     tap.ok("a table without indices is said", not drawn and "The table reproduce_arms has no column of numbers index: the "
            "arms' indices are not drawn." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
 

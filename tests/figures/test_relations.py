@@ -2,7 +2,7 @@
 """Relations of two numbers: sentences, intervals and centred runs against those made apart."""
 import statistics
 
-from support import blocks, drawing, np, tables, tap
+from support import drawing, found_in, np, tap, texts_of
 
 from szego.figures import relations
 
@@ -32,17 +32,8 @@ RUNS = [{**FIRST, "arm": arm, "seed": seed, "x_value": x, "y_value": y} for arm,
     ("e/same", 1, 1.0, 1.0), ("e/same", 2, 1 + 1e-9, 2.0))]
 
 
-def found_in(**made):
-    found = blocks(relations.SECTION, tables(**made))
-    return found, [one for one in found if isinstance(one, drawing.Drawing)]
-
-
-def texts_of(found, kind):
-    return [one.text for one in found if isinstance(one, kind)]
-
-
 def each_relation_has_a_sentence():
-    found, drawn = found_in(reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)
+    found, drawn = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)
     tap.ok("between arms", drawn[0].caption == "Negative: <it>. Exploratory. Between 4 arms the correlation is negative: -0.5,"
            " 95% interval [-0.9, 0.25], which contains 0; 1 run lacks a number; 2 runs are not finished.", drawn[0].caption)
     tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms there is no correlation; 8 "
@@ -54,7 +45,7 @@ def each_relation_has_a_sentence():
 
 
 def arms_are_points_with_intervals():
-    one = found_in(reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)[1][0]
+    one = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)[1][0]
     points = [series for series in one.series() if series.marks == "points"]
     across = [series for series in one.series() if series.marks == "line"]
     tap.ok("a point an arm that has means", [(series.name, float(series.x[0]), float(series.y[0])) for series in points] ==
@@ -64,17 +55,17 @@ def arms_are_points_with_intervals():
     tap.ok("and along y", [np.isfinite(series.lo[0]) for series in points] == [True, True, False, True])
     tap.ok("ratios are on a log axis, accuracies are not", (one.x.kind, one.y.kind) == ("log", "linear"))
     tap.ok("axes name what they show", (one.x.label, one.y.label) == ("ratio of widths, step 0", "accuracy"))
-    one = found_in(reproduce_relation_arms=[{**SECOND, "arm": "a", "x_mean": 1.0, "y_mean": 2.0}])[1][0]
+    one = found_in(relations.SECTION, reproduce_relation_arms=[{**SECOND, "arm": "a", "x_mean": 1.0, "y_mean": 2.0}])[1][0]
     tap.ok("means over steps say so", one.x.label == "curvature, mean of the early steps" or
            one.x.label.endswith("Hessian, mean of the early steps"), one.x.label)
-    below = found_in(reproduce_relations=RELATIONS, reproduce_relation_arms=[{**ARMS[0], "relation": "T"}])[1][0]
+    below = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=[{**ARMS[0], "relation": "T"}])[1][0]
     tap.ok("an interval below 0 does not contain it", below.caption == "Below 0. Exploratory. Between 5 arms the correlation is "
            "negative: -0.9, 95% interval [-0.95, -0.5], which does not contain 0.", below.caption)
     tap.ok("arms alone say so", one.caption == "The table of relations does not have this one.")
 
 
 def runs_are_centred_in_their_arms():
-    one, = found_in(reproduce_relations=RELATIONS, reproduce_relation_runs=RUNS)[1]
+    one, = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_runs=RUNS)[1]
     made = {series.name: (series.x, series.y) for series in one.series()}
     right = set(made) == {"e/rope", "e/t5"}
     for name, parts in made.items():
@@ -86,11 +77,11 @@ def runs_are_centred_in_their_arms():
                                                                  "e/one, e/same."), one.caption)
     tap.ok("within arms", "Within 2 arms the correlation is positive: 0.75, 95% interval [0.5, 0.875], which does not contain "
            "0; 1 run lacks a number." in one.caption, one.caption)
-    found, drawn = found_in(reproduce_relations=RELATIONS, reproduce_relation_runs=RUNS[3:5])
+    found, drawn = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_runs=RUNS[3:5])
     tap.ok("a relation whose runs never vary is named", not drawn and "Not drawn, because in no arm both numbers vary: R: "
            "accuracy over ratio of widths, step 0." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
     far = [{**run, "x_value": x} for run, x in zip(RUNS[:3], (0.0, 1e300, 0.5e300))]
-    one = found_in(reproduce_relations=RELATIONS, reproduce_relation_runs=far)[1]
+    one = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_runs=far)[1]
     tap.ok("numbers of any size are centred", len(one) == 1 and np.allclose(one[0].series()[0].x, [-1, 1, 0]))
 
 

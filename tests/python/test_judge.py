@@ -23,7 +23,7 @@ sys.path.insert(0, PACKAGE)
 import numpy as np  # pylint: disable=wrong-import-position # nothing is skipped: check installs all of them
 from scipy import stats  # pylint: disable=wrong-import-position
 import szego.judge  # pylint: disable=wrong-import-position
-from szego.judge import columns, draws, measures, shares, statistics  # pylint: disable=wrong-import-position
+from szego.judge import columns, draws, measures, rows as rows_module, shares, statistics  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 RECORDS = [(path.parent.name, path.parent) for root in ("docs/reference/mechanism-results", "docs/results")
@@ -51,8 +51,11 @@ PRESET = {
         {"name": "short", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1, 2],
          "ablation": True, "config": {"loop": {"limit_steps": 4}},
          "length": {"words": [10, 20], "scaling": ["linear"], "examples": 20}},
-        {"name": "wild", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1],
+        {"name": "wild", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1], "ablation": True,
          "config": {"loop": {"learning_rate": 1000, "decay": 1000}}},
+        {"name": "after", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1],
+         "config": {"intervention": {"kind": "gradient"}},
+         "head": {"of": "wild", "encoding": "rope", "layer": 0, "which": "winner"}},
         {"name": "still", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "ablation": ["output", "rotation"],
          "config": {"intervention": {"kind": "rotation"}},
          "head": {"of": "text", "encoding": "rope", "layer": 0, "which": "other"}}],
@@ -63,7 +66,9 @@ PRESET = {
          "arm": {"experiment": "text", "encoding": "nope"},
          "minus": [{"experiment": "text", "encoding": "rope"}, {"experiment": "still", "encoding": "rope"}]},
         {"name": "E1", "text": "c", "task": "distance", "primary": False, "measure": "accuracy",
-         "arm": {"experiment": "wild", "encoding": "rope"}}],
+         "arm": {"experiment": "wild", "encoding": "rope"}},
+        {"name": "E2", "text": "d", "task": "distance", "primary": False, "measure": "accuracy",
+         "arm": {"experiment": "after", "encoding": "rope"}}],
     "relations": [
         {"name": "R1", "text": "r", "task": "distance", "x": {"measure": "contraction"}, "y": {"measure": "accuracy"}},
         {"name": "R2", "text": "s", "task": "distance", "x": {"measure": "contraction", "layer": 1, "step": 3},
@@ -385,6 +390,8 @@ def check_refused(place, folder):
             refused(f"without {path.name}", folder, str(path), "is missing", "remove finished.json")
     with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",20,2,none,", ",10,2,none,", 1)):
         refused("lengths that were not asked for", folder, str(tested / "length.csv"), "preset")
+    with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",linear,", ",yarn,", 1)):
+        refused("other scalings than the arm's", folder, str(tested / "length.csv"), "scalings", "run-1/length.csv")
     metrics, ablation = (run / "metrics.csv").read_text(), (run / "ablation.csv").read_text()
     facts = json.loads((run / "finished.json").read_text())
     for name, words, text in (
@@ -435,6 +442,8 @@ def check_main(folder):
         tap.ok("keyword", False)
     except szego.KeywordError as error:
         tap.ok("keyword", "did you mean preset?" in str(error))
+    for text in ("0.1", "0.3333333333333333", "0.30000000000000004", "1e-05", "1e+16", "12", "-0", "inf"):
+        tap.ok(f"written as {text}", rows_module.real_text(float(text)) == text, rows_module.real_text(float(text)))
     published = json.loads((SOURCE / "train/reproduce/published.json").read_text())["accuracies"]
     own = json.loads(pathlib.Path(szego.judge.__file__).with_name("published.json").read_text())["accuracies"]
     tap.ok("the paper's accuracies", [{k: v for k, v in one.items() if k != "place"} for one in published] == own)

@@ -11,6 +11,13 @@ Cell = Optional[str]
 _BLOCK = 16384  # rows
 
 
+def field(cell: Cell) -> str:
+    """A cell as it is written: quoted where RFC 4180 asks for it, and where it is an empty text and no empty cell."""
+    if cell is None:
+        return ""
+    return '"' + cell.replace('"', '""') + '"' if not cell or any(sign in cell for sign in ',"\r\n') else cell
+
+
 def _plain(line: str) -> List[Cell]:
     if line.endswith("\r"):
         line = line[:-1]

@@ -4,7 +4,7 @@ screens has others by the same names."""
 
 SERIES = ("#0073af", "#d66000", "#009d72", "#c374a4", "#894604", "#3a49b0", "#3e3342", "#b66c3a")
 SERIES_NAMES = tuple(f"c{i}" for i in range(len(SERIES)))
-#: By name; a role has the colour of one series or its own.
+#: By name; a role, which means the same in every figure, has the colour of one series or its own.
 NAMED = {**dict(zip(SERIES_NAMES, SERIES)),
          "muted": "#7d8794", "fails": "#b3261e", "ink": "#1b1f24", "quiet": "#59636e", "grid": "#e3e6ea",
          "edge": "#7d8795", "page": "#ffffff"}

@@ -207,13 +207,6 @@ def mark_outliers(drawing, panel):
         grey[0].entry = "others" if figure.panel_by else f"{len(grey)} others"
 
 
-def colour_by_name(drawing):
-    """Series of one name have one colour in every panel."""
-    names = list(dict.fromkeys(one.name for one in drawing.series()))
-    for one in drawing.series():
-        one.colour = names.index(one.name)
-
-
 # ---- Cells ----
 
 def _fill_cells(drawing):

@@ -43,7 +43,7 @@ def _add_resolution(drawing):
         return
     x, width = line.x[at], resolution[at]
     bars = add_series(drawing, panel, line.rows, "resolution", x, line.y[at], marks=POINTS, colour="unknown",
-                      lo=x - width, hi=x + width, beside=True)  # grey, but not below the lines
+                      lo=x - width, hi=x + width)  # grey, but not below the lines
     if bars:
         bars.flat = True
 

@@ -46,13 +46,12 @@ class Marks:
 @dataclass
 class Drawn:
     """What `draw` made: axes, one a panel; marks, a list of Marks a panel. given, drawn: how many points there are and
-    how many are drawn where a figure has fewer pixels. notes: what has no place on the axes."""
+    how many are drawn where a figure has fewer pixels."""
     figure: object
     axes: list
     marks: List[List[Marks]]
     given: int = 0
     drawn: int = 0
-    notes: List[str] = field(default_factory=list)
 
 
 def plain(text, characters=120):
@@ -71,7 +70,7 @@ def draw(drawing, axes=None, figure=None, legend=True):
     with matplotlib.rc_context(STYLE):
         if own:
             shape = _shape(drawing)
-            target = (figure or _pyplot())(figsize=_size(drawing, shape), layout="constrained")
+            target = (figure or _pyplot())(figsize=_size(drawing, shape, legend), layout="constrained")
             axes = _subplots(target, len(drawing.panels), shape)
         else:
             target = axes[0].figure
@@ -93,12 +92,11 @@ def _pyplot():
 
 # ---- Sizes ----
 
-def _title_lines(drawing):
-    """The title in lines that fit above the axes, which begin behind the labels at the left."""
-    width = max(20, int(((drawing.width or WIDTH) - 1.1) / 0.072))
-    lines = textwrap.wrap(words.clipped(drawing.title, 240), width) or [""]
-    return [plain(one) for one in lines]
-
+def _title_lines(drawing, inches):
+    """The title above a single panel, in lines of that width, with the panel's name where it lacks that."""
+    name = drawing.panels[0].name
+    name = f", {name}" if name and name not in drawing.title else ""
+    return textwrap.wrap(plain(drawing.title + name), int(12.5 * inches))
 
 
 def _shape(drawing):
@@ -107,7 +105,7 @@ def _shape(drawing):
     return -(-count // across), across
 
 
-def _size(drawing, shape):
+def _size(drawing, shape, titled):
     down, across = shape
     if down * across > 1:
         return across * PANEL_WIDTH, down * PANEL_HEIGHT + 0.2
@@ -117,7 +115,9 @@ def _size(drawing, shape):
         height = 1.1 + 0.25 * rows if rows < 10 else 4.2
     elif not drawing.height and drawing.y.names is not None:
         height = 1.0 + 0.23 * len(drawing.y.names)
-    return drawing.width or WIDTH, height + 0.18 * (len(_title_lines(drawing)) - 1)
+    width = drawing.width or WIDTH
+    lines = len(_title_lines(drawing, width)) if titled and drawing.title else 1
+    return width, height + 0.18 * (lines - 1)
 
 
 def _subplots(figure, count, shape):
@@ -128,7 +128,6 @@ def _subplots(figure, count, shape):
         axis = figure.add_subplot(grid[i // shape[1], i % shape[1]], sharex=first, sharey=first)
         first = first or axis
         axes.append(axis)
-        axis.tick_params(labelleft=i % shape[1] == 0, labelbottom=i + shape[1] >= count)
     return axes
 
 
@@ -136,8 +135,10 @@ def _keep_outer_labels(axes, shape):
     """Panels share their axes: what the neighbour says is not said again."""
     for i, axis in enumerate(axes):
         if i % shape[1]:
+            axis.tick_params(labelleft=False)
             axis.set_ylabel("")
         if i + shape[1] < len(axes):
+            axis.tick_params(labelbottom=False)
             axis.set_xlabel("")
 
 
@@ -255,8 +256,8 @@ def _bounded(values):
     return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
-def _places(drawing, one, drawn):
-    """Which points of the series have a place on the axes; counts those that have none."""
+def _places(drawing, one):
+    """The points of the series; NaN where one has no place on the axes."""
     x, y = _bounded(one.x), _bounded(one.y)
     for values, scale in ((x, drawing.x), (y, drawing.y)):
         if scale.kind == "log":
@@ -265,7 +266,7 @@ def _places(drawing, one, drawn):
 
 
 def _line_marks(drawing, panel, one, axis, drawn):
-    x, y = _places(drawing, one, drawn)
+    x, y = _places(drawing, one)
     lo = y if one.lo is None or one.flat else np.fmin(_bounded(one.lo), y)
     hi = y if one.hi is None or one.flat else np.fmax(_bounded(one.hi), y)
     kept = thin.line(x, lo, hi, COLUMNS)
@@ -295,7 +296,7 @@ def _whiskers(one, axis, x, y):
 
 
 def _point_marks(drawing, panel, one, axis, drawn):
-    x, y = _places(drawing, one, drawn)
+    x, y = _places(drawing, one)
     if one.lo is not None and not one.flat and drawing.x.kind == "linear" and _whole(x):
         x = x + _beside(panel, one)[0] / 2  # whiskers of several series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
@@ -318,7 +319,7 @@ def _beside(panel, one):
 
 def _bar_marks(drawing, panel, one, axis, drawn):
     shift, width = _beside(panel, one)
-    x, y = _places(drawing, one, drawn)
+    x, y = _places(drawing, one)
     x = x + shift
     kept = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     colour = colours.of(one.colour)
@@ -354,7 +355,7 @@ def _range_marks(drawing, panel, one, axis, drawn):
 
 def _violin_marks(drawing, panel, one, axis, drawn):
     shift, width = _beside(panel, one)
-    x, y = _places(drawing, one, drawn)
+    x, y = _places(drawing, one)
     places, shown = [], []
     for place in np.unique(x[np.isfinite(x)]):
         index = np.flatnonzero((x == place) & np.isfinite(y))
@@ -460,9 +461,7 @@ def _cell_marks(cells):
 
 def _draw_panel(drawing, panel, axis, drawn, legend):
     if len(drawing.panels) == 1 and drawing.title and legend:
-        name = f", {panel.name}" if panel.name and panel.name not in drawing.title else ""
-        characters = int(12.5 * axis.figure.get_size_inches()[0])
-        axis.set_title("\n".join(textwrap.wrap(plain(drawing.title + name), characters)), loc="left")
+        axis.set_title("\n".join(_title_lines(drawing, axis.figure.get_size_inches()[0])), loc="left")
     elif panel.name:
         axis.set_title(plain(panel.name, 40))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):

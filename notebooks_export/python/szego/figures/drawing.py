@@ -4,9 +4,6 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
-#: Roles that mean the same in every figure; other colours are indices, apart for every kind of colour vision.
-ROLES = ("muted", "content", "coupled", "holds", "fails", "unknown", "certified")
-
 
 @dataclass
 class Scale:
@@ -23,7 +20,7 @@ class Scale:
 class Series:
     """Marks of one name. x, y: float64 [count], NaN: no mark. lo, hi: whiskers, an area, or ends of ranges; along x
     where `flat`. hover: a text a mark. head: "2.4" for head 4 of layer 2, of the whole series or a list of one a
-    mark. colour: 0, 1, ... or a role. entry: in the legend in place of the name. least, most: values at one x of
+    mark. colour: an index, or a role of colours.ROLES. entry: in the legend in place of the name. least, most: values at one x of
     means."""
     rows: object
     name: Optional[str]
@@ -39,7 +36,6 @@ class Series:
     thin: bool = False  # half as wide, dashed, without markers: what goes with the thick line of its colour
     unlisted: bool = False
     entry: Optional[str] = None
-    beside: bool = False  # none of the "8 others" of a legend
     stands_out: bool = False
     flat: bool = False
     area: bool = False
@@ -96,7 +92,7 @@ class Panel:
 
 @dataclass
 class Drawing:
-    """A figure of a record for some rows. notes: what the picture does not show. sources: Rows it was drawn from."""
+    """A figure of a record for some rows. sources: Rows it was drawn from."""
     figure: object
     rows: object
     title: str

@@ -88,10 +88,9 @@ def say_left_out(of):
         return ""
     heads, drawn = sorted(set(of.heads)), sorted(set(of.drawn))
     several = len(of.heads) > 1
-    least, most = words.number(min(of.times)), words.number(max(of.times))
-    times = least if least == most else f"{least} to {most}"
+    times = extent(of.times)
     of_what = f"head {words.number(drawn[0])}" if len(drawn) == 1 else "a head that is drawn"
-    if least == most == "1":
+    if times == "1":
         same_as = f"which {'have' if several else 'has'} the values of {of_what}."
         return f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, {same_as}"
     return (f" Not drawn: {'heads' if several else 'head'} {_say_heads(heads)}, which {'are' if several else 'is'} "

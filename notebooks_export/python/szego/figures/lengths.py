@@ -3,7 +3,6 @@ rescaled."""
 import numpy as np
 
 from . import words
-from .compose import colour_by_name
 from .record import ROWS, Axis, Figure, Section
 
 TABLE = "reproduce_length_arms"
@@ -67,8 +66,8 @@ BY_LENGTH = Figure("lengths", (TABLE,), needs=("words", "accuracy"), undone="acc
                    x=Axis("words", label="words of a test sequence"),
                    y=Axis("accuracy", label="accuracy (%)", times=100), lo="t_low", hi="t_high",
                    hover=("words", "accuracy", "t_low", "t_high", "test_accuracy", "label_ceiling", "seeds"),
-                   subject=_experiment, series_name=_scaling, prepare=colour_by_name,
-                   title="accuracy on longer sequences", caption=_say_longest, finding=_say_finding)
+                   subject=_experiment, series_name=_scaling, title="accuracy on longer sequences",
+                   caption=_say_longest, finding=_say_finding)
 LISTED = Figure("lengths-rows", (TABLE,), marks=ROWS,
                 shown=("experiment", "encoding", "scaling", "words", "factor", "seeds", "accuracy", "t_low", "t_high",
                        "test_accuracy", "label_ceiling"))

@@ -383,7 +383,7 @@ def _prepare_plane(drawing, known):
     turn = np.linspace(0, 2 * np.pi, CIRCLE_POINTS)
     for panel in drawing.panels if facts.bounds_all and not facts.circle_hidden else ():
         add_series(drawing, panel, panel.rows, "certified maximum of |a|", facts.radius * np.cos(turn),
-                   facts.radius * np.sin(turn), marks="line", colour="certified", beside=True)
+                   facts.radius * np.sin(turn), marks="line", colour="certified")
 
 
 # ---- Words ----

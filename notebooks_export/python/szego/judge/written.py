@@ -3,6 +3,7 @@ import json
 import os
 from typing import Dict, List
 
+from ..csvfile import field
 from ..errors import DataError
 from ..folders import FORMAT, _member as member, _read_file as read_file, read_json
 from .columns import COLUMNS
@@ -64,15 +65,7 @@ def _entry(table: Rows) -> Dict[str, object]:
 def _csv(table: Rows) -> str:
     columns = table.columns()
     rows = zip(*(column.cells for column in columns)) if table.rows else ()
-    return "".join(",".join(map(_field, row)) + "\n" for row in [[column.name for column in columns], *rows])
-
-
-def _field(text) -> str:
-    """RFC 4180, rules 6 and 7; an empty text is quoted to tell it from an empty cell."""
-    if text is None:
-        return ""
-    quoted = not text or any(sign in text for sign in ',"\r\n')
-    return '"' + text.replace('"', '""') + '"' if quoted else text
+    return "".join(",".join(map(field, row)) + "\n" for row in [[column.name for column in columns], *rows])
 
 
 def _write(path: str, text: str) -> str:

@@ -25,15 +25,18 @@ def _bytes(text):
     return text.encode("utf-8", "surrogateescape")
 
 
+def columns_of(results, name, **facts):
+    """A manifest's list of a table's columns; facts: further ones, functions of the cells by their key."""
+    ends, docs = results.ends.get(name, {}), results.docs.get(name, {})
+    return [{"name": column, "type": kind(cells), **{key: fact(cells) for key, fact in facts.items()},
+             **({"end": ends[column]} if column in ends else {}), "doc": docs.get(column, "")}
+            for column, cells in results[name].items()]
+
+
 def described(results, version, commit):
     """The manifest: provenance of every result, and types and meanings of every column."""
-    tables = []
-    for name, table in results.items():
-        ends, docs = results.ends.get(name, {}), results.docs.get(name, {})
-        columns = [{"name": column, "type": kind(cells), "dtype": dtype(cells),
-                    **({"end": ends[column]} if column in ends else {}), "doc": docs.get(column, "")}
-                   for column, cells in table.items()]
-        tables.append({"name": name, "rows": len(next(iter(table.values()))), "columns": columns})
+    tables = [{"name": name, "rows": len(next(iter(table.values()))), "columns": columns_of(results, name, dtype=dtype)}
+              for name, table in results.items()]
     return {"format": FORMAT, "version": version, "commit": commit, **sources(results), "tables": tables}
 
 

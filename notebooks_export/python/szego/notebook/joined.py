@@ -4,11 +4,12 @@ import os
 
 import numpy as np
 
+from ..csvfile import field
 from ..errors import ArgumentError
 from ..files import whole_file
 from ..folders import FORMAT
 from ..page.embed import kind
-from .archive import sources
+from .archive import columns_of, sources
 
 
 def real(value):
@@ -21,7 +22,7 @@ def _cell(cell, empty, of):
     if empty:
         return ""
     if of == "text":
-        return '"' + cell.replace('"', '""') + '"' if cell == "" or any(c in cell for c in '",\r\n') else cell
+        return field(cell)
     if of == "integer":
         return str(int(cell))
     return real(float(cell))
@@ -58,10 +59,8 @@ def write_csv(results, folder, source, version, commit):
     for name, table in results.items():
         with whole_file(os.path.join(folder, f"{name}.csv")) as file:
             file.writelines(line + "\n" for line in _lines(table))
-        ends, docs = results.ends.get(name, {}), results.docs.get(name, {})
-        tables.append({"name": name, "file": f"{name}.csv", "rows": len(next(iter(table.values()))), "columns": [
-            {"name": column, "type": kind(cells), **({"end": ends[column]} if column in ends else {}),
-             "doc": docs.get(column, "")} for column, cells in table.items()]})
+        tables.append({"name": name, "file": f"{name}.csv", "rows": len(next(iter(table.values()))),
+                       "columns": columns_of(results, name)})
     provenance = {"version": version, "commit": commit, "command": "export", **sources(results)}
     with whole_file(os.path.join(folder, "manifest.json")) as file:
         json.dump({"format": FORMAT, "command": "export", "provenance": provenance, "tables": tables}, file, indent=2,

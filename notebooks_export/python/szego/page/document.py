@@ -1,6 +1,7 @@
 """A page: sections, their blocks as HTML, the tables behind them, what was run."""
 import base64
 import hashlib
+import json
 import math
 import os
 import re
@@ -38,21 +39,21 @@ class Embedded:
     """The tables in the page: each once, by the name of its element."""
 
     def __init__(self, tables, results):
-        self.tables, self.results, self.made = tables, results, {}
+        self.tables, self.results, self.made, self._data = tables, results, {}, {}
 
-    def size(self, name):
-        """Bytes that the table would take."""
-        return len(embed.table_bytes(self.results[name], self.results.docs.get(name, {}), self._ends(name)))
-
-    def _ends(self, name):
-        return self.results.ends.get(name, {})
+    def data(self, name):
+        """The table's bytes."""
+        if name not in self._data:
+            self._data[name] = embed.table_bytes(self.results[name], self.results.docs.get(name, {}),
+                                                 self.results.ends.get(name, {}))
+        return self._data[name]
 
     def add(self, name):
         """The table's place; its bytes are made once."""
         if name not in self.made:
             plain = len(name) < 64 and re.fullmatch("[a-z0-9_]+", name)
             table, docs = self.results[name], self.results.docs.get(name, {})
-            data = embed.table_bytes(table, docs, self._ends(name))
+            data = self.data(name)
             self.made[name] = {"id": name if plain else f"unnamed-{len(self.made)}", "name": name,
                                "rows": self.tables[name].size, "kilobytes": -(-len(data) * 4 // 3 // 1000),
                                "bytes": Markup(embed.element(data)),
@@ -92,7 +93,8 @@ class Page:
         self.folder, self.version = folder, version
         self.embedded = Embedded(tables, results)
         self.findings, self.sections, self.drawings = [], [], []
-        self.parts = _environment().get_template("parts.html").module
+        self.templates = _environment()
+        self.parts = self.templates.get_template("parts.html").module
         for section in sections:
             if section.present(tables):
                 self._add_section(section)
@@ -111,7 +113,7 @@ class Page:
 
         def fits(name):
             nonlocal left
-            size = self.embedded.size(name)
+            size = len(self.embedded.data(name))
             if size > left:
                 return False
             left -= size
@@ -164,8 +166,8 @@ class Page:
         """The page; pictures: of each drawing, in order, a dict of svg, marks, given, drawn."""
         for section in self.sections:
             section["parts"] = list(self._grouped(section["waiting"], pictures))
-        scripts = [{"text": Markup(_asset(name)), "hash": _hash(_asset(name))} for name in SCRIPTS]
-        return _environment().get_template("page.html").render(
+        scripts = [{"text": Markup(script), "hash": _hash(script)} for script in map(_asset, SCRIPTS)]
+        return self.templates.get_template("page.html").render(
             name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
             version=self.version, bad=self.results.skipped, findings=self.findings,
             sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
@@ -187,7 +189,8 @@ class Page:
     def _figure(self, part, picture):
         block = part.block
         one = {**picture, "id": part.id, "number": part.number, "title": block.title, "caption": block.caption,
-               "remark": block.remark, "wide": len(block.panels) > 2 or (block.width or 0) > 5, "svg": Markup(picture["svg"])}
+               "remark": block.remark, "wide": len(block.panels) > 2 or (block.width or 0) > 5,
+               "svg": Markup(picture["svg"])}
         return self.parts.figure(one, self.embedded.links(block.sources))
 
     def _block(self, part):
@@ -258,7 +261,6 @@ def _sources(block):
 
 
 def _json(value):
-    import json  # pylint: disable=import-outside-toplevel
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 

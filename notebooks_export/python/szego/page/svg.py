@@ -349,7 +349,7 @@ def _class_ink(root, drawing, prefix):
 
 
 def inline(drawing, prefix):
-    """A dict of svg, marks, given and drawn (points), notes; ids in the SVG begin with the prefix."""
+    """A dict of svg, marks, given and drawn (points); ids in the SVG begin with the prefix."""
     drawn = draw.draw(drawing, figure=lambda **options: Figure(dpi=DPI, **options), legend=False)
     FigureCanvasSVG(drawn.figure)
     _name_ink(drawing, drawn)
@@ -362,7 +362,7 @@ def inline(drawing, prefix):
     _legend(root, drawing, height + 2, wide - 8)
     marks = sum("mark" in (one.get("class") or "").split() for one in root.iter())
     return {"svg": _printed(root, drawing, wide, height + (LINE_HEIGHT * rows + 6 if rows else 0), marks),
-            "marks": marks, "given": drawn.given, "drawn": drawn.drawn, "notes": " ".join(drawn.notes)}
+            "marks": marks, "given": drawn.given, "drawn": drawn.drawn}
 
 
 def _printed(root, drawing, wide, full, marks):
