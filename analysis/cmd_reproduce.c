@@ -75,17 +75,11 @@ static void release(command_call *call) {
 /* ---- Where presets are ---- */
 
 bool preset_find(const char *name, char path[PATH_MAX]) {
-    static const char *const places[] = {"%s/../presets/%s.json",
-                                         "%s/../share/szego/presets/%s.json"};
-    char folder[PATH_MAX];
-    szgi_folder_of_code(options, folder);
-    for (size_t i = 0; *folder && i < sizeof places / sizeof *places; i++) {
-        int size = snprintf(path, PATH_MAX, places[i], folder, name);
-        if (size < PATH_MAX && access(path, R_OK) == 0)
-            return true;
-    }
-    int size = snprintf(path, PATH_MAX, "%s/%s.json", SZEGO_PRESETS, name);
-    return size < PATH_MAX && access(path, R_OK) == 0;
+    static const char *const places[] = {"../presets/", "../share/szego/presets/",
+                                         SZEGO_DATA "/presets/", NULL};
+    char file[PATH_MAX];
+    int size = snprintf(file, sizeof file, "%s.json", name);
+    return size < PATH_MAX && place_find(places, file, path);
 }
 
 static bool is_preset(const char *name) {
@@ -99,7 +93,7 @@ static bool is_preset(const char *name) {
     return false;
 }
 
-static szg_status preset_path(command_call *call, const char *name, char path[PATH_MAX]) {
+szg_status preset_path(const command_call *call, const char *name, char path[PATH_MAX]) {
     bool file = strchr(name, '/') || szgi_path_ends(name, ".json");
     if (file && snprintf(path, PATH_MAX, "%s", name) < PATH_MAX)
         return SZG_OK;

@@ -52,6 +52,7 @@ typedef struct command_call {
     int64_t run_count;
     const char *preset; /* JSON that the trainings came from, for the provenance; NULL: none */
     bool locked;        /* the command holds the lock of the folder that -o names */
+    int code;           /* exit code of a script that has said why it failed; 0: of the status */
     int argc;           /* the whole command line, for provenance */
     char **argv;
 } command_call;
@@ -79,6 +80,7 @@ typedef struct command {
     const option_words *words;           /* what options and operands take, {0} at the end; NULL */
     bool shared;        /* processes that are started together share the work, or do it alike */
     const char *topics; /* of `szego help` that go with it: "specs"; NULL: none */
+    const char *needs;  /* of a script (script.h), Python's modules: "numpy scipy"; NULL: none */
 } command;
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree
@@ -104,9 +106,19 @@ SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *pat
 SZG_CHECK_RESULT szg_status report_folder(command_call *call, const char *folder,
                                           const char *output);
 
+/* Finds the file `name` in the first of `places` (NULL at the end) that has it: folders, each with
+ * its last '/', relative to the program's own folder or absolute. False: nowhere; `path` is then
+ * the last place. */
+bool place_find(const char *const *places, const char *name, char path[PATH_MAX]);
+
 /* The file of a preset that comes with the program: beside it in a build, in the data folder of an
  * installation that may have been moved, or where it was installed. False: nowhere. */
 bool preset_find(const char *name, char path[PATH_MAX]);
+
+/* The file that --preset names: that of such a preset, or a file that the user names. SZG_EINVAL:
+ * neither; SZG_EIO: it is not installed. */
+SZG_CHECK_RESULT szg_status preset_path(const command_call *call, const char *name,
+                                        char path[PATH_MAX]);
 
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];

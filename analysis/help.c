@@ -25,7 +25,7 @@ static const char about[] =
 
 static const char exit_status[] =
     "0 done, 1 internal or input/output error, 2 wrong usage, 3 bad data, 4 not converged or a "
-    "verdict that differs, 5 backend missing, 130 interrupted";
+    "verdict that differs, 5 backend or Python package missing, 130 interrupted";
 
 const command *command_find(const char *name) {
     for (const command *const *at = command_table; *at; at++)

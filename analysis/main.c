@@ -274,7 +274,7 @@ static int run_command(command_call *call) {
     }
     interrupt_end();
     szg_context_close(&call->context);
-    return exit_code(status);
+    return status == SZG_OK ? call->code : exit_code(status);
 }
 
 /* A descriptor 0 to 2 that is closed would be given to the first file that is opened, and messages

@@ -6,7 +6,7 @@ static const szg_column columns[] = {
     {"source", SZG_TEXT, ""}, {"n", SZG_INTEGER, ""}, {"re", SZG_REAL, ""}, {"note", SZG_TEXT, ""}};
 
 static szg_status parse(const char *name, const char *text, size_t size, szg_table **out) {
-    return szgi_csv_parse(fuzz_context(), name, text, (int64_t)size, columns, 4, out);
+    return szgi_csv_parse(fuzz_context(), name, text, (int64_t)size, columns, 4, NULL, out);
 }
 
 static char *print(const szg_table *table, size_t *size) {

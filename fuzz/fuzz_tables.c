@@ -48,7 +48,7 @@ static void add_table(szg_result *result, const char *name, const char *text, si
     fwrite(text + length, 1, size - length, stream);
     FUZZ_PROMISE(fclose(stream) == 0);
     if (count > 0 &&
-        szgi_csv_parse(fuzz_context(), name, csv, (int64_t)bytes, columns, count, &table) ==
+        szgi_csv_parse(fuzz_context(), name, csv, (int64_t)bytes, columns, count, NULL, &table) ==
             SZG_OK &&
         szg_result_add(fuzz_context(), result, &table) != SZG_OK)
         FUZZ_PROMISE(table == NULL);

@@ -48,9 +48,17 @@ manual=$(dirname "$(dirname "$(find "$folder" -name szego.1)")")
 for page in szego.1 szego-spectrum.1 szego-completion.1 szego-specs.7 szego-claims.7; do
     [ -s "$manual/man${page##*.}/$page" ] || { echo "no man page $page"; exit 1; }
 done
-"$(find "$folder" -name szego -type f -path '*bin*')" --version
+program=$(find "$folder" -name szego -type f -path '*bin*')
+"$program" --version
+# The program starts the script of the package that was installed with it.
+# shellcheck disable=SC2016 # the script's own
+printf '#!/bin/sh\nrealpath "$2" >"%s/script"\n' "$folder" >"$folder/python"
+chmod +x "$folder/python"
+! SZEGO_PYTHON=$folder/python "$program" judge . 2>"$folder/err" || exit 1
+[ "$(cat "$folder/script")" = "$(realpath "$prefix/share/szego/python/szego/publish.py")" ] ||
+    { cat "$folder/err"; exit 1; }
 # Without its files the program says which is missing, and suggests no preset of the same name.
-program=$(find "$folder" -name szego -type f -path '*bin*') presets=$(sed -n 's/^prefix=//p' "$pc")/share/szego/presets
+presets=$(sed -n 's/^prefix=//p' "$pc")/share/szego/presets
 if [ ! -e "$presets" ]; then
     cp "$program" "$folder/moved"
     ! "$folder/moved" reproduce --preset quick --list 2>"$folder/err" || exit 1

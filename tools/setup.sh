@@ -5,6 +5,9 @@
 build_packages='gcc g++ git meson ninja-build pkg-config python3 libopenblas-dev liblapacke-dev
 libfftw3-dev libarpack2-dev libflint-dev libjansson-dev libarchive-dev zlib1g-dev librandom123-dev
 check libboost-context-dev locales'
+# What commands need that the Python package carries out: judging, pages, notebooks.
+# shellcheck disable=SC2034
+python_packages='python3-numpy python3-scipy python3-matplotlib python3-jinja2 python3-nbformat'
 
 say() {
     printf '%s\n' "$*" >&2

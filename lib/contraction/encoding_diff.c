@@ -13,6 +13,7 @@
 #include "base/row.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "encoding/encoding.h"
 #include "toeplitz/toeplitz.h"
 #include "encoding_diff.h"
 
@@ -186,8 +187,8 @@ static szg_status add_row(encoding_pair *pair, const szg_encoding *const encodin
     szg_context *context = pair->context;
     SZG_TRY(szg_encoding_facts(context, encoding[0], head[0], matrix, &base));
     SZG_TRY(szg_encoding_facts(context, encoding[1], head[1], matrix, &other));
-    SZG_TRY(szg_encoding_kernel(context, encoding[0], head[0], matrix, pair->n, &pair->a));
-    SZG_TRY(szg_encoding_kernel(context, encoding[1], head[1], matrix, pair->n, &pair->b));
+    SZG_TRY(szgi_encoding_kernel_of(context, encoding[0], head[0], &base, pair->n, &pair->a));
+    SZG_TRY(szgi_encoding_kernel_of(context, encoding[1], head[1], &other, pair->n, &pair->b));
     pair->hermitian = szgi_toeplitz_is_hermitian(pair->a) && szgi_toeplitz_is_hermitian(pair->b);
     SZG_TRY(subtract(pair));
     szgi_row row = szgi_row_add(context, table);

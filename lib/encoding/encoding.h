@@ -164,6 +164,12 @@ SZG_CHECK_RESULT szg_status szgi_encoding_row_of_lag(szg_context *context,
 
 /* ---- Its own lag matrices ---- */
 
+/* szg_encoding_kernel of the matrix whose facts the caller has. */
+SZG_CHECK_RESULT szg_status szgi_encoding_kernel_of(szg_context *context,
+                                                    const szg_encoding *encoding, int64_t head,
+                                                    const szg_kernel_facts *facts, int64_t n,
+                                                    szg_toeplitz **out);
+
 /* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
  * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
 SZG_CHECK_RESULT szg_status szgi_encoding_symbol(szg_context *context, const szg_encoding *encoding,

@@ -41,15 +41,12 @@ static szg_status open_real_kernel(szg_context *context, const szg_encoding *enc
     return status;
 }
 
-szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
-                               int64_t matrix, int64_t n, szg_toeplitz **out) {
+szg_status szgi_encoding_kernel_of(szg_context *context, const szg_encoding *encoding, int64_t head,
+                                   const szg_kernel_facts *facts, int64_t n, szg_toeplitz **out) {
     *out = NULL;
-    SZGI_ENTER(context);
-    szg_kernel_facts facts;
-    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &facts));
     SZG_TRY(szgi_encoding_check_length(context, encoding, n));
-    if (facts.form == SZG_FORM_NOT_TOEPLITZ)
-        return szgi_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding), facts.line);
+    if (facts->form == SZG_FORM_NOT_TOEPLITZ)
+        return szgi_fail(context, SZG_EDOMAIN, "%s: %s", szg_encoding_spec(encoding), facts->line);
     if (n > SZGI_LAG_LIMIT)
         return szgi_fail(context, SZG_ENOMEM,
                          "%s: N = %" PRId64 " is too many coefficients, at most %" PRId64
@@ -57,7 +54,16 @@ szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encodin
                          szg_encoding_spec(encoding), n, SZGI_LAG_LIMIT);
     if (encoding->record->kernel)
         return encoding->record->kernel(context, encoding, head, n, out);
-    return open_real_kernel(context, encoding, head, &facts, n, out);
+    return open_real_kernel(context, encoding, head, facts, n, out);
+}
+
+szg_status szg_encoding_kernel(szg_context *context, const szg_encoding *encoding, int64_t head,
+                               int64_t matrix, int64_t n, szg_toeplitz **out) {
+    *out = NULL;
+    SZGI_ENTER(context);
+    szg_kernel_facts facts;
+    SZG_TRY(szg_encoding_facts(context, encoding, head, matrix, &facts));
+    return szgi_encoding_kernel_of(context, encoding, head, &facts, n, out);
 }
 
 szg_status szgi_encoding_symbol(szg_context *context, const szg_encoding *encoding, int64_t head,

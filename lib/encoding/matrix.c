@@ -15,9 +15,9 @@ static szg_matrix cosines(const szg_kernel_facts *facts, int64_t n) {
 }
 
 static szg_status coefficients(szg_context *context, const szg_encoding *encoding, int64_t head,
-                               int64_t matrix, int64_t n, szg_matrix *out) {
+                               const szg_kernel_facts *facts, int64_t n, szg_matrix *out) {
     szg_toeplitz *toeplitz;
-    SZG_TRY(szg_encoding_kernel(context, encoding, head, matrix, n, &toeplitz));
+    SZG_TRY(szgi_encoding_kernel_of(context, encoding, head, facts, n, &toeplitz));
     *out = szg_matrix_toeplitz(toeplitz);
     szg_status status = szgi_matrix_own(context, out, toeplitz, NULL);
     if (status != SZG_OK)
@@ -43,8 +43,7 @@ static szg_status gram(szg_context *context, const szg_encoding *encoding, int64
 }
 
 static szg_status open_matrix(szg_context *context, const szg_encoding *encoding, int64_t head,
-                              int64_t matrix, const szg_kernel_facts *facts, int64_t n,
-                              szg_matrix *out) {
+                              const szg_kernel_facts *facts, int64_t n, szg_matrix *out) {
     switch (facts->structure) {
     case SZG_KERNEL_ZERO:
         *out = szg_matrix_zero(n);
@@ -60,7 +59,7 @@ static szg_status open_matrix(szg_context *context, const szg_encoding *encoding
     case SZG_KERNEL_GRAM:
         return gram(context, encoding, n, out);
     default:
-        return coefficients(context, encoding, head, matrix, n, out);
+        return coefficients(context, encoding, head, facts, n, out);
     }
 }
 
@@ -73,7 +72,7 @@ szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encodin
     if (n < 1)
         return szgi_fail(context, SZG_EINVAL, "%s: N = %" PRId64 " must be at least 1",
                          szg_encoding_spec(encoding), n);
-    szg_status status = open_matrix(context, encoding, head, matrix, &facts, n, out);
+    szg_status status = open_matrix(context, encoding, head, &facts, n, out);
     if (status != SZG_OK) {
         *out = (szg_matrix){.kind = SZG_MATRIX_NONE};
         return status;

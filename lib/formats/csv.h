@@ -21,6 +21,12 @@ SZG_CHECK_RESULT szg_status szgi_csv_print_header(szg_context *context, const sz
 SZG_CHECK_RESULT szg_status szgi_csv_print_row(szg_context *context, const szg_table *table,
                                                int64_t row, FILE *stream);
 
+/* As szgi_csv_print with the cells of `before`, a table of one row, in front of every row, and its
+ * columns in front of the header's; NULL: none. `header`: the header line too. */
+SZG_CHECK_RESULT szg_status szgi_csv_print_behind(szg_context *context, const szg_table *before,
+                                                  const szg_table *table, bool header,
+                                                  FILE *stream);
+
 /* A file that grows by a row at a time, so that what ends the program leaves every row before it.
  */
 typedef struct szgi_csv_growth szgi_csv_growth;
@@ -55,17 +61,12 @@ SZG_CHECK_RESULT szg_status szgi_csv_read(szg_context *context, const char *path
 SZG_CHECK_RESULT szg_status szgi_csv_read_schema(szg_context *context, const char *path,
                                                  const szgi_schema *schema, szg_table **out);
 
-/* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. */
+/* As szgi_csv_read, from `size` bytes that the caller keeps; `name` is for messages. The file may
+ * lack the columns that `optional` names, up to its NULL: their cells are then empty. optional
+ * NULL: no column. */
 SZG_CHECK_RESULT szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data,
                                            int64_t size, const szg_column *columns, int64_t count,
-                                           szg_table **out);
-
-/* The same of a file that an earlier version may have written: the columns that `later` names (up
- * to its NULL) may be missing there, and their cells are then empty. */
-SZG_CHECK_RESULT szg_status szgi_csv_parse_older(szg_context *context, const char *name,
-                                                 const char *data, int64_t size,
-                                                 const szg_column *columns, int64_t count,
-                                                 const char *const *later, szg_table **out);
+                                           const char *const *optional, szg_table **out);
 
 SZGI_END_DECLS
 

@@ -39,16 +39,25 @@ static void put_cell(const szg_table *table, int64_t row, int64_t column, FILE *
     }
 }
 
-static void put_header(const szg_table *table, FILE *stream) {
+/* before: NULL, or a table of one row whose cells come first. */
+static void put_header(const szg_table *before, const szg_table *table, FILE *stream) {
     int64_t columns = szg_table_columns(table);
+    for (int64_t i = 0; before && i < szg_table_columns(before); i++) {
+        put_field(szg_table_column(before, i)->name, stream);
+        putc(',', stream);
+    }
     for (int64_t i = 0; i < columns; i++) {
         put_field(szg_table_column(table, i)->name, stream);
         putc(i + 1 < columns ? ',' : '\n', stream);
     }
 }
 
-static void put_row(const szg_table *table, int64_t row, FILE *stream) {
+static void put_row(const szg_table *before, const szg_table *table, int64_t row, FILE *stream) {
     int64_t columns = szg_table_columns(table);
+    for (int64_t i = 0; before && i < szg_table_columns(before); i++) {
+        put_cell(before, 0, i, stream);
+        putc(',', stream);
+    }
     for (int64_t i = 0; i < columns; i++) {
         put_cell(table, row, i, stream);
         putc(i + 1 < columns ? ',' : '\n', stream);
@@ -62,24 +71,30 @@ static szg_status flush(szg_context *context, const szg_table *table, FILE *stre
 }
 
 szg_status szgi_csv_print_header(szg_context *context, const szg_table *table, FILE *stream) {
-    put_header(table, stream);
+    put_header(NULL, table, stream);
     return flush(context, table, stream);
 }
 
 szg_status szgi_csv_print_row(szg_context *context, const szg_table *table, int64_t row,
                               FILE *stream) {
-    put_row(table, row, stream);
+    put_row(NULL, table, row, stream);
+    return flush(context, table, stream);
+}
+
+szg_status szgi_csv_print_behind(szg_context *context, const szg_table *before,
+                                 const szg_table *table, bool header, FILE *stream) {
+    if (header)
+        put_header(before, table, stream);
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
+        if (row % 65536 == 0)
+            SZG_TRY(szgi_context_check_cancel(context));
+        put_row(before, table, row, stream);
+    }
     return flush(context, table, stream);
 }
 
 szg_status szgi_csv_print(szg_context *context, const szg_table *table, FILE *stream) {
-    put_header(table, stream);
-    for (int64_t row = 0; row < szg_table_rows(table); row++) {
-        if (row % 65536 == 0)
-            SZG_TRY(szgi_context_check_cancel(context));
-        put_row(table, row, stream);
-    }
-    return flush(context, table, stream);
+    return szgi_csv_print_behind(context, NULL, table, true, stream);
 }
 
 szg_status szgi_csv_write(szg_context *context, const szg_table *table, const char *path) {

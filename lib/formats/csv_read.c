@@ -18,7 +18,7 @@ typedef struct reader {
     int64_t used, capacity;
     bool quoted;
     bool exactly;                    /* no column but those asked for */
-    const char *const *later;        /* NULL, or names of columns that may be missing */
+    const char *const *optional;     /* NULL, or names of columns that may be missing */
     int64_t fields, capacity_fields; /* columns of the header */
     int64_t *target; /* [fields]: column in the table, -1 where the caller did not ask for it */
 } reader;
@@ -115,7 +115,7 @@ static szg_status map_column(reader *r, const szg_column *columns, int64_t count
 }
 
 static bool may_be_missing(const reader *r, const char *column) {
-    for (const char *const *name = r->later; name && *name; name++)
+    for (const char *const *name = r->optional; name && *name; name++)
         if (strcmp(*name, column) == 0)
             return true;
     return false;
@@ -239,16 +239,14 @@ done:
 }
 
 szg_status szgi_csv_parse(szg_context *context, const char *name, const char *data, int64_t size,
-                          const szg_column *columns, int64_t count, szg_table **out) {
-    reader r = {.context = context, .path = name, .data = data, .size = size, .line = 1};
-    return parse(&r, columns, count, out);
-}
-
-szg_status szgi_csv_parse_older(szg_context *context, const char *name, const char *data,
-                                int64_t size, const szg_column *columns, int64_t count,
-                                const char *const *later, szg_table **out) {
-    reader r = {
-        .context = context, .path = name, .data = data, .size = size, .line = 1, .later = later};
+                          const szg_column *columns, int64_t count, const char *const *optional,
+                          szg_table **out) {
+    reader r = {.context = context,
+                .path = name,
+                .data = data,
+                .size = size,
+                .line = 1,
+                .optional = optional};
     return parse(&r, columns, count, out);
 }
 
@@ -266,7 +264,7 @@ szg_status szgi_csv_read(szg_context *context, const char *path, const szg_colum
     szgi_contents contents;
     SZG_TRY(szgi_contents_open(context, path, &contents));
     szg_status status = szgi_csv_parse(context, path, (const char *)contents.data, contents.size,
-                                       columns, count, out);
+                                       columns, count, NULL, out);
     szgi_contents_close(&contents);
     return status;
 }

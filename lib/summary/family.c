@@ -114,8 +114,8 @@ static szg_status open_toeplitz(szg_context *context, family_job *job) {
     bool limited = job->options->no_symbol || job->n > SZG_SYMBOL_RANGE_LIMIT;
     if (job->toeplitz || (!job->options->dense && limited))
         return SZG_OK;
-    SZG_TRY(
-        szg_encoding_kernel(context, job->encoding, job->head, job->matrix, job->n, &job->opened));
+    SZG_TRY(szgi_encoding_kernel_of(context, job->encoding, job->head, &job->facts, job->n,
+                                    &job->opened));
     job->toeplitz = job->opened;
     return SZG_OK;
 }

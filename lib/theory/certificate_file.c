@@ -1,72 +1,101 @@
-/* Reading certificates: files of JSON or CSV, and what one row says. */
+/* What a row of a file says: the cells of a CSV file, or the members of a JSON object, and the
+ * certificate that they make. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "formats/csv.h"
 
 #include "claims/claim.h"
 #include "recheck.h"
 
-/* ---- Files ---- */
+/* ---- Rows ---- */
 
-static szg_status add_cell(szg_context *context, szgi_json *object, const szg_table *table,
-                           int64_t row, int64_t column) {
-    const szg_column *about = szg_table_column(table, column);
-    if (szg_table_is_empty(table, row, column))
-        return szgi_json_add_text(context, object, about->name, "");
-    if (about->type == SZG_INTEGER)
-        return szgi_json_add_integer(context, object, about->name,
-                                     szg_table_get_integer(table, row, column));
-    return szgi_json_add_text(context, object, about->name, szg_table_get_text(table, row, column));
+SZG_PRINTF(4, 5)
+static szg_status fail_cell(szg_context *context, const certificate_row *row, const char *column,
+                            const char *format, ...) {
+    char sentence[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    if (row->path)
+        return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": %s: %s", row->path, row->number,
+                         column, sentence);
+    return szgi_json_fail(context, szgi_json_member(row->json, column), "%s", sentence);
 }
 
-static szg_status add_row(szg_context *context, szgi_json *rows, const szg_table *table,
-                          int64_t row) {
-    szgi_json *object;
-    SZG_TRY(szgi_json_open_object(context, &object));
-    for (int64_t i = 0; i < szg_table_columns(table); i++) {
-        szg_status status = add_cell(context, object, table, row, i);
-        if (status != SZG_OK) {
-            szgi_json_close(&object);
-            return status;
-        }
+#define TEXT(name)                                                                                 \
+    { #name, offsetof(certificate_row, name) }
+#define END(name, side, end)                                                                       \
+    { name, offsetof(certificate_row, side.end) }
+typedef struct cell {
+    const char *column;
+    size_t offset; /* in a row */
+} cell;
+static const cell texts[] = {TEXT(id),    TEXT(kind),    TEXT(relation), TEXT(left),
+                             TEXT(right), TEXT(weights), TEXT(phases)},
+                  ends[] = {END("left_lo", left_ends, lo), END("left_hi", left_ends, hi),
+                            END("right_lo", right_ends, lo), END("right_hi", right_ends, hi)};
+enum { TEXTS = sizeof texts / sizeof *texts, ENDS = sizeof ends / sizeof *ends };
+
+static void *place_of(certificate_row *row, const cell *of) {
+    return (char *)row + of->offset;
+}
+
+/* An empty cell is an empty text: a certificate may have no weights or no phases. */
+static const char *text_of(const szg_table *table, int64_t row, const char *column) {
+    const char *text = szg_table_get_text(table, row, szg_table_find(table, column));
+    return text ? text : "";
+}
+
+szg_status szgi_certificate_from_table(szg_context *context, const char *path,
+                                       const szg_table *table, int64_t index,
+                                       certificate_row *out) {
+    int64_t size = szg_table_find(table, "n");
+    *out = (certificate_row){.path = path, .number = index + 1};
+    for (int i = 0; i < TEXTS; i++)
+        *(const char **)place_of(out, &texts[i]) = text_of(table, index, texts[i].column);
+    if (szg_table_is_empty(table, index, size))
+        return fail_cell(context, out, "n", "is empty: an integer is needed");
+    out->n = szg_table_get_integer(table, index, size);
+    for (int i = 0; i < ENDS; i++) {
+        const char *text = text_of(table, index, ends[i].column);
+        if (!szgi_real_parse(text, place_of(out, &ends[i])))
+            return fail_cell(context, out, ends[i].column, "\"%s\" is not a number", SHOWN(text));
     }
-    return szgi_json_add(context, rows, NULL, &object);
+    return SZG_OK;
 }
 
-/* The document that `--format json` would have made of the same table. */
-static szg_status document_of(szg_context *context, const szg_table *table, szgi_json **out) {
-    szgi_json *rows = NULL;
-    szg_status status;
-    *out = NULL;
-    SZG_TRY_GOTO(status, szgi_json_open_array(context, &rows), done);
-    for (int64_t row = 0; row < szg_table_rows(table); row++)
-        SZG_TRY_GOTO(status, add_row(context, rows, table, row), done);
-    SZG_TRY_GOTO(status, szgi_json_open_object(context, out), done);
-    status = szgi_json_add(context, *out, "certificates", &rows);
-done:
-    szgi_json_close(&rows);
-    if (status != SZG_OK)
-        szgi_json_close(out);
-    return status;
+static szg_status refuse_unknown_members(szg_context *context, szgi_json_value row) {
+    szgi_json_value member = {0};
+    while (szgi_json_next(row, &member)) {
+        bool found = false;
+        for (int64_t i = 0; i < szgi_certificate_schema->columns; i++)
+            found = found || strcmp(member.key, szgi_certificate_schema->column[i].name) == 0;
+        if (!found)
+            return szgi_json_fail(context, member, "no such member of a certificate");
+    }
+    return SZG_OK;
 }
 
-szg_status szgi_certificate_file_read(szg_context *context, const char *path, szgi_json **out) {
-    const char *ending = strrchr(path, '.');
-    if (!ending || strcmp(ending, ".csv") != 0)
-        return szgi_json_read(context, path, out);
-    szg_table *table;
-    *out = NULL;
-    SZG_TRY(szgi_csv_read_schema(context, path, szgi_certificate_schema, &table));
-    szg_status status = szg_table_rows(table) > 0
-                            ? document_of(context, table, out)
-                            : szgi_fail(context, SZG_EDATA, "%s: holds no certificate", path);
-    szg_table_close(&table);
-    return status;
+szg_status szgi_certificate_from_json(szg_context *context, szgi_json_value value,
+                                      certificate_row *out) {
+    *out = (certificate_row){.json = value};
+    SZG_TRY(szgi_json_as_object(context, value));
+    SZG_TRY(refuse_unknown_members(context, value));
+    for (int i = 0; i < TEXTS; i++)
+        SZG_TRY(szgi_json_as_text(context, szgi_json_member(value, texts[i].column),
+                                  place_of(out, &texts[i])));
+    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(value, "n"), &out->n));
+    for (int i = 0; i < ENDS; i++)
+        SZG_TRY(szgi_json_as_hex(context, szgi_json_member(value, ends[i].column),
+                                 place_of(out, &ends[i])));
+    return SZG_OK;
 }
 
 /* ---- One certificate ---- */
@@ -116,89 +145,62 @@ static bool parse_phase(char *word, szgi_phase *out) {
     return parse_integer(word, &out->p) && parse_integer(slash + 1, &out->q) && out->q >= 1;
 }
 
-static szg_status parse_weights(szg_context *context, szgi_json_value value,
+static szg_status parse_weights(szg_context *context, const certificate_row *row,
                                 parsed_certificate *p) {
-    const char *text;
+    const char *text = row->weights;
     char word[64];
-    SZG_TRY(szgi_json_as_text(context, value, &text));
     p->c.at.weights = count_words(text);
     if (p->c.at.weights > INSTANCE_TERMS)
-        return szgi_json_fail(context, value, "more than %d weights", INSTANCE_TERMS);
+        return fail_cell(context, row, "weights", "more than %d weights", INSTANCE_TERMS);
     SZG_TRY(szgi_memory_alloc(context, p->c.at.weights, &p->w));
     p->c.at.w = p->w;
     for (int64_t i = 0; i < p->c.at.weights; i++)
         if (!next_word(&text, word) || !parse_finite(word, &p->w[i]))
-            return szgi_json_fail(context, value, "weight %" PRId64 " is not a finite number", i);
+            return fail_cell(context, row, "weights", "weight %" PRId64 " is not a finite number",
+                             i);
     return SZG_OK;
 }
 
-static szg_status parse_phases(szg_context *context, szgi_json_value value, parsed_certificate *p) {
-    const char *text;
+static szg_status parse_phases(szg_context *context, const certificate_row *row,
+                               parsed_certificate *p) {
+    const char *text = row->phases;
     char word[64];
-    SZG_TRY(szgi_json_as_text(context, value, &text));
     p->c.at.phases = count_words(text);
     if (p->c.at.phases > INSTANCE_TERMS)
-        return szgi_json_fail(context, value, "more than %d phases", INSTANCE_TERMS);
+        return fail_cell(context, row, "phases", "more than %d phases", INSTANCE_TERMS);
     SZG_TRY(szgi_memory_alloc(context, p->c.at.phases, &p->theta));
     p->c.at.theta = p->theta;
     for (int64_t i = 0; i < p->c.at.phases; i++)
         if (!next_word(&text, word) || !parse_phase(word, &p->theta[i]))
-            return szgi_json_fail(context, value, "phase %" PRId64 " is neither radians nor p/q",
-                                  i);
+            return fail_cell(context, row, "phases", "phase %" PRId64 " is neither radians nor p/q",
+                             i);
     return SZG_OK;
 }
 
-static szg_status parse_quantity(szg_context *context, szgi_json_value value, quantity *out) {
-    const char *text;
-    SZG_TRY(szgi_json_as_text(context, value, &text));
-    *out = szgi_quantity_find(text);
-    return *out < Q_COUNT ? SZG_OK : szgi_json_fail(context, value, "no such quantity");
+static szg_status parse_quantity(szg_context *context, const certificate_row *row,
+                                 const char *column, const char *name, quantity *out) {
+    *out = szgi_quantity_find(name);
+    return *out < Q_COUNT ? SZG_OK : fail_cell(context, row, column, "no such quantity");
 }
 
-static szg_status parse_enclosure(szg_context *context, szgi_json_value row, const char *lo,
-                                  const char *hi, szg_interval *out) {
-    szgi_json_value low = szgi_json_member(row, lo), high = szgi_json_member(row, hi);
-    SZG_TRY(szgi_json_as_hex(context, low, &out->lo));
-    SZG_TRY(szgi_json_as_hex(context, high, &out->hi));
-    if (!isfinite(out->lo) || !isfinite(out->hi) || !(out->lo <= out->hi))
-        return szgi_json_fail(context, low, "[%g, %g] is no enclosure", out->lo, out->hi);
-    return SZG_OK;
+static szg_status check_enclosure(szg_context *context, const certificate_row *row,
+                                  const char *column, szg_interval stated) {
+    if (isfinite(stated.lo) && isfinite(stated.hi) && stated.lo <= stated.hi)
+        return SZG_OK;
+    return fail_cell(context, row, column, "[%g, %g] is no enclosure", stated.lo, stated.hi);
 }
 
-static szg_status refuse_unknown_members(szg_context *context, szgi_json_value row) {
-    szgi_json_value member = {0};
-    while (szgi_json_next(row, &member)) {
-        bool found = false;
-        for (int64_t i = 0; i < szgi_certificate_schema->columns; i++)
-            found = found || strcmp(member.key, szgi_certificate_schema->column[i].name) == 0;
-        if (!found)
-            return szgi_json_fail(context, member, "no such member of a certificate");
-    }
-    return SZG_OK;
-}
-
-/* Which rule of which claim; NULL where there is no such rule. */
-static szg_status parse_rule(szg_context *context, szgi_json_value row, parsed_certificate *p) {
-    const char *relation;
-    quantity left, right;
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "id"), &p->c.id));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "kind"), &p->kind));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(row, "relation"), &relation));
-    SZG_TRY(parse_quantity(context, szgi_json_member(row, "left"), &left));
-    SZG_TRY(parse_quantity(context, szgi_json_member(row, "right"), &right));
-    p->c.rule = szgi_refutation_find(p->c.id, p->kind, left, relation, right);
-    return SZG_OK;
-}
-
-szg_status szgi_certificate_parse(szg_context *context, szgi_json_value row,
+szg_status szgi_certificate_parse(szg_context *context, const certificate_row *row,
                                   parsed_certificate *p) {
-    certificate *c = &p->c;
-    SZG_TRY(szgi_json_as_object(context, row));
-    SZG_TRY(refuse_unknown_members(context, row));
-    SZG_TRY(parse_rule(context, row, p));
-    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(row, "n"), &c->at.n));
-    SZG_TRY(parse_weights(context, szgi_json_member(row, "weights"), p));
-    SZG_TRY(parse_phases(context, szgi_json_member(row, "phases"), p));
-    SZG_TRY(parse_enclosure(context, row, "left_lo", "left_hi", &c->left));
-    return parse_enclosure(context, row, "right_lo", "right_hi", &c->right);
+    quantity left, right;
+    *p = (parsed_certificate){
+        .c = {
+            .id = row->id, .at = {.n = row->n}, .left = row->left_ends, .right = row->right_ends}};
+    SZG_TRY(parse_quantity(context, row, "left", row->left, &left));
+    SZG_TRY(parse_quantity(context, row, "right", row->right, &right));
+    p->c.rule = szgi_refutation_find(row->id, row->kind, left, row->relation, right);
+    SZG_TRY(parse_weights(context, row, p));
+    SZG_TRY(parse_phases(context, row, p));
+    SZG_TRY(check_enclosure(context, row, "left_lo", p->c.left));
+    return check_enclosure(context, row, "right_lo", p->c.right);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/row.h"
+#include "formats/csv.h"
 #include "theory/claims.h"
 
 #include "recheck.h"
@@ -98,75 +99,118 @@ szg_status szgi_certificate_recheck(szg_context *context, const certificate *c, 
     SZGI_SHOW_WORD(1, verdict)
 SZGI_SCHEMA(results_columns, "checks", RESULTS, RESULTS_SCREEN);
 
-static szg_status check_one(szg_context *context, szgi_json_value row, szg_table *results,
-                            int64_t *refused) {
+/* `reading`: whether the row could be read; SZG_EDATA refuses it, and the message says why. */
+static szg_status check_row(szg_context *context, szg_status reading, const certificate_row *row,
+                            szg_table *results, int64_t *refused) {
     parsed_certificate p = {0};
     char reason[256] = "";
     bool confirmed = false;
-    szg_status status = szgi_certificate_parse(context, row, &p);
-    if (status == SZG_EDATA)
+    szg_status status = reading;
+    if (status == SZG_OK)
+        status = szgi_certificate_parse(context, row, &p);
+    if (status == SZG_EDATA) {
         snprintf(reason, sizeof reason, "%s", szg_context_message(context));
-    else if (status == SZG_OK)
-        status = szgi_certificate_recheck(context, &p.c, &confirmed, reason);
-    if (status == SZG_EDATA)
         status = SZG_OK;
-    if (status != SZG_OK)
-        goto done;
+    } else if (status == SZG_OK)
+        status = szgi_certificate_recheck(context, &p.c, &confirmed, reason);
+    szgi_parsed_close(&p);
+    SZG_TRY(status);
     *refused += !confirmed;
     szgi_row line = szgi_row_add(context, results);
-    szgi_row_text(&line, RESULT_ID, p.c.id);
-    szgi_row_text(&line, RESULT_KIND, p.kind);
+    szgi_row_text(&line, RESULT_ID, row->id);
+    szgi_row_text(&line, RESULT_KIND, row->kind);
     szgi_row_text(&line, RESULT_VERDICT, confirmed ? "confirmed" : "refused");
     szgi_row_text(&line, RESULT_NOTE, reason[0] ? reason : NULL);
-    status = line.status;
-done:
-    szgi_parsed_close(&p);
-    return status;
+    return line.status;
 }
 
+static szg_status check_member(szg_context *context, szgi_json_value value, szg_table *results,
+                               int64_t *refused) {
+    certificate_row row;
+    szg_status status = szgi_certificate_from_json(context, value, &row);
+    return check_row(context, status, &row, results, refused);
+}
+
+/* The object {"certificates": [...]}, or one certificate by itself. */
 static szg_status check_document(szg_context *context, const szgi_json *json, szg_table *results,
                                  int64_t *refused) {
     szgi_json_value root = szgi_json_root(json), rows = szgi_json_member(root, "certificates");
     SZG_TRY(szgi_json_as_object(context, root));
     if (szgi_json_kind_of(rows) == SZGI_JSON_ABSENT && szgi_json_has(root, "id"))
-        return check_one(context, root, results, refused);
+        return check_member(context, root, results, refused);
     SZG_TRY(szgi_json_as_array(context, rows));
     int64_t count = szgi_json_count(rows);
     if (count == 0)
         return szgi_json_fail(context, rows, "holds no certificate: nothing can be confirmed");
     for (int64_t i = 0; i < count; i++) {
         SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(check_one(context, szgi_json_element(rows, i), results, refused));
+        SZG_TRY(check_member(context, szgi_json_element(rows, i), results, refused));
         szgi_progress(context, "certificates", i + 1, count);
     }
     return SZG_OK;
 }
 
-static szg_status check_and_close(szg_context *context, szgi_json **json, szg_table **results,
-                                  int64_t *refused) {
-    *refused = 0;
-    szg_status status = szgi_schema_open(context, &results_columns_schema, results);
-    if (status == SZG_OK)
-        status = check_document(context, *json, *results, refused);
+static szg_status check_table(szg_context *context, const char *path, const szg_table *table,
+                              szg_table *results, int64_t *refused) {
+    int64_t count = szg_table_rows(table);
+    if (count == 0)
+        return szgi_fail(context, SZG_EDATA, "%s: holds no certificate", path);
+    for (int64_t i = 0; i < count; i++) {
+        certificate_row row;
+        SZG_TRY(szgi_context_check_cancel(context));
+        szg_status status = szgi_certificate_from_table(context, path, table, i, &row);
+        SZG_TRY(check_row(context, status, &row, results, refused));
+        szgi_progress(context, "certificates", i + 1, count);
+    }
+    return SZG_OK;
+}
+
+static szg_status check_json(szg_context *context, szgi_json **json, szg_table *results,
+                             int64_t *refused) {
+    szg_status status = check_document(context, *json, results, refused);
     szgi_json_close(json);
+    return status;
+}
+
+static szg_status check_file(szg_context *context, const char *path, szg_table *results,
+                             int64_t *refused) {
+    const char *ending = strrchr(path, '.');
+    if (!ending || strcmp(ending, ".csv") != 0) {
+        szgi_json *json;
+        SZG_TRY(szgi_json_read(context, path, &json));
+        return check_json(context, &json, results, refused);
+    }
+    szg_table *table;
+    SZG_TRY(szgi_csv_read_schema(context, path, szgi_certificate_schema, &table));
+    szg_status status = check_table(context, path, table, results, refused);
+    szg_table_close(&table);
+    return status;
+}
+
+static szg_status open_results(szg_context *context, szg_table **results, int64_t *refused) {
+    *refused = 0;
+    return szgi_schema_open(context, &results_columns_schema, results);
+}
+
+szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results,
+                                  int64_t *refused) {
+    *results = NULL;
+    SZGI_ENTER(context);
+    SZG_TRY(open_results(context, results, refused));
+    szg_status status = check_file(context, path, *results, refused);
     if (status != SZG_OK)
         szg_table_close(results);
     return status;
 }
 
-szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results,
-                                  int64_t *refused) {
-    szgi_json *json = NULL;
-    *results = NULL;
-    SZGI_ENTER(context);
-    SZG_TRY(szgi_certificate_file_read(context, path, &json));
-    return check_and_close(context, &json, results, refused);
-}
-
 szg_status szgi_certificates_check_text(szg_context *context, const char *name, const char *text,
                                         int64_t size, szg_table **results, int64_t *refused) {
     szgi_json *json = NULL;
-    *results = NULL;
-    SZG_TRY(szgi_json_parse(context, name, text, size, &json));
-    return check_and_close(context, &json, results, refused);
+    SZG_TRY(open_results(context, results, refused));
+    szg_status status = szgi_json_parse(context, name, text, size, &json);
+    if (status == SZG_OK)
+        status = check_json(context, &json, *results, refused);
+    if (status != SZG_OK)
+        szg_table_close(results);
+    return status;
 }

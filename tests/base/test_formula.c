@@ -22,57 +22,40 @@ static void check(const char *text, szgi_formula_form form, const char *want) {
     free(got);
 }
 
+/* The next field of a line, which a tab or the line's end follows. */
+static char *field(char **line) {
+    char *begin = *line;
+    *line += strcspn(begin, "\t\n");
+    if (**line)
+        *(*line)++ = 0;
+    return begin;
+}
+
+/* tests/data/formulas.tsv: source, Unicode, MathML, TeX. tests/page/test_formula.py reads it too.
+ */
 START_TEST(each_form_is_written) {
-    static const struct {
-        const char *source, *unicode, *mathml, *tex;
-    } cases[] = {
-        {"`theta_t`", "θₜ", "<math><msub><mi>θ</mi><mrow><mi>t</mi></mrow></msub></math>",
-         "$\\theta_{t}$"},
-        {"`W o E`", "W ∘ E", "<math><mi>W</mi><mo>∘</mo><mi>E</mi></math>", "$W \\circ  E$"},
-        {"`|E_ij| = 1`", "|Eᵢⱼ| = 1",
-         "<math><mo stretchy=\"false\" lspace=\"0\" "
-         "rspace=\"0\">|</mo><msub><mi>E</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo "
-         "stretchy=\"false\" lspace=\"0\" rspace=\"0\">|</mo>"
-         "<mo>=</mo><mn>1</mn></math>",
-         "$|E_{ij}| = 1$"},
-        {"`sum_{i>=1} w_i`", "∑_{i≥1} wᵢ",
-         "<math><msub><mo>∑</mo><mrow><mi>i</mi><mo>≥</mo><mn>1</mn></mrow></msub>"
-         "<msub><mi>w</mi><mrow><mi>i</mi></mrow></msub></math>",
-         "$\\sum_{i\\ge 1} w_{i}$"},
-        {"`D_t^*`", "Dₜ*",
-         "<math><msubsup><mi>D</mi><mrow><mi>t</mi></mrow><mrow><mo>*</mo></mrow></msubsup></math>",
-         "$D_{t}^{*}$"},
-        {"`x^theta`", "x^θ", "<math><msup><mi>x</mi><mrow><mi>θ</mi></mrow></msup></math>",
-         "$x^{\\theta }$"},
-        {"`Ebar <= Re{w_0}`", "E\xCC\x84 ≤ Re{w₀}",
-         "<math><mover><mi>E</mi><mo>¯</mo></mover><mo>≤</mo><mspace "
-         "width=\"0.2em\"/><mi>Re</mi><mo "
-         "stretchy=\"false\">{</mo>"
-         "<msub><mi>w</mi><mrow><mn>0</mn></mrow></msub><mo stretchy=\"false\">}</mo></math>",
-         "$\\bar{E} \\le  \\operatorname{Re}\\{w_{0}\\}$"},
-        {"`a < b & odd words`", "a < b & odd words",
-         "<math><mi>a</mi><mo>&lt;</mo><mi>b</mi><mo>&amp;</mo><mspace width=\"0.2em\"/>"
-         "<mtext>odd</mtext><mspace width=\"0.2em\"/><mtext>words</mtext></math>",
-         "$a < b \\& \\text{odd} \\text{words}$"},
-        {"`-0.3474 m N^2`", "−0.3474 m N²",
-         "<math><mo>−</mo><mn>0.3474</mn><mi>m</mi><msup><mi>N</mi><mrow><mn>2</mn></mrow></msup>"
-         "</math>",
-         "$-0.3474 m N^{2}$"},
-        {"`e^{i(i-j) theta_t}`", "e^{i(i−j) θₜ}",
-         "<math><msup><mi>e</mi><mrow><mi>i</mi><mo "
-         "stretchy=\"false\">(</mo><mi>i</mi><mo>−</mo><mi>j</mi><mo stretchy=\"false\">)</mo>"
-         "<msub><mi>θ</mi><mrow><mi>t</mi></mrow></msub></mrow></msup></math>",
-         "$e^{i(i-j) \\theta_{t}}$"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *plain = strdup(cases[i].source + 1);
-        plain[strlen(plain) - 1] = 0;
-        check(cases[i].source, SZGI_FORMULA_ASCII, plain);
-        check(cases[i].source, SZGI_FORMULA_UNICODE, cases[i].unicode);
-        check(cases[i].source, SZGI_FORMULA_MATHML, cases[i].mathml);
-        check(cases[i].source, SZGI_FORMULA_TEX, cases[i].tex);
-        free(plain);
+    char path[4096], *line = NULL;
+    size_t size = 0;
+    int cases = -1; /* without the header */
+    snprintf(path, sizeof path, "%s/formulas.tsv", getenv("SZG_TEST_DATA"));
+    FILE *file = fopen(path, "r");
+    ck_assert_msg(file != NULL, "%s", path);
+    for (; getline(&line, &size, file) > 0; cases++) {
+        char *at = line, *source = field(&at), *unicode = field(&at), *mathml = field(&at);
+        if (cases < 0)
+            continue;
+        check(source, SZGI_FORMULA_UNICODE, unicode);
+        check(source, SZGI_FORMULA_MATHML, mathml);
+        check(source, SZGI_FORMULA_TEX, field(&at));
+        source[strlen(source) - 1] = 0;
+        char *text = strdup(source + 1);
+        source[strlen(source)] = '`';
+        check(source, SZGI_FORMULA_ASCII, text);
+        free(text);
     }
+    free(line);
+    fclose(file);
+    ck_assert_int_eq(cases, 10);
 }
 END_TEST
 

@@ -89,7 +89,7 @@ examples() { # COMMAND
 }
 
 # Later ones read what earlier ones wrote; the others are in no order.
-order='train predict ablate capture logits reproduce report export'
+order='train predict ablate capture logits reproduce judge report export'
 for name in $commands; do
     case " $order " in *" $name "*) ;; *) order="$order $name" ;; esac
 done
@@ -100,8 +100,9 @@ for name in $order; do
     { [ "$count" -ge 2 ] && [ "$count" -le 3 ]; } || verdict='not ok'
     while IFS= read -r line; do
         bash -c "$line $(shortened "$line")" >out 2>err </dev/null && continue
+        code=$?
         verdict='not ok'
-        echo "# $line: exit $?"
+        echo "# $line: exit $code"
         sed 's/^/# /' err
     done <lines
     report "$verdict" "examples of $name"

@@ -12,7 +12,7 @@ static const szg_column columns[] = {{"source", SZG_TEXT, "where from"},
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static szg_status parse(const char *text, int64_t size, szg_table **out) {
-    return szgi_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, out);
+    return szgi_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, NULL, out);
 }
 
 /* A text of hostile bytes: separators, quotes, line ends, letters beyond ASCII; never NUL. */
@@ -114,22 +114,21 @@ START_TEST(files_of_others_are_read) {
 }
 END_TEST
 
-/* What an earlier version did not write is empty; nothing else may be missing, nor any of it where
- * no column is named. */
-START_TEST(columns_of_later_versions_may_be_missing) {
+/* An optional column that the file lacks is empty; no other column may be missing. */
+START_TEST(optional_columns_may_be_missing) {
     static const char text[] = "source,layer,note\na,3,b\n";
     static const char *const width[] = {"width", NULL}, *const note[] = {"note", NULL};
     int64_t size = sizeof text - 1;
     szg_table *table;
-    ck_szg_ok(szgi_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, width,
-                                   &table));
+    ck_szg_ok(
+        szgi_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, width, &table));
     ck_assert_int_eq(szg_table_columns(table), COLUMNS);
     ck_assert(szg_table_is_empty(table, 0, 2));
     ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 3);
     ck_assert_str_eq(szg_table_get_text(table, 0, 3), "b");
     szg_table_close(&table);
     ck_assert_int_eq(
-        szgi_csv_parse_older(test_context(), "in.csv", text, size, columns, COLUMNS, note, &table),
+        szgi_csv_parse(test_context(), "in.csv", text, size, columns, COLUMNS, note, &table),
         SZG_EDATA);
     ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "no column width"));
     ck_assert_int_eq(parse(text, size, &table), SZG_EDATA);
@@ -254,6 +253,35 @@ static void open_one(szg_table **table) {
     ck_szg_ok(szg_table_set_integer(test_context(), *table, "layer", 7));
 }
 
+static void ck_behind(const szg_table *before, const szg_table *table, bool header,
+                      const char *wanted) {
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    szg_status status = szgi_csv_print_behind(test_context(), before, table, header, text.stream);
+    ck_szg_ok(szgi_text_end(&text, status));
+    ck_assert_str_eq(text.text, wanted);
+    szgi_text_close(&text);
+}
+
+/* Every row, and the header, begins with the cells of another table; empty ones stay empty. */
+START_TEST(rows_behind_labels) {
+    static const szg_column labels[] = {{"run", SZG_TEXT, ""}, {"seed", SZG_INTEGER, ""}};
+    szg_table *table, *before;
+    ck_szg_ok(szg_table_open(test_context(), "labels", labels, 2, &before));
+    ck_szg_ok(szg_table_add_row(test_context(), before));
+    ck_szg_ok(szg_table_set_text(test_context(), before, "run", "a,\"b"));
+    open_one(&table);
+    ck_behind(before, table, true, "run,seed,source,layer,width,note\n\"a,\"\"b\",,,7,,\n");
+    ck_szg_ok(szg_table_set_integer(test_context(), before, "seed", 3));
+    ck_szg_ok(szg_table_add_row(test_context(), table));
+    ck_szg_ok(szg_table_set_text(test_context(), table, "note", ""));
+    ck_behind(before, table, false, "\"a,\"\"b\",3,,7,,\n\"a,\"\"b\",3,,,,\"\"\n");
+    ck_behind(NULL, table, true, "source,layer,width,note\n,7,,\n,,,\"\"\n");
+    szg_table_close(&table);
+    szg_table_close(&before);
+}
+END_TEST
+
 /* What `before` becomes when a row is added to it. */
 static void ck_grows(const char *before, const char *after) {
     szg_table *table;
@@ -328,8 +356,8 @@ TEST_FILE("csv") {
     test_add(suite, "tables_come_back_equal", tables_come_back_equal);
     test_add(suite, "fields_are_quoted_as_rfc_4180_says", fields_are_quoted_as_rfc_4180_says);
     test_add(suite, "files_of_others_are_read", files_of_others_are_read);
-    test_add(suite, "columns_of_later_versions_may_be_missing",
-             columns_of_later_versions_may_be_missing);
+    test_add(suite, "optional_columns_may_be_missing", optional_columns_may_be_missing);
+    test_add(suite, "rows_behind_labels", rows_behind_labels);
     test_add(suite, "bad_files_are_refused", bad_files_are_refused);
     test_add(suite, "utf8_is_checked_at_its_boundaries", utf8_is_checked_at_its_boundaries);
     test_add(suite, "csv_survives_failed_allocations", csv_survives_failed_allocations);

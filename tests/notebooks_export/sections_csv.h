@@ -40,8 +40,8 @@ static inline szg_table *table_of(const char *name, const char *csv) {
                                         ""};
     }
     ck_assert_int_gt(asprintf(&full, "%s\n%s", header, csv + (end - text) + 1), 0);
-    ck_szg_ok(
-        szgi_csv_parse(test_context(), name, full, (int64_t)strlen(full), columns, count, &table));
+    ck_szg_ok(szgi_csv_parse(test_context(), name, full, (int64_t)strlen(full), columns, count,
+                             NULL, &table));
     free(full);
     free(text);
     return table;

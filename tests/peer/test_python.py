@@ -144,6 +144,17 @@ def check_bundled(folder):
         return done.returncode, done.stdout + done.stderr
 
     tap.ok("python -m szego becomes the program of PATH", said() == (4, "path a b c\n"), said())
+    with open(os.path.join(folder, "tells"), "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\nprintf "%s|" "$SZEGO_PYTHON"; echo "$SZEGO_PYTHON" >&2; exit 4\n')
+    os.chmod(file.name, 0o755)
+    kept = {name: os.environ.pop(name, None) for name in ("SZEGO_PYTHON", "SZEGO")}
+    os.environ["SZEGO"] = file.name
+    tap.ok("its scripts run under this interpreter", said(SZEGO=file.name)[1].startswith(f"{sys.executable}|"),
+           said(SZEGO=file.name))
+    tap.ok("or as the user says", said(SZEGO=file.name, SZEGO_PYTHON="mine")[1].startswith("mine|"))
+    tap.refused("those of run() too", lambda: szego.run("info"), f"exit code 4: {sys.executable}",
+                kind=szego.ProgramError)
+    os.environ.update({name: value for name, value in kept.items() if value is not None})
     code, message = said(PATH="/nowhere")
     tap.ok("it says that there is none", code == 1 and message.startswith("szego: ") and "PATH" in message
            and "Traceback" not in message, message)

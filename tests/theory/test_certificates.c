@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "comma_locale.h"
+#include "scratch.h"
 #include "suite.h"
+#include "base/table.h"
+#include "formats/csv.h"
 #include "formats/result.h"
 #include "claims/claim.h"
 #include "recheck.h"
@@ -144,6 +147,62 @@ START_TEST(through_a_file) {
     szg_result_close(&result);
     szg_claims_report_close(&report);
     ck_szg_fails(SZG_EIO, "", szg_certificates_check(test_context(), path, &checks, &refused));
+}
+END_TEST
+
+/* The first `rows` certificates that are quick as a CSV file, with `text` in column `name` of the
+ * first row; name NULL: as they are. */
+static void write_csv(const char *path, int64_t rows, const char *name, const char *text) {
+    szg_table *from = certificates(), *to;
+    ck_szg_ok(szgi_certificate_table_open(test_context(), &to));
+    for (int64_t i = 0; i < szg_table_rows(from) && szg_table_rows(to) < rows; i++) {
+        row quick = row_at(i);
+        if (is_slow(&quick))
+            continue;
+        ck_szg_ok(szg_table_add_row(test_context(), to));
+        for (int f = 0; f < FIELDS; f++) {
+            const char *cell = quick.field[f];
+            if (szg_table_rows(to) == 1 && name && strcmp(field_names[f], name) == 0)
+                cell = text;
+            if (cell && f == N_FIELD)
+                ck_szg_ok(szgi_table_put_integer(test_context(), to, f, atoll(cell)));
+            else if (cell)
+                ck_szg_ok(szgi_table_put_text(test_context(), to, f, cell));
+        }
+    }
+    ck_szg_ok(szgi_csv_write(test_context(), to, path));
+    szg_table_close(&to);
+}
+
+/* Rows of a CSV file are read without another text: all are confirmed, and one that is not a
+ * certificate is refused with the file, the row and the column. */
+START_TEST(through_a_csv_file) {
+    static const char *const bad[][3] = {
+        {"weights", "x", "weights: weight 0 is not a finite number"},
+        {"phases", "1/0", "phases: phase 0 is neither radians nor p/q"},
+        {"left", "foo", "left: no such quantity"},
+        {"right", NULL, "right: no such quantity"},
+        {"n", NULL, "n: is empty: an integer is needed"},
+        {"left_hi", "q", "left_hi: \"q\" is not a number"},
+        {"right_lo", "inf", "right_lo: [inf, "}};
+    const char *path = scratch_path("certificates.csv");
+    szg_table *checks;
+    int64_t refused;
+    char words[256];
+    write_csv(path, INT64_MAX, NULL, NULL);
+    ck_szg_ok(szg_certificates_check(test_context(), path, &checks, &refused));
+    ck_assert_int_eq(refused, 0);
+    ck_assert_int_ge(szg_table_rows(checks), 30);
+    szg_table_close(&checks);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_csv(path, 2, bad[i][0], bad[i][1]);
+        ck_szg_ok(szg_certificates_check(test_context(), path, &checks, &refused));
+        ck_assert_int_eq(refused, 1);
+        snprintf(words, sizeof words, "%s: row 1: %s", path, bad[i][2]);
+        ck_assert_ptr_nonnull(strstr(szg_table_get_text(checks, 0, 3), words));
+        ck_assert_str_eq(szg_table_get_text(checks, 0, 0), row_at(0).field[0]);
+        szg_table_close(&checks);
+    }
 }
 END_TEST
 
@@ -497,6 +556,7 @@ TEST_FILE("certificates") {
     test_add(suite, "all_confirmed", all_confirmed);
     test_add(suite, "a_comma_in_the_locale_changes_nothing", a_comma_in_the_locale_changes_nothing);
     test_add(suite, "through_a_file", through_a_file);
+    test_add(suite, "through_a_csv_file", through_a_csv_file);
     test_add(suite, "names_changed", names_changed);
     test_add(suite, "fields_missing_or_extra", fields_missing_or_extra);
     test_add(suite, "inputs_changed", inputs_changed);

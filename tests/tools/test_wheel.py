@@ -81,13 +81,14 @@ def check_plan(folder):
 # ---- The command ----
 
 
-def run_launcher(folder, *arguments):
+def run_launcher(folder, *arguments, **environment):
     """It runs as pip would have installed it, with `folder` as the place of packages."""
     installed = folder / "commands/szego"
     installed.parent.mkdir(exist_ok=True)
     shutil.copy2(LAUNCHER, installed)
+    known = {name: value for name, value in os.environ.items() if name != "SZEGO_PYTHON"}
     return subprocess.run([sys.executable, installed, *arguments], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": str(folder)})
+                          env={**known, "PYTHONPATH": str(folder), **environment})
 
 
 def check_launcher(folder):
@@ -100,11 +101,13 @@ def check_launcher(folder):
     ok("a package without its program is named", done.returncode == 1 and str(package / "bin/szego") in done.stderr
        and "PYTHONPATH" in done.stderr, done.stderr)
     program = package / "bin/szego"
-    program.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 5\n', encoding="utf-8")
+    program.write_text('#!/bin/sh\nprintf "%s|" "$@" "$SZEGO_PYTHON"\nexit 5\n', encoding="utf-8")
     program.chmod(0o755)
     done = run_launcher(folder, "symbol", "two words", "")
     ok("the program gets the arguments, and its exit status is the command's",
-       (done.returncode, done.stdout) == (5, "symbol|two words||"), done)
+       (done.returncode, done.stdout) == (5, f"symbol|two words||{sys.executable}|"), done)
+    done = run_launcher(folder, SZEGO_PYTHON="another")
+    ok("commands of the package get this interpreter, unless the user names one", done.stdout == "another|", done)
 
 
 # ---- Licences ----

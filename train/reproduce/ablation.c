@@ -98,31 +98,27 @@ static szg_status take_accuracies(szg_context *context, const reproduction_run *
                      name, rows, places);
 }
 
-/* Every row is of the method that the file's name says, or none says any: an earlier version's. */
+/* Every row is of the method that the file's name says. */
 static szg_status check_method(szg_context *context, szg_ablation_method method, const char *name,
                                const szg_table *table) {
-    int64_t column = szg_table_find(table, "method"), wrong = -1, empty = 0;
-    for (int64_t row = szg_table_rows(table) - 1; row >= 0; row--) {
+    const char *wanted = szgi_ablation_method_name(method);
+    int64_t column = szg_table_find(table, "method");
+    for (int64_t row = 0; row < szg_table_rows(table); row++) {
         const char *said = szg_table_get_text(table, row, column);
-        empty += !said;
-        if (!said || strcmp(said, szgi_ablation_method_name(method)) != 0)
-            wrong = row;
+        if (!said || strcmp(said, wanted) != 0)
+            return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name,
+                             row + 1, wanted);
     }
-    if (wrong < 0 || empty == szg_table_rows(table))
-        return SZG_OK;
-    return szgi_fail(context, SZG_EDATA, "%s: row %" PRId64 ": method is not %s", name, wrong + 1,
-                     szgi_ablation_method_name(method));
+    return SZG_OK;
 }
 
-/* The rows of a run's file. What earlier versions wrote has no column `method`: the name says it.
- */
+/* The rows of a run's file. */
 static szg_status parse_rows(szg_context *context, szg_ablation_method method, const char *name,
                              const void *data, int64_t size, szg_table **out) {
-    static const char *const later[] = {"method", NULL};
     szg_table *like;
     SZG_TRY(szg_ablation_table_open(context, &like));
-    szg_status status = szgi_csv_parse_older(context, name, data, size, szg_table_column(like, 0),
-                                             szg_table_columns(like), later, out);
+    szg_status status = szgi_csv_parse(context, name, data, size, szg_table_column(like, 0),
+                                       szg_table_columns(like), NULL, out);
     szg_table_close(&like);
     return status == SZG_OK ? check_method(context, method, name, *out) : status;
 }

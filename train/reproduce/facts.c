@@ -126,7 +126,7 @@ static const fact facts[] = {
 };
 enum { FACTS = sizeof facts / sizeof *facts };
 
-/* What finished the run; folders of earlier versions do not say it. */
+/* What finished the run. */
 static const struct {
     const char *name;
     size_t offset, size;
@@ -211,10 +211,9 @@ szg_status szgi_facts_compare_config(szg_context *context, const reproduction_ru
 
 static szg_status take_origin(szg_context *context, szgi_json_value root, reproduction_run *run) {
     for (int i = 0; i < ORIGINS; i++) {
-        const char *text = "";
+        const char *text;
         szgi_json_value value = szgi_json_member(root, origins[i].name);
-        if (szgi_json_kind_of(value) != SZGI_JSON_ABSENT)
-            SZG_TRY(szgi_json_as_text(context, value, &text));
+        SZG_TRY(szgi_json_as_text(context, value, &text));
         if (strlen(text) >= origins[i].size) /* a cut could fall into a character */
             return szgi_json_fail(context, value, "has more than %zu bytes", origins[i].size - 1);
         snprintf((char *)&run->facts + origins[i].offset, origins[i].size, "%s", text);

@@ -134,7 +134,7 @@ static szg_status parse_rows(szg_context *context, const reproduction_run *run, 
     szg_table *like;
     SZG_TRY(szgi_length_table_open(context, &like));
     szg_status status = szgi_csv_parse(context, name, data, size, szg_table_column(like, 0),
-                                       szg_table_columns(like), out);
+                                       szg_table_columns(like), NULL, out);
     szg_table_close(&like);
     if (status != SZG_OK)
         return status;

@@ -132,16 +132,17 @@ szg_status szgi_log_write(szg_context *context, run_log *log, const void *bytes,
     return SZG_OK;
 }
 
-szg_status szgi_log_append(szg_context *context, run_log *log, const szg_table *table) {
+szg_status szgi_log_append(szg_context *context, run_log *log, const szg_table *labels,
+                           const szg_table *rows) {
     szgi_text text;
     SZG_TRY(szgi_text_open(context, &text));
-    szg_status status = szgi_text_end(&text, szgi_csv_print(context, table, text.stream));
-    if (status != SZG_OK) {
+    szg_status status =
+        szgi_csv_print_behind(context, labels, rows, log->mark.bytes == 0, text.stream);
+    status = szgi_text_end(&text, status);
+    if (status == SZG_OK)
+        status = szgi_log_write(context, log, text.text, text.length);
+    else
         status = szgi_fail_prefix(context, status, "%s", log->path);
-    } else {
-        const char *rows = log->mark.bytes > 0 ? strchr(text.text, '\n') + 1 : text.text;
-        status = szgi_log_write(context, log, rows, text.text + text.length - rows);
-    }
     szgi_text_close(&text);
     return status;
 }

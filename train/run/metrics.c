@@ -116,7 +116,7 @@ run_labels szgi_run_labels(const szg_train_options *options) {
 /* The labels' columns and those of `like`; free with szgi_memory_free. */
 static szg_status labelled_columns(szg_context *context, const szg_table *like, szg_column **out,
                                    int64_t *count) {
-    int64_t own = COUNT(label_columns);
+    int64_t own = label_columns_count;
     *count = own + szg_table_columns(like);
     SZG_TRY(szgi_memory_alloc(context, *count, out));
     for (int64_t i = 0; i < own; i++)
@@ -154,32 +154,13 @@ void szgi_labels_put(szgi_row *row, const run_labels *labels) {
     szgi_row_integer(row, LABEL_SEED, (int64_t)labels->seed);
 }
 
-static szg_status copy_rows(szg_context *context, const szg_table *from, const run_labels *labels,
-                            szg_table *to) {
-    for (int64_t row = 0; row < szg_table_rows(from); row++) {
-        szgi_row copy = szgi_row_add(context, to);
-        szgi_labels_put(&copy, labels);
-        for (int64_t column = 0; column < szg_table_columns(from); column++)
-            szgi_row_copy(&copy, COUNT(label_columns) + column, from, row, column);
-        SZG_TRY(copy.status);
-    }
-    return SZG_OK;
-}
-
-szg_status szgi_table_labelled(szg_context *context, const szg_table *table,
-                               const run_labels *labels, szg_table **out) {
-    szg_column *columns;
-    int64_t count;
-    SZG_TRY(labelled_columns(context, table, &columns, &count));
-    szg_status status = szg_table_open(context, szg_table_name(table), columns, count, out);
-    szgi_memory_free(columns);
-    if (status == SZG_OK) {
-        szgi_table_take_ends(*out, table);
-        status = copy_rows(context, table, labels, *out);
-    }
-    if (status != SZG_OK)
+szg_status szgi_labels_table(szg_context *context, const run_labels *labels, szg_table **out) {
+    SZG_TRY(szgi_columns_open(context, "labels", label_columns, label_columns_count, out));
+    szgi_row row = szgi_row_add(context, *out);
+    szgi_labels_put(&row, labels);
+    if (row.status != SZG_OK)
         szg_table_close(out);
-    return status;
+    return row.status;
 }
 
 /* ---- Reading back ---- */
@@ -189,21 +170,16 @@ static bool has_bytes(const char *path) {
     return stat(path, &info) == 0 && info.st_size > 0;
 }
 
-/* Columns of logs that earlier versions did not write. */
-static const char *const later_columns[] = {"toeplitzness_sampled_content",
-                                            "toeplitzness_sampled_coupled",
-                                            "zeros",
-                                            "grad_norm_qk",
-                                            "pairing",
-                                            "margin_error",
-                                            NULL};
+/* Columns that logs of recorded runs lack (docs/reference/mechanism-results): empty there. A column
+ * that is new in a log must be named here. */
+static const char *const optional_columns[] = {"pairing", "margin_error", NULL};
 
 static szg_status read_columns(szg_context *context, const char *path, const szg_column *columns,
                                int64_t count, szg_table **out) {
     szgi_contents file;
     SZG_TRY(szgi_contents_open(context, path, &file));
-    szg_status status = szgi_csv_parse_older(context, path, (const char *)file.data, file.size,
-                                             columns, count, later_columns, out);
+    szg_status status = szgi_csv_parse(context, path, (const char *)file.data, file.size, columns,
+                                       count, optional_columns, out);
     szgi_contents_close(&file);
     return status;
 }
@@ -257,8 +233,7 @@ szg_status szgi_log_parse(szg_context *context, int which, const char *name, con
     SZG_TRY(opens[which](context, &like));
     szg_status status = labelled_columns(context, like, &columns, &count);
     if (status == SZG_OK)
-        status =
-            szgi_csv_parse_older(context, name, data, size, columns, count, later_columns, out);
+        status = szgi_csv_parse(context, name, data, size, columns, count, optional_columns, out);
     if (status == SZG_OK)
         szgi_table_take_ends(*out, like);
     szgi_memory_free(columns);
@@ -266,23 +241,27 @@ szg_status szgi_log_parse(szg_context *context, int which, const char *name, con
     return status;
 }
 
-szg_status szgi_log_check_header(szg_context *context, const run_log *log, int which) {
-    szg_table *like, *labelled;
-    const run_labels none = {0};
-    SZG_TRY(opens[which](context, &like));
-    szg_status status = szgi_table_labelled(context, like, &none, &labelled);
-    szg_table_close(&like);
-    if (status != SZG_OK)
-        return status;
+static szg_status check_header(szg_context *context, const run_log *log, const szg_table *like) {
+    szg_table *labels;
     szgi_text text;
-    status = szgi_text_open(context, &text);
+    SZG_TRY(szgi_labels_table(context, &(run_labels){0}, &labels));
+    szg_status status = szgi_text_open(context, &text);
     if (status == SZG_OK) {
-        status = szgi_text_end(&text, szgi_csv_print(context, labelled, text.stream));
+        status = szgi_csv_print_behind(context, labels, like, true, text.stream);
+        status = szgi_text_end(&text, status);
         if (status == SZG_OK)
             status = szgi_log_check_start(context, log, text.text, text.length);
         szgi_text_close(&text);
     }
-    szg_table_close(&labelled);
+    szg_table_close(&labels);
+    return status;
+}
+
+szg_status szgi_log_check_header(szg_context *context, const run_log *log, int which) {
+    szg_table *like;
+    SZG_TRY(opens[which](context, &like));
+    szg_status status = check_header(context, log, like);
+    szg_table_close(&like);
     return status;
 }
 
@@ -314,7 +293,7 @@ szg_status szgi_metrics_summarise(szg_context *context, const char *folder, szg_
     out->train_loss = out->train_accuracy = NAN;
     out->test_loss = out->test_accuracy = out->best_accuracy = NAN;
     for (int64_t row = 0; table && row < szg_table_rows(table); row++) {
-        const int64_t first = COUNT(label_columns);
+        const int64_t first = label_columns_count;
         const char *split = szg_table_get_text(table, row, first + METRICS_SPLIT);
         double loss = szg_table_get_real(table, row, first + METRICS_LOSS);
         double accuracy = szg_table_get_real(table, row, first + METRICS_ACCURACY);

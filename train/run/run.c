@@ -29,7 +29,7 @@ typedef struct run {
     szg_table *measured;       /* the present step's row, until the step is done; NULL: none */
     run_folder folder;
     run_identity identity;
-    run_labels labels;
+    szg_table *labels; /* what the rows of every log begin with */
     run_progress progress;
     int64_t limit;    /* steps to do in all */
     timing_row time;  /* since the latest row of timing */
@@ -42,11 +42,7 @@ typedef struct run {
 /* ---- Logs ---- */
 
 static szg_status append(run *self, int which, const szg_table *rows) {
-    szg_table *labelled;
-    SZG_TRY(szgi_table_labelled(self->context, rows, &self->labels, &labelled));
-    szg_status status = szgi_log_append(self->context, &self->folder.log[which], labelled);
-    szg_table_close(&labelled);
-    return status;
+    return szgi_log_append(self->context, &self->folder.log[which], self->labels, rows);
 }
 
 /* The rows of each table that is open. */
@@ -451,15 +447,18 @@ szg_status szgi_train_run(szg_context *context, const szg_train_options *options
     SZG_TRY(szgi_memory_alloc(context, 1, &self));
     self->context = context;
     self->options = &own;
-    self->labels = szgi_run_labels(&own);
     self->identity = (run_identity){.config = own.config,
                                     .backend = szgi_backend_name(context),
                                     .seed = own.seed,
                                     .data = szgi_dataset_digest(own.data),
                                     .classes = own.data->classes};
-    szg_status status = perform(self, out);
+    const run_labels labels = szgi_run_labels(&own);
+    szg_status status = szgi_labels_table(context, &labels, &self->labels);
+    if (status == SZG_OK)
+        status = perform(self, out);
     if (status == SZG_EDATA && self->trainer.lost)
         *lost_at = self->trainer.lost_at;
+    szg_table_close(&self->labels);
     szg_table_close(&self->measured);
     szgi_curvature_close(context, &self->curvature);
     szgi_evaluation_close(context, &self->test);

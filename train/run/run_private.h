@@ -74,9 +74,10 @@ SZG_CHECK_RESULT szg_status szgi_log_check_start(szg_context *context, const run
 SZG_CHECK_RESULT szg_status szgi_log_check_header(szg_context *context, const run_log *log,
                                                   int which);
 void szgi_log_close(run_log *log);
-/* Appends the rows, with the header where the file is empty. */
+/* Appends the rows, each behind the cells of `labels` (szgi_labels_table), with the header where
+ * the file is empty. */
 SZG_CHECK_RESULT szg_status szgi_log_append(szg_context *context, run_log *log,
-                                            const szg_table *table);
+                                            const szg_table *labels, const szg_table *rows);
 /* Appends bytes as they are. */
 SZG_CHECK_RESULT szg_status szgi_log_write(szg_context *context, run_log *log, const void *bytes,
                                            int64_t size);
@@ -188,9 +189,9 @@ SZG_CHECK_RESULT szg_status szgi_log_parse(szg_context *context, int which, cons
 SZG_CHECK_RESULT szg_status szgi_metrics_summarise(szg_context *context, const char *folder,
                                                    szg_train_result *out);
 
-/* A table like `table` with the labels' columns in front. */
-SZG_CHECK_RESULT szg_status szgi_table_labelled(szg_context *context, const szg_table *table,
-                                                const run_labels *labels, szg_table **out);
+/* The labels' columns, with the labels as the one row: what the rows of logs begin with. */
+SZG_CHECK_RESULT szg_status szgi_labels_table(szg_context *context, const run_labels *labels,
+                                              szg_table **out);
 
 /* ---- evaluate.c ---- */
 

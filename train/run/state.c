@@ -200,11 +200,6 @@ static szg_status as_count(szg_context *context, szgi_json_value object, const c
     return *out >= 0 ? SZG_OK : szgi_json_fail(context, value, "is negative");
 }
 
-/* A log that the earlier version of szego which wrote the state did not have: it is empty. */
-static bool is_later(szgi_json_value stored, int which) {
-    return which == LOG_CURVATURE && !szgi_json_has(stored, log_keys[which].bytes);
-}
-
 static szg_status read_progress(szg_context *context, szgi_json_value stored, run_progress *out) {
     SZG_TRY(as_count(context, stored, "step", &out->step));
     SZG_TRY(as_count(context, stored, "epochs", &out->epochs));
@@ -213,9 +208,6 @@ static szg_status read_progress(szg_context *context, szgi_json_value stored, ru
     SZG_TRY(as_count(context, stored, "correct", &out->tally.correct));
     for (int i = 0; i < LOGS; i++) {
         int64_t check;
-        out->log[i] = (log_mark){0};
-        if (is_later(stored, i))
-            continue;
         SZG_TRY(as_count(context, stored, log_keys[i].bytes, &out->log[i].bytes));
         SZG_TRY(as_count(context, stored, log_keys[i].check, &check));
         if (check > UINT32_MAX)

@@ -41,15 +41,15 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    """szego.plot is imported when it is first used: it needs Matplotlib."""
-    if name == "plot":
+    """szego.plot and szego.judge are imported when they are first used: they need Matplotlib and SciPy."""
+    if name in ("plot", "judge"):
         from importlib import import_module  # pylint: disable=import-outside-toplevel
         try:
-            return import_module(".plot", __name__)
+            return import_module(f".{name}", __name__)
         except MissingPackageError as error:
             raise MissingAttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), "plot"})
+    return sorted({*globals(), "plot", "judge"})

@@ -3,13 +3,13 @@ import os
 import sys
 
 from .errors import ProgramError
-from .program import program
+from .program import environment, program
 
 
 def main() -> None:
     try:
         path = program()
-        os.execv(path, ["szego", *sys.argv[1:]])
+        os.execve(path, ["szego", *sys.argv[1:]], environment())
     except ProgramError as error:
         sys.exit(f"szego: {error}")
     except OSError as error:

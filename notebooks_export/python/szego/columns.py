@@ -17,8 +17,9 @@ def _paths() -> List[str]:
     """Beside the package and beside the libraries that it may load; `analysis` is a folder of the build."""
     folders = [os.path.dirname(os.path.abspath(__file__))]
     folders += [os.path.dirname(path) for _, path in places() if os.sep in path]
+    installed = ("share", "szego", "python", "szego")
     found = [os.path.join(folder, *more, NAME) for folder in folders
-             for more in ((), ("analysis",), (os.pardir, "share", "szego"), (os.pardir, os.pardir, "share", "szego"))]
+             for more in ((), ("analysis",), (os.pardir, *installed), (os.pardir, os.pardir, *installed))]
     return list(dict.fromkeys(found))
 
 

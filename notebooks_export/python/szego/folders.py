@@ -7,7 +7,7 @@ import warnings
 from typing import Dict, List, Tuple
 
 from .arguments import keywords
-from .csvfile import read as read_csv
+from .csvfile import read_columns
 from .errors import DataError
 from .tables import TYPES, Column, Exported, Joined, Results, collect
 
@@ -180,13 +180,13 @@ def _read_table(here: str, place: str, entry):
     rows = _member(place, entry, "rows", int)
     heads = _read_columns(place, _member(place, entry, "columns", list))
     path = os.path.join(here, name + ".csv")
-    header, *cells = read_csv(_read_file(path), path)
+    header, cells = read_columns(_read_file(path), path)
     if sorted(map(str, header)) != sorted(column.name for column in heads):
         raise DataError(f"{path}: its columns are not those that manifest.json lists")
-    if len(cells) != rows:
-        raise DataError(f"{path}: has {len(cells)} rows where manifest.json says {rows}: it was cut off "
+    if len(cells[0]) != rows:
+        raise DataError(f"{path}: has {len(cells[0])} rows where manifest.json says {rows}: it was cut off "
                         "or changed after it was written")
-    by_name = dict(zip(header, zip(*cells) if cells else [()] * len(header)))
+    by_name = dict(zip(header, cells))
     for column in heads:
         column.cells = by_name[column.name]
         column.check(path)
@@ -202,7 +202,8 @@ def _read_columns(place: str, entries: list) -> List[Column]:
         kind = _member(at, entry, "type", str)
         if kind not in TYPES:
             raise DataError(f"{at}: type {kind[:40]!r} is none of {', '.join(TYPES)}")
-        columns.append(Column(_member(at, entry, "name", str), kind, _member(at, entry, "doc", str), ()))
+        columns.append(Column(_member(at, entry, "name", str), kind, _member(at, entry, "doc", str), (),
+                              entry.get("end") if entry.get("end") in ("lower", "upper") else None))
     if len({column.name for column in columns}) != len(columns):
         raise DataError(f"{place}: a column is there twice")
     return columns

@@ -38,6 +38,7 @@ class Copied:
         self.rows, self.name = library.szg_table_rows(table), library.szg_table_name(table).decode()
         self.columns: Dict[str, np.ndarray] = {}
         self.docs: Dict[str, str] = {}
+        self.ends: Dict[str, str] = {}  # the library keeps them for its own files
         for index in range(library.szg_table_columns(table)):
             described = ctypes.cast(library.szg_table_column(table, index),
                                     ctypes.POINTER(layout.TableColumn)).contents

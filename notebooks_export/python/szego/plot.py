@@ -22,7 +22,7 @@ from .results import Contraction, Range, Spectrum, Symbol
 
 try:
     from matplotlib.axes import Axes
-    from . import figures
+    from . import cells as figures
 except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from typing import Dict, Iterable, List, Optional
 
 from .arguments import keywords, text, unknown_keyword
@@ -22,6 +23,12 @@ def program() -> str:
         raise ProgramError("the program szego is not in PATH: install it (meson install), or set the "
                            "environment variable SZEGO to its path")
     return found
+
+
+def environment() -> Dict[str, str]:
+    """Of the program: commands that this package carries out run under this interpreter, unless SZEGO_PYTHON names
+    another one."""
+    return {"SZEGO_PYTHON": sys.executable, **os.environ} if sys.executable else dict(os.environ)
 
 
 @keywords
@@ -64,7 +71,8 @@ def _output(words: List[str]) -> Optional[str]:
 
 def _done(command: List[str]) -> subprocess.CompletedProcess:
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              env=environment())
     except OSError as error:
         raise ProgramError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:

@@ -1,11 +1,11 @@
 """Writes safetensors files, one array at a time, without the package of that name."""
 import json
-import os
 import struct
-import tempfile
 from typing import Callable, Dict, NamedTuple, Sequence, Tuple
 
 import numpy as np
+
+from .files import replaced
 
 _NAMES = {"float64": "F64", "float32": "F32", "int64": "I64"}
 
@@ -31,20 +31,10 @@ def write(path: str, entries: Sequence[Entry], metadata: Dict[str, str]) -> None
         at += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".szego-")
-    try:
-        with open(handle, "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text)
-            for entry in ordered:
-                made = np.ascontiguousarray(entry.make(), np.dtype(entry.dtype).newbyteorder("<"))
-                if made.shape != tuple(entry.shape):
-                    raise ValueError(f"{entry.name}: shape {made.shape}, expected {entry.shape}")
-                file.write(made.tobytes())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replaced(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for entry in ordered:
+            made = np.ascontiguousarray(entry.make(), np.dtype(entry.dtype).newbyteorder("<"))
+            if made.shape != tuple(entry.shape):
+                raise ValueError(f"{entry.name}: shape {made.shape}, expected {entry.shape}")
+            file.write(made.tobytes())

@@ -42,6 +42,7 @@ class Results(dict):
     by column, or a DataFrame. Beside it:
 
     docs: {table: {column: what it means}};
+    ends: {table: {column: "lower" or "upper"}} of the columns that are an end of an enclosure;
     provenance: {path of a result: how it was made};
     skipped: messages of the results that were left out (load with strict=False).
     """
@@ -49,6 +50,7 @@ class Results(dict):
     def __init__(self):
         super().__init__()
         self.docs: Dict[str, Dict[str, str]] = {}
+        self.ends: Dict[str, Dict[str, str]] = {}
         self.provenance: Dict[str, dict] = {}
         self.skipped: List[str] = []
 
@@ -68,21 +70,21 @@ class Results(dict):
 
 
 class Column:
-    """One column of one result: its cells are texts as in CSV, None where empty."""
+    """One column of one result: its cells are texts as in CSV, None where empty. end: of an enclosure."""
 
-    def __init__(self, name: str, kind: str, doc: str, cells: Sequence[Optional[str]]):
-        self.name, self.kind, self.doc, self.cells = name, kind, doc, cells
+    def __init__(self, name: str, kind: str, doc: str, cells: Sequence[Optional[str]], end: Optional[str] = None):
+        self.name, self.kind, self.doc, self.cells, self.end = name, kind, doc, cells, end
 
     def check(self, place: str) -> None:
         """Refuses a cell that is not of the column's type."""
         if self.kind == "text":
             return
         fits = _is_integer if self.kind == "integer" else _is_real
-        for row, cell in enumerate(self.cells):
-            if cell is not None and not fits(cell):
-                shown = cell if len(cell) <= 40 else cell[:40] + "..."
-                raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no "
-                                f"{self.kind}")
+        bad = {cell for cell in set(self.cells) if cell is not None and not fits(cell)}
+        if bad:
+            row, cell = next((row, cell) for row, cell in enumerate(self.cells) if cell in bad)
+            shown = cell if len(cell) <= 40 else cell[:40] + "..."
+            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}")
 
 
 def _is_integer(cell: str) -> bool:
@@ -100,10 +102,13 @@ class Joined:
     def __init__(self):
         self.parts: List[Tuple[str, int, Dict[str, Column]]] = []
         self.docs: Dict[str, str] = {}
+        self.ends: Dict[str, str] = {}
 
     def add(self, result: str, rows: int, columns: Sequence[Column]) -> None:
         for column in columns:
             self.docs.setdefault(column.name, column.doc)
+            if column.end:
+                self.ends.setdefault(column.name, column.end)
         self.parts.append((result, rows, {column.name: column for column in columns}))
 
     def names(self) -> Dict[str, str]:
@@ -200,4 +205,5 @@ def collect(found: Dict[str, Joined], results: Results, frames: bool) -> Results
         table = Table(joined.arrays())
         results[name] = table.frame() if frames else table
         results.docs[name] = joined.described()
+        results.ends[name] = joined.ends
     return results

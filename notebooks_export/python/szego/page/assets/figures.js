@@ -204,7 +204,7 @@
 
   // Attributes in place of the page's style sheet: programs that draw SVG seldom know CSS variables.
   const INHERITED = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "stroke-linejoin",
-    "shape-rendering", "font-family", "font-size", "font-style", "font-weight"];
+    "stroke-dasharray", "shape-rendering", "text-anchor", "font-family", "font-size", "font-style", "font-weight"];
 
   // One drawing as it is seen, without the series that are toggled off.
   function copyOf(svg) {
@@ -215,13 +215,15 @@
         const value = style.getPropertyValue(name);
         if (value !== above?.getPropertyValue(name)) element.setAttribute(name, value);
       }
+      element.removeAttribute("style");
+      if (style.opacity !== "1") element.setAttribute("opacity", style.opacity);
       if (!titles.has(marks[i])) return;
       const title = document.createElementNS(svg.namespaceURI, "title");
       title.textContent = titles.get(marks[i]);
       element.prepend(title);
     });
     for (const element of copy.querySelectorAll(".hits, .off, .room")) element.remove();
-    for (const name of ["aria-label", "role", "style", "tabindex"]) copy.removeAttribute(name);
+    for (const name of ["aria-label", "role", "tabindex"]) copy.removeAttribute(name);
     return copy;
   }
 
@@ -236,7 +238,7 @@
   function standalone(figure) {
     pin(null);
     const all = Array.from(figure.querySelectorAll("svg.figure")), first = all[0].getBoundingClientRect();
-    const scale = all[0].viewBox.baseVal.width / first.width, heading = figure.querySelector(".heading:not(text)");
+    const scale = all[0].getAttribute("width") / first.width, heading = figure.querySelector(".heading:not(text)");
     const boxes = all.map((svg) => svg.getBoundingClientRect()), above = heading ? 24 : 0;
     const left = Math.min(...boxes.map((box) => box.x)), top = Math.min(...boxes.map((box) => box.y));
     const width = (Math.max(...boxes.map((box) => box.right)) - left) * scale;

@@ -1,0 +1,199 @@
+"""Accuracy without each head, a violin a layer (Figures 4 and 6 to 14 of the paper), and the deposit index beside the
+accuracy that it is a share of."""
+import numpy as np
+
+from . import words
+from .compose import compose
+from .drawing import Drawing, Finding, Line
+from .record import POINTS, ROWS, VIOLINS, Axis, Figure, Rule, Section
+
+
+# ---- Of which experiment ----
+
+def _has_encodings(rows):
+    return len(set(rows.texts("encoding"))) > 1
+
+
+def _subject(rows):
+    """"rope, distance (text), by output"; without the encoding where there are several."""
+    method, experiment = rows.text("method"), rows.text("experiment")
+    if not _has_encodings(rows):
+        text = words.run(rows)
+    else:
+        text = f"Task {words.clipped(rows.text('task') or 'not given')}"
+        text += f", experiment {words.clipped(experiment)}" if experiment else ""
+    return text + (f", by {words.clipped(method)}" if method else "")
+
+
+def _encoding(drawing, row):
+    """", rope" in a figure of several encodings."""
+    return f", {words.clipped(row.text('encoding'))}" if _has_encodings(drawing.rows) else ""
+
+
+def _head(row, column):
+    return f"head {words.number(row.number(column))} of layer {words.number(row.number('layer'))}"
+
+
+# ---- Accuracy without a head ----
+
+def _kinds(rows):
+    """A row without a head takes the whole layer away."""
+    head = rows.numbers("head")
+    if not rows.has("head") or rows.is_text("head"):
+        return [None] * len(rows)
+    return ["head" if np.isfinite(value) else "layer" if np.isnan(value) else None for value in head]
+
+
+def _kind(rows):
+    return "one head" if np.isfinite(rows.number("head")) else "the whole layer"
+
+
+def _mark_kinds(drawing):
+    for one in drawing.series():
+        is_head = np.isfinite(one.rows.number("head"))
+        one.colour, one.marks = (0, VIOLINS) if is_head else (1, POINTS)
+
+
+def _worst(rows):
+    """The row of the head whose loss costs most; None: there is none."""
+    drop = rows.numbers("drop")
+    known = np.isfinite(rows.numbers("head")) & np.isfinite(drop) & np.isfinite(rows.numbers("accuracy"))
+    return rows.pick([np.argmax(np.where(known, drop, -np.inf))]) if known.any() else None
+
+
+def _loss(drawing):
+    """"Without head 1 of layer 0, accuracy falls from 0.9 to 0.5"; "" where nothing is known."""
+    worst = _worst(drawing.rows)
+    if worst is None:
+        return ""
+    drop, accuracy = worst.number("drop"), worst.number("accuracy")
+    if drop <= 0:
+        return "No head's loss costs accuracy"
+    return (f"Worst loss: without {_head(worst, 'head')}{_encoding(drawing, worst)}, accuracy falls from "
+            f"{words.number(accuracy + drop)} to {words.number(accuracy)}")
+
+
+def _say_worst(drawing):
+    """"Worst loss: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
+    noted = sum(note is not None for note in drawing.rows.texts("note"))
+    parts = [_loss(drawing), words.count(len(drawing.rows.distinct("seed")), "seed", "seeds"),
+             words.count(noted, "point has a note", "points have a note") if noted else ""]
+    return f"{'; '.join(filter(None, parts))}."
+
+
+# ---- The deposit index ----
+
+def _is_run(rows):
+    """Of one run; the other rows are means over seeds."""
+    return np.isfinite(rows.numbers("seed")) & np.isfinite(rows.numbers("largest_drop"))
+
+
+def _has_index(rows):
+    return np.isfinite(rows.numbers("index"))
+
+
+def _is_over_seeds(rows):
+    return _has_index(rows) & np.isnan(rows.numbers("seed"))
+
+
+def _layers(rows):
+    return [layer if is_run else None for layer, is_run in zip(rows.numbers("layer"), _is_run(rows))]
+
+
+def _prepare_deposit(drawing):
+    """A rule where all runs and layers have the same number of heads; a layer has one colour in every panel."""
+    layers = list(drawing.rows.distinct("layer"))
+    for one in drawing.series():
+        if np.isfinite(one.rows.number("layer")):
+            one.colour = layers.index(one.rows.number("layer"))
+    uniform = drawing.rows.numbers("uniform_index")
+    if np.isfinite(uniform).all() and (uniform == uniform[0]).all():
+        for panel in drawing.panels:
+            panel.rules.append(Line("uniform shares, mean", float(uniform[0])))
+
+
+def _largest(rows):
+    """The row with the greatest index of the means over seeds, of the runs where there are no means."""
+    candidates = ~_is_run(rows)
+    if not candidates.any():
+        candidates = ~candidates
+    return rows.pick([np.argmax(np.where(candidates, rows.numbers("index"), -np.inf))])
+
+
+def _index(row):
+    """"0.58 [0.5, 0.75]": with the least and the greatest of the seeds."""
+    least, greatest = row.number("index_least"), row.number("index_greatest")
+    known = np.isfinite(least) and np.isfinite(greatest)
+    return words.number(row.number("index")) + (f" [{words.number(least)}, {words.number(greatest)}]" if known else "")
+
+
+def _uniform(row):
+    uniform = row.number("uniform_index")
+    return f"; uniform shares have a mean of {words.number(uniform)}" if np.isfinite(uniform) else ""
+
+
+def _worst_head(row):
+    """With means over seeds, each seed may have another one."""
+    if np.isfinite(row.number("worst_head")):
+        return _head(row, "worst_head")
+    return f"the worst head of layer {words.number(row.number('layer'))}"
+
+
+def _say_deposit(drawing):
+    row = _largest(drawing.rows)
+    total = row.number("total_drop")
+    drops = f", of drops that sum to {words.number(total)}" if np.isfinite(total) else ""
+    return f"Largest share: {_index(row)}{_encoding(drawing, row)}, {_worst_head(row)}{drops}{_uniform(row)}."
+
+
+def _say_finding(drawing):
+    """"Heads taken away, rope, distance: head 2 of layer 0 carries 0.58 of its layer's drops; ..." """
+    row = _largest(drawing.rows)
+    return (f"Heads taken away, {words.run(row)}: {_worst_head(row)} carries {_index(row)} of its layer's drops"
+            f"{_uniform(row)}.")
+
+
+# ---- Records ----
+
+BY_EXPERIMENT = dict(figure_by=("result", "experiment", "task", "method"),
+                     group_by=("result", "experiment", "task", "method"), panel_by=("encoding",), subject=_subject)
+DEPOSITS = ("reproduce_deposit", "ablate_deposit")
+
+ACCURACY = Figure("ablation-accuracy", ("reproduce_ablation", "ablate_ablation"), needs=("layer", "accuracy"),
+                  undone="accuracies are not drawn", **BY_EXPERIMENT, series_key=_kinds, series_name=_kind,
+                  marks=VIOLINS, x=Axis("layer", places=True), y=Axis("accuracy", lo=0, hi=1),
+                  rules=(Rule("with every head", column="accuracy", plus="drop"),),
+                  hover=("layer", "head", "seed", "accuracy", "drop", "note"), prepare=_mark_kinds,
+                  title="accuracy without each head", caption=_say_worst)
+DEPOSIT = Figure("ablation-deposit", DEPOSITS, needs=("index", "largest_drop"),
+                 undone="the shares of the worst heads are not drawn", **BY_EXPERIMENT, keeps=_has_index,
+                 series_key=_layers, series_name=lambda rows: f"layer {words.number(rows.number('layer'))}",
+                 marks=POINTS, x=Axis("largest_drop", label="loss of accuracy"),
+                 y=Axis("index", label="share of the drops", lo=0, hi=1),
+                 hover=("worst_head", "seed", "index", "largest_drop", "note"), prepare=_prepare_deposit,
+                 title="the worst head's share of the drops", caption=_say_deposit, finding=_say_finding)
+OVER_SEEDS = Figure("ablation-seeds", DEPOSITS, keeps=_is_over_seeds, marks=ROWS, heading="Deposit index over seeds",
+                    shown=("encoding", "task", "method", "layer", "index", "index_least", "index_greatest",
+                           "index_t_low", "index_t_high", "uniform_index", "total_drop"))
+
+
+def _compose(section, tables):
+    """Where no share is drawn, the worst loss is what was found."""
+    blocks = compose(section.figures, tables, section.most)
+    drawings = [block for block in blocks if isinstance(block, Drawing)]
+    yield from blocks
+    if drawings and not any(one.findings for one in drawings) and _loss(drawings[0]):
+        yield Finding(f"Heads taken away, {_subject(drawings[0].rows)}: {_say_worst(drawings[0])}", drawings[0].id)
+
+
+SECTION = Section(
+    "ablation", "Heads taken away one by one", ("reproduce_ablation", "ablate_ablation"),
+    "A point is the accuracy after one head is taken away. Ten points or more also have a violin: its width is their "
+    "density, and its line is their median. The deposit index of a layer is the share of the drops, gains counted as "
+    "0, that the worst head carries. The rule is a reference, not what equal heads give: the mean of the largest share "
+    "if shares are uniform on the simplex, as those of independent, exponential drops are. Heads that all cost the "
+    "same stay near 1 / heads (column equal_95 of the table arms). A large share of a small drop says little, and "
+    "drops within the sampling error of the test split are noise. Brackets hold the least and the greatest of the "
+    "seeds: those of three seeds hold the median of further ones with a chance of 75%, those of two with 50%. The "
+    "columns index_t hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
+    (ACCURACY, DEPOSIT, OVER_SEEDS), most=12, compose=_compose)

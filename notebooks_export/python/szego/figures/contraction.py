@@ -1,0 +1,165 @@
+"""Logits with their encoding against those without it: training runs, saved models, files, one encoding."""
+import numpy as np
+
+from . import labels, words
+from .compose import compose, outlier_heads
+from .drawing import Paragraph
+from .record import CELLS, CHOSEN, LOG, MEANS, Axis, Column, Figure, Rule, Section
+
+TABLES = ("train_contraction", "reproduce_contraction", "capture_contraction", "logits_contraction",
+          "spectrum_contraction")
+RATIOS = (Column("width_ratio", "widths"), Column("norm_ratio", "spectral norms"),
+          Column("nuclear_ratio", "nuclear norms"))
+ONE = Rule("1: as the content", at=1)
+#: Rounding of logits in single precision, many times over.
+ROUNDING = 1e-6
+
+
+# ---- Which rows ----
+
+def _has_head(rows):
+    return np.isfinite(rows.numbers("layer")) & np.isfinite(rows.numbers("head"))
+
+
+def _has_no_head(rows):
+    return ~_has_head(rows)
+
+
+def _is_unchanged(rows):
+    """Every ratio is 1 up to rounding."""
+    ratios = np.concatenate([rows.numbers(of.column) for of in RATIOS])
+    ratios = ratios[~np.isnan(ratios)]
+    return len(ratios) > 0 and bool((np.abs(ratios - 1) <= ROUNDING).all())
+
+
+def _is_short(rows):
+    """One step is no course."""
+    return not rows.has_several("step") or _is_unchanged(rows)
+
+
+# ---- What is seen ----
+
+def _subject(rows):
+    """"rope, count (text), seed 0, in rep"."""
+    text, seed, result = words.run(rows), rows.number("seed"), rows.text("result")
+    text += f", seed {words.number(seed)}" if np.isfinite(seed) else ""
+    return text + (f", in {words.clipped(result)}" if result and result != "." else "")
+
+
+def _below(ratios):
+    return int(((ratios < 1) & (np.abs(ratios - 1) > ROUNDING)).sum())
+
+
+def _counted(ratios):
+    """"3 of 8 heads (0.7 to 1.2)"."""
+    ratios = ratios[np.isfinite(ratios)]
+    text = f"{_below(ratios)} of {words.count(len(ratios), 'head', 'heads')}"
+    return text + (f" ({words.number(ratios.min())} to {words.number(ratios.max())})" if len(ratios) else "")
+
+
+def _at_step(drawing, step):
+    values = np.array([y for one in drawing.series() for y in one.y[one.x == step]])
+    return values[np.isfinite(values)]
+
+
+def _ends(drawing):
+    """The least and the greatest x."""
+    x = np.concatenate([one.x for one in drawing.series()])
+    return np.min(x), np.max(x)
+
+
+def _say_steps(drawing):
+    first, last = _ends(drawing)
+    before, after = _at_step(drawing, first), _at_step(drawing, last)
+    known = f" of {len(before)}" if len(before) != len(after) else ""
+    return (f"The encoding narrows {_counted(after)} at step {words.number(last)}, {_below(before)}{known} at step "
+            f"{words.number(first)}{outlier_heads(drawing)}.")
+
+
+def _say_cells(drawing):
+    step = drawing.rows.number("step")
+    at = f" at step {words.number(step)}" if np.isfinite(step) else ""
+    return f"The encoding narrows {_counted(drawing.cells.value.ravel())}{at}: blue, below 1."
+
+
+def _say_finding(drawing):
+    values = _at_step(drawing, _ends(drawing)[1])
+    return (f"Logits, {words.run(drawing.rows)}: the encoding narrows the spectrum of {_counted(values)}"
+            f"{outlier_heads(drawing)}.")
+
+
+def _say_last(drawing):
+    """"At training step 300: widths 0.5 to 0.7, ...": over the layers."""
+    figure, course = drawing.figure, drawing.x_column != "head"
+    parts = []
+    for column in figure.columns or (None,):
+        lines = [one for one in drawing.series() if one.column is column]
+        values = np.array([v for one in lines for v in ([one.last()] if course else one.y)])
+        values = values[np.isfinite(values)]
+        if len(values):
+            upper = f" to {words.number(values.max())}" if values.max() > values.min() else ""
+            parts.append(f"{column.name if column else figure.y.label} {words.number(values.min())}{upper}")
+    if not course:
+        return f"From head to head: {', '.join(parts)}."
+    across = ", from layer to layer" if len(drawing.panels) > 1 else ""
+    return f"At {labels.words(drawing.x_column)} {words.number(_ends(drawing)[1])}{across}: {', '.join(parts)}."
+
+
+def _drop_areas(drawing):
+    """Areas of three columns would hide each other; those of a share reach from 0 to 1."""
+    for one in drawing.series():
+        one.lo = one.hi = None
+
+
+# ---- Records ----
+
+BY_RUN = dict(tables=TABLES, figure_by=("result", "run", "encoding", "task", "seed", "source"),
+              group_by=("encoding", "task", "source"), subject=_subject)
+BY_STEP = dict(BY_RUN, keeps=_has_head, skips=_is_short, panel_by=("layer",), values=MEANS, x=Axis("step"))
+
+HEADS = Figure("contraction-heads", **BY_STEP, needs=("width_ratio", "step"), series_by=("head",), outliers=True,
+               by_last=True, y=Axis("width_ratio", scale=CHOSEN), rules=(ONE,),
+               title="ratio of widths by head, a panel a layer", caption=_say_steps, finding=_say_finding)
+MAP = Figure("contraction-map", **BY_RUN, keeps=_has_head, skips=_is_unchanged,
+             skipped="every ratio is 1 up to rounding", last="step", needs=("width_ratio",),
+             undone="ratios of widths are not drawn", marks=CELLS, x=Axis("head"), y=Axis("layer"),
+             value="width_ratio", middle=1, title="ratio of widths, mean over probes", caption=_say_cells)
+ORDERS = Figure("contraction-orders", **BY_RUN, columns=RATIOS, rules=(ONE,), y=Axis(label="ratio", scale=CHOSEN),
+                caption=_say_last, keeps=_has_no_head, skips=_is_unchanged,
+                skipped="every ratio is 1 up to rounding", values=MEANS,
+                x=Axis("n", otherwise="head", scale=LOG), title="ratio to the content")
+MEAN_RATIOS = Figure("contraction-ratios", **BY_STEP, columns=RATIOS, rules=(ONE,),
+                     y=Axis(label="ratio", scale=CHOSEN), caption=_say_last, prepare=_drop_areas,
+                     title="mean ratio to the content, a panel a layer")
+TOEPLITZNESS = Figure("contraction-toeplitzness", **BY_STEP,
+                      columns=(Column("toeplitzness_coupled", "with the encoding", colour="coupled"),
+                               Column("toeplitzness_content", "content alone", colour="content")),
+                      y=Axis(label="toeplitzness"), prepare=_drop_areas,
+                      title="toeplitzness of the logits, a panel a layer", caption=_say_last)
+MAJORISED = Figure("contraction-majorised", **BY_STEP, needs=("majorised",),
+                   y=Axis("majorised", label="share majorised", lo=0, hi=1), prepare=_drop_areas,
+                   title="share of heads and probes majorised, a panel a layer", caption=_say_last)
+MARGIN = Figure("contraction-margin", **BY_STEP, needs=("margin",), y=Axis("margin", label="mean slack"),
+                rules=(Rule("0: majorised", at=0),), title="slack of the majorisation, a panel a layer",
+                caption=_say_last)
+
+
+def _compose(section, tables):
+    kinds = {kind for name in section.tables for kind in tables.rows(name).texts("content_kind")}
+    if "same_qk" in kinds:
+        yield Paragraph("Content (same_qk): the same queries and keys, without rotation and lag bias.")
+    if "zeroed" in kinds:
+        yield Paragraph("Content (zeroed): a second pass with the table of positions set to zero, so that queries and "
+                        "keys differ too.")
+    if not kinds & {"same_qk", "zeroed"}:
+        yield Paragraph("The rows do not say what the logits are compared with.")
+    yield from compose(section.figures, tables, section.most)
+
+
+SECTION = Section(
+    "contraction", "Contraction", TABLES,
+    "Ratios divide the logits with their encoding by those of the content; lines are means over probes. The width is "
+    "that of the Hermitian part's spectrum, the real part of the field of values. A rotary encoding cannot widen it if "
+    "all its frequencies share one content matrix (claim B3c). In trained heads they do not: a ratio above 1 "
+    "contradicts nothing.",
+    (HEADS, MAP, ORDERS, MEAN_RATIOS, TOEPLITZNESS, MAJORISED, MARGIN), most=16, compose=_compose)

@@ -1,0 +1,178 @@
+"""What is drawn, in numbers: panels of series, rules and cells. Whoever draws it adds ink alone."""
+from dataclasses import dataclass, field
+from typing import List, Optional, Sequence
+
+import numpy as np
+
+
+@dataclass
+class Scale:
+    """A drawn axis. linear: on both sides of 0 of a "symlog" scale, where it is linear. names: of places 0, 1, ..."""
+    label: Optional[str] = None
+    kind: str = "linear"  # linear, log, symlog
+    linear: float = 0.0
+    lo: Optional[float] = None
+    hi: Optional[float] = None
+    names: Optional[List[str]] = None
+
+
+@dataclass
+class Series:
+    """Marks of one name. x, y: float64 [count], NaN: no mark. lo, hi: whiskers, an area, or ends of ranges; along x
+    where `flat`. hover: a text a mark. head: "2.4" for head 4 of layer 2, of the whole series or a list of one a
+    mark. colour: an index, or a role of colours.ROLES. entry: in the legend in place of the name. least, most: values at one x of
+    means."""
+    rows: object
+    name: Optional[str]
+    marks: str
+    x: np.ndarray
+    y: np.ndarray
+    lo: Optional[np.ndarray] = None
+    hi: Optional[np.ndarray] = None
+    hover: Optional[List[str]] = None
+    head: object = None
+    column: Optional[object] = None  # record.Column
+    colour: object = 0
+    thin: bool = False  # half as wide, dashed, without markers: what goes with the thick line of its colour
+    unlisted: bool = False
+    entry: Optional[str] = None
+    stands_out: bool = False
+    flat: bool = False
+    area: bool = False
+    least: int = 0
+    most: int = 0
+
+    def peak(self):
+        """The greatest finite y; NaN: there is none."""
+        return float(np.max(self.y[np.isfinite(self.y)], initial=-np.inf)) if np.isfinite(self.y).any() else np.nan
+
+    def last(self):
+        """The last finite y; NaN: there is none."""
+        finite = self.y[np.isfinite(self.y)]
+        return float(finite[-1]) if len(finite) else np.nan
+
+
+@dataclass
+class Cells:
+    """Means of a value by two keys. value: [rows, columns], NaN: empty. keys: numbers. middle > 0: two hues meet."""
+    row_keys: np.ndarray
+    column_keys: np.ndarray
+    value: np.ndarray
+    label: str
+    row_names: List[str]
+    column_names: List[str]
+    middle: float = 0.0
+    log: bool = False
+    lo: Optional[float] = None
+    hi: Optional[float] = None
+    heads: Optional[np.ndarray] = None  # [rows, columns] of str
+
+    @property
+    def filled(self):
+        return int(np.isfinite(self.value).sum())
+
+
+@dataclass
+class Line:
+    """A rule at a number."""
+    name: Optional[str]
+    at: float
+    vertical: bool = False
+    colour: object = "muted"
+
+
+@dataclass
+class Panel:
+    rows: object
+    name: Optional[str] = None
+    series: List[Series] = field(default_factory=list)
+    cells: Optional[Cells] = None
+    rules: List[Line] = field(default_factory=list)
+
+
+@dataclass
+class Drawing:
+    """A figure of a record for some rows. sources: Rows it was drawn from."""
+    figure: object
+    rows: object
+    title: str
+    x: Scale
+    y: Scale
+    panels: List[Panel]
+    caption: str = ""
+    findings: Sequence[str] = ()
+    sources: List[object] = field(default_factory=list)
+    undrawn: int = 0  # rows of cells without a place
+    left_out: List[str] = field(default_factory=list)  # names of panels and series that have no place
+    width: Optional[float] = None
+    height: Optional[float] = None
+    own: object = None  # what `prepare` leaves to caption and finding
+    x_column: Optional[str] = None  # what x shows: the axis' column, or the one that was taken otherwise
+
+    @property
+    def id(self):
+        return self.figure.id
+
+    @property
+    def remark(self):
+        return self.figure.remark
+
+    def series(self):
+        """Every series, panel by panel."""
+        return [one for panel in self.panels for one in panel.series]
+
+    @property
+    def cells(self):
+        return self.panels[0].cells if self.panels else None
+
+
+# ---- Blocks of a section, in the order of the page ----
+
+@dataclass
+class Paragraph:
+    """text: plain, but that `formulas=True` sets formulas in `backquotes`. warning: it stands out."""
+    text: str
+    formulas: bool = False
+    warning: bool = False
+    sources: Sequence[object] = ()
+
+
+@dataclass
+class Heading:
+    text: str
+
+
+@dataclass
+class Listing:
+    """Columns of rows, as a table for readers (columns none: all); at most `most` rows, and a link to all of them
+    where `linked`. folded: what the rows are called that are shown when a reader asks."""
+    rows: object
+    columns: Sequence[str] = ()
+    most: int = 200
+    linked: bool = True
+    folded: Optional[str] = None
+
+
+@dataclass
+class Grid:
+    """A table for readers with cells of its own. cells: lists of str, or of (str, exact) where hover tells more;
+    numbers: which columns are set as numbers. classes: one or None a row. formulas: which columns have formulas in
+    `backquotes`. id: of its element; ids: of its rows'. opens: of each row, the blocks that it opens to. chosen_by: the
+    column by whose texts a reader may choose rows."""
+    head: Sequence[str]
+    cells: Sequence[Sequence[object]]
+    numbers: Sequence[bool] = ()
+    classes: Sequence[Optional[str]] = ()
+    sources: Sequence[object] = ()
+    formulas: Sequence[bool] = ()
+    id: Optional[str] = None
+    ids: Sequence[str] = ()
+    opens: Sequence[Sequence[object]] = ()
+    chosen_by: Optional[int] = None
+
+
+@dataclass
+class Finding:
+    """A sentence among the findings. anchor: an element's id; None: the figure before it."""
+    text: str
+    anchor: Optional[str] = None

@@ -1,0 +1,63 @@
+"""Eigenvalues at the ends of long kernels' spectra, and which of them their errors tell apart."""
+from . import heads, words
+from .record import LOG, POINTS, Axis, Column, Figure, Rule, Section
+
+TABLE = "spectrum_extremes"
+
+
+def _resolved(rows):
+    return int((rows.numbers("resolved") == 1).sum())
+
+
+def _name(drawing):
+    heads.name_series(drawing, drawing.panels[0], "eigenvalues")
+
+
+def _say_resolved(drawing):
+    return f"Resolved: {_resolved(drawing.rows)} of {len(drawing.rows)}."
+
+
+def _say_finding(drawing):
+    """The outermost value and its error, and how many are resolved."""
+    rows = drawing.rows.known("value")
+    if not len(rows):
+        return []
+    values = rows.numbers("value")
+    least = rows.text("end") == "least"
+    at = int(values.argmin() if least else values.argmax())
+    error = rows.number("error", at)
+    head = words.key(rows.pick([at]), ("head", "n"))
+    within = f", known to within {words.upper(error, 2)}" if error == error else ""
+    of = ", ".join(filter(None, (words.source(rows), head)))
+    total = words.count(len(drawing.rows), "value", "values")
+    return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; "
+            f"{_resolved(drawing.rows)} of {total} at this end are resolved.")
+
+
+def _at_end(end):
+    return dict(tables=(TABLE,), where=("end", end), marks=POINTS, figure_by=("result", "source", "matrix"),
+                group_by=("result", "source"), subject=words.source, x=Axis("index", label="place from the end"),
+                caption=_say_resolved)
+
+
+def _values(end):
+    title = f"the {end} eigenvalues"
+    return Figure(f"extremes-{end}", **_at_end(end), needs=("index", "value"),
+                  undone=f"{title} are not drawn, as none is known to 1e-10 of the norm", series_by=("head", "n"),
+                  outliers=True, y=Axis("value", label="eigenvalue"),
+                  rules=(Rule("certified bounds of the end", "lo"), Rule(None, "hi")), prepare=_name,
+                  hover=("error", "gap", "resolved"), title=title, finding=_say_finding)
+
+
+def _errors(end):
+    return Figure(f"extremes-{end}-errors", **_at_end(end), needs=("index", "error"),
+                  columns=(Column("error", "error"), Column("gap", "gap")), y=Axis(label="distance", scale=LOG),
+                  hover=("head", "n", "resolved"), title=f"error and gap of the {end} eigenvalues")
+
+
+SECTION = Section(
+    "extremes", "Ends of the spectrum", (TABLE,),
+    "An eigenvalue lies within its error of each point. A value is resolved if its error is at most a tenth of the gap "
+    "to its neighbour and 1e-10 of the norm; two values that are not resolved may be the same eigenvalue. Values are "
+    "drawn where the error is at most 1e-10 of the norm; errors and gaps are drawn for all.",
+    (_values("least"), _values("largest"), _errors("least"), _errors("largest")), most=16)

@@ -1,0 +1,191 @@
+"""The hypotheses that a preset names: differences seed by seed, their mean with its interval, and what is decided; and
+the deposit index of every arm beside what chance gives."""
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from . import labels, words
+from .compose import add_series, compose
+from .drawing import Drawing, Finding, Paragraph
+from .inference import mean_interval
+from .record import POINTS, ROWS, Axis, Figure, Rule, Section
+from .rows import match
+
+STATEMENT = 240
+WIDTH = 6.67  # inches: names of arms are long
+MEAN = "mean over the seeds, 95% interval"
+DECISIONS = ("supported", "opposed", "not decided", "not testable", "not complete")
+
+
+def _finite(column):
+    return lambda rows: np.isfinite(rows.numbers(column))
+
+
+# ---- A hypothesis ----
+
+def _subject(rows):
+    """"H3: deposit index of rope/rope less plain/alibi, layer 0"."""
+    layer, minus = rows.number("layer"), rows.text("minus")
+    text = f"{words.clipped(rows.text('hypothesis'))}: {words.clipped(labels.words(rows.text('measure')))} of "
+    text += words.clipped(rows.text("arm"))
+    text += f" less {words.clipped(minus, 2 * words.NAME_CHARACTERS)}" if minus else ""
+    return text + (f", layer {words.number(layer)}" if np.isfinite(layer) else "")
+
+
+def _mean(rows):
+    mean, low, high = (rows.number(column) for column in ("difference", "t_low", "t_high"))
+    if not np.isfinite(mean):
+        return "; no seed has a difference"
+    interval = f" [{words.number(low)}, {words.number(high)}]" if np.isfinite(low) else ""
+    return f"; mean {words.number(mean)}{interval} over {words.count(int(rows.number('pairs')), 'seed', 'seeds')}"
+
+
+def _verdict(rows):
+    """"It is larger. Result: not decided; mean 0.1 [-0.2, 0.4] over 9 seeds, p = 0.3, after Holm 1; 1 seed failed."""
+    text = (f"{words.clipped(rows.text('statement'), STATEMENT)} Result: {words.clipped(rows.text('decision'))}"
+            f"{_mean(rows)}")
+    for column, name in (("p", "p ="), ("p_holm", "after Holm")):
+        if np.isfinite(rows.number(column)):
+            text += f", {name} {words.number(rows.number(column))}"
+    for column, one, many in (("failed", "seed failed", "seeds failed"),
+                              ("missing", "seed has not run", "seeds have not run")):
+        if rows.number(column) > 0:
+            text += f"; {words.count(int(rows.number(column)), one, many)}"
+    return text + "."
+
+
+def _hypothesis_of(hypotheses, rows):
+    """The row of the same result and name in the table of hypotheses; None: it is not there."""
+    return match(hypotheses.split("result", "hypothesis"), rows, "result", "hypothesis")
+
+
+def _say_verdict(hypotheses, drawing):
+    found = _hypothesis_of(hypotheses, drawing.rows)
+    return _verdict(found) if found else "The table of hypotheses does not name this one."
+
+
+def _add_mean(hypotheses, drawing):
+    """The mean has a place of its own, behind those of the seeds."""
+    found, panel = _hypothesis_of(hypotheses, drawing.rows), drawing.panels[0]
+    if not found:
+        return
+    mean = add_series(drawing, panel, panel.rows, MEAN, [found.number("difference")], [len(drawing.y.names)],
+                      lo=np.array([found.number("t_low")]), hi=np.array([found.number("t_high")]))
+    mean.flat = True
+    drawing.y.names = drawing.y.names + ["mean, 95%"]
+
+
+DIFFERENCES = Figure("mechanism-differences", ("reproduce_pairs",), needs=("seed", "difference"),
+                     undone="the differences are not drawn", keeps=_finite("difference"),
+                     figure_by=("result", "hypothesis"), group_by=("result", "hypothesis"), marks=POINTS,
+                     x=Axis("difference"), y=Axis("seed", places=True),
+                     rules=(Rule("0: no difference", at=0, vertical=True),),
+                     hover=("seed", "arm_value", "minus_value", "difference"), subject=_subject,
+                     series_name=lambda rows: "a seed", title="differences seed by seed")
+
+
+# ---- The index of the arms ----
+
+def _index_subject(rows):
+    return (f"Task {words.clipped(rows.text('task'))}, heads ablated by {words.clipped(rows.text('method'))}, layer "
+            f"{words.number(rows.number('layer'))}")
+
+
+def _prepare_indices(drawing):
+    """The mean of each arm beside its seeds, and what of its interval an index can be."""
+    panel, seeds = drawing.panels[0], drawing.panels[0].series[0]
+    places = np.arange(len(drawing.y.names))
+    found = np.array([mean_interval(seeds.x[seeds.y == place]) for place in places]).reshape(-1, 3)
+    means = add_series(drawing, panel, panel.rows, MEAN, found[:, 0], places + 0.25,
+                       lo=np.maximum(found[:, 1], 0), hi=np.minimum(found[:, 2], 1))
+    means.flat = True
+    for colour, rule in enumerate(panel.rules, 3):
+        rule.colour = colour
+
+
+def _say_beyond(drawing):
+    """"Of 24 indices, 5 exceed what uniform shares exceed in 5% (0.77; on average they give 0.52), and 9 ..."""
+    rows = drawing.rows
+    index = rows.numbers("index")
+    above = {column: int((index > rows.numbers(column)).sum()) for column in ("dirichlet_95", "equal_95")}
+    mean = {column: words.number(_mean_of(rows.numbers(column)))
+            for column in ("dirichlet_95", "dirichlet_mean", "equal_95")}
+    return (f"Of {words.count(len(rows), 'index', 'indices')}, {_exceed(above['dirichlet_95'])} what uniform shares "
+            f"exceed in 5% ({mean['dirichlet_95']}; on average they give {mean['dirichlet_mean']}), and "
+            f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (on average {mean['equal_95']}"
+            "). All arms are counted together.")
+
+
+def _exceed(count):
+    return words.count(count, "exceeds", "exceed")
+
+
+def _mean_of(values):
+    values = values[np.isfinite(values)]
+    return float(np.mean(values)) if len(values) else np.nan
+
+
+def _find_beyond(drawing):
+    rows = drawing.rows
+    above = int((rows.numbers("index") > rows.numbers("dirichlet_95")).sum())
+    known = int(np.isfinite(rows.numbers("dirichlet_95")).sum())
+    if not known:
+        return None
+    return (f"{_index_subject(rows)}: of {words.count(known, 'deposit index', 'deposit indices')}, {_exceed(above)} "
+            f"what uniform shares exceed in 5%; by chance alone about {words.number(known / 20)} would.")
+
+
+INDICES = Figure("mechanism-indices", ("reproduce_arms",), needs=("index", "layer"),
+                 undone="the arms' indices are not drawn", keeps=_finite("index"),
+                 figure_by=("result", "task", "method", "layer"), group_by=("result", "task", "method"), marks=POINTS,
+                 x=Axis("index", label="share of the drops", lo=0, hi=1), y=Axis("arm"),
+                 rules=(Rule("equal heads, 95%, mean of the runs", column="equal_95", vertical=True),
+                        Rule("uniform shares, mean", column="dirichlet_mean", vertical=True),
+                        Rule("uniform shares, 95%", column="dirichlet_95", vertical=True)),
+                 hover=("arm", "seed", "index", "total_drop", "equal_95", "note"), subject=_index_subject,
+                 series_name=lambda rows: "a seed", prepare=_prepare_indices, width=WIDTH, title="deposit index by arm",
+                 caption=_say_beyond, finding=_find_beyond)
+LISTED = Figure("mechanism-listed", ("reproduce_hypotheses",), marks=ROWS, heading="Every hypothesis",
+                keeps=lambda rows: rows.texts("hypothesis").astype(bool),
+                shown=("hypothesis", "statement", "pairs", "failed", "difference", "t_low", "t_high", "p", "p_holm",
+                       "decision"))
+
+
+# ---- The section ----
+
+def _undrawn(hypotheses):
+    """A hypothesis without any pair has no figure; its sentence stands alone."""
+    for i in np.flatnonzero(~(hypotheses.numbers("pairs") > 0)):
+        rows = hypotheses.pick([i])
+        yield Paragraph(f"{words.clipped(rows.text('hypothesis'))}: {_verdict(rows)}", sources=[rows])
+
+
+def _decisions(hypotheses):
+    """"Hypotheses: of 6 primary ones 0 are supported, 0 opposed, 4 not decided, 2 not testable, 0 not complete."""
+    primary = hypotheses.where("primary", "yes")
+    if len(primary):
+        counted = [f"{(primary.texts('decision') == decision).sum()} {decision}" for decision in DECISIONS]
+        counted[0] = counted[0].replace(" ", " are ", 1)
+        yield Finding(f"Hypotheses: of {len(primary)} primary ones {', '.join(counted)}.")
+
+
+def _compose(section, tables):
+    hypotheses = tables.rows("reproduce_hypotheses")
+    blocks = compose((replace(DIFFERENCES, prepare=partial(_add_mean, hypotheses),
+                              caption=partial(_say_verdict, hypotheses)),), tables, section.most)
+    yield from blocks
+    yield from _undrawn(hypotheses)
+    yield from _decisions(hypotheses)
+    yield from compose((INDICES, LISTED), tables, section.most - sum(isinstance(one, Drawing) for one in blocks))
+
+
+SECTION = Section(
+    "mechanism", "Hypotheses", ("reproduce_hypotheses", "reproduce_arms"),
+    "The preset names these hypotheses. A point is a seed: the number of one arm less that of the other, or less the "
+    "mean of others, with the same seed. The test flips the signs of the differences in all ways. Holm's rule adjusts "
+    "its p over the primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is not "
+    "testable with fewer than five pairs. An exploratory one has no decision. A seed fails if a run lacks the number: "
+    "an index, if the layer's drops come to 0.05 or less. Two references are drawn beside the indices. Chance alone: "
+    "shares uniform on the simplex. Equal heads: every head costs the same, and the test split has a sampling error.",
+    (DIFFERENCES, INDICES), most=32, compose=_compose)

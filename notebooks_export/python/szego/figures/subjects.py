@@ -1,0 +1,27 @@
+"""Every subject, in the order of a page: ranges; encodings, what is proved of them, a trained checkpoint, logits,
+training; then what is left."""
+import importlib
+
+MODULES = ("ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "circuits", "rotary", "kernel",
+           "diff", "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches", "mechanism", "by_step",
+           "relations", "lengths")
+
+
+def modules():
+    """The modules of subjects, in order."""
+    for name in MODULES:
+        try:
+            yield importlib.import_module(f".{name}", __package__)
+        except ModuleNotFoundError:
+            continue
+
+
+def sections_of(module):
+    """The sections of one module."""
+    return getattr(module, "SECTIONS", None) or (module.SECTION,)
+
+
+def sections():
+    """The sections of every subject."""
+    return [section for module in modules() for section in sections_of(module)]
+

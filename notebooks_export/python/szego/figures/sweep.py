@@ -1,0 +1,71 @@
+"""Accuracy against the number of heads that RoPE turns (Figure 5 of the paper)."""
+import numpy as np
+
+from . import words
+from .record import Axis, Figure, Section
+
+TASKS = {"distance": "Task 1, trigger distance", "count": "Task 2, trigger count"}
+
+
+def _experiment(rows):
+    return f"Experiment {words.clipped(rows.text('experiment'))}"
+
+
+def _task(rows):
+    task = rows.text("task")
+    return TASKS.get(task) or words.clipped(task or "task not given")
+
+
+def _has_whiskers(one):
+    return one.lo is not None and bool(np.isfinite(one.lo).any())
+
+
+def _highest(one):
+    if np.isnan(one.peak()):
+        return "no run has finished"
+    return f"highest {words.number(one.peak())}% with {_heads(one.x[np.flatnonzero(one.y == one.peak())[0]])}"
+
+
+def _heads(count):
+    return f"{words.number(count)} {'head' if count == 1 else 'heads'}"
+
+
+def _say_highest(drawing):
+    """"Task 1, trigger distance: highest 94% with 8 heads; whiskers: one standard deviation." """
+    lines = drawing.series()
+    parts = [f"{one.name}: {_highest(one)}" for one in lines]
+    if any(map(_has_whiskers, lines)):
+        parts.append("whiskers: one standard deviation")
+    if not all(map(_has_whiskers, lines)):
+        parts.append("a single seed does not show which number of heads is best")
+    return f"{'; '.join(parts)}."
+
+
+def _seeds(counts):
+    least, most = int(counts.min()), int(counts.max())
+    return f"{words.count(most, 'seed', 'seeds')} each" if least == most else f"{least} to {most} seeds"
+
+
+def _say_finding(drawing):
+    """What turning no head and every head gives, and the best between, a sentence a task."""
+    for one in drawing.series():
+        known = np.flatnonzero(np.isfinite(one.x) & np.isfinite(one.y))
+        if not len(known):
+            continue
+        ends = sorted({known[np.argmin(one.x[known])], known[np.argmax(one.x[known])]}, key=lambda i: one.x[i])
+        shown = ", ".join(f"{words.number(one.y[i])}% with {_heads(one.x[i])}" for i in ends)
+        seeds = one.rows.numbers("seeds")[known]
+        counts = f" ({_seeds(seeds)})" if np.isfinite(seeds).all() else ""
+        yield (f"Heads that RoPE turns, {_experiment(drawing.rows).lower()}, {one.name}: {shown}; {_highest(one)}"
+               f"{counts}.")
+
+
+SWEEP = Figure("sweep", ("reproduce_sweep",), needs=("rotated_heads", "accuracy"), undone="accuracies are not drawn",
+               figure_by=("result", "experiment"), group_by=("result", "experiment"), series_by=("task",),
+               x=Axis("rotated_heads"), y=Axis("accuracy", label="test accuracy (%)", times=100), spread="spread",
+               hover=("rotated_heads", "accuracy", "spread", "seeds"), subject=_experiment, series_name=_task,
+               title="accuracy against rotated heads", caption=_say_highest, finding=_say_finding)
+
+SECTION = Section(
+    "sweep", "Accuracy against the number of rotated heads", ("reproduce_sweep",),
+    "RoPE turns as many of the model's heads as the axis says; the other heads have no position.", (SWEEP,))

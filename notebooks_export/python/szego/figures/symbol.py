@@ -1,0 +1,176 @@
+"""The symbol as a function of the angle, with its certified minimum and maximum; the point masses of almost periodic
+kernels."""
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from . import bounds, heads, words
+from .bounds import Index
+from .compose import FEW, add_series, compose
+from .drawing import Line
+from .record import CHOSEN, POINTS, Axis, Figure, Section
+
+CURVE = ("result", "source", "layer", "head", "matrix", "n", "convention")
+END_DIGITS, MOST_STEMS = 2, 64
+#: The ratio of angles from which on a log axis shows them.
+WIDE = 50
+
+
+# ---- Curves ----
+
+@dataclass
+class Facts:
+    """What the caption says of the curves. stated: with a certified range; lo, hi: of all ranges; width: of the widest
+    enclosure of an end."""
+    complex: bool
+    coarse: bool = False
+    stated: int = 0
+    lo: float = np.inf
+    hi: float = -np.inf
+    width: float = 0.0
+    left_out: heads.LeftOut = field(default_factory=heads.LeftOut)
+
+    def count(self, ends):
+        """Adds a row of certified ends."""
+        lo, hi = ends.number("min_lo"), ends.number("max_hi")
+        if lo <= hi:
+            self.lo, self.hi = min(self.lo, lo), max(self.hi, hi)
+            self.width = np.fmax(self.width, np.fmax(ends.number("min_hi") - lo, hi - ends.number("max_lo")))
+            self.stated += 1
+
+
+def _is_complex(rows):
+    return bool((np.nan_to_num(rows.numbers("im")) != 0).any())
+
+
+def _is_constant(rows):
+    """A flat line shows nothing."""
+    re = rows.numbers("re")
+    finite = re[np.isfinite(re)]
+    return not _is_complex(rows) and len(finite) > 1 and finite.min() == finite.max()
+
+
+def _say_end(which, lo, hi, theta):
+    """The end's enclosure, to every digit that it has."""
+    return (f"certified {which} in [{words.exact(lo)}, {words.exact(hi)}], {words.upper(hi - lo, END_DIGITS)} wide, "
+            f"found at angle {words.number(theta)}")
+
+
+def _add_ends(drawing, panel, one, ends):
+    for which, at, outer in (("minimum", "min", "lo"), ("maximum", "max", "hi")):
+        lo, hi, theta = ends.number(f"{at}_lo"), ends.number(f"{at}_hi"), ends.number(f"theta_{at}")
+        value = ends.number(f"{at}_{outer}")
+        if not np.isnan(value):
+            add_series(drawing, panel, one.rows, None, [theta], [value], marks=POINTS, colour=one.colour,
+                       hover=[_say_end(which, lo, hi, theta)])
+
+
+def _prepare(drawing, known):
+    facts = drawing.own = Facts(_is_complex(drawing.rows))
+    panel = drawing.panels[0]
+    for one in panel.series:
+        if facts.complex:  # its certified ends are those of the modulus
+            one.y = np.hypot(one.y, one.rows.numbers("im"))
+        facts.coarse |= bounds.is_coarse(one.rows)
+        ends = known.find(one.rows)
+        if ends is not None:
+            facts.count(ends)
+            drawing.sources.append(ends)
+    heads.leave_out_multiples(panel, facts.left_out)
+    heads.name_series(drawing, panel, "modulus |a|" if facts.complex else "symbol a")
+    drawing.y.label = "modulus |a| of the symbol" if facts.complex else "symbol a"
+    curves = list(panel.series)
+    for one in curves if len(curves) <= FEW else ():
+        ends = known.find(one.rows)
+        if ends is not None:
+            _add_ends(drawing, panel, one, ends)
+    if len(curves) == 1 and facts.stated:
+        panel.rules += [Line("certified range", facts.lo), Line(None, facts.hi)]
+    if len(curves) == 1 and facts.complex:
+        drawing.y.label = "symbol a"
+        rows = curves[0].rows
+        for colour, column, name in ((1, "re", "real part"), (2, "im", "imaginary part")):
+            add_series(drawing, panel, rows, name, rows.numbers("theta"), rows.numbers(column), colour=colour)
+
+
+def _say_range(facts):
+    several = facts.stated > 1
+    return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}"
+            f"{', all within' if several else ''} {bounds.say_certified(facts.lo, facts.hi)}")
+
+
+def _say_curves(drawing):
+    facts = drawing.own
+    if not facts.stated:
+        text = "No range is certified for this symbol."
+    else:
+        text = f"{_say_range(facts)}; each end is known to within {words.upper(facts.width, END_DIGITS)}."
+    text += heads.say_left_out(facts.left_out)
+    return text + (" Too few samples: the line may miss peaks." if facts.coarse else "")
+
+
+def _finding(drawing):
+    facts = drawing.own
+    if not facts.stated:
+        return []
+    said = _say_range(facts)
+    return f"{words.source(drawing.rows)}: {said[0].lower() + said[1:]}."
+
+
+CURVES = Figure("symbol", ("symbol_samples",), needs=("theta", "re", "im"), undone="the symbols are not drawn",
+                figure_by=("result", "source", "layer", "matrix"), group_by=("result", "source"),
+                series_by=("head", "n", "convention"), outliers=True, skips=_is_constant,
+                skipped="the symbol is constant",
+                x=Axis("theta", label="angle, radians", lo=0, hi=2 * np.pi), y=Axis("re", scale=CHOSEN),
+                subject=words.source, title="symbol", caption=_say_curves, finding=_finding)
+
+
+# ---- Point masses ----
+
+@dataclass
+class Masses:
+    """at_zero: those at angle 0, for which a logarithmic axis has no place."""
+    count: int
+    total: float
+    at_zero: int = 0
+    zero_mass: float = 0.0
+
+
+def _prepare_masses(drawing):
+    one = drawing.panels[0].series[0]
+    positive = one.x[np.isfinite(one.x) & (one.x > 0)]
+    drawing.own = Masses(len(one.x), float(np.sum(one.y[np.isfinite(one.y)])))
+    one.name = "point mass"
+    if len(positive) and positive.max() > WIDE * positive.min():
+        drawing.x.kind = "log"
+        zero = one.x == 0
+        drawing.own.at_zero, drawing.own.zero_mass = int(zero.sum()), float(np.nansum(one.y[zero]))
+        one.x = np.where(zero, np.nan, one.x)
+    if len(one.x) <= MOST_STEMS:
+        one.lo, one.hi = np.zeros(len(one.x)), np.where(np.isnan(one.x), np.nan, one.y)
+
+
+def _say_masses(drawing):
+    own = drawing.own
+    text = (f"{words.count(own.count, 'point mass', 'point masses')}, {words.number(own.total)} in sum: no symbol is a "
+            f"function, and no limit theorem applies")
+    if own.at_zero:
+        text += f"; the mass {words.number(own.zero_mass)} at angle 0 has no place on this axis"
+    return text + "."
+
+
+ATOMS = Figure("symbol-atoms", ("symbol_atoms",), needs=("theta", "mass"), undone="the point masses are not drawn",
+               figure_by=("result", "source", "layer", "head", "matrix", "n"), group_by=("result", "source"),
+               marks=POINTS, x=Axis("theta"), y=Axis("mass"), subject=words.subject, title="point masses",
+               prepare=_prepare_masses, caption=_say_masses)
+
+
+def _compose(section, tables):
+    known = Index(tables.rows("symbol_range"), *CURVE)
+    return compose((replace(CURVES, prepare=lambda drawing: _prepare(drawing, known)), ATOMS), tables, section.most)
+
+
+SECTION = Section(
+    "symbol", "Symbols", ("symbol_samples", "symbol_atoms"),
+    "The symbol is the function whose Fourier coefficients are the diagonals of the matrix. The dots are its certified "
+    "ends.", (CURVES, ATOMS), compose=_compose)

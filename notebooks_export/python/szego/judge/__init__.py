@@ -1,0 +1,121 @@
+"""What the runs of an experiment show: Table 1, the sweep, switches, arms, hypotheses, relations, courses by step.
+
+    found = szego.judge.judge("mechanism/")            # a folder of `szego reproduce -o`
+    found["reproduce_hypotheses"]["p_holm"]
+    szego.judge.write("mechanism/", preset="mechanism")    # an unpacked runs.tar.xz, which has no manifest
+
+It reads runs/ below the folder, and needs SciPy. docs/how-to/reproduce.md describes the tables.
+"""
+import argparse
+import os
+import sys
+from typing import Callable, Dict, List, Tuple
+
+try:
+    import scipy  # noqa: F401 # pylint: disable=unused-import
+except ImportError as _error:
+    from ..errors import MissingPackageError
+    raise MissingPackageError("szego.judge needs SciPy: apt install python3-scipy, or pip install scipy") from _error
+# pylint: disable=wrong-import-position
+from ..arguments import keywords
+from ..errors import DataError
+from ..tables import Joined, Results, collect
+from .accuracies import sweep, table1
+from .arms import arms
+from .by_step import by_step
+from .hypotheses import hypotheses
+from .lengths import length_arms
+from .plan import read_plan
+from .relations import relations
+from .rows import Rows
+from .runs import Runs
+from .shown import show
+from .switches import switches
+from .written import write_folder
+
+__all__ = ["judge", "write", "main"]
+
+
+@keywords
+def judge(folder, *, preset=None, frames: bool = False) -> Results:
+    """The tables of the runs in a folder, as `szego.load` gives those that are written: by reproduce_TABLE.
+
+    folder: what `szego reproduce -o` wrote, or an unpacked runs.tar.xz: runs/EXPERIMENT/TASK/ENCODING/run-SEED/ below
+        it have finished.json, the logs, and the ablations and length.csv that the preset asks for. Runs that are not
+        finished count as missing.
+    preset: which runs were to be made, and what is asked of them. None: the one in the folder's manifest.json. A
+        folder without a manifest needs it: a name of those that are installed ("mechanism"), the path of a file, or
+        a dict.
+    frames: pandas DataFrames instead of dicts of arrays.
+
+    Tables: table1; sweep, switches, length_arms where the preset has them; arms, hypotheses, pairs with hypotheses;
+    relations, relation_arms, relation_runs; by_step. Source: docs/how-to/reproduce.md. DataError names the file, the
+    field and what to do: a folder without runs, a finished run without its log, a column that is missing, a run that
+    is another one than its folder says or lies in two.
+    """
+    return _results(*_judged(os.fspath(folder), preset), frames)
+
+
+@keywords
+def write(folder, *, output=None, preset=None) -> Results:
+    """As judge(), and writes the tables and the manifest as `szego reproduce` does: into the folder itself, whose other
+    tables stay, or into the folder `output`."""
+    provenance, tables = _judged(os.fspath(folder), preset)
+    write_folder(os.fspath(folder if output is None else output), tables, provenance)
+    return _results(provenance, tables, False)
+
+
+def main(arguments: List[str]) -> int:
+    """`szego judge`: prints the tables that a person reads first, or writes all of them (-o). Returns the exit code 0;
+    what is refused is raised, for the launcher to tell (publish.py), and a wrong option exits with 2."""
+    parser = argparse.ArgumentParser(prog="szego judge", description="Judges the runs of an experiment.")
+    parser.add_argument("folder", help="what `szego reproduce -o` wrote, or an unpacked runs.tar.xz")
+    parser.add_argument("--preset", help="of the runs, where the folder has no manifest: a name or a file")
+    parser.add_argument("-o", "--output", help="the folder that receives all tables; it may be the same one")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    given = parser.parse_args(arguments)
+    telling = not given.quiet and sys.stderr.isatty()
+    provenance, tables = _judged(given.folder, given.preset, _tell if telling else _be_silent)
+    if given.output is not None:
+        write_folder(given.output, tables, provenance)
+    else:
+        print(show(tables))
+    return 0
+
+
+def _be_silent(_done: int, _count: int) -> None:
+    pass
+
+
+def _tell(done: int, count: int) -> None:
+    """One line, which goes when the runs are read."""
+    sys.stderr.write(f"\rreading runs: {done} of {count}" if done < count else "\r\x1b[K")
+    sys.stderr.flush()
+
+
+def _judged(folder: str, preset, tell: Callable[[int, int], None] = _be_silent) -> Tuple[dict, List[Rows]]:
+    """(how the tables came about, the tables that the preset asks for)."""
+    if not os.path.isdir(folder):
+        raise DataError(f"{folder}: no such folder")
+    plan = read_plan(folder, preset)
+    runs = Runs(folder, plan, tell)
+    tables = (table1(runs), sweep(runs), switches(runs), arms(runs), *hypotheses(runs), length_arms(runs),
+              *relations(runs), by_step(runs))
+    same = plan.provenance.get("preset") == plan.document
+    provenance = plan.provenance if same else {"version": _version(), "command": "reproduce", "preset": plan.document}
+    return provenance, [table for table in tables if table is not None]
+
+
+def _version() -> str:
+    from .. import __version__  # pylint: disable=import-outside-toplevel # it is complete by now
+    return __version__
+
+
+def _results(provenance: dict, tables: List[Rows], frames: bool) -> Results:
+    results = Results()
+    found: Dict[str, Joined] = {}
+    results.provenance["."] = provenance
+    for table in tables:
+        found[f"reproduce_{table.name}"] = joined = Joined()
+        joined.add(".", len(table.rows), table.columns())
+    return collect(found, results, frames)

@@ -1,0 +1,348 @@
+"""What the runs left in their folders, checked when it is read."""
+import functools
+import math
+import os
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ..csvfile import read as read_csv
+from ..errors import DataError
+from ..folders import _member as member, _read_file as read_file, read_json
+from ..tables import Column, array
+from .draws import other_head
+from .plan import METHODS, Arm, Plan, PlannedRun, flat
+
+_REMEDY = ("copy the run's folder again, or remove finished.json from it, and `szego reproduce` finishes the run "
+           "again")
+_LIMIT = 256 << 20
+_WORD = re.compile(r"[a-z_]+")
+_ABLATIONS = {"output": "ablation.csv", **{method: f"ablation_{method}.csv" for method in METHODS[1:]}}
+
+
+class Ablation(NamedTuple):
+    """Accuracies without each head, and how many heads of each layer something is taken from."""
+    method: str
+    whole: float
+    heads: np.ndarray  # [layers, heads]
+    able: np.ndarray  # [layers]
+
+    def drops(self, layer: int) -> np.ndarray:
+        """What the loss of each head of a layer costs; negative: a gain."""
+        return self.whole - self.heads[layer]
+
+
+class Run:
+    """A run of the plan, and what its folder says. finished, failed: it has ended; left_out: there is no head to
+    intervene on, so that it will never be trained; else it is missing."""
+
+    def __init__(self, planned: PlannedRun, folder: str):
+        self.planned, self.folder = planned, folder
+        self._ablations: Dict[str, Ablation] = {}
+        self.name, self.arm, self.task, self.seed = planned.name, planned.arm, planned.task, planned.seed
+        self.facts = self._ending("finished.json")
+        self.failed, self.left_out = self._ending("failed.json") is not None, False
+        if self.finished and self.failed:
+            raise DataError(f"{self.path('failed.json')}: says that the run failed, and finished.json that it is "
+                            "finished: remove the one that is not of this run")
+        if self.facts is not None:
+            self._check_facts()
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    @property
+    def finished(self) -> bool:
+        return self.facts is not None
+
+    @property
+    def missing(self) -> bool:
+        return not (self.finished or self.failed or self.left_out)
+
+    # ---- finished.json --------------------------------------------------------------------------
+
+    def _ending(self, name: str) -> Optional[dict]:
+        """finished.json or failed.json, of this run; None: it is not there."""
+        path = self.path(name)
+        if not os.path.exists(path):
+            return None
+        root = read_json(read_file(path, _LIMIT), path)
+        config = flat(member(path, root, "config", dict))
+        if member(path, root, "seed", int) != self.seed:
+            raise DataError(f"{path}: seed is {root['seed']}, and the folder is that of seed {self.seed}: the same run "
+                            "lies in two folders, or it was moved: remove the one that is not of this run")
+        self._check_config(path, config)
+        self.planned.config = self.planned.config or config
+        self.planned.encoding = str(config.get("model.encoding", self.planned.encoding))
+        self.arm = self.planned.arm
+        return root
+
+    def _check_config(self, path: str, config: Dict[str, object]) -> None:
+        """Keys that both configurations have are equal. A preset may spell a text in another way, unless it is a
+        word."""
+        wanted = self.planned.config or self.planned.keys
+        for key, value in wanted.items():
+            found = config.get(key)
+            comparable = _is_number(value) and _is_number(found) or (
+                isinstance(value, (str, bool)) and type(value) is type(found) and
+                (wanted is self.planned.config or isinstance(value, bool) or
+                 bool(_WORD.fullmatch(str(value)) and _WORD.fullmatch(str(found)) and found != "all")))
+            if comparable and value != found:
+                raise DataError(f"{path}: config.{key} is {found!r}, and the plan's run {self.name} has {value!r}: it "
+                                "is another run's folder, or of another preset: name that preset, or remove the "
+                                "folder")
+
+    def _check_facts(self) -> None:
+        path, facts = self.path("finished.json"), self.facts or {}
+        for name in ("steps", "epochs", "test_examples"):
+            if member(path, facts, name, int) < 0:
+                raise DataError(f"{path}: {name} is {facts[name]}, not an integer from 0: {_REMEDY}")
+        for name in ("test_accuracy", "whole", "majority", "by_length", "ceiling"):
+            if name not in facts:
+                raise DataError(f"{path}: {name} is missing: {_REMEDY}")
+            if facts[name] is not None and not (_is_number(facts[name]) and 0 <= facts[name] <= 1):
+                raise DataError(f"{path}: {name} is {facts[name]!r}, not in 0 .. 1, or null: {_REMEDY}")
+
+    def fact(self, name: str) -> float:
+        """A number of finished.json; NaN: it is not known."""
+        value = (self.facts or {})[name]
+        return math.nan if value is None else float(value)
+
+    @property
+    def steps(self) -> int:
+        return int((self.facts or {})["steps"])
+
+    @property
+    def layers(self) -> int:
+        return self._size("model.layers")
+
+    @property
+    def heads(self) -> int:
+        return self._size("model.heads")
+
+    def _size(self, key: str) -> int:
+        size = self.planned.config.get(key, self.planned.keys.get(key))
+        if not isinstance(size, int) or not 1 <= size < 1024:
+            raise DataError(f"{self.path('finished.json')}: config.{key} is {size!r}, not an integer in 1 .. 1023: "
+                            f"{_REMEDY}")
+        return size
+
+    # ---- Tables ---------------------------------------------------------------------------------
+
+    def _table(self, name: str, wanted: Dict[str, str], later: Iterable[str] = (), optional: bool = False):
+        """The columns `wanted`, by their types; None: the file is not there and need not be. A column of `later` may
+        be missing, and is empty."""
+        path = self.path(name)
+        if not os.path.exists(path):
+            if optional:
+                return None
+            raise DataError(f"{path}: is missing, and finished.json says that the run is finished: {_REMEDY}")
+        header, *cells = read_csv(read_file(path), path)
+        by_name = dict(zip(header, zip(*cells) if cells else [()] * len(header)))
+        made = {}
+        for column, kind in wanted.items():
+            if column not in by_name and column not in later:
+                raise DataError(f"{path}: column {column} is missing: {_REMEDY}")
+            one = Column(column, kind, "", by_name.get(column, (None,) * len(cells)))
+            one.check(path)
+            made[column] = np.ma.filled(array(kind, one.cells), {"integer": -1, "real": math.nan, "text": ""}[kind])
+        return made
+
+    def _fail_rows(self, name: str, bad: np.ndarray, what: str) -> None:
+        if bad.any():
+            raise DataError(f"{self.path(name)}: row {int(np.argmax(bad)) + 2}: {what}: {_REMEDY}")
+
+    @functools.cached_property
+    def curve(self) -> Tuple[np.ndarray, np.ndarray]:
+        """(steps done, accuracy) of the test split by epoch, where it has one."""
+        name = "metrics.csv"
+        log = self._table(name, {"seed": "integer", "epoch": "integer", "step": "integer", "split": "text",
+                                 "accuracy": "real"})
+        self._fail_rows(name, log["seed"] != self.seed, f"seed is not {self.seed}")
+        self._fail_rows(name, ~np.isin(log["split"], ("train", "test")), "split is neither train nor test")
+        self._fail_rows(name, log["step"] < 0, "step is not 0 or more")
+        self._fail_rows(name, (log["accuracy"] < 0) | (log["accuracy"] > 1), "accuracy is not in 0 .. 1")
+        for split in ("train", "test")[:1 + ((self.facts or {})["test_examples"] > 0)]:
+            epochs = log["epoch"][log["split"] == split]
+            if len(epochs) < (self.facts or {})["epochs"] or (epochs != np.arange(1, len(epochs) + 1)).any():
+                raise DataError(f"{self.path(name)}: epochs of split {split} are not 1, 2, .. "
+                                f"{(self.facts or {})['epochs']}: {_REMEDY}")
+        kept = (log["split"] == "test") & np.isfinite(log["accuracy"])
+        return log["step"][kept], log["accuracy"][kept]
+
+    @functools.cached_property
+    def contraction(self) -> Optional[Dict[str, np.ndarray]]:
+        """Captured logits; None: there are none."""
+        log = self._table("contraction.csv", {"step": "integer", "layer": "integer", "head": "integer", "probe": "text",
+                                              "width_ratio": "real", "grad_norm_qk": "real"}, ("grad_norm_qk",), True)
+        if log is not None:
+            self._fail_rows("contraction.csv", log["width_ratio"] < 0, "width_ratio is below 0")
+        return log
+
+    @functools.cached_property
+    def curvature(self) -> Optional[Dict[str, np.ndarray]]:
+        """None: it was not measured."""
+        return self._table("curvature.csv", {"step": "integer", "hessian_max": "real", "adamw_max": "real"}, (), True)
+
+    @functools.cached_property
+    def lengths(self) -> Dict[str, np.ndarray]:
+        """Accuracy on longer sequences."""
+        name, words = "length.csv", self.planned.words
+        log = self._table(name, {"words": "integer", "factor": "real", "scaling": "text", "examples": "integer",
+                                 "accuracy": "real", "label_ceiling": "real"})
+        self._fail_rows(name, ~np.isin(log["words"], words) | (log["examples"] != self.planned.examples),
+                        f"is not of {self.planned.examples} sequences of {', '.join(map(str, words))} words, which "
+                        "the preset asks for")
+        self._fail_rows(name, ~((log["accuracy"] >= 0) & (log["accuracy"] <= 1)), "accuracy is not in 0 .. 1")
+        tests = list(zip(log["words"].tolist(), log["scaling"]))
+        if [one for one, scaling in tests if scaling == "none"] != list(words) or len(set(tests)) < len(tests):
+            raise DataError(f"{self.path(name)}: words, scaling: not every length of the preset is there once, in its "
+                            f"order: {_REMEDY}")
+        return log
+
+    # ---- Ablations ------------------------------------------------------------------------------
+
+    def ablation(self, method: str) -> Ablation:
+        """Accuracies without each head by one way of taking it away."""
+        if method not in self._ablations:
+            self._ablations[method] = self._read_ablation(method)
+        return self._ablations[method]
+
+    def _read_ablation(self, method: str) -> Ablation:
+        name, (layers, heads) = _ABLATIONS[method], (self.layers, self.heads)
+        rows = self._table(name, {"seed": "integer", "layer": "integer", "head": "integer", "accuracy": "real",
+                                  "method": "text"}, ("method",))
+        layer, head, accuracy, said = (rows[key] for key in ("layer", "head", "accuracy", "method"))
+        untested = (self.facts or {})["test_examples"] == 0
+        self._fail_rows(name, rows["seed"] != self.seed, f"seed is not {self.seed}")
+        self._fail_rows(name, (layer < 0) | (layer >= layers) | (head < -1) | (head >= heads),
+                        "layer and head are none of the model")
+        self._fail_rows(name, ~((accuracy >= 0) & (accuracy <= 1)) & ~(np.isnan(accuracy) & untested),
+                        "accuracy is not in 0 .. 1")
+        self._fail_rows(name, (said != method) & (said != "").any(), f"method is not {method}")
+        places = layer * (heads + 1) + head % (heads + 1)  # head -1: the whole layer
+        counts = np.bincount(places, minlength=layers * (heads + 1))
+        self._fail_rows(name, ~np.isin(np.arange(len(places)), np.unique(places, return_index=True)[1]),
+                        "layer and head are there twice")
+        if not counts.all():
+            raise DataError(f"{self.path(name)}: has {len(layer)} rows; heads and layers are {len(counts)}: {_REMEDY}")
+        without = np.empty(len(counts))
+        without[places] = accuracy
+        return Ablation(method, self.fact("whole"), without.reshape(layers, heads + 1)[:, :heads], self._able(method))
+
+    def _able(self, method: str) -> np.ndarray:
+        """How many heads of each layer the method takes something from."""
+        layers, heads, config = self.layers, self.heads, self.planned.config
+        taken = np.ones((layers, heads), bool)
+        if method == "latent_columns":
+            columns, width = (max(int(config[f"model.latent_{one}"]) for one in ("query", "kv")),
+                              int(config["model.width"]) // heads)
+            taken[:, -(-columns // width):] = False
+        elif method == "rotation":
+            keys = dict(one.partition("=")[::2] for one in self.arm.encoding.partition(":")[2].split(","))
+            if "rotate" in keys:
+                taken &= np.isin(np.arange(heads), indices(keys["rotate"]))
+            if config.get("model.rotated_layers", "all") != "all":
+                taken &= np.isin(np.arange(layers), indices(config["model.rotated_layers"]))[:, None]
+            if config.get("intervention.kind") == "rotation":
+                taken[config["intervention.layer"], config["intervention.head"]] = False
+        return taken.sum(axis=1)
+
+    def worst_head(self, layer: int) -> int:
+        """The head of a layer with the largest drop, by output; -1: none costs accuracy."""
+        drops = np.fmax(0, self.ablation("output").drops(layer))
+        return int(np.argmax(drops)) if (drops > 0).any() else -1
+
+
+def indices(text) -> List[int]:
+    """"0-3+5" as a list; of "none" an empty one."""
+    ends = [tuple(map(int, part.split("-"))) for part in str(text).split("+") if part not in ("", "none")]
+    return [one for first, *last in ends for one in range(first, (last or [first])[0] + 1)]
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+# ---- All of them --------------------------------------------------------------------------------
+
+
+class Runs:
+    """The runs of a plan in their order."""
+
+    def __init__(self, folder: str, plan: Plan, tell=lambda done, count: None):
+        self.plan, self.folder = plan, folder
+        root = os.path.join(folder, "runs")
+        if not os.path.isdir(root):
+            raise DataError(f"{folder}: holds no runs: there is no folder {root}: name the folder that `szego "
+                            "reproduce -o` wrote, or the one that runs.tar.xz was unpacked in")
+        self.all: List[Run] = []
+        for planned in plan.runs:
+            self.all.append(Run(planned, os.path.join(root, *planned.name.split("/"))))
+            tell(len(self.all), len(plan.runs))
+        if not any(os.path.isdir(run.folder) for run in self.all):
+            raise DataError(f"{root}: holds none of the {len(self.all)} runs of {plan.place}, such as "
+                            f"{self.all[0].name}: name the preset of these runs (--preset)")
+        self._spell()
+        self._refuse_copies()
+        self._settle_heads()
+
+    def _spell(self) -> None:
+        """Encodings and configurations of runs that have not ended are those of others of their kind."""
+        kinds: Dict[tuple, PlannedRun] = {}
+        for run in self.all:
+            if run.planned.config:
+                kinds.setdefault((run.planned.experiment, run.name.rpartition("/")[0]), run.planned)
+        for run in self.all:
+            known = kinds.get((run.planned.experiment, run.name.rpartition("/")[0]))
+            if known and not run.planned.config:
+                run.planned.config = known.config
+            run.planned.encoding = str(run.planned.config.get("model.encoding", run.planned.encoding))
+            run.arm = run.planned.arm
+
+    def _refuse_copies(self) -> None:
+        """Two folders that lead to the same one would count a run twice."""
+        seen: Dict[str, Run] = {}
+        for run in self.all:
+            if not run.finished:
+                continue
+            twin = seen.setdefault(os.path.realpath(run.folder), run)
+            if twin is not run:
+                raise DataError(f"{run.folder}: is the same folder as {twin.folder}: a run counts once: remove the "
+                                "link")
+
+    def _settle_heads(self) -> None:
+        """Of runs that intervene on a head of another run."""
+        for run in self.all:
+            rule = run.planned.head
+            if rule is None:
+                continue
+            other = self.find(rule.of, run.task, run.seed)
+            if other is None:
+                raise DataError(f"{self.plan.place}: experiment {run.planned.experiment}: head: there is no run of "
+                                f"{rule.of.name}, task {run.task}, seed {run.seed}")
+            worst = other.worst_head(rule.layer) if other.finished else -1
+            run.failed = run.failed or other.failed
+            run.left_out = other.finished and worst < 0
+            head = other_head(run.seed, rule.layer, run.heads, worst) if rule.other and worst >= 0 else worst
+            if run.finished and run.planned.config.get("intervention.head") != head:
+                raise DataError(f"{run.path('finished.json')}: config.intervention.head is "
+                                f"{run.planned.config.get('intervention.head')!r}, and {other.name} "
+                                f"{f'says {head}' if head >= 0 else 'names no head'}: copy both runs, or remove this "
+                                "one")
+
+    def of(self, arm: Arm, task: Optional[str] = None) -> List[Run]:
+        """The runs of an arm, in the preset's order."""
+        return [run for run in self._by_arm.get(arm, ()) if task in (None, run.task)]
+
+    @functools.cached_property
+    def _by_arm(self) -> Dict[Arm, List[Run]]:
+        found: Dict[Arm, List[Run]] = {}
+        for run in self.all:
+            found.setdefault(run.arm, []).append(run)
+        return found
+
+    def find(self, arm: Arm, task: str, seed: int) -> Optional[Run]:
+        """The arm's run of a seed."""
+        return next((run for run in self.of(arm, task) if run.seed == seed), None)

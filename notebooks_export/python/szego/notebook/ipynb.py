@@ -1,0 +1,187 @@
+"""A notebook that draws the page's figures with NumPy and Matplotlib alone: it carries the modules that do so."""
+import json
+import os
+
+import nbformat
+
+from ..errors import ArgumentError
+from ..figures import subjects
+from ..files import whole_file
+from ..page.text import text
+from .archive import dtype
+
+RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
+FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
+#: What every subject needs, in the order of their imports.
+COMMON = ("labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
+_MARKDOWN = str.maketrans({**{c: f"&#{ord(c)};" for c in "`*_{}[]()+-.!|~:/@^=%"},
+                           # MathJax reads what is shown: an element of its own keeps it from a formula.
+                           **{c: f"<span>&#{ord(c)};</span>" for c in "$\\"}, "\n": " ", "\t": " "})
+
+LOAD = '''import json
+import sys
+import types
+
+import numpy as np
+import matplotlib.pyplot as plt
+
+FILE = {file}  # beside this notebook
+archive = np.load(FILE, max_header_size=10**6)
+manifest = json.loads(archive["manifest"].item())
+np.set_printoptions(floatmode="unique")  # the end of an enclosure that is rounded may lie inside it
+
+figures = types.ModuleType("szego_figures")
+figures.__path__ = []
+sys.modules["szego_figures"] = figures
+
+
+def module(name, source):
+    """A module of this notebook: `from szego_figures import NAME`. Change its source and run the cell again."""
+    made = types.ModuleType(f"szego_figures.{{name}}")
+    made.__package__ = "szego_figures"
+    sys.modules[made.__name__] = made
+    exec(compile(source, f"{{name}}.py", "exec"), made.__dict__)
+    setattr(figures, name, made)
+
+
+def show(section):
+    """Draws a section's figures, each with its caption."""
+    tables = figures.rows.Tables({{name: archive[name] for name in archive.files if name != "manifest"}})
+    show_blocks(figures.compose.section_blocks(section, tables))
+
+
+def show_blocks(blocks):
+    from szego_figures import draw, drawing
+    for block in blocks:
+        if isinstance(block, drawing.Drawing):
+            for sentence in block.findings:
+                print(sentence)
+            draw.draw(block)
+            plt.show()
+            print(block.title, block.caption, sep=". ", end="\\n\\n")
+        elif isinstance(block, (drawing.Paragraph, drawing.Finding)):
+            print(block.text.replace("`", ""), end="\\n\\n")
+        elif isinstance(block, drawing.Heading):
+            print(block.text.upper())
+        elif isinstance(block, drawing.Grid):
+            for row in [block.head, *block.cells]:
+                print(" | ".join(cell[0] if isinstance(cell, tuple) else str(cell) for cell in row))
+            print()
+            for row, opened in zip(block.cells, block.opens):
+                print(row[0])
+                show_blocks(opened)
+
+
+sorted(archive.files)'''
+
+ARRAYS = """The numbers are beside this notebook in {file}, one structured array a table: a row an element, a column a
+field. NumPy and Matplotlib are all that is needed; nothing was computed here yet: *Run all cells*.
+
+- `archive["verify_claims"]["verdict"]` is a column of a table. Arrays are named after the command and the table.
+- `<f8` are real numbers, exact to the last bit. A cell that does not apply is NaN.
+- Where the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends of enclosures: print them whole,
+  as NumPy does below, or round outwards.
+- `<i8` are integers. A column of integers in which a cell does not apply is `<f8`, with NaN there; every value is still
+  exact.
+- `|S` are texts, UTF-8 bytes: `.decode()`. A cell that does not apply and an empty text are both `b""`.
+- `result` is the folder that a row comes from; `note` is what a reader must know about it.
+- `manifest` is a JSON text with the provenance of every result, and with this list."""
+
+
+def markdown(value, characters=NAME_SHOWN):
+    """A text from a file in a cell of text: nothing in it is markup or a formula."""
+    return str(text(value, characters)).translate(_MARKDOWN)
+
+
+def _code(value, characters=NAME_SHOWN):
+    return f"<code>{markdown(value, characters)}</code>"
+
+
+def _title(results, folder, version, commit):
+    lines = [f"# Results of {_code(folder)}", "",
+             f"Written by szego {version} ({commit}) from {len(results.provenance)} results; the whole provenance of "
+             "each, its command line and its configuration, is in `manifest[\"results\"]`.", "",
+             "| folder | command | version | commit | backend |", "|---|---|---|---|---|"]
+    for path, provenance in list(results.provenance.items())[:RESULTS_SHOWN]:
+        facts = [provenance.get(key) for key in ("command", "version", "commit", "backend")]
+        lines.append("| " + " | ".join(_code(fact if isinstance(fact, str) else "") for fact in [path, *facts]) + " |")
+    if len(results.provenance) > RESULTS_SHOWN:
+        lines += ["", f"{len(results.provenance) - RESULTS_SHOWN} more are in the manifest."]
+    if results.skipped:
+        lines += ["", f"{len(results.skipped)} of the results could not be read and are not in here:", ""]
+        lines += [f"- {markdown(message, TEXT_SHOWN)}" for message in results.skipped[:RESULTS_SHOWN]]
+    return "\n".join(lines)
+
+
+def _arrays(results, file):
+    lines = ["## How to read the arrays", "", ARRAYS.format(file=_code(file))]
+    for name, table in results.items():
+        docs = results.docs.get(name, {})
+        lines += ["", f"### `{name}`: {len(next(iter(table.values())))} rows", "", "| column | dtype | |", "|---|---|---|"]
+        lines += [f"| {_code(column)} | {_code(dtype(cells))} | {markdown(docs.get(column, ''), TEXT_SHOWN)} |"
+                  for column, cells in table.items()]
+    return "\n".join(lines)
+
+
+def _module(name):
+    with open(os.path.join(FIGURES, f"{name}.py"), encoding="utf-8") as file:
+        source = file.read()
+    if "'''" in source:
+        raise ValueError(f"figures/{name}.py has ''' in it, which ends its text in a notebook")
+    return f"module({name!r}, r'''\n{source}''')"
+
+
+def _needed(name, found):
+    """The module and those that it imports from the package, before it."""
+    import ast  # pylint: disable=import-outside-toplevel
+    with open(os.path.join(FIGURES, f"{name}.py"), encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            for other in [node.module] if node.module else [alias.name for alias in node.names]:
+                if other not in found and other != name:
+                    _needed(other, found)
+    if name not in found:
+        found.append(name)
+    return found
+
+
+def cells(results, tables, folder, file, version, commit):
+    """The notebook's cells, in the order in which they run."""
+    made = [("title", _title(results, folder, version, commit)), ("readme", _arrays(results, file)),
+            ("load-text", "## Loading\n\nThe cells below depend on this one and on the next: run them, then any of the "
+             "others. `archive` holds the arrays, `manifest` what they mean."),
+            ("load", LOAD.format(file=json.dumps(file)), True)]
+    carried = list(COMMON)
+    made.append(("figures", "\n\n".join(map(_module, COMMON)), True))
+    for module in subjects.modules():
+        name = module.__name__.rpartition(".")[2]
+        for section in [one for one in subjects.sections_of(module) if one.present(tables)]:
+            intro = f"\n\n{section.intro}" if section.intro else ""
+            made.append((f"{section.id}-text", f"## {section.title}{intro}"))
+            new = [one for one in _needed(name, []) if one not in carried]
+            carried += new
+            place = "SECTION" if hasattr(module, "SECTION") else f"SECTIONS[{module.SECTIONS.index(section)}]"
+            made.append((section.id, "\n\n".join([*map(_module, new), f"show(figures.{name}.{place})"]), True))
+    return made
+
+
+def write_notebook(results, tables, path, source, version, commit):
+    """FILE.ipynb, nbformat 4.5, not executed."""
+    file = os.path.basename(path)[: -len(".ipynb")] + ".npz"
+    try:
+        file.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{path!r}: a notebook, whose text is UTF-8, has to name the npz beside it: give the file a "
+                            "name in UTF-8", "SZG_EINVAL") from None
+    book = nbformat.v4.new_notebook(metadata={"kernelspec": {"display_name": "Python 3", "language": "python",
+                                                             "name": "python3"}, "language_info": {"name": "python"}})
+    book.nbformat_minor = 5
+    for identity, source_text, *code in cells(results, tables, source, file, version, commit):
+        make = nbformat.v4.new_code_cell if code else nbformat.v4.new_markdown_cell
+        cell = make(source_text)
+        cell["id"] = identity
+        book.cells.append(cell)
+    nbformat.validate(book)
+    with whole_file(path) as written:
+        written.write(nbformat.writes(book) + "\n")

@@ -1,0 +1,193 @@
+"""What the program starts for a command that this package carries out:
+
+    python3 -I publish.py VERSION NEEDS COMMAND ARGUMENT...
+
+The program (analysis/script.c) has parsed the options; the arguments are those of main(arguments) of the command's
+module, which returns the exit code. Options that were given come first, in the form --NAME=VALUE, then "--" and the
+operands. Descriptor 3 is a pipe on which one line says whether this interpreter serves: "ready"; why it does not; or
+"version X", the package's, where the program is of version VERSION. It is written in a Python of before 3.9, so that
+an old interpreter can say so.
+
+A command starts its workers by fork or spawn. Those end with it even if it is killed; those of a forkserver do not.
+"""
+import importlib
+import importlib.util
+import os
+import signal
+import site
+import sys
+import threading
+
+COMMANDS = {"judge": "szego.judge", "report": "szego.page", "export": "szego.notebook"}
+LEAST = (3, 9)
+ANSWERS = 3
+USAGE, DATA, BACKEND, INTERRUPTED, PIPE = 2, 3, 5, 130, 128 + signal.SIGPIPE
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FOLDER = os.path.dirname(os.path.realpath(__file__))
+
+
+def say(text):
+    """A line on stderr as the program writes it: what could drive a terminal is \\xNN."""
+    shown = "".join(c if c.isprintable() else "".join("\\x%02x" % byte for byte in os.fsencode(c)) for c in text)
+    sys.stderr.write("szego: " + shown + "\n")
+    sys.stderr.flush()
+
+
+# ---- What is imported ----
+
+
+def load_package():
+    """The package that this file belongs to, whatever else is called szego. The folders beside it are not searched:
+    they may be of another interpreter."""
+    spec = importlib.util.spec_from_file_location("szego", os.path.join(FOLDER, "__init__.py"),
+                                                  submodule_search_locations=[FOLDER])
+    sys.modules["szego"] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    return package
+
+
+def complete_path():
+    """Adds what -I leaves out and people rely on: folders of PYTHONPATH, and what `pip install --user` has installed.
+    They come after the standard library, no module of which they replace. The current folder is never among them."""
+    try:
+        here = os.getcwd()
+    except OSError:
+        here = None
+    own = [sys.path.index(folder) for folder in site.getsitepackages() if folder in sys.path]
+    begin = min(own) if own else len(sys.path)
+    rest = sys.path[begin:]
+    del sys.path[begin:]
+    sys.path.extend(folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+                    if os.path.isabs(folder) and os.path.realpath(folder) != here)
+    # As Python itself decides, but for -I: not in a virtual environment that is alone.
+    if sys.base_prefix in site.PREFIXES and not os.environ.get("PYTHONNOUSERSITE"):
+        if os.path.isdir(site.getusersitepackages()):
+            site.addsitedir(site.getusersitepackages())
+    sys.path.extend(rest)
+
+
+def fault(name):
+    """Why a package cannot be imported; None: it can."""
+    try:
+        importlib.import_module(name)
+        return None
+    except ModuleNotFoundError as error:
+        if error.name == name:
+            return name
+        return "%s (%s)" % (name, error)
+    except Exception as error:  # pylint: disable=broad-except # a package of another Python may raise anything
+        return "%s (%s)" % (name, " ".join(str(error).split())[:120] or type(error).__name__)
+
+
+def examine(version, needs):
+    """The answer to the program."""
+    if sys.version_info < LEAST:
+        return "%s is Python %d.%d, and %d.%d is needed" % ((sys.executable,) + sys.version_info[:2] + LEAST)
+    listen()
+    complete_path()
+    faults = [told for told in map(fault, needs) if told]
+    if faults:
+        return "%s lacks %s" % (sys.executable, ", ".join(faults))
+    own = load_package().__version__
+    return "ready" if own == version else "version " + own
+
+
+# ---- Signals ----
+
+
+def die_with_parent():
+    """No signal tells of a parent that was killed: Linux ends this process with it."""
+    import ctypes  # pylint: disable=import-outside-toplevel
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def is_ignored(number):
+    """Whether this process was started so that it outlives its terminal (nohup); its workers outlive it too."""
+    return number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN
+
+
+def begin_worker():
+    """In a process that the command starts for its work: it ends with the command, which alone is interrupted."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in set(STOPPING) - {signal.SIGINT}:
+        if not is_ignored(number):
+            signal.signal(number, signal.SIG_DFL)
+    die_with_parent()
+
+
+stopping = False
+
+
+def stop(_number, _frame):
+    """The first signal ends the workers and unwinds the command, which removes what it has not finished. Later ones
+    change nothing: of a Ctrl-C both the terminal and the program tell."""
+    global stopping  # pylint: disable=global-statement
+    if stopping:
+        return
+    stopping = True
+    threading.excepthook = lambda _: None  # a pool's own thread finds its workers gone
+    if "multiprocessing" in sys.modules:
+        for worker in sys.modules["multiprocessing"].active_children():
+            worker.kill()
+    raise KeyboardInterrupt
+
+
+def listen():
+    for number in STOPPING:
+        if not is_ignored(number):
+            signal.signal(number, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    die_with_parent()
+    os.register_at_fork(after_in_child=begin_worker)
+
+
+# ---- The command ----
+
+
+def code_of(error):
+    """The program's exit code for what a command refuses."""
+    errors = sys.modules["szego"].errors
+    kinds = [(errors.MissingPackageError, BACKEND), (errors.DataError, DATA), (errors.ArgumentError, USAGE)]
+    return next((code for kind, code in kinds if isinstance(error, kind)), 1)
+
+
+def run(command, arguments):
+    """The exit code. An error that no command expects keeps its traceback."""
+    name = COMMANDS[command]
+    try:
+        code = importlib.import_module(name).main(arguments)
+        sys.stdout.flush()
+        return code
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        say("%s lacks the module %s, which `szego %s` needs: install the package again" % (FOLDER, name, command))
+        return BACKEND
+    except BrokenPipeError:  # as a program ends that SIGPIPE kills
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE
+    except (sys.modules["szego"].SzegoError, OSError) as error:
+        say(str(error) if error.args and not isinstance(error, OSError) else
+            ": ".join(str(part) for part in (error.filename, error.strerror) if part) or repr(error))
+        return code_of(error)
+    except MemoryError:
+        say("out of memory")
+        return 1
+
+
+def main():
+    version, needs, command = sys.argv[1:4]
+    answer = examine(version, needs.split())
+    os.write(ANSWERS, os.fsencode(answer + "\n"))
+    os.close(ANSWERS)
+    return run(command, sys.argv[4:]) if answer == "ready" else 0
+
+
+if __name__ == "__mp_main__":  # a worker of another start method than fork
+    begin_worker()
+    load_package()
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

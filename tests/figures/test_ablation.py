@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""Heads taken away: the worst head, the deposit index and its captions against the rows."""
+from support import blocks, chance, drawing, drawings, np, tables, tap
+
+from szego.figures import ablation
+
+SEEDS, LAYERS, HEADS = (1, 2, 3), 2, 4
+
+
+def heads(encoding="rope", **more):
+    return [{"result": "r", "run": f"run-{seed}", "encoding": encoding, "task": "count", "seed": seed, "layer": layer,
+             "head": head, "accuracy": 0.9 - drop, "drop": drop, "method": "output", "note": None, **more}
+            for seed in SEEDS for layer in range(LAYERS) for head in (*range(HEADS), None)
+            for drop in [chance.random() / 2 + (head is None)]]
+
+
+def share(index, layer=0, seed=None, encoding="rope", **more):
+    run = seed is not None
+    return {"result": "r", "encoding": encoding, "task": "count", "method": "output", "layer": layer, "seed": seed,
+            "index": index, "largest_drop": 0.25 if run else None, "total_drop": 0.5, "worst_head": 2 if run else None,
+            "uniform_index": 0.5, "index_least": None if run else 0.25, "index_greatest": None if run else 0.75, **more}
+
+
+def the_worst_head_is_named():
+    made = heads()
+    worst = max((one for one in made if one["head"] is not None), key=lambda one: one["drop"])
+    drawn = drawings(ablation.SECTION, tables(ablate_ablation=made))[0]
+    number = "{:.4g}".format
+    tap.ok("by its drop, layers apart", drawn.caption == f"Worst loss: without head {worst['head']} of layer "
+           f"{worst['layer']}, accuracy falls from {number(worst['accuracy'] + worst['drop'])} to "
+           f"{number(worst['accuracy'])}; 3 seeds.", drawn.caption)
+    one, whole = drawn.series()
+    tap.ok("a violin of heads, points of layers", (one.marks, len(one.x), whole.marks, len(whole.x)) ==
+           ("violins", 24, "points", 6))
+    tap.ok("a mark has its head's name", one.head[:2] == ["0.0", "0.1"], str(one.head[:2]))
+    tap.close("the rule is the accuracy with every head", drawn.panels[0].rules[0].at, 0.9, 1e-12)
+    found = [one.text for one in blocks(ablation.SECTION, tables(ablate_ablation=made))
+             if isinstance(one, drawing.Finding)]
+    tap.ok("without a table of shares it is the finding", found == [f"Heads taken away, rope, count, by output: "
+                                                                    f"{drawn.caption}"], str(found))
+    gains = drawings(ablation.SECTION, tables(ablate_ablation=[{**row, "drop": -0.1, "note": "$<"} for row in made]))
+    tap.ok("gains are no loss; notes are counted", gains[0].caption ==
+           "No head's loss costs accuracy; 3 seeds; 30 points have a note.", gains[0].caption)
+    both = drawings(ablation.SECTION, tables(ablate_ablation=heads("$<a>", drop=0.0) +
+                                             heads("b", drop=0.125, accuracy=0.5)))
+    tap.ok("of several encodings its own is told", both[0].caption.startswith(
+        "Worst loss: without head 0 of layer 0, b, accuracy falls from 0.625 to 0.5") and
+        [panel.name for panel in both[0].panels] == ["$<a>", "b"], both[0].caption)
+
+
+def the_largest_share_is_a_mean():
+    made = tables(ablate_deposit=[share(1.0, seed=1), share(0.125, seed=2), share(0.5), share(0.625, layer=1),
+                                  share(np.nan, layer=1, seed=1)], ablate_ablation=heads())
+    drawn = next(one for one in drawings(ablation.SECTION, made) if one.id == "ablation-deposit")
+    tap.ok("of means over seeds, though a run has more", drawn.caption ==
+           "Largest share: 0.625 [0.25, 0.75], the worst head of layer 1, of drops that sum to 0.5; uniform shares "
+           "have a mean of 0.5.", drawn.caption)
+    tap.ok("and found", drawn.findings == ["Heads taken away, rope, count: the worst head of layer 1 carries 0.625 "
+                                           "[0.25, 0.75] of its layer's drops; uniform shares have a mean of 0.5."],
+           str(drawn.findings))
+    tap.ok("runs alone are points", [(one.name, list(one.y)) for one in drawn.series()] == [("layer 0", [1.0, 0.125])])
+    tap.ok("a mark at 1 is not cut", drawn.y.hi > 1 and drawn.y.lo == 0)
+    listing = [one for one in blocks(ablation.SECTION, made) if isinstance(one, drawing.Listing)]
+    tap.ok("means are listed", [list(one.rows.numbers("index")) for one in listing] == [[0.5, 0.625]])
+    single = drawings(ablation.SECTION, tables(ablate_deposit=[share(1.0, seed=1), share(0.25, seed=1, layer=1,
+                                                                                         uniform_index=0.75)],
+                                               ablate_ablation=heads()))[-1]
+    tap.ok("a run's own head; no rule where references differ", single.caption.startswith(
+        "Largest share: 1, head 2 of layer 0") and not single.panels[0].rules, single.caption)
+
+
+def layers_keep_their_colours():
+    made = tables(ablate_deposit=[share(1.0, seed=1, encoding="a", layer=1), share(1.0, seed=1, encoding="b"),
+                                  share(0.5, seed=1, encoding="b", layer=1)], ablate_ablation=heads())
+    panels = drawings(ablation.SECTION, made)[-1].panels
+    tap.ok("in panels that lack a layer too", [[(one.name, one.colour) for one in panel.series] for panel in panels] ==
+           [[("layer 1", 1)], [("layer 0", 0), ("layer 1", 1)]])
+
+
+the_worst_head_is_named()
+the_largest_share_is_a_mean()
+layers_keep_their_colours()
+tap.finish()

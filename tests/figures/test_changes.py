@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""Changes between checkpoints and softmaxes: sentences against loops over the rows."""
+from support import blocks, chance, drawings, drawing, np, tables, tap
+
+from szego.figures import diff, softmax
+
+
+def by_id(section, made):
+    found = {}
+    for one in drawings(section, made):
+        found.setdefault(one.id, []).append(one)
+    return found
+
+
+def four(value):
+    return f"{float(f'{value:.4g}'):g}"
+
+
+# ---- Changes ----
+
+def change_rows(steps, bases, **more):
+    return [{"result": "r", "source": f"c-{step}", "base": base, "stack": None, "step": step, "layer": layer, "head": head,
+             "change": chance.uniform(1, 2), "d3": 0.5, "qk_stable_rank": 2.0, "qk_entropy": 1.0,
+             "left_angle_1": chance.random(), "right_angle_1": chance.random(), **more}
+            for step, base in zip(steps, bases) for layer in range(2) for head in range(6)]
+
+
+def a_series_is_drawn_by_step():
+    rows = change_rows((10, 20, 30), ["first"] * 3)
+    rows[0]["change"], rows[-1]["change"] = None, 90.0
+    rows.append({**rows[0], "layer": None, "head": None})
+    found = by_id(diff.SECTION, tables(diff_diff=rows))
+    at = {step: [row["change"] for row in rows if row["step"] == step and row["change"] is not None] for step in (10, 30)}
+    text = (f"Against first: the QK matrices change by {four(min(at[30]))} to {four(max(at[30]))} at step 30 "
+            f"({four(min(at[10]))} to {four(max(at[10]))} at step 10); unrelated matrices of equal norm differ by 1.414")
+    one = found["diff-change"][0]
+    tap.ok("the finding has both ends", one.findings[0].startswith(text), f"{one.findings[0]}\n{text}")
+    tap.ok("the head that stands out is named", one.caption.endswith("heads that stand out: 1.5."), one.caption)
+    tap.ok("no heat map of a series", set(found) == {"diff-change", "diff-second-order", "diff-stable", "diff-entropy",
+                                                     "diff-left", "diff-right"}, str(set(found)))
+    rows = change_rows((10, 20), ["first", None])
+    tap.ok("bases that differ", by_id(diff.SECTION, tables(diff_diff=rows))["diff-change"][0].title.startswith(
+        "Each against the one before: relative change"))
+
+
+def a_pair_is_a_map():
+    for step in (None, 10):
+        rows = change_rows((step,), ["dir/$base"])
+        found = by_id(diff.SECTION, tables(diff_diff=rows))
+        tap.ok(f"heat maps of a pair at step {step}", set(found) == {"diff-change-map", "diff-left-map", "diff-right-map"})
+    values = [row["change"] for row in rows]
+    least = rows[int(np.argmin(values))]
+    text = f"change of the QK matrix {four(min(values))} to {four(max(values))} over 12 heads (least in " \
+           f"{least['layer']}.{least['head']}, "
+    one = found["diff-change-map"][0]
+    tap.ok("its finding", text in one.findings[0] and one.findings[0].startswith("c-10 against $base: "), one.findings[0])
+    tap.ok("one row", "in the one head" in by_id(diff.SECTION, tables(diff_diff=rows[:1]))["diff-change-map"][0].findings[0])
+    rows = change_rows((10,), ["x"], stack="encoder") + change_rows((10,), ["x"], stack="decoder")
+    tap.ok("a figure a stack", len(by_id(diff.SECTION, tables(diff_diff=rows))["diff-change-map"]) == 2)
+
+
+# ---- Softmax ----
+
+def softmax_rows(steps=(0, 10), **more):
+    return [{"result": "r", "source": "s", "matrix": "logits", "step": step, "layer": layer, "head": head, "probe": probe,
+             "n": 5 + probe, "mask": "causal", "entropy_normalised": chance.uniform(0.5, 1), "first_share": chance.random(),
+             "largest_logit": 1e300 if head == 1 else 2.0, **more}
+            for step in steps for layer in range(2) for head in range(5) for probe in range(2)]
+
+
+def even_weights():
+    """Weights that are all equal, summed by loops over queries and keys."""
+    for mask in ("causal", "none"):
+        rows = softmax_rows(mask=mask)
+        one = by_id(softmax.SECTION, tables(logits_statistics=rows))["softmax-entropy"][0]
+        last = [row for row in rows if row["step"] == 10]
+        even = np.mean([np.mean([1 / (i + 1 if mask == "causal" else row["n"]) for i in range(1, row["n"])])
+                        for row in last])
+        text = (f"The first token gets {four(np.mean([row['first_share'] for row in last]))} of the weight on average; even "
+                f"weights would give it {four(even)}.")
+        tap.ok(f"the first token's weight, mask {mask}", one.findings[0].endswith(text), f"{one.findings[0]}\n{text}")
+    one = by_id(softmax.SECTION, tables(logits_statistics=softmax_rows(mask="window")))["softmax-entropy"][0]
+    tap.ok("of another mask no even weight is told", "even weights" not in one.findings[0])
+
+
+def softmax_figures():
+    rows = softmax_rows()
+    found = by_id(softmax.SECTION, tables(logits_statistics=rows))
+    tap.ok("maps, and courses of several steps", set(found) == {
+        "softmax-entropy", "softmax-first", "softmax-largest", "softmax-entropy-course", "softmax-largest-course"},
+        str(set(found)))
+    last = [np.mean([row["entropy_normalised"] for row in rows if (row["step"], row["layer"], row["head"]) ==
+                     (10, layer, head)]) for layer in range(2) for head in range(5)]
+    tap.ok("maps are of the last step", np.allclose(found["softmax-entropy"][0].cells.value.ravel(), last, rtol=1e-14))
+    single = by_id(softmax.SECTION, tables(logits_statistics=softmax_rows((3,))))
+    tap.ok("one step is no course", "softmax-entropy-course" not in single)
+    found = by_id(softmax.SECTION, tables(logits_statistics=[{**row, "layer": None} for row in softmax_rows((3,))]))
+    tap.ok("files without a layer are points", set(found) == {"softmax-heads"} and
+           [one.name for one in found["softmax-heads"][0].series()] == ["entropy over its maximum",
+                                                                       "weight of the first token"])
+    tap.ok("a missing column is told", any(
+        isinstance(one, drawing.Paragraph) and "entropies are not drawn" in one.text
+        for one in blocks(softmax.SECTION, tables(logits_statistics=[{"result": "r", "layer": 0, "head": 0}]))))
+
+
+a_series_is_drawn_by_step()
+a_pair_is_a_map()
+even_weights()
+softmax_figures()
+tap.finish()

@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Accuracy and loss by epoch: means, colours, ceilings and captions against the rows."""
+from support import blocks, chance, drawing, drawings, np, tables, tap
+
+from szego.figures import colours, curves
+
+HOSTILE = "rope:$<b>&"
+
+
+def logs(encoding, seeds, experiment="text", result=".", values=None, **more):
+    values = {} if values is None else values
+    return [{"result": result, "run": f"run-{seed}", "encoding": encoding, "task": "distance", "experiment": experiment,
+             "seed": seed, "epoch": epoch, "split": split, "loss": 1.0 / epoch,
+             "accuracy": values.setdefault((seed, epoch, split), chance.random()), **more}
+            for seed in seeds for epoch in (1, 2) for split in ("train", "test")]
+
+
+def a_line_is_the_mean_of_the_seeds():
+    values = {}
+    made = tables(reproduce_curves=logs("alibi", (1, 2, 3), values=values) + logs(HOSTILE, (1, 2, 3), accuracy=0.0),
+                  reproduce_runs=[{"result": ".", "task": "distance", "experiment": experiment, "ceiling": ceiling,
+                                   "majority": majority} for experiment, ceiling, majority in
+                                  (("text", 0.5, 0.25), ("text", 1.0, None), ("other", 0.125, 0.9),
+                                   ("text", 1e300, 9.0))])
+    accuracy, loss = drawings(curves.SECTION, made)
+    test, train = [next(one for one in accuracy.series() if one.name == "alibi" and one.thin == thin)
+                   for thin in (False, True)]
+    mean = sum(values[seed, 2, "test"] for seed in (1, 2, 3)) / 3
+    tap.close("the end of a line is the mean", test.last(), mean, 1e-14)
+    tap.ok("its area reaches to the least and the greatest",
+           [test.lo[-1], test.hi[-1]] == [f(values[seed, 2, "test"] for seed in (1, 2, 3)) for f in (min, max)])
+    tap.ok("training is the thin line of the same colour, without an area or an entry",
+           train.colour == test.colour and train.thin and train.unlisted and train.lo is None)
+    tap.ok("another encoding has another colour", len({one.colour for one in accuracy.series()}) == 2)
+    tap.ok("the caption has the ends and the ceiling of the figure's runs", accuracy.caption ==
+           f"Best at the end: alibi, {float(f'{mean:.4g}'):g} of a ceiling of 0.75; worst: {HOSTILE}, 0 (3 seeds "
+           "each).", accuracy.caption)
+    tap.ok("the finding has what guessing gives", accuracy.findings == [
+        f"alibi reaches a test accuracy of {100 * mean:.1f}% where the most frequent label alone gives 25.0% and the "
+        "label ceiling is 75.0% (Task distance, experiment text)."], str(accuracy.findings))
+    tap.ok("losses that are alike have no worst", loss.caption == "Best at the end: alibi, 0.5 (3 seeds each).",
+           loss.caption)
+
+
+def runs_of_a_reproduction_are_drawn_once():
+    made = tables(reproduce_curves=logs("rope", (1,), result="rep"),
+                  train_metrics=logs("rope", (1,), result="rep/text/run-1") +
+                  logs("rope", (2,), result="repeat/a/run-2") + logs("rope", (3,), result="repeat/b/run-3"))
+    first, second = [one for one in drawings(curves.SECTION, made) if one.id == "curves-accuracy"]
+    tap.ok("the reproduction and the other runs", first.title.endswith("experiment text: accuracy by epoch") and
+           second.title == "Task distance: accuracy by epoch", second.title)
+    names = sorted({one.name for one in second.series()})
+    tap.ok("lines of one encoding are told apart by their folders",
+           names == ["rope (repeat/a/run-2)", "rope (repeat/b/run-3)"], str(names))
+
+
+def corners():
+    bare = [{key: cell for key, cell in row.items() if key != "accuracy"} for row in logs("rope", (1,))]
+    found = blocks(curves.SECTION, tables(train_metrics=bare))
+    texts = [one.text for one in found if isinstance(one, drawing.Paragraph)]
+    tap.ok("a table without accuracies says so", any("no column of numbers accuracy" in text for text in texts),
+           str(texts))
+    unknown = [{**row, "accuracy": np.nan if row["split"] == "test" else 0.5} for row in logs("rope", (1,))]
+    tap.ok("a test split of NaN has no best", drawings(curves.SECTION, tables(train_metrics=unknown))[0].caption ==
+           "No finite value of the test split.")
+    many = [row for i in range(9) for row in logs(f"e{i}", (1,))]
+    drawn = drawings(curves.SECTION, tables(train_metrics=many))[0]
+    for look in (colours.dash, colours.marker):
+        looks = {(colours.of(one.colour), look(one.colour)) for one in drawn.series()}
+        tap.ok(f"nine encodings have nine looks by colour and {look.__name__}", len(looks) == 9, str(len(looks)))
+
+
+a_line_is_the_mean_of_the_seeds()
+runs_of_a_reproduction_are_drawn_once()
+corners()
+tap.finish()

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""Hypotheses and arms: sentences, means and counts against those made apart."""
+import math
+import statistics
+
+from support import chance, drawing, found_in, np, tap, texts_of
+
+from szego.figures import inference, mechanism
+
+H = ("hypothesis", "primary", "measure", "layer", "arm", "minus", "seeds", "pairs", "failed", "missing", "difference",
+     "t_low", "t_high", "p", "p_holm", "decision", "statement")
+P = ("hypothesis", "measure", "layer", "arm", "minus", "seed", "arm_value", "minus_value", "difference")
+
+
+def rows(columns, cells):
+    return [{"result": "rep", **dict(zip(columns, row))} for row in cells]
+
+
+HYPOTHESES = rows(H, (
+    ("H1", "yes", "index", 0, "e/rope", "e/nope|e/t5", 4, 3, 1, 0, 0.25, -0.5, 1.0, 0.25, 0.75, "not decided", "It is larger."),
+    ("H2", "yes", "rank_correlation", 1, "e/rope", None, 4, 0, 3, 1, None, None, None, None, None, "not complete",
+     "It is above <$0>."),
+    ("X", "no", "accuracy", None, "e/rope", "e/nope", 4, 4, 0, 0, 0.5, 0.4, 0.6, 0.125, None, "exploratory", "It learns.")))
+PAIRS = rows(P, (("H1", "index", 0, "e/rope", "e/nope|e/t5", 1, 0.5, 0.5, 0.0),
+                 ("H1", "index", 0, "e/rope", "e/nope|e/t5", 2, 0.7, 0.5, 0.2),
+                 ("H1", "index", 0, "e/rope", "e/nope|e/t5", 3, None, 0.5, None),
+                 ("H1", "index", 0, "e/rope", "e/nope|e/t5", 4, 0.95, 0.4, 0.55),
+                 ("H2", "rank_correlation", 1, "e/rope", None, 1, None, None, None),
+                 ("X", "accuracy", None, "e/rope", "e/nope", 1, 0.9, 0.4, 0.5)))
+
+
+def each_hypothesis_has_a_sentence():
+    found, drawn = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
+    captions = {one.title.split(":")[0]: one.caption for one in drawn}
+    tap.ok("a sentence a hypothesis", captions == {
+        "H1": "It is larger. Result: not decided; mean 0.25 [-0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
+        "X": "It learns. Result: exploratory; mean 0.5 [0.4, 0.6] over 4 seeds, p = 0.125."}, str(captions))
+    tap.ok("one without a pair has a sentence alone", "H2: It is above <$0>. Result: not complete; no seed has a difference; "
+           "3 seeds failed; 1 seed has not run." in texts_of(found, drawing.Paragraph))
+    tap.ok("decisions are counted", texts_of(found, drawing.Finding) == [
+        "Hypotheses: of 2 primary ones 0 are supported, 0 opposed, 1 not decided, 0 not testable, 1 not complete."],
+        str(texts_of(found, drawing.Finding)))
+    tap.ok("every hypothesis is listed", [len(one.rows) for one in found if isinstance(one, drawing.Listing)] == [3])
+
+
+def seeds_are_points_beside_their_mean():
+    one = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)[1][0]
+    seeds, mean = one.series()
+    tap.ok("a point a seed", (seeds.x.tolist(), seeds.y.tolist()) == ([0.0, 0.2, 0.55], [0.0, 1.0, 2.0]))
+    tap.ok("the mean has a place of its own", one.y.names == ["1", "2", "4", "mean, 95%"] and mean.y.tolist() == [3.0])
+    tap.ok("with its interval along x", mean.flat and (mean.x[0], mean.lo[0], mean.hi[0]) == (0.25, -0.5, 1.0))
+    tap.ok("a seed tells both numbers", "this arm: 0.95\nwhat is subtracted: 0.4" in seeds.hover[2], seeds.hover[2])
+    tap.ok("the title names the arms", one.title.startswith("H1: deposit index of e/rope less e/nope|e/t5, layer 0"), one.title)
+    one = found_in(mechanism.SECTION, reproduce_pairs=PAIRS, reproduce_arms=[{"arm": "x"}])[1][0]
+    tap.ok("pairs alone say so", one.caption == "The table of hypotheses does not name this one."
+           and len(one.series()) == 1)
+
+
+def indices_are_beside_the_references():
+    arms = [f"e/{i}" for i in range(4)]
+    made = [{"result": "rep", "task": "distance", "seed": seed, "arm": arm, "layer": 0, "method": "output",
+             "index": chance.choice([None, 1.0, chance.random(), chance.random()]), "dirichlet_mean": 0.52,
+             "dirichlet_95": 0.77, "equal_95": chance.random()} for arm in arms for seed in range(6)]
+    made[0]["index"] = 0.9
+    made += [{**made[0], "arm": "e/far", "index": index} for index in (0.0, 1.0)]
+    known = [row for row in made if row["index"] is not None]
+    one, = found_in(mechanism.SECTION, reproduce_arms=made)[1]
+    above = sum(row["index"] > 0.77 for row in known), sum(row["index"] > row["equal_95"] for row in known)
+    verbs = ["exceeds" if count == 1 else "exceed" for count in above]
+    tap.ok("indices above the references are counted", one.caption.startswith(
+        f"Of {len(known)} indices, {above[0]} {verbs[0]} what uniform shares exceed in 5% (0.77; on average they give 0.52),"
+        f" and {above[1]} {verbs[1]} what equal heads"), one.caption)
+    tap.ok("the finding says what chance gives", one.findings[0].endswith(
+        f"of {len(known)} deposit indices, {above[0]} {verbs[0]} what uniform shares exceed in 5%; by chance alone about "
+        f"{float(f'{len(known) / 20:.4g}'):g} would."), str(one.findings))
+    means, right = one.series()[1], True
+    for place, arm in enumerate(one.y.names):
+        values = [row["index"] for row in known if row["arm"] == arm]
+        reach = math.nan
+        if len(values) > 1:
+            reach = {2: 12.706204736, 3: 4.30265273, 4: 3.182446305, 5: 2.776445105, 6: 2.570581836}[len(values)] * \
+                statistics.stdev(values) / math.sqrt(len(values))
+        middle = statistics.fmean(values)
+        right &= np.allclose([means.x[place], means.lo[place], means.hi[place]],
+                             [middle, max(middle - reach, 0) if reach == reach else math.nan,
+                              min(middle + reach, 1) if reach == reach else math.nan], 1e-9, 1e-12, equal_nan=True)
+    tap.ok("means of arms have Student's intervals, cut to what an index can be", right)
+    tap.ok("the references have colours of their own", len({rule.colour for rule in one.panels[0].rules}) == 3)
+    found, drawn = found_in(mechanism.SECTION, reproduce_arms=[{"arm": "x", "layer": 0}])
+    tap.ok("a table without indices is said", not drawn and "The table reproduce_arms has no column of numbers index: the "
+           "arms' indices are not drawn." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
+
+
+def intervals_of_few_numbers():
+    tap.ok("none and one have no interval", all(math.isnan(v) for v in inference.mean_interval(np.zeros(0)))
+           and inference.mean_interval(np.ones(1))[0] == 1 and math.isnan(inference.mean_interval(np.ones(1))[1]))
+    quantiles = {1: 12.7062047362, 2: 4.30265272991, 9: 2.26215716280, 30: 2.04227245630, 200: 1.97189622363}
+    tap.ok("quantiles are those of tables", all(abs(inference.student_quantile(n) / q - 1) < 1e-9
+                                               for n, q in quantiles.items()))
+
+
+each_hypothesis_has_a_sentence()
+seeds_are_points_beside_their_mean()
+indices_are_beside_the_references()
+intervals_of_few_numbers()
+tap.finish()

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+"""Eigenvalues and singular values: which figure shows them, and the counts of captions against sorted lists."""
+import fractions
+
+from support import blocks, chance, drawing, drawings, np, tables, tap
+
+from szego.figures import spectrum
+
+N = 48
+
+
+def values(source, re, im=None, zeros=0, kind="eigenvalue", head=0, result="r", matrix="bias", n=None, **more):
+    """Rows of one matrix; the zeros by structure are one row."""
+    im = im or [0.0] * len(re)
+    n = len(re) + zeros if n is None else n
+    cells = [(x, y, 1) for x, y in zip(re, im)] + ([(0.0, 0.0, zeros)] if zeros else [])
+    return [{"result": result, "source": source, "layer": None, "head": head, "matrix": matrix, "kind": kind,
+             "index": i,
+             "re": x, "im": y, "multiplicity": times, "n": n, "zeros": zeros, "values_of": "matrix", **more}
+            for i, (x, y, times) in enumerate(cells)]
+
+
+def summary(source, lo, hi, theorem="none", **more):
+    return {"result": "r", "source": source, "layer": None, "head": 0, "matrix": "bias", "n": N, "symbol_min_lo": lo,
+            "symbol_max_hi": hi, "bound_of": "eigenvalues", "theorem": theorem, "solver": "dense", **more}
+
+
+def only(**made):
+    found = drawings(spectrum.SECTION, tables(**made))
+    return found[0] if len(found) == 1 else None
+
+
+def quantiles_agree_with_lists():
+    for _ in range(200):
+        one = [chance.choice([-1.0, 0.0, 0.5, chance.gauss(0, 1)]) for _ in range(chance.randrange(1, 9))]
+        other = [chance.gauss(0, 2) for _ in range(chance.randrange(1, 7))]
+        zeros = chance.randrange(4)
+        mine, its = spectrum.Quantiles.of(np.array(one), zeros), spectrum.Quantiles.of(np.array(other))
+        whole = sorted(one + [0.0] * zeros)
+        many = sorted(whole * len(other)), sorted(sorted(other) * len(whole))
+        expected = float(sum(abs(fractions.Fraction(a) - fractions.Fraction(b)) for a, b in zip(*many)) / len(many[0]))
+        share, value = mine.curve()
+        lo, hi = sorted((chance.uniform(-2, 2), chance.uniform(-2, 2)))
+        within, beyond = mine.within(lo, hi)
+        outside = max([max(lo - v, v - hi) for v in whole if not lo <= v <= hi], default=0)
+        if not (abs(mine.distance(its) - expected) <= 1e-12 * (1 + expected) and list(value) == whole
+                and np.allclose(share, (np.arange(len(whole)) + 0.5) / len(whole), rtol=1e-14)
+                and within == sum(lo <= v <= hi for v in whole) and beyond == outside):
+            tap.ok("quantiles with multiplicities are those of the whole list", False, f"{one} {zeros} {other}")
+            return
+    tap.ok("quantiles with multiplicities are those of the whole list", True)
+    huge = spectrum.Quantiles.of(np.array([-1.0, 1.0]), 2**61)
+    share, value = huge.curve()
+    tap.ok("more zeros than memory are counted, not listed", len(value) == 2 + spectrum.ZEROS_DRAWN and
+           share[0] < share[-1])
+
+
+def bounded_values_are_counted():
+    re = [chance.uniform(-1, 1) for _ in range(N)]
+    found = only(spectrum_eigenvalues=values("alibi", re), spectrum_summary=[summary("alibi", -0.5, 0.6)])
+    inside = sum(-0.5 <= value <= 0.6 for value in re)
+    far = float(f"{max(-0.5 - min(re), max(re) - 0.6):.4g}")
+    text = f"{inside} of {N} eigenvalues (the farthest {far:g} outside) lie"
+    tap.ok("values in the certified range are counted", found.caption.startswith(text), found.caption)
+    y = np.concatenate([one.y for one in found.series()])
+    tap.ok("and drawn in order", list(y) == sorted(re))
+    theta = np.linspace(0, 2 * np.pi, 96, endpoint=False)
+    samples = [{"result": "r", "source": "alibi", "layer": None, "head": 0, "matrix": "bias", "n": N, "theta": t,
+                "re": float(np.cos(t)), "im": 0.0, "convention": "closed_form"} for t in theta]
+    found = only(spectrum_eigenvalues=values("alibi", re), spectrum_samples=samples,
+                 spectrum_summary=[summary("alibi", -2.0, 2.0, "szego")])
+    names = [one.name for one in found.series()]
+    tap.ok("the symbol is drawn below the values", names == ["quantiles of the symbol", "eigenvalues"], str(names))
+    far = np.mean(np.abs(np.repeat(sorted(re), 2) - np.sort(np.cos(theta))))
+    tap.ok("their distance is said", f"quantiles: {float(f'{far:.4g}'):g}." in found.caption, f"{far} {found.caption}")
+
+
+def low_ranks_are_drawn_by_rank():
+    def decay(k):
+        return [10.0**-i * (1 + k) for i in range(8)]
+    made = values("rope:dim=8", decay(0) + [0.0, 0.0], zeros=N - 10)
+    made += values("rope:dim=16", decay(1) + [1e-19], zeros=30)
+    found = only(spectrum_eigenvalues=made)
+    tap.ok("low ranks of one kind share a figure, on a log axis", found.id == "spectrum-ranks" and
+           found.y.kind == "log")
+    names = [(one.name, one.colour) for one in found.series()]
+    tap.ok("with colours and labels of their own", names == [("rope:dim=8, n = 48", 0), ("rope:dim=16, n = 39", 1)],
+           str(names))
+    tap.ok("the exact zeros are counted",
+           f"exactly 0 are {N - 8} of {N} (rope:dim=8), 30 of 39 (rope:dim=16)." in found.caption, found.caption)
+    tap.ok("those that exceed rounding, too",
+           "shows the 17 others by rank; 16 of them exceed rounding" in found.caption,
+           found.caption)
+    first = found.series()[0]
+    tap.ok("values over their rank", list(first.y) == decay(0) and list(first.x) == list(range(1, 9)))
+    single = only(spectrum_eigenvalues=values("rope:dim=8", decay(0), zeros=N - 8))
+    tap.ok("one alone is said as it is", f"; {N - 8} are 0 by structure" in single.caption, single.caption)
+    tap.ok("and found", single.findings == [f"rope:dim=8, bias: {N - 8} of {N} eigenvalues are exactly 0."],
+           str(single.findings))
+    signs = only(spectrum_eigenvalues=values("rope:dim=8", [3.0, -2.0, 1.0], zeros=N - 3))
+    tap.ok("negative ones by their size", list(signs.series()[0].y) == [3, 2, 1] and "absolute values" in signs.caption)
+
+
+def complex_ones_lie_in_the_plane():
+    turn = [chance.uniform(0, 6.28) for _ in range(N)]
+    re, im = [float(np.cos(t)) for t in turn], [float(np.sin(t)) for t in turn]
+    bound = summary("t5", 0.0, 1.5, bound_of="singular_values")
+    found = only(spectrum_eigenvalues=values("t5", re, im), spectrum_summary=[bound])
+    tap.ok("in a certified circle", found.id == "spectrum-plane" and
+           found.caption.startswith(f"All {N} eigenvalues lie in the certified circle |z| = 1.5"), found.caption)
+    wide = only(spectrum_eigenvalues=values("t5", re, im), spectrum_summary=[{**bound, "symbol_max_hi": 50.0}])
+    tap.ok("which is not drawn where it would press them to a dot", "wider than the figure" in wide.caption and
+           wide.x.hi < 2 and len(wide.series()) == 1, wide.caption)
+    zeros = only(spectrum_eigenvalues=values("t5", re, im, zeros=9))
+    tap.ok("zeros are one dot, and counted", list(zeros.series()[0].x) == re + [0.0] and "9 are 0 by structure" in
+           zeros.caption, zeros.caption)
+    for bounds in ([], [bound]):
+        singular = only(spectrum_eigenvalues=values("t5", [0.0, 0.5, 1.0, 1.25, 1.5], kind="singular"),
+                        spectrum_summary=[{**one, "n": 5} for one in bounds])
+        tap.ok("singular values stand on a log axis", singular.id == "spectrum-singular" and singular.y.kind == "log")
+        rules = [(rule.name, rule.at) for rule in singular.panels[0].rules]
+        tap.ok("with the certified maximum alone", rules == [("certified maximum of |a|", 1.5)] * len(bounds), str(rules))
+
+
+def what_is_not_drawn_is_named():
+    re = [chance.uniform(-1, 1) for _ in range(N)]
+    made = [row for head in range(4) for row in values("alibi", [value * 2.0**-head for value in re], head=head)]
+    found = only(spectrum_eigenvalues=made)
+    tap.ok("multiples of a head are named",
+           "Not drawn: heads 1 to 3, which are 0.125 to 0.5 times head 0." in found.caption,
+           found.caption)
+    made = values("nope", [0.0] * 6) + values("t5", re) + values("part", re, n=100)
+    texts = [one.text for one in blocks(spectrum.SECTION, tables(spectrum_eigenvalues=made))
+             if isinstance(one, drawing.Paragraph)]
+    tap.ok("a flat line is named", "Not drawn, because all values are equal: nope, bias." in texts, str(texts))
+    tap.ok("and what is not the whole spectrum", any("part" in text and "order 100" in text for text in texts),
+           str(texts))
+
+
+def corners_are_survived():
+    nan, inf = float("nan"), float("inf")
+    made = values("$a_1$<b>", [nan, inf, -inf, 1e300, -1e300, 5e-324]) + values("one", [3.0]) + \
+        values("huge", [1.0, 2.0], zeros=2**61, n=float(2**61 + 2)) + values("empty", [nan, nan])
+    tap.ok("hostile names, one value, values that are not finite", bool(drawings(spectrum.SECTION,
+                                                                               tables(spectrum_eigenvalues=made))))
+    old = [{"source": "old", "re": float(k), "im": 0.0} for k in range(5)]
+    found = only(spectrum_eigenvalues=old)
+    tap.ok("columns that are missing", found.caption.startswith("5 eigenvalues from 0 to 4"), found.caption)
+    missing = blocks(spectrum.SECTION, tables(spectrum_eigenvalues=[{"source": "a", "re": 1.0}]))
+    tap.ok("no column of values", any("its values are not drawn" in one.text for one in missing
+                                      if isinstance(one, drawing.Paragraph)))
+
+
+quantiles_agree_with_lists()
+bounded_values_are_counted()
+low_ranks_are_drawn_by_rank()
+complex_ones_lie_in_the_plane()
+what_is_not_drawn_is_named()
+corners_are_survived()
+tap.finish()

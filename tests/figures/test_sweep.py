@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+"""Accuracy against rotated heads: captions and findings against the rows."""
+from support import drawings, np, tables, tap
+
+from szego.figures import sweep
+
+
+def row(heads, accuracy, task="distance", seeds=3, spread=0.125):
+    return {"result": "r", "experiment": "$<text>", "task": task, "rotated_heads": heads, "accuracy": accuracy,
+            "spread": spread, "seeds": seeds, "note": None}
+
+
+def the_highest_is_named():
+    made = [row(8, 0.5), row(0, 0.25), row(1, 0.75, seeds=4), row(4, None), row(0, np.nan, "count", 1, None)]
+    drawn = drawings(sweep.SECTION, tables(reproduce_sweep=made))[0]
+    tap.ok("with its heads, a part a task", drawn.caption ==
+           "Task 1, trigger distance: highest 75% with 1 head; Task 2, trigger count: no run has finished; whiskers: "
+           "one standard deviation; a single seed does not show which number of heads is best.", drawn.caption)
+    tap.ok("the finding has both ends", drawn.findings == [
+        "Heads that RoPE turns, experiment $<text>, Task 1, trigger distance: 25% with 0 heads, 50% with 8 heads; "
+        "highest 75% with 1 head (3 to 4 seeds)."], str(drawn.findings))
+    line = drawn.series()[0]
+    tap.ok("whiskers in percent", (line.lo[0], line.hi[0]) == (37.5, 62.5))
+
+
+def one_seed_has_no_whiskers():
+    drawn = drawings(sweep.SECTION, tables(reproduce_sweep=[row(2, 1.0, seeds=1)]))[0]
+    tap.ok("and decides nothing", drawn.caption ==
+           "Task 1, trigger distance: highest 100% with 2 heads; a single seed does not show which number of "
+           "heads is best.", drawn.caption)
+    tap.ok("one point has one end", "100% with 2 heads; highest" in drawn.findings[0] and "(1 seed each)" in
+           drawn.findings[0], drawn.findings[0])
+
+
+the_highest_is_named()
+one_seed_has_no_whiskers()
+tap.finish()

@@ -1,0 +1,243 @@
+#!/usr/bin/python3
+"""Pages: hostile results stay text, nothing is loaded, marks are those of the rows, and a page is whole or not there.
+usage: test_page.py PROGRAM SOURCE"""
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from peer import PACKAGE, Tap, scratch
+
+sys.path.insert(0, PACKAGE)
+# pylint: disable=wrong-import-position
+import numpy as np
+import szego
+from szego.files import whole_file
+from szego.figures import contraction
+from szego.figures.rows import Tables
+from szego.page import document, svg, write
+
+PROGRAM = os.path.abspath(sys.argv[1])
+HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b]]>"
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+tap = Tap()
+
+
+class Parsed(html.parser.HTMLParser):
+    """Elements of a page with their attributes; whether each is closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.wrong = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def write_result(folder, table, rows, command="train", **change):
+    """A folder of one table, as commands write it."""
+    os.makedirs(folder, exist_ok=True)
+    columns = list(rows[0])
+    kinds = ["text" if isinstance(rows[0][name], str) else "real" if isinstance(rows[0][name], float) else "integer"
+             for name in columns]
+    manifest = {"format": "szego-results-1", "command": command,
+                "provenance": {"version": HOSTILE, "commit": HOSTILE, "command": command, "arguments": [HOSTILE]},
+                "tables": [{"name": table, "file": f"{table}.csv", "rows": len(rows), "columns": [
+                    {"name": name, "type": kind, "doc": HOSTILE} for name, kind in zip(columns, kinds)]}]}
+    manifest.update(change)
+    with open(f"{folder}/manifest.json", "w", encoding="utf-8") as file:
+        json.dump(manifest, file)
+    with open(f"{folder}/{table}.csv", "w", encoding="utf-8", newline="") as file:
+        for row in [dict(zip(columns, columns)), *rows]:
+            file.write(",".join('"' + str(cell).replace('"', '""') + '"' if isinstance(cell, str) and row is not None
+                                else "" if cell is None else repr(cell) for cell in row.values()) + "\n")
+
+
+def contraction_rows(ratio=lambda step, head: 0.5 + head, name=HOSTILE, heads=3):
+    return [{"run": name, "encoding": name, "task": name, "source": name, "content_kind": "same_qk", "step": step,
+             "layer": 0, "head": head, "width_ratio": float(ratio(step, head)), "norm_ratio": 1.5, "nuclear_ratio": 0.5}
+            for step in (0, 10, 20) for head in range(heads)]
+
+
+def page_of(folder, **options):
+    path, _ = write.report(folder, **options)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def hostile_names_are_text():
+    with scratch() as folder:
+        write_result(f"{folder}/r", "contraction", contraction_rows())
+        text = page_of(folder, workers=1)
+    page = Parsed(text)
+    scripts = [attributes for tag, attributes in page.elements if tag == "script"]
+    tap.ok("every element is closed in its order", not page.wrong and not page.open, str((page.wrong, page.open)))
+    tap.ok("no script but the page's three and its tables",
+           sum(not attributes for attributes in scripts) == 3
+           and all(attributes.get("type") == "application/octet-stream" for attributes in scripts if attributes),
+           str(scripts))
+    tap.ok("the name is shown as text", "&lt;script&gt;alert(1)&lt;/script&gt;" in text and "<script>alert" not in text)
+    tap.ok("marks of direction and controls are made visible", "\\u202e" in text and "\u202e" not in text
+           and "\x1b" not in text)
+    loads = [(tag, name, value) for tag, attributes in page.elements for name, value in attributes.items()
+             if name in ("src", "href", "xlink:href") and not value.startswith(("#", "data:"))]
+    tap.ok("nothing is loaded", not loads, str(loads))
+    handlers = [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    tap.ok("no handler in an attribute", not handlers, str(handlers))
+    policy = next(attributes["content"] for tag, attributes in page.elements
+                  if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy")
+    made = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    tap.ok("the policy names each script by its hash", len(made) == 3
+           and all(f"'sha256-{document._hash(script)}'" in policy for script in made), policy)  # pylint: disable=protected-access
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    tap.ok("ids are there once", len(ids) == len(set(ids)), str({i for i in ids if ids.count(i) > 1}))
+    refers = re.findall(r'(?:href="#|url\(#)([^")]*)', text)
+    tap.ok("what is referred to is there", set(refers) <= set(ids), str(set(refers) - set(ids)))
+    tap.ok("there is a finding", 'id="findings"' in text)
+
+
+def colours_have_names():
+    with scratch() as folder:
+        write_result(f"{folder}/r", "contraction", contraction_rows(heads=1))
+        text = page_of(folder, workers=1)
+    drawings = [one for one in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if 'class="cells"' not in one]
+    literal = [found for one in drawings for found in re.findall(r"#[0-9a-fA-F]{6}\b", one)]
+    tap.ok("no colour of a drawing is literal", drawings and not literal, str(literal[:5]))
+    style = text[:text.index("</style>")]
+    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", "".join(drawings)))
+    tap.ok("and each is in the style sheet", used and all(f"{name}:" in style for name in used), str(used))
+
+
+def marks_are_those_of_the_rows():
+    """NaN between the rows moves no title to another mark."""
+    values = {(step, head): np.nan if (step, head) in ((10, 1), (0, 2)) else step + head + 1.0 for step in (0, 10, 20)
+              for head in range(3)}
+    with scratch() as folder:
+        write_result(f"{folder}/r", "contraction", contraction_rows(lambda step, head: values[step, head], "rope"))
+        tables = Tables(szego.load(folder))
+    drawing = next(block for block in document.compose.section_blocks(contraction.SECTION, tables)
+                   if getattr(block, "id", "") == "contraction-heads")
+    picture = svg.inline(drawing, "f0")
+    hits = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"[^>]*><title>head (\d)\ntraining step: (\d+)\n'
+                      r'ratio of widths: ([\d.]+)</title>', picture["svg"])
+    told = {(int(step), int(head)): float(value) for _, _, head, step, value in hits}
+    tap.ok("each mark says its row", told == {key: value for key, value in values.items() if value == value},
+           f"{told} {picture['svg'][-3000:]}")
+    # Equal values stand at equal heights, and greater ones above.
+    heights = sorted((float(value), -float(y)) for _, y, _, _, value in hits)
+    tap.ok("and stands at its height", heights == sorted(heights, key=lambda pair: pair[1]), str(heights))
+    heads = re.findall(r'data-head="0\.(\d)" data-series', picture["svg"])
+    tap.ok("a series has its head", sorted(heads) == ["0", "1", "2"], str(heads))
+    tap.ok("as many marks as are claimed", len(re.findall(r'class="(?:ink )?mark"', picture["svg"])) == picture["marks"] > 0)
+
+
+def damaged_results_are_named():
+    with scratch() as folder:
+        write_result(f"{folder}/a", "contraction", contraction_rows(name="rope"))
+        write_result(f"{folder}/b", "contraction", contraction_rows(name="rope"))
+        with open(f"{folder}/b/contraction.csv", "a", encoding="utf-8") as file:
+            file.write("cut")
+        write_result(f"{folder}/c", "contraction", contraction_rows(name="rope"), format="szego-results-9")
+        path, results = write.report(folder, f"{folder}/out/", workers=1)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        tap.ok("the page is in the folder that was named", path == f"{folder}/out/report.html")
+        tap.ok("the damaged one is told with its row", len(results.skipped) == 1 and "row 11" in results.skipped[0]
+               and "1 result could not be read" in text, str(results.skipped))
+        tap.ok("and the other drawn", 'id="contraction-1"' in text)
+        tap.ok("exit code 3", write.main([folder, f"{folder}/out/"]) == 3)
+        for name, given in (("an ending that is none", f"{folder}/x.csv"), ("a file in a file", f"{path}/x.html")):
+            try:
+                write.report(folder, given, workers=1)
+                tap.ok(name, False)
+            except (szego.SzegoError, OSError) as error:
+                tap.ok(f"{name} is refused", "x." in str(error), str(error))
+        try:
+            write.report(f"{folder}/out", workers=1)
+            tap.ok("a folder without results", False)
+        except szego.SzegoError as error:
+            tap.ok("a folder without results is told", "no result" in str(error), str(error))
+
+
+def workers_draw_alike():
+    with scratch() as folder:
+        for run in range(4):
+            write_result(f"{folder}/r{run}", "contraction", contraction_rows(lambda step, head: 1 + head + step / 20, f"e{run}"))
+        tap.ok("two processes write the page of one", page_of(folder, workers=2) == page_of(folder, workers=1))
+
+
+def an_interrupt_leaves_nothing():
+    with scratch() as folder:
+        for run in range(12):
+            write_result(f"{folder}/r{run}", "contraction", contraction_rows(name=f"e{run}"))
+        child = subprocess.Popen([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1])\n"
+                                  "from szego.page import write, svg\nimport time\n"
+                                  "slow = svg.inline\n"
+                                  "def inline(*a):\n    open(sys.argv[2] + '/drawing', 'w').close(); time.sleep(0.5)\n"
+                                  "    return slow(*a)\n"
+                                  "svg.inline = inline\n"
+                                  "write.report(sys.argv[2], workers=2)", PACKAGE, folder],
+                                 stderr=subprocess.PIPE, start_new_session=True)
+        for _ in range(600):
+            if os.path.exists(f"{folder}/drawing"):
+                break
+            time.sleep(0.05)
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+        said = child.communicate(timeout=60)[1].decode()
+        tap.ok("the workers say nothing", said.count("Traceback") <= 1, said)
+        left = [name for name in os.listdir(folder) if not name.startswith("r") or name == "report.html"]
+        tap.ok("an interrupt ends it", child.returncode not in (0, None), str(child.returncode))
+        tap.ok("no page and no part of one is left", left == ["drawing"], str(left))
+        time.sleep(0.2)
+        alive = subprocess.run(["ps", "-o", "pid=", "-g", str(child.pid)], capture_output=True, text=True, check=False)
+        tap.ok("and no worker", not alive.stdout.strip(), alive.stdout)
+
+
+def an_error_leaves_nothing():
+    with scratch() as folder:
+        with open(f"{folder}/kept", "w", encoding="utf-8") as file:
+            file.write("old")
+        try:
+            with whole_file(f"{folder}/kept") as file:
+                file.write("new")
+                raise OSError(28, "No space left on device")
+        except szego.SzegoError as error:
+            tap.ok("an error names the file", f"{folder}/kept: No space left" in str(error), str(error))
+        with open(f"{folder}/kept", encoding="utf-8") as file:
+            tap.ok("the old file stays, and no other", file.read() == "old" and os.listdir(folder) == ["kept"],
+                   str(os.listdir(folder)))
+
+
+def a_program_of_every_kind():
+    with scratch() as folder:
+        subprocess.run([PROGRAM, "spectrum", "--pe", "rope:dim=8", "-n", "32", "--all", "-o", f"{folder}/s/", "--quiet"],
+                       check=True)
+        text = page_of(folder, workers=1)
+        tap.ok("results of the program have a page", "rope:dim=8" in text and "What was run" in text)
+
+
+hostile_names_are_text()
+colours_have_names()
+marks_are_those_of_the_rows()
+damaged_results_are_named()
+workers_draw_alike()
+an_interrupt_leaves_nothing()
+an_error_leaves_nothing()
+a_program_of_every_kind()
+tap.finish()

@@ -1,0 +1,460 @@
+#!/usr/bin/python3
+"""szego.judge against the program's own tables (recorded archives, and a tiny experiment with runs taken away and
+cells emptied), its statistics computed a second way, and folders that it refuses. Prints TAP.
+usage: test_judge.py PROGRAM"""
+import contextlib
+import csv
+import fractions
+import io
+import itertools
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+from peer import PACKAGE, Tap, scratch
+
+sys.path.insert(0, PACKAGE)
+import numpy as np  # pylint: disable=wrong-import-position # nothing is skipped: check installs all of them
+from scipy import stats  # pylint: disable=wrong-import-position
+import szego.judge  # pylint: disable=wrong-import-position
+from szego.judge import columns, draws, measures, rows as rows_module, shares, statistics  # pylint: disable=wrong-import-position
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+RECORDS = [(path.parent.name, path.parent) for root in ("docs/reference/mechanism-results", "docs/results")
+           for path in sorted(SOURCE.glob(f"{root}/*/runs.tar.xz"))]
+ROUNDINGS = 1e-12
+PROGRAM = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+# Every kind of table, with a switch, a sweep, runs on another run's head, one that is stopped early, and one whose
+# numbers stop being finite. A model this small learns nothing, so that drops are few and ties are many.
+PRESET = {
+    "name": "toy", "about": "for a test", "seeds": [1, 2, 3, 4, 5, 6],
+    "config": {"model": {"vocabulary": 20, "width": 8, "hidden": 8, "layers": 2, "heads": 4, "max_length": 24},
+               "data": {"examples": 100, "between_max": 4, "side_max": 2, "longest": 10},
+               "loop": {"epochs": 2, "batch": 16, "learning_rate": 0.02}, "capture": {"every": 3}},
+    "tasks": {"distance": {}, "count": {"data": {"words": 10, "count_max": 4, "triggers": 3}}},
+    "experiments": [
+        {"name": "text", "profile": "text", "encodings": ["rope", "nope"], "tasks": ["distance"],
+         "ablation": ["output", "rotation", "cumulative"]},
+        {"name": "text", "seeds": [1], "encodings": ["rope", "nope", "mla"], "tasks": ["count"], "rotated_heads": [1, 3]},
+        {"name": "code", "profile": "released", "encodings": ["alibi"], "seeds": [1], "ablation": ["values"]},
+        {"name": "bare", "like": "text", "encodings": ["rope", "t5"], "tasks": ["distance"], "seeds": [1, 2],
+         "config": {"model": {"mask": "none"}, "loop": {"decay": 0.0001}}},
+        {"name": "same", "like": "text", "encodings": ["rope"], "tasks": ["distance"], "seeds": [2]},
+        {"name": "short", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1, 2],
+         "ablation": True, "config": {"loop": {"limit_steps": 4}},
+         "length": {"words": [10, 20], "scaling": ["linear"], "examples": 20}},
+        {"name": "wild", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1], "ablation": True,
+         "config": {"loop": {"learning_rate": 1000, "decay": 1000}}},
+        {"name": "after", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "seeds": [1],
+         "config": {"intervention": {"kind": "gradient"}},
+         "head": {"of": "wild", "encoding": "rope", "layer": 0, "which": "winner"}},
+        {"name": "still", "profile": "text", "tasks": ["distance"], "encodings": ["rope"], "ablation": ["output", "rotation"],
+         "config": {"intervention": {"kind": "rotation"}},
+         "head": {"of": "text", "encoding": "rope", "layer": 0, "which": "other"}}],
+    "hypotheses": [
+        {"name": "H1", "text": "a, \"b\"", "task": "distance", "primary": True, "measure": "total_drop", "layer": 0,
+         "arm": {"experiment": "text", "encoding": "rope"}, "minus": [{"experiment": "text", "encoding": "nope"}]},
+        {"name": "H2", "text": "b", "task": "distance", "primary": True, "measure": "accuracy",
+         "arm": {"experiment": "text", "encoding": "nope"},
+         "minus": [{"experiment": "text", "encoding": "rope"}, {"experiment": "still", "encoding": "rope"}]},
+        {"name": "E1", "text": "c", "task": "distance", "primary": False, "measure": "accuracy",
+         "arm": {"experiment": "wild", "encoding": "rope"}},
+        {"name": "E2", "text": "d", "task": "distance", "primary": False, "measure": "accuracy",
+         "arm": {"experiment": "after", "encoding": "rope"}}],
+    "relations": [
+        {"name": "R1", "text": "r", "task": "distance", "x": {"measure": "contraction"}, "y": {"measure": "accuracy"}},
+        {"name": "R2", "text": "s", "task": "distance", "x": {"measure": "contraction", "layer": 1, "step": 3},
+         "y": {"measure": "steps_to_half"},
+         "arms": [{"experiment": "text", "encoding": "rope"}, {"experiment": "text", "encoding": "nope"}]}],
+    "by_step": [{"task": "distance", "arm": {"experiment": "text", "encoding": "rope"},
+                 "stopped": [{"experiment": "short", "encoding": "rope"}]}]}
+JUDGED = list(columns.COLUMNS)
+
+
+# ---- Parity -------------------------------------------------------------------------------------
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def difference(want, got):
+    """The first cell that differs by more than roundings; None: there is none."""
+    want, got = rows(want), rows(got)
+    if want[0] != got[0] or len(want) != len(got):
+        return f"{len(want)} rows, {len(got)} here"
+    for number, (old, new) in enumerate(zip(want, got)):
+        for name, a, b in zip(want[0], old, new):
+            if a != b and not (is_real(a) and is_real(b) and abs(float(a) - float(b)) <= ROUNDINGS * max(1, abs(float(a)))):
+                return f"row {number + 1}, {name}: {a!r}, here {b!r}"
+    return None
+
+
+def is_real(text):
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def check_records(place):
+    """Every judged table that is recorded comes again from its archive, equal_95 and equal_p to the letter too."""
+    count = 0
+    for name, record in RECORDS:
+        with tarfile.open(record / "runs.tar.xz") as archive:
+            archive.extractall(place / name)
+        szego.judge.write(place / name, preset=name)
+        for table in (one for one in JUDGED if (record / f"{one}.csv").exists()):
+            found = difference(record / f"{table}.csv", place / name / f"{table}.csv")
+            tap.ok(f"{name}: {table}", found is None, found or "")
+            count += 1
+    tap.ok("records", len(RECORDS) == 6 and count == 16, f"{len(RECORDS)}, {count}")
+
+
+def reproduce(folder, *options):
+    done = subprocess.run([PROGRAM, "reproduce", "--preset", folder.parent / "toy.json", "-o", f"{folder}/", "--quiet", *options],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode not in (0, 3) or not folder.exists():
+        raise RuntimeError(done.stderr)
+
+
+def compare(name, folder, output):
+    """The program's judged tables and manifest, and ours written beside it."""
+    want = {one for one in JUDGED if (folder / f"{one}.csv").exists()}
+    szego.judge.write(folder, output=output)
+    tap.ok(f"{name}: tables", want == {path.stem for path in output.glob("*.csv")}, str(want))
+    faults = {one: difference(folder / f"{one}.csv", output / f"{one}.csv") for one in want}
+    tap.ok(f"{name}: cells", not any(faults.values()), str({one: fault for one, fault in faults.items() if fault}))
+    shutil.rmtree(output)
+    return want
+
+
+def empty_cells(path, generator, *names):
+    """Empties a third of the cells of these columns."""
+    table = rows(path)
+    for row in table[1:]:
+        for name in names:
+            if generator.random() < 1 / 3:
+                row[table[0].index(name)] = ""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(table)
+
+
+def disturb(folder, generator):
+    """Takes runs away and empties cells: what copied folders may lack."""
+    finished = sorted(folder.glob("runs/*/*/*/*/finished.json"))
+    for path in generator.choice(finished, 6, replace=False):
+        if "text/distance/rope" not in str(path) or generator.random() < 1 / 3:
+            path.unlink()
+    for path in generator.choice(sorted(folder.glob("runs/*/*/*/*/contraction.csv")), 8, replace=False):
+        empty_cells(path, generator, str(generator.choice(["width_ratio", "grad_norm_qk"])))
+    for path in generator.choice(sorted(folder.glob("runs/*/*/*/*/metrics.csv")), 5, replace=False):
+        empty_cells(path, generator, "accuracy")
+    for path in folder.glob("runs/still/*/*/*/finished.json"):  # of a run that is not there any more, or of none
+        if not (folder / "runs/text/distance/rope" / path.parent.name / "finished.json").exists():
+            path.unlink()
+
+
+def check_program(place):
+    """A tiny experiment, whole and disturbed, as the program judges it."""
+    folder = place / "toy"
+    (place / "toy.json").write_text(json.dumps(PRESET))
+    reproduce(folder, "--minutes", "1000")
+    tap.ok("toy: every table", compare("toy", folder, place / "out") == set(JUDGED), str(JUDGED))
+    manifest, first = json.loads((folder / "manifest.json").read_text()), (folder / "deposit.csv").read_bytes()
+    szego.judge.write(folder)
+    tap.ok("toy: the manifest stays", json.loads((folder / "manifest.json").read_text()) == manifest)
+    tap.ok("toy: other tables stay", (folder / "deposit.csv").read_bytes() == first and not list(folder.glob("*.part")))
+    again, loaded = szego.judge.judge(folder), szego.load(folder)
+    same = all(str(again[name][one].tolist()) == str(loaded[name][one].tolist()) for name in again for one in again[name])
+    tap.ok("toy: judge() is load() of what is written", same and len(again) == len(JUDGED), str(list(again)))
+    done = subprocess.run([PROGRAM, "report", folder, "-o", place / "page.html", "--quiet"], check=False)
+    tap.ok("toy: the page reads it", done.returncode == 0 and (place / "page.html").stat().st_size > 100_000)
+    # A run of a primary hypothesis that has enough pairs without it; one of an exploratory hypothesis alone.
+    lost = ("text/distance/nope/run-6/finished.json", "wild/distance/rope/run-1/failed.json")
+    for seed in range(5):
+        other = place / f"toy-{seed}"
+        shutil.copytree(folder / "runs", other / "runs")
+        if seed < len(lost):
+            (other / "runs" / lost[seed]).unlink()
+        else:
+            disturb(other, np.random.default_rng(seed))
+        reproduce(other, "--list")
+        compare(f"disturbed {seed}", other, place / "out")
+    return folder
+
+
+# ---- Statistics a second way --------------------------------------------------------------------
+
+
+def corners(generator, count):
+    """Numbers with ties, zeros and opposites."""
+    kind = generator.integers(4)
+    if kind == 0:
+        return generator.integers(-2, 3, count).astype(float)
+    return [np.full(count, 0.25), generator.normal(size=count), generator.integers(0, 2, count) * 2.0**-30][kind - 1]
+
+
+def exact_sign_flip(numbers):
+    """By the definition, in fractions."""
+    given = [fractions.Fraction(float(one)) for one in numbers]
+    far = [abs(sum(sign * one for sign, one in zip(signs, given))) >= abs(sum(given))
+           for signs in itertools.product((1, -1), repeat=len(given))]
+    return sum(far) / len(far)
+
+
+def rejected(p, level, index):
+    """Holm's step-down procedure at one level."""
+    order = sorted(range(len(p)), key=lambda one: p[one])
+    for rank, one in enumerate(order):
+        if p[one] > level / (len(p) - rank):
+            return False
+        if one == index:
+            return True
+    return False
+
+
+def slow_pooled(x, y, group, block, without=None):
+    """The mean of the groups' own correlations by NumPy's, each with the weight pairs less 1."""
+    total = weight = 0.0
+    for one in set(group.tolist()):
+        kept = (group == one) & (block != without)
+        a, b = x[kept], y[kept]
+        if len(a) > 1 and a.std(ddof=1) > 1e-6 * abs(a.mean()) and b.std(ddof=1) > 1e-6 * abs(b.mean()):
+            total, weight = total + (len(a) - 1) * np.corrcoef(a, b)[0, 1], weight + len(a) - 1
+    return total / weight if weight else math.nan
+
+
+def same(a, b, bound=1e-11):
+    return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= bound
+
+
+def check_statistics():
+    generator, faults = np.random.default_rng(7), {}
+
+    def note(name, good, *what):
+        if not good:
+            faults.setdefault(name, what)
+    for trial in range(300):
+        count = int(generator.integers(1, 9))
+        x, y = corners(generator, count), corners(generator, count)
+        note("sign_flip", statistics.sign_flip(x) == exact_sign_flip(x), x)
+        mean, low, high = statistics.mean_interval(x)
+        if count > 1:
+            ends = x.mean() + np.array([-1, 1]) * stats.t.isf(0.025, count - 1) * stats.sem(x)
+            note("mean_interval", same(mean, x.mean()) and np.abs(ends - [low, high]).max() <= 1e-8 * (1 + np.abs(ends).max()), x)
+        else:
+            note("mean_interval of one", mean == x[0] and math.isnan(low) and math.isnan(high), x)
+        p = np.where(generator.random(count) < 0.2, math.nan, generator.integers(1, 9, count) / 64)
+        known = [1 if math.isnan(one) else one for one in p]
+        for index, adjusted in enumerate(statistics.holm(p)):
+            note("holm", math.isnan(adjusted) == math.isnan(p[index]), p)
+            if not math.isnan(adjusted) and adjusted < 1:
+                note("holm", rejected(known, adjusted * (1 + 1e-12), index) and not rejected(known, adjusted * (1 - 1e-12), index), p)
+        flat = count < 2 or len(set(x)) == 1 or len(set(y)) == 1
+        own = statistics.spearman(x, y)
+        note("spearman", math.isnan(own) if flat else same(own, stats.spearmanr(x, y).correlation), x, y)
+        check_groups(generator, note)
+    tap.ok("statistics", not faults, str(faults)[:400])
+    tap.ok("no number", math.isnan(statistics.sign_flip([])) and math.isnan(statistics.sign_flip([1, math.nan]))
+           and math.isnan(statistics.mean_interval([]).value) and math.isnan(statistics.spearman([1, 2], [1, math.nan])))
+    # Beyond 20 numbers choices are drawn; 25 equal ones sum to 25 - 2 k: 4 standard errors of a million choices.
+    want = 2 * stats.binom.cdf(5, 25, 0.5)
+    tap.close("drawn signs", statistics.sign_flip([1] * 20 + [-1] * 5), want, 4 * math.sqrt(want / 1e6))
+    tap.ok("sums that are equal but for their error", statistics.sign_flip([0.1, 0.2, -0.3 + 1e-9], 1e-9) == 1)
+
+
+def check_groups(generator, note):
+    count = int(generator.integers(2, 25))
+    x, y = corners(generator, count), corners(generator, count)
+    group, block = np.sort(generator.integers(0, 4, count)), generator.integers(0, 6, count)
+    found, want = statistics.pooled_within(x, y, group, block), slow_pooled(x, y, group, block)
+    note("pooled", same(found.correlation.value, want), x, y, group)
+    varying = [one for one in set(group.tolist()) if not math.isnan(slow_pooled(x, y, np.where(group == one, 0, 9 + np.arange(count)), block))]
+    blocks = set(block[np.isin(group, varying)].tolist())
+    note("counts", (found.pairs, found.groups, found.blocks) == (int(np.isin(group, varying).sum()), len(varying), len(blocks)), x, y)
+    with np.errstate(all="ignore"):
+        z = np.arctanh(np.clip([slow_pooled(x, y, group, block, one) for one in blocks], -1, 1)) if blocks else np.array([math.nan])
+        n = len(blocks)
+        reach = stats.t.isf(0.025, n - 1) * math.sqrt((n - 1) * z.var()) if n > 1 and np.isfinite(z).all() else math.nan
+    known = n >= 4 and math.isfinite(reach) and abs(want) < 1 - 1e-12
+    ends = np.tanh(np.arctanh(want) + np.array([-reach, reach])) if known else [math.nan] * 2
+    note("interval", all(same(a, b, 1e-7) for a, b in zip(found.correlation[1:], ends)), found, ends)
+
+
+def check_shares():
+    """Fisher's sum in fractions, and simulations."""
+    for count, share in itertools.product((1, 2, 4, 7, 16), (0, 1 / 16, 0.3, 0.5, 0.77, 0.999, 1)):
+        term = [fractions.Fraction(share)] * count
+        exact = sum((-1)**(j + 1) * math.comb(count, j) * max(0, 1 - j * term[0])**(count - 1) for j in range(1, count + 1)) \
+            if count > 1 else fractions.Fraction(share < 1)
+        tap.close(f"largest of {count} above {share:.3g}", shares.largest_share_tail(count, share), float(exact), 1e-7)
+    for count in (1, 2, 4, 16, 1000):
+        quantile = shares.largest_share_quantile(count, 0.05)
+        tap.ok(f"quantile of {count}", shares.largest_share_tail(count, quantile - 1e-9) >= 0.05
+               >= shares.largest_share_tail(count, quantile + 1e-9), str(quantile))
+        if count < 1000:
+            drawn = np.random.default_rng(1).dirichlet(np.ones(count), 40_000).max(axis=1)
+            tap.close(f"mean of {count}", shares.uniform_index(count), drawn.mean(), 5 * drawn.std() / 200 + 1e-12)
+    # Two samples of n have quantiles whose difference has 2 p (1 - p) / n, over the squared density, as variance: here
+    # the shares' empirical distributions, 4.5 standard errors of a difference of two.
+    for heads, examples, accuracy, total in ((4, 4500, 0.97, 0.4), (4, 60, 0.5, 0.3), (1, 9, 1.0, 0.5), (8, 50, 0.1, 0.9)):
+        own = np.sort(shares.equal_heads(heads, examples, accuracy, total, 101, 1))
+        right = np.random.default_rng(2).binomial(examples, max(0, accuracy - total / heads), (heads, shares.TRIALS))
+        drops = np.maximum(0, accuracy - right / examples)
+        with np.errstate(invalid="ignore"):
+            other = np.sort(np.nan_to_num(drops.max(axis=0) / drops.sum(axis=0)))
+        points = np.unique(np.concatenate([own, other])) + 1e-9
+        apart = np.abs(np.searchsorted(own, points) - np.searchsorted(other, points)).max() / shares.TRIALS
+        tap.ok(f"equal heads {heads}, {examples}", apart <= 4.5 * math.sqrt(0.5 / shares.TRIALS), f"{apart}")
+    # Random123's known answers of philox4x32-10: counter 0 and key 0.
+    known = np.array([0x6627e8d5e169c58d, 0xbc57ac4c9b00dbd8], np.uint64) >> np.uint64(11)
+    tap.ok("Philox", (draws.uniforms(0, 0, 0, 2) * 2.0**53 == known).all())
+    others = {draws.other_head(seed, 1, 4, 2) for seed in range(99)}
+    tap.ok("the other head", others == {0, 1, 3} and draws.other_head(5, 0, 2, 0) == 1, str(others))
+
+
+class Curve:
+    """What the measures ask of a run."""
+
+    def __init__(self, steps, accuracy, majority, examples):
+        self.curve, self.facts = (np.array(steps), np.array(accuracy, float)), {"majority": majority, "test_examples": examples}
+
+    def fact(self, name):
+        return self.facts[name]
+
+
+def check_curves():
+    half = measures.steps_to_half
+    tap.close("half on the line", half(Curve([10, 20, 30], [0.2, 0.6, 0.8], 0.1, 9)), 15, 1e-12)
+    tap.close("half before the first epoch", half(Curve([10, 20], [0.5, 0.6], 0.1, 9)), 5, 1e-12)
+    tap.ok("nothing learned", all(math.isnan(half(Curve(*one, 9))) for one in (([10], [0.2], 0.1), ([], [], 0.1), ([5], [0.9], math.nan))))
+    early = measures.early_end
+    tap.ok("early", early(Curve([10, 20, 30], [0.1, 0.1, 0.9], 0.1, 900), None) == 20 and early(Curve([10], [0.9], 0.1, 900), None) == 0
+           and early(Curve([10], [0.1], 0.1, 900), None) == 10 and early(Curve([10], [0.1], 0.1, 0), None) == 0
+           and early(None, 7) == 7)
+    # Step 8 lacks a head, step 9 has one twice.
+    log = {"step": np.array([0, 0, 0, 4, 4, 8, 9, 9, 9]), "layer": np.zeros(9, int), "head": np.array([0, 1, 1, 0, 1, 0, 0, 1, 1]),
+           "probe": np.array(["0", "0", "1", *"000000"], object), "grad_norm_qk": np.array([1.0, 3, 9, 2, 2, 5, 1, 7, 7])}
+    share, steps = measures.gradient_shares(log, 0, 2, 0, 9)
+    tap.ok("gradient shares", steps == 2 and np.allclose(share, [0.375, 0.625]), f"{share} {steps}")
+
+
+# ---- What is refused ----------------------------------------------------------------------------
+
+
+def refused(name, folder, *words, preset=None):
+    tap.refused(name, lambda: szego.judge.judge(folder, preset=preset), *words, kind=szego.DataError)
+
+
+@contextlib.contextmanager
+def changed(path, text):
+    """A file with another content, or without one (None)."""
+    before = path.read_text()
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+def check_refused(place, folder):
+    run, tested = folder / "runs/text/distance/rope/run-2", folder / "runs/short/distance/rope/run-2"
+    (place / "empty/runs").mkdir(parents=True)
+    (place / "bare").mkdir()
+    refused("no folder", place / "none", "none", "no such folder")
+    refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "--preset")
+    refused("no runs", place / "bare", "bare/runs", "reproduce -o", preset=PRESET)
+    refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
+    refused("no such preset", folder, "'nope'", "./my.json", preset="nope")
+    for key, word in (("experiments", "experiments is missing"), ("seeds", "seeds is missing"), ("tasks", "tasks is missing")):
+        refused(f"a preset without {key}", folder, word, preset={name: one for name, one in PRESET.items() if name != key})
+    twice = {**PRESET, "seeds": [1, 1]}
+    refused("two runs of one name", folder, "two runs would have the folder", "run-1", preset=twice)
+    refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "12",
+            preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 12}}})
+    for path in (run / "metrics.csv", run / "ablation.csv", tested / "length.csv"):
+        with changed(path, None):
+            refused(f"without {path.name}", folder, str(path), "is missing", "remove finished.json")
+    with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",20,2,none,", ",10,2,none,", 1)):
+        refused("lengths that were not asked for", folder, str(tested / "length.csv"), "preset")
+    with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",linear,", ",yarn,", 1)):
+        refused("other scalings than the arm's", folder, str(tested / "length.csv"), "scalings", "run-1/length.csv")
+    metrics, ablation = (run / "metrics.csv").read_text(), (run / "ablation.csv").read_text()
+    facts = json.loads((run / "finished.json").read_text())
+    for name, words, text in (
+            ("metrics.csv", ["column accuracy is missing"], metrics.replace("accuracy", "accurate", 1)),
+            ("metrics.csv", ["row 3", "split"], metrics.replace(",test,", ",tset,", 1)),
+            ("metrics.csv", ["is no real"], re.sub(r"(,test,[^,]*),", r"\1,x", metrics, count=1)),
+            ("metrics.csv", ["epochs of split"], "".join(metrics.splitlines(True)[:2])),
+            ("ablation.csv", ["row 3", "twice"], ablation.replace(",2,0,1,", ",2,0,0,", 1)),
+            ("ablation.csv", ["heads and layers are 10"], "".join(ablation.splitlines(True)[:-1])),
+            ("ablation.csv", ["method is not output"], ablation.replace(",output,", ",values,", 1)),
+            ("finished.json", ["seed is 3", "two folders"], json.dumps({**facts, "seed": 3})),
+            ("finished.json", ["whole is 1.5"], json.dumps({**facts, "whole": 1.5})),
+            ("finished.json", ["test_accuracy is missing"], json.dumps({k: v for k, v in facts.items() if k != "test_accuracy"})),
+            ("finished.json", ["line 1"], "{")):
+        with changed(run / name, text):
+            refused(f"{name}: {words[0]}", folder, f"run-2/{name}", *words)
+    first = run.parent / "run-1"
+    shutil.move(first, place / "kept")
+    first.symlink_to("run-2")
+    refused("one folder as two runs", folder, "run-1/finished.json", "seed is 2")
+    first.unlink()
+    shutil.copytree(run, first)
+    refused("one run in two folders", folder, "run-1/finished.json", "seed is 2", "two folders")
+    shutil.rmtree(first)
+    shutil.move(place / "kept", first)
+    szego.judge.judge(folder)
+
+
+def check_main(folder):
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        code = szego.judge.main([f"{folder}"])
+    text = shown.getvalue()
+    tap.ok("main prints", code == 0 and "hypotheses\n" in text and "H1" in text and max(map(len, text.splitlines())) < 120)
+    output = folder.parent / "written"
+    with contextlib.redirect_stdout(shown):
+        code = szego.judge.main([f"--output={output}/", "--quiet", "--", f"{folder}"])
+    tap.ok("main writes", code == 0 and len(szego.load(output)) == len(JUDGED))
+    with contextlib.redirect_stderr(shown):
+        for wrong in ([], ["--threads=2", str(folder)], [str(folder), "more"]):
+            try:
+                szego.judge.main(wrong)
+                tap.ok(f"usage {wrong[:1]}", False)
+            except SystemExit as ended:
+                tap.ok(f"usage {wrong[:1]}", ended.code == 2)
+    try:
+        szego.judge.judge(folder, prest="toy")
+        tap.ok("keyword", False)
+    except szego.KeywordError as error:
+        tap.ok("keyword", "did you mean preset?" in str(error))
+    for text in ("0.1", "0.3333333333333333", "0.30000000000000004", "1e-05", "1e+16", "12", "-0", "inf"):
+        tap.ok(f"written as {text}", rows_module.real_text(float(text)) == text, rows_module.real_text(float(text)))
+    published = json.loads((SOURCE / "train/reproduce/published.json").read_text())["accuracies"]
+    own = json.loads(pathlib.Path(szego.judge.__file__).with_name("published.json").read_text())["accuracies"]
+    tap.ok("the paper's accuracies", [{k: v for k, v in one.items() if k != "place"} for one in published] == own)
+
+
+check_statistics()
+check_shares()
+check_curves()
+with scratch() as made:
+    check_records(pathlib.Path(made))
+    toy = check_program(pathlib.Path(made))
+    check_refused(pathlib.Path(made), toy)
+    check_main(toy)
+tap.finish()
