@@ -37,7 +37,9 @@ def each_question_has_a_figure_and_a_sentence():
            [[("layer 0", 0.52, 2), ("layer 1", 0.52, 2)], [("layer 0", 0.25, 2)], [("layer 0", 1, 2)]])
     one = drawn[0].panels[0].series[0]
     tap.ok("intervals are those of the table", (one.lo.tolist(), one.hi.tolist()) == ([0.25, 0.5], [0.75, 1.0]))
-    tap.ok("a point tells its seeds", one.hover[1].endswith("mean: 0.75\nt_low: 0.5\nt_high: 1\nseeds: 8"), one.hover[1])
+    tap.ok("a point tells its seeds",
+           one.hover[1].endswith("mean over seeds: 0.75\nlower end of the mean: 0.5\nupper end of the mean: 1\nseeds: 8"),
+           one.hover[1])
 
 
 def one_step_and_one_seed_say_so():

@@ -10,10 +10,11 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "notebooks_export", "python"))
 # pylint: disable=wrong-import-position
-from peer import Tap, scratch, skip
+from peer import PACKAGE, Tap, scratch, skip
 
 try:
     from szego import columns
+    from szego.figures import labels
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
@@ -30,6 +31,8 @@ COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certi
             "diff": ["diff", "alibi:heads=2", "alibi:heads=2,slopes=exp", "-n", "8"],
             "verify": ["verify", "B1"],
             "info": ["info"]}
+#: Tables that commands describe each in their own words; tables.json has the first one's.
+SEVERAL = {"summary", "range", "samples"}
 
 
 def check_descriptions():
@@ -42,7 +45,7 @@ def check_descriptions():
     tap.ok("what is called an end is one", not unlike, str(unlike))
     for table, found in TABLES.items():
         names = [one["name"] for one in found["columns"]]
-        cells = [one["name"] for one in found["screen"]]
+        cells = [one["name"] for one in found.get("screen", [])]
         if len(set(names)) < len(names) or len(set(cells)) < len(cells):
             tap.ok(f"{table} has each column and cell once", False)
 
@@ -68,7 +71,8 @@ def check_written():
         described = {one["name"]: one for one in TABLES.get(table["name"], {"columns": []})["columns"]}
         for one in table["columns"]:
             own = described.get(one["name"], {})
-            if (own.get("type"), own.get("end")) != (one["type"], one.get("end")):
+            keys = ("type", "end") if table["name"] in SEVERAL else ("type", "end", "doc")
+            if [own.get(key) for key in keys] != [one.get(key) for key in keys]:
                 wrong.append(f"{what}: {table['name']}.{one['name']}: {one} and {own}")
     tap.ok("tables.json describes what is written", not wrong, str(wrong[:3]))
     tap.ok("many tables were written", len(seen) >= 14, str(sorted(seen)))
@@ -101,12 +105,49 @@ def names_of(table):
     return [one["name"] for one in TABLES[table]["columns"]]
 
 
-def check_section(name, text, table, beside=()):
-    """The rows of a section's list name every column; each name that they begin with is a column."""
-    rows = re.findall(r"^\| (`.*?) \| ", text, re.M)
-    told = {one for row in rows for one in re.findall(r"`(\w+)`", row)} | set(beside)
-    tap.ok(f"{name} lists the columns of {table}", told == set(names_of(table)),
-           f"{sorted(told ^ set(names_of(table)))}")
+def first_cells(text):
+    """The names that each row of a list begins with."""
+    return [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`.*?) \| ", text, re.M)]
+
+
+def check_names(name, told, table):
+    tap.ok(f"{name} lists the columns of {table}", set(told) == set(names_of(table)),
+           f"{sorted(set(told) ^ set(names_of(table)))}")
+
+
+def check_section(name, text, table, beside=(), measures=()):
+    """The rows of a section's list name every column; each name that they begin with is a column. An X in it stands
+    for each of the measures."""
+    told = [one.replace("X", measure) for row in first_cells(text) for one in row
+            for measure in (measures if "X" in one else ("",))]
+    check_names(name, [*told, *beside], table)
+
+
+def check_contraction(text):
+    own, measures = text.split("| `X` | meaning |")
+    names = [one for row in first_cells(measures.split("| table |")[0]) for one in row]
+    names += ["symbol_min_lo", "symbol_min_hi", "symbol_max_lo", "symbol_max_hi"]  # first .. last in the page
+    beside = ["run", "encoding", "task", "seed", "experiment"]  # in the folders of runs and reproductions
+    known = set(names_of("contraction"))
+    check_section("tables.md", own, "contraction", [one for one in beside if one in known], names)
+
+
+def check_density(text):
+    """TABLE | COLUMN, a table's name in its first row alone."""
+    told, table = {}, None
+    for first, column in re.findall(r"^\| ?(.*?) ?\| (`.*?) \|", text, re.M):
+        table = first.strip("`") or table
+        told.setdefault(table, ["source", "head", "matrix", "n"]).extend(re.findall(r"`(\w+)`", column))
+    tap.ok("tables.md lists two tables of densities", set(told) == {"density", "moments"}, str(told))
+    for name, found in told.items():
+        check_names("tables.md", found, name)
+
+
+def check_facts(text):
+    rows = re.findall(r"^\| `(\w+)` \| (`.*?) \| ", text, re.M)
+    wrong = [(column, table) for column, tables in rows for table in re.findall(r"`(\w+)`", tables)
+             if table in TABLES and column not in names_of(table)]
+    tap.ok("facts for programs are columns of their tables", len(rows) >= 6 and not wrong, str(wrong))
 
 
 def check_pages():
@@ -117,10 +158,18 @@ def check_pages():
     check_section("tables.md", statistics, "statistics")
     encodings = section["Differences"].split("| column of `diff_encodings`")[1]
     check_section("tables.md", encodings, "diff_encodings")
+    check_section("tables.md", section["Differences"].split("| column of `diff_encodings`")[0], "diff", (),
+                  ("sigma_max", "frobenius", "nuclear", "stable_rank", "entropy"))
+    check_contraction(section["Contraction"])
+    check_density(section["Spectral density"])
+    check_facts(section["Facts for programs"])
     listed = dict(LISTED.findall(text.split("## Statistics")[0]) + LISTED.findall(page("checkpoints.md")))
     listed = {table: row for table, row in listed.items() if table in TABLES and f"{TABLES[table]['columns'][0]['name']}" in row}
     for table, row in listed.items():
         known = set(names_of(table))
+        told = re.findall(r"\b[a-z]\w+", re.sub(r"\(.*?\)|`.*?`|[;:].*", "", row))
+        unknown = set(told) - known - {"with", "each", "of", "and"}
+        tap.ok(f"what the page lists are columns of {table}", not unknown, str(unknown))
         lacking = [one for one in known if not re.search(rf"\b{one}\b", row)]
         if table not in ("summary", "range", "samples", "circuits"):
             lacking = [one for one in lacking if one not in ("run", "encoding", "task", "seed", "experiment")]
@@ -131,8 +180,6 @@ def check_pages():
 # ---- Older lists, while they are there ----
 
 LABEL = re.compile(r'^LABEL\("(\w+)", "(.*?)", (?:NULL|"(.*?)")\)', re.M)
-# What figures call measures, which are values and no columns.
-MEASURES = {"contraction", "curvature", "curvature_adamw", "gradient_share"}
 
 
 def labels_of(name):
@@ -146,12 +193,47 @@ def check_page_labels():
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             found = LABEL.findall(file.read())
-        unlike = [name for name, *said in found if name not in MEASURES and tuple(said) not in labels_of(name)]
+        unlike = [name for name, *said in found if name not in labels.MEASURES and tuple(said) not in labels_of(name)]
         tap.ok("the page calls columns as their schemas do", found and not unlike, str(unlike))
+
+
+def check_judged():
+    """The tables that the judge writes, while the program writes them too."""
+    with open(os.path.join(os.path.dirname(PROGRAM), "tables.json"), encoding="utf-8") as file:
+        built = json.load(file)
+    unlike = [name for name, own in columns.own_tables().items()
+              if name in built and built[name]["columns"] != own["columns"]]
+    tap.ok("the judge's tables are the program's", not unlike, str(unlike))
+
+
+# ---- Where it is ----
+
+ASK = """import runpy, sys
+sys.argv = [sys.argv[1]]
+runpy.run_path(sys.argv[0])["load_package"]()
+from szego import columns
+print(columns.label("only_there"))"""
+
+
+def check_build():
+    """A build of any name: its program finds the package by a link, and the package what that build has written."""
+    with scratch() as folder:
+        made = os.path.join(folder, "notebooks_export", "python")
+        os.makedirs(made)
+        os.makedirs(os.path.join(folder, "analysis"))
+        os.symlink(os.path.join(PACKAGE, "szego"), os.path.join(made, "szego"))
+        with open(os.path.join(folder, "analysis", "tables.json"), "w", encoding="utf-8") as file:
+            json.dump({"one": {"columns": [{"name": "only_there", "label": "found", "unit": "1"}]}}, file)
+        script = os.path.join(folder, "analysis", os.pardir, "notebooks_export", "python", "szego", "publish.py")
+        done = subprocess.run([sys.executable, "-I", "-c", ASK, script], capture_output=True, text=True, check=False)
+        tap.ok("the tables of the build whose program started the script", done.stdout == "found\n",
+               done.stdout + done.stderr[-500:])
 
 
 check_descriptions()
 check_page_labels()
+check_judged()
+check_build()
 check_written()
 check_lookup()
 check_pages()

@@ -405,7 +405,7 @@ SZGI_SCHEMA(hypotheses_columns, "hypotheses", HYPOTHESES, HYPOTHESES_SCREEN);
       "the measure of the arm; empty: it has none")                                                \
     X(PAIRS_MINUS_VALUE, "minus_value", SZG_REAL, "1", "what is subtracted",                       \
       "what is subtracted; empty: it is not known")                                                \
-    X(PAIRS_DIFFERENCE, "difference", SZG_REAL, "1", "mean difference", "the one less the other")  \
+    X(PAIRS_DIFFERENCE, "difference", SZG_REAL, "1", "difference", "the one less the other")       \
     X(PAIRS_NOTE, "note", SZG_TEXT, "", "note", "")
 #define PAIRS_SCREEN                                                                               \
     SZGI_SHOW(1, hypothesis)                                                                       \

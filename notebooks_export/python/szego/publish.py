@@ -43,6 +43,9 @@ def load_package():
                                                   submodule_search_locations=[FOLDER])
     sys.modules["szego"] = package = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(package)
+    folder = os.path.dirname(os.path.abspath(sys.argv[0]))
+    if folder != FOLDER:  # a link in a build leads here, from notebooks_export/python/szego
+        package.BUILD = os.path.normpath(os.path.join(folder, *[os.pardir] * 3))
     return package
 
 

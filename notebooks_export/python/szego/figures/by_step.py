@@ -12,7 +12,7 @@ MEASURES = {"index": "worst head's share of the drops", "gradient_share": "winne
 def _subject(rows):
     """"rope/rope, task distance, deposit index"."""
     return (f"{words.clipped(rows.text('arm'))}, task {words.clipped(rows.text('task'))}, "
-            f"{words.clipped(labels.words(rows.text('measure')))}")
+            f"{words.clipped(labels.measure(rows.text('measure')))}")
 
 
 def _layer(rows, i):

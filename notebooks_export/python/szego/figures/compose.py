@@ -75,7 +75,7 @@ def hover_text(figure, name, rows, i):
         cell = rows.cell(column, i)
         if cell is not None:
             text = words.clipped(cell, 2 * words.NAME_CHARACTERS) if isinstance(cell, str) else words.exact(cell)
-            lines.append(f"{labels.words(column)}: {text}")
+            lines.append(f"{labels.words(column, rows.table)}: {text}")
     return "\n".join(lines)
 
 
@@ -170,7 +170,7 @@ def add_series(drawing, panel, rows, name, x=None, y=None, **fields):
 def _take_series(drawing, panel, rows, column, places):
     figure = drawing.figure
     if column:
-        name = column.name or labels.words(column.column)
+        name = column.name or labels.words(column.column, rows.table)
     else:
         name = (figure.series_name(rows) if figure.series_name else words.key(rows, figure.series_by)) or None
     one = add_series(drawing, panel, rows, name, column=column)
@@ -222,8 +222,9 @@ def _fill_cells(drawing):
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(at, value[keep] / np.maximum(counts, 1)[at], len(counts))
     mean = np.where(counts > 0, mean, np.nan).reshape(shape)
-    cells = Cells(row_keys, column_keys, mean, labels.axis(figure.value), [words.number(k) for k in row_keys],
-                  [words.number(k) for k in column_keys], lo=figure.value_lo, hi=figure.value_hi)
+    cells = Cells(row_keys, column_keys, mean, labels.axis(figure.value, rows.table),
+                  [words.number(k) for k in row_keys], [words.number(k) for k in column_keys], lo=figure.value_lo,
+                  hi=figure.value_hi)
     finite = mean[np.isfinite(mean)]
     if len(finite) and finite.min() > 0:
         cells.log = figure.colours == LOG or (figure.colours == CHOSEN and chosen_scale(finite)[0] == "log")
@@ -311,8 +312,8 @@ def build(figure, rows):
     x_column = figure.x.column
     if figure.x.otherwise and not rows.has_several(x_column) and rows.has_several(figure.x.otherwise):
         x_column = figure.x.otherwise
-    drawing = Drawing(figure, rows, _title(figure, rows), Scale(_label(figure.x, x_column)),
-                      Scale(_label(figure.y, figure.y.column)), [], sources=[rows], width=figure.width,
+    drawing = Drawing(figure, rows, _title(figure, rows), Scale(_label(figure.x, x_column, rows.table)),
+                      Scale(_label(figure.y, figure.y.column, rows.table)), [], sources=[rows], width=figure.width,
                       height=figure.height, x_column=x_column)
     if figure.marks == CELLS:
         _fill_cells(drawing)
@@ -332,8 +333,8 @@ def build(figure, rows):
     return drawing
 
 
-def _label(axis, column):
-    return axis.label or (labels.axis(column) if column else None)
+def _label(axis, column, table):
+    return axis.label or (labels.axis(column, table) if column else None)
 
 
 def _fill_panels(drawing):
@@ -396,10 +397,10 @@ def outlier_heads(drawing):
 
 def cell_place(drawing, at):
     """"layer 0, head 2" of a flat index into the cells."""
-    cells, figure = drawing.cells, drawing.figure
+    cells, figure, table = drawing.cells, drawing.figure, drawing.rows.table
     row, column = divmod(int(at), len(cells.column_keys))
-    return (f"{labels.words(figure.y.column)} {words.number(cells.row_keys[row])}, "
-            f"{labels.words(figure.x.column)} {words.number(cells.column_keys[column])}")
+    return (f"{labels.words(figure.y.column, table)} {words.number(cells.row_keys[row])}, "
+            f"{labels.words(figure.x.column, table)} {words.number(cells.column_keys[column])}")
 
 
 def _describe_cells(drawing):

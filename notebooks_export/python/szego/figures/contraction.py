@@ -102,7 +102,8 @@ def _say_last(drawing):
     if not course:
         return f"From head to head: {', '.join(parts)}."
     across = ", from layer to layer" if len(drawing.panels) > 1 else ""
-    return f"At {labels.words(drawing.x_column)} {words.number(_ends(drawing)[1])}{across}: {', '.join(parts)}."
+    name = labels.words(drawing.x_column, drawing.rows.table)
+    return f"At {name} {words.number(_ends(drawing)[1])}{across}: {', '.join(parts)}."
 
 
 def _drop_areas(drawing):

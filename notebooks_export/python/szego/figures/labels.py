@@ -1,108 +1,22 @@
-"""What people call the columns of tables: on axes, in legends and in hover texts."""
+"""What axes, legends and hover texts call columns and measures."""
+from . import names
 
-#: The words for a column, or the words and the unit.
-LABELS = {
-    "accuracy": "accuracy",
-    "accuracy_without": "accuracy without it",
-    "arm": "arm",
-    "arm_value": "this arm",
-    "best_accuracy": "best test accuracy",
-    "ceiling": "label ceiling",
-    "change": "relative change",
-    "content_kind": "compared with",
-    "contraction": "ratio of widths",
-    "curvature": "largest eigenvalue of the Hessian",
-    "curvature_adamw": "largest eigenvalue, preconditioned",
-    "d3": "relative change of second order",
-    "density": "density of eigenvalues",
-    "difference": "difference",
-    "drop": "loss of accuracy",
-    "effective_rank": "effective rank",
-    "encoding": "encoding",
-    "energy": "energy",
-    "entropy_normalised": "normalised entropy",
-    "epoch": "epoch",
-    "equal_95": "what 5% of equal heads exceed",
-    "error": "error",
-    "experiment": "experiment",
-    "first_share": "first token",
-    "gap": "gap",
-    "gradient_share": "share of the gradient norm",
-    "head": "head",
-    "im": "imaginary part",
-    "index": "deposit index",
-    "kernel": "mean kernel",
-    "label_ceiling": "label ceiling",
-    "lag": ("lag", "positions"),
-    "lambda": "eigenvalue",
-    "lambda_max": "largest eigenvalue",
-    "lambda_min": "least eigenvalue",
-    "largest_drop": "largest drop",
-    "largest_logit": "largest logit",
-    "layer": "layer",
-    "learned_share": "learned sink",
-    "learning_rate": "learning rate",
-    "left_angle_1": ("turn of queries", "radians"),
-    "loss": ("cross-entropy", "nats"),
-    "majorised": "share of heads and probes majorised",
-    "margin": "slack of the majorisation",
-    "mass": "mass at the angle and its opposite",
-    "matrix": "matrix",
-    "minus_value": "what is subtracted",
-    "moment": "Chebyshev moment",
-    "n": "order n",
-    "norm_ratio": "ratio of the largest singular values",
-    "note": "note",
-    "nuclear_ratio": "ratio of the sums of singular values",
-    "pair": "rotary pair",
-    "pairs": "seeds on both sides",
-    "probe": "probe",
-    "qk_entropy": ("spectral entropy", "nats"),
-    "qk_stable_rank": "stable rank",
-    "radius": "spectral radius",
-    "rank": "rank",
-    "rank_correlation": "rank correlation",
-    "re": "value",
-    "resolved": "resolved",
-    "right_angle_1": ("turn of keys", "radians"),
-    "rotated_heads": "heads that RoPE turns",
-    "seed": "seed",
-    "seeds": "seeds",
-    "sigma_max": "largest singular value",
-    "sigma_min": "least singular value",
-    "sink_share": "declared sinks",
-    "source": "encoding or file",
-    "spread": "standard deviation over seeds",
-    "stable_rank": "stable rank",
-    "step": "training step",
-    "steps_to_half": "steps to half of the accuracy",
-    "task": "task",
-    "test_accuracy": "test accuracy",
-    "theta": ("angle", "radians a position"),
-    "toeplitzness": "toeplitzness",
-    "toeplitzness_content": "toeplitzness of the content",
-    "toeplitzness_coupled": "toeplitzness with the encoding",
-    "total_drop": "sum of the drops",
-    "uniform_index": "mean of the largest of uniform shares",
-    "width": "width of the spectrum",
-    "width_ratio": "ratio of widths",
-    "with": "with",
-    "without": "without",
-    "worst_head": "worst head",
-    "x_mean": "mean of x",
-    "x_value": "x",
-    "y_mean": "mean of y",
-    "y_value": "y",
-}
+#: Measures of runs that no table has as a column.
+MEASURES = {"contraction": "ratio of widths", "curvature": "largest eigenvalue of the Hessian",
+            "curvature_adamw": "largest eigenvalue, preconditioned", "gradient_share": "share of the gradient norm"}
 
 
-def words(column):
-    """The words for a column; its name where the list has none."""
-    found = LABELS.get(column, column)
-    return found if isinstance(found, str) else found[0]
+def words(column, table):
+    """The words for a column of a table; its name where no table has it."""
+    return names.label(column, table)
 
 
-def axis(column):
+def axis(column, table):
     """The words with the unit: "lag (positions)"."""
-    found = LABELS.get(column, column)
-    return found if isinstance(found, str) else f"{found[0]} ({found[1]})"
+    unit = names.unit(column, table)
+    return f"{words(column, table)} ({unit})" if unit else words(column, table)
+
+
+def measure(name):
+    """The words for what hypotheses, relations and courses compare: a column of `arms`, or one of MEASURES."""
+    return MEASURES.get(name) or words(name, "arms")

@@ -27,7 +27,7 @@ def _finite(column):
 def _subject(rows):
     """"H3: deposit index of rope/rope less plain/alibi, layer 0"."""
     layer, minus = rows.number("layer"), rows.text("minus")
-    text = f"{words.clipped(rows.text('hypothesis'))}: {words.clipped(labels.words(rows.text('measure')))} of "
+    text = f"{words.clipped(rows.text('hypothesis'))}: {words.clipped(labels.measure(rows.text('measure')))} of "
     text += words.clipped(rows.text("arm"))
     text += f" less {words.clipped(minus, 2 * words.NAME_CHARACTERS)}" if minus else ""
     return text + (f", layer {words.number(layer)}" if np.isfinite(layer) else "")

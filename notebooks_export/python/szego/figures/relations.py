@@ -21,7 +21,7 @@ def _is_captured(measure):
 def _side(rows, side):
     """"ratio of widths, layer 1, step 0"."""
     measure, layer, step = rows.text(side), rows.number(f"{side}_layer"), rows.number(f"{side}_step")
-    text = words.clipped(labels.words(measure))
+    text = words.clipped(labels.measure(measure))
     text += f", layer {words.number(layer)}" if np.isfinite(layer) else ""
     if np.isfinite(step):
         return text + f", step {words.number(step)}"

@@ -60,7 +60,7 @@ def key(rows, columns, characters=NAME_CHARACTERS):
         cell = rows.cell(column) if len(rows) else None
         if cell is not None:
             text = isinstance(cell, str)
-            parts.append(clipped(cell, characters) if text else f"{labels.words(column)} {number(cell)}")
+            parts.append(clipped(cell, characters) if text else f"{labels.words(column, rows.table)} {number(cell)}")
     return ", ".join(parts)
 
 

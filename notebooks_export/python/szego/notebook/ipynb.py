@@ -4,6 +4,7 @@ import os
 
 import nbformat
 
+from .. import columns
 from ..errors import ArgumentError
 from ..figures import subjects
 from ..files import whole_file
@@ -13,7 +14,7 @@ from .archive import dtype
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
 #: What every subject needs, in the order of their imports.
-COMMON = ("labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
+COMMON = ("names", "labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
 _MARKDOWN = str.maketrans({**{c: f"&#{ord(c)};" for c in "`*_{}[]()+-.!|~:/@^=%"},
                            # MathJax reads what is shown: an element of its own keeps it from a formula.
                            **{c: f"<span>&#{ord(c)};</span>" for c in "$\\"}, "\n": " ", "\t": " "})
@@ -87,6 +88,25 @@ field. NumPy and Matplotlib are all that is needed; nothing was computed here ye
 - `result` is the folder that a row comes from; `note` is what a reader must know about it.
 - `manifest` is a JSON text with the provenance of every result, and with this list."""
 
+#: The module `names` of a notebook, where no tables.json is.
+NAMES = '''"""Label and unit of a column: COLUMN, or TABLE.COLUMN where that table's differs from the others'."""
+NAMES = {{
+{lines}
+}}
+
+
+def label(column, table):
+    return _name(column, table)[0]
+
+
+def unit(column, table):
+    return _name(column, table)[1]
+
+
+def _name(column, table):
+    return NAMES.get(f"{{table}}.{{column}}") or NAMES.get(column, (column, ""))
+'''
+
 
 def markdown(value, characters=NAME_SHOWN):
     """A text from a file in a cell of text: nothing in it is markup or a formula."""
@@ -123,9 +143,23 @@ def _arrays(results, file):
     return "\n".join(lines)
 
 
-def _module(name):
+def names(tables):
+    """The source of the module `names` for these tables, {name: its columns}, and for measures."""
+    measured = {"arms": [one["name"] for one in columns.tables()["arms"]["columns"]]}
+    found = {}
+    for table, column in [(table, one) for table, own in {**tables, **measured}.items() for one in own]:
+        name, common = [(columns.label(column, of), columns.unit(column, of)) for of in (table, None)]
+        found[column if name == common else f"{table}.{column}"] = name
+    return NAMES.format(lines="\n".join(f"    {key!r}: {name!r}," for key, name in sorted(found.items())
+                                        if name != (key, "")))
+
+
+def _file(name):
     with open(os.path.join(FIGURES, f"{name}.py"), encoding="utf-8") as file:
-        source = file.read()
+        return file.read()
+
+
+def _module(name, source):
     if "'''" in source:
         raise ValueError(f"figures/{name}.py has ''' in it, which ends its text in a notebook")
     return f"module({name!r}, r'''\n{source}''')"
@@ -134,9 +168,7 @@ def _module(name):
 def _needed(name, found):
     """The module and those that it imports from the package, before it."""
     import ast  # pylint: disable=import-outside-toplevel
-    with open(os.path.join(FIGURES, f"{name}.py"), encoding="utf-8") as file:
-        tree = ast.parse(file.read())
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(_file(name))):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             for other in [node.module] if node.module else [alias.name for alias in node.names]:
                 if other not in found and other != name:
@@ -153,7 +185,8 @@ def cells(results, tables, folder, file, version, commit):
              "others. `archive` holds the arrays, `manifest` what they mean."),
             ("load", LOAD.format(file=json.dumps(file)), True)]
     carried = list(COMMON)
-    made.append(("figures", "\n\n".join(map(_module, COMMON)), True))
+    made.append(("figures", "\n\n".join(
+        _module(name, names(results) if name == "names" else _file(name)) for name in COMMON), True))
     for module in subjects.modules():
         name = module.__name__.rpartition(".")[2]
         for section in [one for one in subjects.sections_of(module) if one.present(tables)]:
@@ -162,7 +195,8 @@ def cells(results, tables, folder, file, version, commit):
             new = [one for one in _needed(name, []) if one not in carried]
             carried += new
             place = "SECTION" if hasattr(module, "SECTION") else f"SECTIONS[{module.SECTIONS.index(section)}]"
-            made.append((section.id, "\n\n".join([*map(_module, new), f"show(figures.{name}.{place})"]), True))
+            made.append((section.id, "\n\n".join([*map(_module, new, map(_file, new)),
+                                                  f"show(figures.{name}.{place})"]), True))
     return made
 
 
