@@ -56,15 +56,6 @@ void szg_context_close(szg_context **context) {
     *context = NULL;
 }
 
-szg_status szgi_context_check_process(szg_context *context) {
-    if (!context || !szgi_context_is_forked(context))
-        return SZG_OK;
-    return szgi_fail(context, SZG_EINVAL,
-                     "the context belongs to process %lld, this is process %lld: its locks and "
-                     "buffers are the parent's; open a context in the child",
-                     (long long)context->process, (long long)getpid());
-}
-
 int szg_context_threads(const szg_context *context) {
     return context->options.threads;
 }

@@ -95,3 +95,12 @@ void szgi_progress(szg_context *context, const char *what, int64_t done, int64_t
     context->options.progress(context->options.user, what, done, total);
     unlock(context);
 }
+
+szg_status szgi_context_check_process(szg_context *context) {
+    if (!context || !szgi_context_is_forked(context))
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "the context belongs to process %lld, this is process %lld: its locks and "
+                     "buffers are the parent's; open a context in the child",
+                     (long long)context->process, (long long)getpid());
+}

@@ -353,7 +353,11 @@ static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
     return at->first + head / at->group * at->group_step + head % at->group * at->step;
 }
 
-/* ---- architecture.c, positions.c, rotary.c, terms.c: steps of opening ---- */
+/* ---- stack.c, architecture.c, positions.c, rotary.c, terms.c: steps of opening ---- */
+
+/* Finds the prefix of the layers' tensors, and warns of layers that the configuration does not
+ * count. */
+SZG_CHECK_RESULT szg_status szgi_stack_find(szg_context *context, szg_checkpoint *checkpoint);
 
 /* PREFIX stem LAYER "." suffix; NULL where there is no such tensor. */
 const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,

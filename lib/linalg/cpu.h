@@ -25,15 +25,12 @@ SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);
  * recognised the processor. */
 void szgi_blas_tell_core(szg_context *context);
 
-/* How OpenBLAS's own threads compute is unknown again. */
-void szgi_blas_forget_threads(void);
-
 /* Warns once in a process, through a context with a message callback, where OpenBLAS's own threads
  * flush denormal numbers or do not round to nearest: large calls then stay on one thread. */
 void szgi_blas_tell_threads(szg_context *context);
 
-/* For begin: OpenBLAS has so many threads from now on. */
-void szgi_blas_count(int own_threads);
+/* So many threads OpenBLAS itself has started; each holds a buffer for good. */
+int szgi_blas_servers(void);
 
 /* Every size fits LAPACK's 32-bit integers: SZG_ENOMEM. `what` is the operation. */
 SZG_CHECK_RESULT szg_status szgi_lapack_sizes(szg_context *context, const char *what, int64_t m,

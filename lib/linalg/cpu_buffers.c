@@ -1,6 +1,5 @@
 /* OpenBLAS maps a buffer for each thread inside of it, keeps it, and where memory is limited asks
  * for it again and again without an end. So the buffers are made before they are needed. */
-#include <cblas.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -32,33 +31,7 @@ static atomic_size_t measured; /* bytes of a buffer; 0: none was made yet */
  * a context has, the less is known of how many of them are inside at once. */
 enum { BUFFERS_MOST = 64 };
 
-/* Writers first: with readers first, a stream of small calls would keep out a large one or a fork.
- * No call is made inside of another. */
-#define CALLS PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-pthread_rwlock_t szgi_blas_calls = CALLS;
-
-/* Before a fork OpenBLAS ends its threads, and waits for ever where one is at work; its own lock on
- * buffers stays taken in the child where another thread had it. So a fork waits until no call of
- * BLAS or LAPACK runs. This was registered after OpenBLAS's own handler, so it runs before. */
-static void hold_calls(void) {
-    pthread_rwlock_wrlock(&szgi_blas_calls);
-    szgi_blas_forget_threads(); /* they are started anew, by whoever calls first */
-}
-
-static void release_calls(void) {
-    pthread_rwlock_unlock(&szgi_blas_calls);
-}
-
-static void renew_calls(void) {
-    szgi_blas_calls = (pthread_rwlock_t)CALLS;
-}
-
-__attribute__((constructor)) static void hold_calls_over_a_fork(void) {
-    (void)!pthread_atfork(hold_calls, release_calls, renew_calls);
-}
-
-static atomic_int made;    /* buffers that are there, or that no limit refuses */
-static atomic_int servers; /* the library's own threads; each holds a buffer for good */
+static atomic_int made; /* buffers that are there, or that no limit refuses */
 
 static bool is_limited(int resource) {
     struct rlimit limit;
@@ -128,7 +101,7 @@ static void measure(size_t before, size_t after) {
  * mapped. Returns how many there are. Nobody is inside the library meanwhile. */
 static int make_buffers(int want) {
     void *held[BUFFERS_MOST];
-    int there = atomic_load(&made), kept = atomic_load(&servers), count = 0;
+    int there = atomic_load(&made), kept = szgi_blas_servers(), count = 0;
     for (int i = kept; i < want && (i < there || can_be_mapped(buffer_bytes())); i++) {
         size_t before = address_space();
         held[count++] = SZGI_BLAS_ALLOC(0);
@@ -190,7 +163,7 @@ static szg_status make_ready(szg_context *context, int want, int starts) {
 
 szg_status szgi_blas_reserve(szg_context *context, bool large) {
     szgi_blas_tell_core(context);
-    int threads = context ? szg_context_threads(context) : 1, kept = atomic_load(&servers);
+    int threads = context ? szg_context_threads(context) : 1, kept = szgi_blas_servers();
     bool raises = large && !szgi_pool_is_inside() && threads > 1;
     int callers = szgi_context_threads_open(); /* not those inside: more follow at any moment */
     int want = raises && threads - 1 > kept ? threads
@@ -207,20 +180,6 @@ szg_status szgi_blas_reserve(szg_context *context, bool large) {
     if (raises)
         szgi_blas_tell_threads(context);
     return SZG_OK;
-}
-
-void szgi_blas_count(int own_threads) {
-    if (own_threads - 1 > atomic_load(&servers))
-        atomic_store(&servers, own_threads - 1);
-}
-
-static void start_single_threaded(void) {
-    openblas_set_num_threads(1);
-}
-
-void szgi_blas_single(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_single_threaded);
 }
 
 szg_status szgi_backend_prepare(szg_context *context) {
