@@ -65,8 +65,8 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         for name, rows, columns in tables:
             _join(found, command, name).add(path, rows, columns)
     if not results.provenance and not results.skipped:
-        raise DataError(f"{folder}: holds no result of szego: no manifest.json of the format {FORMAT} "
-                        "is in it or below it")
+        raise DataError(f"{folder}: holds no results: give a folder that a command wrote with -o DIR/ (CSV files and a "
+                        "manifest.json), or one above it")
     return collect(found, results, frames)
 
 
