@@ -125,6 +125,8 @@ def read_json(data: bytes, place: str):
                           parse_constant=_no_constant)
     except RecursionError:
         raise DataError(f"{place}: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{place}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
     except ValueError as error:
         raise DataError(f"{place}: {error}") from None
 

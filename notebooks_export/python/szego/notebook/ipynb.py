@@ -7,7 +7,7 @@ import nbformat
 from ..errors import ArgumentError
 from ..figures import subjects
 from ..files import whole_file
-from ..page.text import text
+from ..markup import escaped, visible
 from .archive import dtype
 
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
@@ -90,7 +90,7 @@ field. NumPy and Matplotlib are all that is needed; nothing was computed here ye
 
 def markdown(value, characters=NAME_SHOWN):
     """A text from a file in a cell of text: nothing in it is markup or a formula."""
-    return str(text(value, characters)).translate(_MARKDOWN)
+    return escaped(visible(value, characters)).translate(_MARKDOWN)
 
 
 def _code(value, characters=NAME_SHOWN):
