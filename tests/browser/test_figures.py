@@ -23,11 +23,12 @@ tap = Tap()
 
 
 def make(folder):
-    """Spectra with clouds and rules, a training with lines and a legend."""
+    """Spectra with clouds and rules, a training with lines and a legend. Beside it, a wide figure."""
     for arguments in (["spectrum", "--all", "-n", "64", "--pe", "alibi:heads=2", "--pe", "rope:dim=8",
                        "-o", f"{folder}/spectrum/"],
                       ["train", results.save_json(folder + "-inputs/train.json", results.TRAINING),
-                       "--capture", "every=3", "-o", f"{folder}/train/"]):
+                       "--capture", "every=3", "-o", f"{folder}/train/"],
+                      ["verify", "L2", "-o", f"{folder}-wide/"]):
         subprocess.run([PROGRAM, *arguments, "--quiet"], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -104,7 +105,7 @@ def check_finger(chromium, path):
     page.call("Emulation.setTouchEmulationEnabled", enabled=True)
     first = title(page, HITS, 0)
     x, y = middle(page, HITS, 0)
-    page.tap(x + 18, y)  # no finger meets a point
+    page.tap(x - 18, y)  # no finger meets a point; this one is the first from the left
     tap.ok("a tap beside a point shows it", said(page) == first, (said(page), first))
     page.evaluate(f"document.querySelector({HITS!r}).closest('.plot').scrollLeft -= 30")
     page.settle()
@@ -165,15 +166,21 @@ def check_legend(chromium, path):
     page.close()
 
 
+#: [width, height] of a drawing at its full size, and what its title takes above it in a file.
+SIZE = "(svg => [+svg.getAttribute('width'), +svg.getAttribute('height')])(document.querySelector('%s'))"
+HEADING = 24
+
+
 def check_files(chromium, page, figure, hidden):
     """An SVG that stands alone and a PNG, of a figure with one series hidden."""
     shown = page.evaluate(f"document.querySelectorAll('{figure} .mark').length")
-    gone = page.evaluate(f"document.querySelectorAll('{figure} [data-series=\"{hidden}\"] .mark').length")
+    gone = page.evaluate("document.querySelectorAll('{0}.mark, {0} .mark').length".format(
+        f"{figure} [data-series=\"{hidden}\"]"))
     name, data = page.download(f"document.querySelector('{figure} [data-save=svg]').click()")
     tap.ok("the SVG has the figure's name", name == figure[1:] + ".svg", name)
     tree = xml.etree.ElementTree.fromstring(data)
     marks = [one for one in tree.iter() if "mark" in one.get("class", "").split()]
-    tap.ok("the SVG has what is seen", len(marks) == shown - gone > 0, (len(marks), shown, gone))
+    tap.ok("the SVG has what is seen", len(marks) == shown - gone > 0 < gone, (len(marks), shown, gone))
     tap.ok("the SVG needs no style sheet", b"var(" not in data and b" style=" not in data
            and any(one.get("stroke", "").startswith("rgb(") for one in tree.iter()), data[:600])
     path = os.path.join(chromium.folder, name)
@@ -183,12 +190,11 @@ def check_files(chromium, page, figure, hidden):
     colours = png.statistics(alone.screenshot("svg"))[1]
     tap.ok("the SVG is drawn in colours by itself", colours >= 16 and alone.problems() == [], colours)
     alone.close()
-    box = page.evaluate("(({width, height}) => [width, height])"
-                        f"(document.querySelector('{figure} svg').viewBox.baseVal)")
+    box = page.evaluate(SIZE % f"{figure} svg")
     name, data = page.download(f"document.querySelector('{figure} [data-save=png]').click()")
     size = [int.from_bytes(data[at:at + 4], "big") for at in (16, 20)]
     tap.ok("the PNG is twice as large", name == figure[1:] + ".png" and data.startswith(b"\x89PNG")
-           and all(abs(got - 2 * want) < 1 for got, want in zip(size, box)), (name, size, box))
+           and all(abs(got - 2 * want) < 1 for got, want in zip(size, (box[0], box[1] + HEADING))), (name, size, box))
     common, colours, brightness = png.statistics(data)
     tap.ok("the PNG is drawn on the page's colour", colours >= 16 and common < 0.998 and brightness > 200,
            (common, colours, brightness))
@@ -201,13 +207,13 @@ def check_multiples(chromium, path):
     figure, height = page.evaluate("""(() => {
         const [one, other] = document.querySelectorAll('figure');
         one.querySelector('.plot').append(other.querySelector('svg'));
-        return ['#' + one.id, one.querySelector('svg').viewBox.baseVal.height];
+        return ['#' + one.id, one.querySelector('svg').getBoundingClientRect().height];
     })()""")
     _, data = page.download(f"document.querySelector('{figure} [data-save=svg]').click()")
     drawings = [one for one in xml.etree.ElementTree.fromstring(data) if one.tag.endswith("svg")]
     places = [float(one.get("y")) for one in drawings]
-    tap.ok("small multiples are saved as one picture", len(places) == 2 and abs(places[0]) < 1
-           and abs(places[1] - height) < 1 and all(len(one) > 3 for one in drawings), (places, height))
+    tap.ok("small multiples are saved as one picture", len(places) == 2 and abs(places[0] - HEADING) < 1
+           and abs(places[1] - HEADING - height) < 1 and all(len(one) > 3 for one in drawings), (places, height))
     page.close()
 
 
@@ -264,15 +270,19 @@ LINKS = """(() => {
 })()"""
 
 
-#: [ids, count] of the figures of two panels in a grid: those wider than half of it, or with a panel below the other.
-WIDE_PAIRS = """(() => {
-    const pairs = Array.from(document.querySelectorAll('.grid > .multiples')).filter(figure =>
-        figure.checkVisibility() && figure.querySelectorAll('.panels > *').length === 2);
-    const box = element => element.getBoundingClientRect();
-    return [pairs.filter(figure => {
-        const [first, second] = Array.from(figure.querySelectorAll('.panels > *'), box);
-        return box(figure).width > box(figure.parentElement).width / 2 || first.top !== second.top;
-    }).map(figure => figure.id), pairs.length];
+#: Of the figures in a grid, [those that are wide, their count] and the same of the others: ids where one does not take
+#: the whole row, or half of it, or where its drawing is cut.
+ROWS = """(() => {
+    const width = element => element.getBoundingClientRect().width;
+    const figures = Array.from(document.querySelectorAll('.grid > figure')).filter(figure => figure.checkVisibility());
+    const cut = figure => { const plot = figure.querySelector('.plot'); return plot.scrollWidth > plot.clientWidth + 1; };
+    return [[true, 0.9, 1], [false, 0.4, 0.5]].map(([wide, least, most]) => {
+        const some = figures.filter(figure => figure.classList.contains('wide') === wide);
+        return [some.filter(figure => {
+            const share = width(figure) / width(figure.parentElement);
+            return share < least || share > most || cut(figure);
+        }).map(figure => figure.id), some.length];
+    });
 })()"""
 
 
@@ -287,8 +297,8 @@ def check_layout(chromium, path):
     page = chromium.open(path, width=DESK)
     tap.ok("the navigation has every section and figure, and no other", page.evaluate(LINKS) == [[], []],
            page.evaluate(LINKS))
-    wide, pairs = page.evaluate(WIDE_PAIRS)
-    tap.ok("a figure of two panels takes half a row, its panels side by side", pairs > 0 and wide == [], (wide, pairs))
+    narrow = page.evaluate(ROWS)[1]
+    tap.ok("figures of one or two panels stand two in a row", narrow[1] > 0 and narrow[0] == [], narrow)
     page.evaluate("document.getElementById('curves').scrollIntoView()")
     page.settle()
     tap.ok("the navigation stays in view", 0 <= page.evaluate(
@@ -299,6 +309,15 @@ def check_layout(chromium, path):
     page = chromium.open(path, width=PHONE)
     tap.ok("a narrow window has a short list at the top", page.evaluate(
         "document.querySelector('nav').getBoundingClientRect().height") < 260)
+    page.close()
+
+
+def check_wide(chromium, path):
+    folder = os.path.join(os.path.dirname(path), "results-wide")
+    page = chromium.open(results.report(PROGRAM, folder, os.path.join(folder, "report.html")), width=DESK)
+    page.evaluate("document.querySelectorAll('details.claim').forEach(row => { row.open = true; })")
+    wide = page.evaluate(ROWS)[0]
+    tap.ok("a figure of more panels has a row of its own", wide[1] > 0 and wide[0] == [], wide)
     page.close()
 
 
@@ -366,6 +385,6 @@ with scratch() as place, browser.Browser() as one:
     make(os.path.join(place, "results"))
     results.report(PROGRAM, os.path.join(place, "results"), report)
     for check in (check_pointer, check_finger, check_keyboard, check_legend, check_multiples, check_heads, check_layout,
-                  check_links, check_without_script, check_paper):
+                  check_wide, check_links, check_without_script, check_paper):
         check(one, report)
 tap.finish()

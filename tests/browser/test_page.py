@@ -245,7 +245,7 @@ HIDDEN_ROW = """(async () => {
 #: Rows of the ledger that are closed, and of these the ones whose basis paper shows.
 ON_PAPER = """(() => {
     const closed = Array.from(document.querySelectorAll('.claim:not([open])'));
-    return [closed.length, closed.filter(row => row.querySelector('.basis dl').checkVisibility(
+    return [closed.length, closed.filter(row => row.querySelector('.basis > *').checkVisibility(
         { contentVisibilityAuto: true }) && row.querySelector('.basis').getBoundingClientRect().height > 20).length];
 })()"""
 

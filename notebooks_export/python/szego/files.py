@@ -3,7 +3,7 @@ import contextlib
 import os
 import tempfile
 
-from .errors import DataError
+from .errors import SzegoError
 
 
 def _umask():
@@ -30,10 +30,10 @@ def replaced(path, mode="w"):
 
 @contextlib.contextmanager
 def whole_file(path, mode="w"):
-    """The same in a folder that is made where it is missing. DataError names the path where writing fails."""
+    """The same in a folder that is made where it is missing. SzegoError names the path where writing fails."""
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with replaced(path, mode) as file:
             yield file
     except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
+        raise SzegoError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -65,8 +65,8 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         for name, rows, columns in tables:
             _join(found, command, name).add(path, rows, columns)
     if not results.provenance and not results.skipped:
-        raise DataError(f"{folder}: holds no result of szego: no manifest.json of the format {FORMAT} "
-                        "is in it or below it")
+        raise DataError(f"{folder}: holds no results: give a folder that a command wrote with -o DIR/ (CSV files and a "
+                        "manifest.json), or one above it")
     return collect(found, results, frames)
 
 
@@ -125,6 +125,8 @@ def read_json(data: bytes, place: str):
                           parse_constant=_no_constant)
     except RecursionError:
         raise DataError(f"{place}: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"{place}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from None
     except ValueError as error:
         raise DataError(f"{place}: {error}") from None
 

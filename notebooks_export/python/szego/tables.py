@@ -18,6 +18,11 @@ _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
 
 
+def kind(column):
+    """"text", "integer" or "real"."""
+    return {"i": "integer", "u": "integer", "f": "real"}.get(np.ma.getdata(column).dtype.kind, "text")
+
+
 class Table(dict):
     """A dict of arrays by column, which shows itself in a few lines."""
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..files import whole_file
-from ..page.embed import kind
+from ..tables import kind
 
 FORMAT = "szego-export-1"
 #: An array pads every text to the longest of its column: so many bytes of nothing are refused.

@@ -8,7 +8,7 @@ from .. import columns
 from ..errors import ArgumentError
 from ..figures import subjects
 from ..files import whole_file
-from ..page.text import text
+from ..markup import escaped, visible
 from .archive import dtype
 
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
@@ -110,7 +110,7 @@ def _name(column, table):
 
 def markdown(value, characters=NAME_SHOWN):
     """A text from a file in a cell of text: nothing in it is markup or a formula."""
-    return str(text(value, characters)).translate(_MARKDOWN)
+    return escaped(visible(value, characters)).translate(_MARKDOWN)
 
 
 def _code(value, characters=NAME_SHOWN):

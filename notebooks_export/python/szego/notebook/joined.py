@@ -8,7 +8,7 @@ from ..csvfile import field
 from ..errors import ArgumentError
 from ..files import whole_file
 from ..folders import FORMAT
-from ..page.embed import kind
+from ..tables import kind
 from .archive import columns_of, sources
 
 

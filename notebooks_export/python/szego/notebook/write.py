@@ -1,12 +1,13 @@
 """`szego export`: where an export goes, what is read, and which writer makes it."""
+import argparse
 import os
-import sys
 import warnings
 
 from .. import native
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DataError
 from ..figures.rows import Tables
 from ..folders import load
+from ..publish import say
 from .archive import write_npz
 from .joined import write_csv
 
@@ -55,15 +56,22 @@ def export(folder, to, output=None):
 
 
 def main(arguments):
-    """`szego export FOLDER FORM [OUTPUT]`: 0, or 3 where a result could not be read."""
-    folder, to, *rest = arguments
-    path, results = export(folder, to, rest[0] if rest else None)
-    tables, count = len(results), len(results.provenance)
-    print(f"szego: note: wrote {path}: {tables} table{'' if tables == 1 else 's'} of {count} "
-          f"result{'' if count == 1 else 's'}", file=sys.stderr)
+    """`szego export`: writes the export, and tells what it lacks. Returns the exit code 0; what is refused is raised, for
+    the launcher to tell (publish.py): DataError too where a result could not be read and the export has the rest."""
+    parser = argparse.ArgumentParser(prog="szego export", description="Writes a folder of results for other programs.")
+    parser.add_argument("folder", help="results, as -o DIR/ of the other commands writes them")
+    parser.add_argument("--to", required=True, choices=FORMS, help="the form of the export")
+    parser.add_argument("-o", "--output", help="a file or folder of that form")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no notes")
+    given = parser.parse_args(arguments)
+    os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
+    path, results = export(given.folder, given.to, given.output)
+    if not given.quiet:
+        tables, count = len(results), len(results.provenance)
+        say(f"wrote {path}: {tables} table{'' if tables == 1 else 's'} of {count} result{'' if count == 1 else 's'}")
     for message in results.skipped:
-        print(f"szego: warning: left out: {message}", file=sys.stderr)
+        say(f"warning: left out: {message}")
     if results.skipped:
-        print(f"szego: bad data: {len(results.skipped)} of the results could not be read and are not in {path}; the rest "
-              "is complete", file=sys.stderr)
-    return 3 if results.skipped else 0
+        raise DataError(f"{len(results.skipped)} of the results could not be read and are not in {path}; the rest is "
+                        "complete")
+    return 0

@@ -5,14 +5,11 @@ import zlib
 
 import numpy as np
 
+from ..tables import kind
+
 MOST_ORDER = 3
 TYPES = {"text": 0, "integer": 1, "real": 2}
 ENDS = {"lower": 1, "upper": 2}
-
-
-def kind(column):
-    """"text", "integer" or "real"."""
-    return {"i": "integer", "u": "integer", "f": "real"}.get(np.ma.getdata(column).dtype.kind, "text")
 
 
 def _text(value):

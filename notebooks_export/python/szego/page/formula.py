@@ -7,6 +7,8 @@ lib/base/formula.h describes the same form, which the program shows on terminals
 """
 import re
 
+from ..markup import escaped
+
 LONGEST, DEPTH, NODES = 256, 8, 512
 
 LETTERS = {"theta": "θ", "alpha": "α", "beta": "β", "rho": "ρ", "lambda": "λ", "sigma": "σ", "omega": "ω", "pi": "π",
@@ -121,11 +123,6 @@ class _Reader:
 
 
 # ---- Writing ----
-
-def escaped(text):
-    """A text between tags."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
-
 
 def _element(atom):
     # Fences of one line stay as high as the line, and a bar stands close on both of its sides.

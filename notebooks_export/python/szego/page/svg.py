@@ -14,7 +14,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from ..figures import colours, draw, words
-from .text import visible, width
+from ..markup import visible
+from .text import width
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 DPI = 72  # of SVG: the figure's units are points, which a page shows as 4/3 pixels

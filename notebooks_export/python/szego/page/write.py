@@ -1,16 +1,19 @@
 """Writes a page: results are read, figures are drawn by processes side by side, and the file appears whole."""
+import argparse
 import concurrent.futures
+import errno
 import multiprocessing
 import os
 import signal
 import sys
 import warnings
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DataError, SzegoError
 from ..files import whole_file
 from ..folders import load
 from ..figures import subjects
 from ..figures.rows import Tables
+from ..publish import say
 from .document import Page
 from . import svg
 
@@ -30,7 +33,7 @@ def _quiet():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _pictures(drawings, workers, progress):
+def _pictures(drawings, workers):
     """Pictures in the order of the drawings. The processes are forked: drawings hold whole tables."""
     _waiting[:] = [(drawing, f"f{i}") for i, drawing in enumerate(drawings)]
     try:
@@ -48,12 +51,11 @@ def _pictures(drawings, workers, progress):
                 raise
     finally:
         _waiting.clear()
-        progress("")
 
 
 def _told(progress, pictures, count):
     for done, picture in enumerate(pictures, 1):
-        progress(f"figures: {done} of {count}")
+        progress(f"drawing figures: {done} of {count}")
         yield picture
 
 
@@ -65,48 +67,79 @@ def _line(stream):
 
 
 def page_path(folder, output):
-    """The page's path: `output` where it ends in .html, else report.html in that folder."""
+    """The page's path: `output` where it ends in .html, else report.html in that folder, which is made. No other
+    ending: a slip of the hand would put the page in place of a table."""
     output = os.fspath(folder if output is None else output)
-    if output.endswith(".html") and not os.path.isdir(output):
+    name = os.path.basename(output)
+    if not (os.path.isdir(output) or output.endswith(os.sep) or name and "." not in name):
+        if not output.endswith(".html"):
+            raise ArgumentError(f"output {output}: end it in .html, or in / for report.html in a folder", "SZG_EINVAL")
+        if not os.path.isdir(os.path.dirname(output) or "."):  # which is found before anything is drawn
+            raise SzegoError(f"{output}: cannot be written: {os.strerror(errno.ENOENT)}")
         return output
-    if output.endswith(os.sep) or os.path.isdir(output):
-        return os.path.join(output, "report.html")
-    raise ArgumentError(f"output {output}: end it in .html, or in / for report.html in a folder", "SZG_EINVAL")
+    try:
+        os.makedirs(output, exist_ok=True)
+    except FileExistsError:
+        raise SzegoError(f"{output}: is not a folder") from None
+    except OSError as error:
+        raise SzegoError(f"{output}: folder cannot be created: {error.strerror}") from None
+    return os.path.join(output, "report.html")
+
+
+def _check_readable(folder, results):
+    if not results.provenance:
+        others = " (and others)" if len(results.skipped) > 1 else ""
+        raise DataError(f"{folder}: holds no result that can be read: {results.skipped[0]}{others}: write it again with "
+                        "-o DIR/")
 
 
 def report(folder, output=None, *, workers=None, progress=None):
-    """Draws every result in `folder` and below it into one HTML page, and answers the page's path.
+    """Draws every result in `folder` and below it into one HTML page; answers its path, and the results.
 
-    output: a file that ends in .html, or a folder; None: report.html in `folder`. workers: processes that draw (None:
-    one a core). progress: a stream that is told, where it is a terminal. A result that cannot be read is left out with
-    a warning, and the page names it. DataError: the folder holds no result; a file cannot be written.
+    output: a file that ends in .html, or a folder, which is made; None: report.html in `folder`. workers: processes
+    that draw (None: one a core). progress: a stream that is told, where it is a terminal. A result that cannot be read
+    is left out: the page and `skipped` of the results name it. DataError: there is none that can be read.
+    ArgumentError: another ending. SzegoError: the page cannot be written.
     """
-    # pylint: disable=import-outside-toplevel
-    from .. import __version__
-    path = page_path(folder, output)
     tell = _line(progress)
-    tell("reading")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = load(folder, strict=False)
-    tables = Tables(results)
-    page = Page(results, tables, subjects.sections(), os.fspath(folder), __version__)
-    workers = len(os.sched_getaffinity(0)) if workers is None else workers
-    pictures = list(_told(tell, _pictures(page.drawings, workers, tell), len(page.drawings)))
-    text = page.html(pictures)
-    with whole_file(path) as file:
-        file.write(text)
+    try:
+        tell("reading results")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = load(folder, strict=False)
+        _check_readable(folder, results)
+        path = page_path(folder, output)
+        text = _text(results, os.fspath(folder), workers, tell)
+        with whole_file(path) as file:
+            file.write(text)
+    finally:
+        tell("")
     return path, results
 
 
+def _text(results, folder, workers, tell):
+    from .. import __version__  # pylint: disable=import-outside-toplevel # it is complete by now
+    page = Page(results, Tables(results), subjects.sections(), folder, __version__)
+    workers = len(os.sched_getaffinity(0)) if workers is None else workers
+    return page.html(list(_told(tell, _pictures(page.drawings, workers), len(page.drawings))))
+
+
 def main(arguments):
-    """`szego report FOLDER [-o OUTPUT]`: 0, or 3 where a result could not be read."""
-    folder, *rest = arguments
-    path, results = report(folder, rest[0] if rest else None, progress=sys.stderr)
+    """`szego report`: writes the page, and tells what it lacks. Returns the exit code 0; what is refused is raised, for
+    the launcher to tell (publish.py): DataError too where a result could not be read and the page has the rest."""
+    parser = argparse.ArgumentParser(prog="szego report", description="Draws a folder of results into one HTML page.")
+    parser.add_argument("folder", help="results, as -o DIR/ of the other commands writes them")
+    parser.add_argument("-o", "--output", help="the page, or a folder for its report.html; it may be the same one")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
+    parser.add_argument("--threads", type=int, help="processes that draw (default: one a core)")
+    given = parser.parse_args(arguments)
+    os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
+    path, results = report(given.folder, given.output, workers=given.threads,
+                           progress=None if given.quiet else sys.stderr)
+    if not given.quiet:
+        say(f"wrote {path}")
     for message in results.skipped:
-        print(f"szego: warning: left out: {message}", file=sys.stderr)
-    print(f"szego: note: wrote {path}", file=sys.stderr)
+        say(f"warning: left out: {message}")
     if results.skipped:
-        print(f"szego: bad data: {len(results.skipped)} of the results could not be read; the rest is in the report",
-              file=sys.stderr)
-    return 3 if results.skipped else 0
+        raise DataError(f"{len(results.skipped)} of the results could not be read; the rest is in the report")
+    return 0
