@@ -49,49 +49,17 @@ typedef enum kind { ROW, LETTER, NUMBER, WORD, NAME, SIGN, SPACE } kind;
 
 /* What is written out in the source. NAME: a function, upright. */
 static const struct sign {
-    const char *source, *unicode, *tex;
+    const char *source, *unicode;
     kind kind;
 } signs[] = {
-    {"theta", "θ", "\\theta", LETTER},
-    {"alpha", "α", "\\alpha", LETTER},
-    {"beta", "β", "\\beta", LETTER},
-    {"rho", "ρ", "\\rho", LETTER},
-    {"lambda", "λ", "\\lambda", LETTER},
-    {"sigma", "σ", "\\sigma", LETTER},
-    {"omega", "ω", "\\omega", LETTER},
-    {"pi", "π", "\\pi", LETTER},
-    {"inf", "∞", "\\infty", LETTER},
-    {"sum", "∑", "\\sum", SIGN},
-    {"o", "∘", "\\circ", SIGN},
-    {"max", "max", "\\max", NAME},
-    {"min", "min", "\\min", NAME},
-    {"cos", "cos", "\\cos", NAME},
-    {"sin", "sin", "\\sin", NAME},
-    {"exp", "exp", "\\exp", NAME},
-    {"ln", "ln", "\\ln", NAME},
-    {"rank", "rank", "\\operatorname{rank}", NAME},
-    {"mod", "mod", "\\bmod", NAME},
-    {"conj", "conj", "\\operatorname{conj}", NAME},
-    {"Re", "Re", "\\operatorname{Re}", NAME},
-    {"Im", "Im", "\\operatorname{Im}", NAME},
-    {"iff", "⟺", "\\iff", SIGN},
-    {"<=", "≤", "\\le", SIGN},
-    {">=", "≥", "\\ge", SIGN},
-    {"!=", "≠", "\\ne", SIGN},
-    {"->", "→", "\\to", SIGN},
-    {"+-", "±", "\\pm", SIGN},
-    {"...", "…", "\\dots", SIGN},
-    {"~", "∼", "\\sim", SIGN},
-    {"-", "−", "-", SIGN},
-    {"{", "{", "\\{", SIGN},
-    {"}", "}", "\\}", SIGN},
-    {"%", "%", "\\%", SIGN},
-    {"$", "$", "\\$", SIGN},
-    {"&", "&", "\\&", SIGN},
-    {"#", "#", "\\#", SIGN},
-    {"_", "_", "\\_", SIGN},
-    {"^", "^", "\\hat{}", SIGN},
-    {"\\", "\\", "\\backslash", SIGN},
+    {"theta", "θ", LETTER},  {"alpha", "α", LETTER}, {"beta", "β", LETTER},  {"rho", "ρ", LETTER},
+    {"lambda", "λ", LETTER}, {"sigma", "σ", LETTER}, {"omega", "ω", LETTER}, {"pi", "π", LETTER},
+    {"inf", "∞", LETTER},    {"sum", "∑", SIGN},     {"o", "∘", SIGN},       {"max", "max", NAME},
+    {"min", "min", NAME},    {"cos", "cos", NAME},   {"sin", "sin", NAME},   {"exp", "exp", NAME},
+    {"ln", "ln", NAME},      {"rank", "rank", NAME}, {"mod", "mod", NAME},   {"conj", "conj", NAME},
+    {"Re", "Re", NAME},      {"Im", "Im", NAME},     {"iff", "⟺", SIGN},     {"<=", "≤", SIGN},
+    {">=", "≥", SIGN},       {"!=", "≠", SIGN},      {"->", "→", SIGN},      {"+-", "±", SIGN},
+    {"...", "…", SIGN},      {"~", "∼", SIGN},       {"-", "−", SIGN},
 };
 enum { SIGNS = sizeof signs / sizeof *signs };
 
@@ -265,19 +233,6 @@ static bool read_formula(const szgi_prose_piece *from, formula *out) {
 
 /* ---- Writing ---- */
 
-typedef void writer(const formula *from, int index, FILE *stream); /* a node with its scripts */
-
-static void put_row(const formula *from, int row, writer *put, FILE *stream) {
-    for (int i = from->node[row].first; i; i = from->node[i].next)
-        put(from, i, stream);
-}
-
-static void put_source(const formula *from, const node *one, FILE *stream) {
-    fwrite(from->text + one->offset, 1, one->length, stream);
-}
-
-/* ---- Unicode ---- */
-
 static const char lowered[] = "0123456789+-=()aehijklmnoprstuvx";
 static const char *const lower[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉", "₊",
                                     "₋", "₌", "₍", "₎", "ₐ", "ₑ", "ₕ", "ᵢ", "ⱼ", "ₖ", "ₗ",
@@ -305,7 +260,13 @@ static bool put_small(const formula *from, int row, const char *known, const cha
     return true;
 }
 
-static writer put_unicode;
+/* A node with its scripts. */
+static void put_unicode(const formula *from, int index, FILE *stream);
+
+static void put_row(const formula *from, int row, FILE *stream) {
+    for (int i = from->node[row].first; i; i = from->node[i].next)
+        put_unicode(from, i, stream);
+}
 
 static void put_script(const formula *from, int row, char mark, FILE *stream) {
     if (!row)
@@ -316,7 +277,7 @@ static void put_script(const formula *from, int row, char mark, FILE *stream) {
     int first = from->node[row].first;
     bool one = first && !from->node[first].next;
     fprintf(stream, one ? "%c" : "%c{", mark);
-    put_row(from, row, put_unicode, stream);
+    put_row(from, row, stream);
     if (!one)
         putc('}', stream);
 }
@@ -326,135 +287,21 @@ static void put_unicode(const formula *from, int index, FILE *stream) {
     if (one->sign)
         fputs(one->sign->unicode, stream);
     else
-        put_source(from, one, stream);
+        fwrite(from->text + one->offset, 1, one->length, stream);
     if (one->bar)
         fputs("\xCC\x84", stream); /* combining macron */
     put_script(from, one->below, '_', stream);
     put_script(from, one->above, '^', stream);
 }
 
-/* ---- MathML ---- */
-
-/* Signs have bytes beyond ASCII, which stand for themselves. */
-static void put_escaped(const char *text, size_t length, FILE *stream) {
-    for (size_t i = 0; i < length; i++) {
-        const char *entity = szgi_html_entity(text[i]);
-        if (entity)
-            fputs(entity, stream);
-        else
-            putc(text[i], stream);
-    }
-}
-
-static void put_element(const formula *from, const node *one, FILE *stream) {
-    static const char *const elements[] = {
-        [LETTER] = "mi", [NUMBER] = "mn", [WORD] = "mtext", [NAME] = "mi", [SIGN] = "mo"};
-    /* Fences of one line stay as high as the line, and a bar stands close on both of its sides. */
-    char sign = one->kind == SIGN && one->length == 1 ? from->text[one->offset] : 0;
-    const char *look = sign == '|' ? " stretchy=\"false\" lspace=\"0\" rspace=\"0\""
-                       : sign && strchr("()[]{}", sign) ? " stretchy=\"false\""
-                                                        : "";
-    fputs(one->bar ? "<mover>" : "", stream);
-    fprintf(stream, "<%s%s>", elements[one->kind], look);
-    if (one->sign)
-        put_escaped(one->sign->unicode, strlen(one->sign->unicode), stream);
-    else
-        put_escaped(from->text + one->offset, one->length, stream);
-    fprintf(stream, "</%s>", elements[one->kind]);
-    fputs(one->bar ? "<mo>¯</mo></mover>" : "", stream);
-}
-
-static writer put_mathml;
-
-static void put_group(const formula *from, int row, FILE *stream) {
-    fputs("<mrow>", stream);
-    put_row(from, row, put_mathml, stream);
-    fputs("</mrow>", stream);
-}
-
-static bool is_upright(const node *one) {
-    return one->kind == NAME || one->kind == WORD;
-}
-
-/* MathML sets no space of its own beside an upright word. */
-static void put_space(const formula *from, int index, FILE *stream) {
-    if (index && is_upright(&from->node[index]))
-        fputs("<mspace width=\"0.2em\"/>", stream);
-}
-
-static void put_mathml(const formula *from, int index, FILE *stream) {
-    const node *one = &from->node[index];
-    const char *around = one->below && one->above ? "msubsup"
-                         : one->below             ? "msub"
-                         : one->above             ? "msup"
-                                                  : NULL;
-    if (one->kind == SPACE) {
-        put_space(from, one->next, stream);
-        return;
-    }
-    if (around)
-        fprintf(stream, "<%s>", around);
-    put_element(from, one, stream);
-    if (one->below)
-        put_group(from, one->below, stream);
-    if (one->above)
-        put_group(from, one->above, stream);
-    if (around)
-        fprintf(stream, "</%s>", around);
-    const node *space = &from->node[one->next]; /* before an upright word it is written by itself */
-    if (space->kind == SPACE && !is_upright(&from->node[space->next]))
-        put_space(from, index, stream);
-}
-
-/* ---- TeX ---- */
-
-static writer put_tex;
-
-static void put_braced(const formula *from, int row, char mark, FILE *stream) {
-    if (!row)
-        return;
-    fprintf(stream, "%c{", mark);
-    put_row(from, row, put_tex, stream);
-    putc('}', stream);
-}
-
-static void put_tex(const formula *from, int index, FILE *stream) {
-    const node *one = &from->node[index];
-    bool command = one->sign && isalpha((unsigned char)one->sign->tex[strlen(one->sign->tex) - 1]);
-    fputs(one->bar ? "\\bar{" : one->kind == WORD ? "\\text{" : "", stream);
-    if (one->sign)
-        fputs(one->sign->tex, stream);
-    else
-        put_source(from, one, stream);
-    fputs(one->bar || one->kind == WORD ? "}" : "", stream);
-    if (command && !one->bar && !one->below && !one->above)
-        putc(' ', stream); /* or the next letter would belong to the command */
-    put_braced(from, one->below, '_', stream);
-    put_braced(from, one->above, '^', stream);
-}
-
-/* ---- Formulas in their forms ---- */
-
-void szgi_formula_put(const szgi_prose_piece *formula_text, szgi_formula_form form, FILE *stream) {
-    static const struct {
-        const char *open, *close;
-        writer *put;
-    } forms[] = {[SZGI_FORMULA_UNICODE] = {"", "", put_unicode},
-                 [SZGI_FORMULA_MATHML] = {"<math>", "</math>", put_mathml},
-                 [SZGI_FORMULA_TEX] = {"$", "$", put_tex}};
+bool szgi_formula_put(const szgi_prose_piece *formula_text, szgi_formula_form form, FILE *stream) {
     formula parsed;
-    bool set = form != SZGI_FORMULA_ASCII && read_formula(formula_text, &parsed);
-    if (!set && form == SZGI_FORMULA_MATHML)
-        put_escaped(formula_text->text, formula_text->length, stream);
-    else if (!set && form == SZGI_FORMULA_TEX)
-        fprintf(stream, "`%.*s`", (int)formula_text->length, formula_text->text);
-    else if (!set)
+    bool set = read_formula(formula_text, &parsed);
+    if (set && form == SZGI_FORMULA_UNICODE)
+        put_row(&parsed, 0, stream);
+    else
         fwrite(formula_text->text, 1, formula_text->length, stream);
-    if (!set)
-        return;
-    fputs(forms[form].open, stream);
-    put_row(&parsed, 0, forms[form].put, stream);
-    fputs(forms[form].close, stream);
+    return set;
 }
 
 void szgi_prose_put(const char *text, szgi_formula_form form, FILE *stream) {

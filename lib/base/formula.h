@@ -17,10 +17,8 @@
 SZGI_BEGIN_DECLS
 
 typedef enum szgi_formula_form {
-    SZGI_FORMULA_ASCII,   /* the source */
-    SZGI_FORMULA_UNICODE, /* for terminals: signs, and scripts where Unicode has them all */
-    SZGI_FORMULA_MATHML,  /* a <math> element */
-    SZGI_FORMULA_TEX      /* $...$ */
+    SZGI_FORMULA_ASCII,  /* the source */
+    SZGI_FORMULA_UNICODE /* for terminals: signs, and scripts where Unicode has them all */
 } szgi_formula_form;
 
 /* A piece of a text: prose, or the inside of a pair of backticks. */
@@ -33,9 +31,8 @@ typedef struct szgi_prose_piece {
 /* Takes the next piece off *text; false: nothing is left. A backtick without a partner is prose. */
 bool szgi_prose_next(const char **text, szgi_prose_piece *out);
 
-/* Writes a formula. One that is too long or too deep to be set is written as its source, escaped
- * as the form asks. */
-void szgi_formula_put(const szgi_prose_piece *formula, szgi_formula_form form, FILE *stream);
+/* Writes a formula. One that is too long or too deep to be set is written as its source: false. */
+bool szgi_formula_put(const szgi_prose_piece *formula, szgi_formula_form form, FILE *stream);
 
 /* Writes prose as it is and its formulas in `form`, ASCII or UNICODE. */
 void szgi_prose_put(const char *text, szgi_formula_form form, FILE *stream);

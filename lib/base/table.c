@@ -292,15 +292,6 @@ szg_status szgi_table_append(szg_context *context, szg_table *table, const szg_t
     return SZG_OK;
 }
 
-szg_status szgi_table_copy(szg_context *context, const szg_table *from, szg_table **out) {
-    SZG_TRY(szg_table_open(context, from->name, from->column, from->columns, out));
-    szgi_table_take_ends(*out, from);
-    szg_status status = szgi_table_append(context, *out, from);
-    if (status != SZG_OK)
-        szg_table_close(out);
-    return status;
-}
-
 const char *szg_table_name(const szg_table *table) {
     return table->name;
 }

@@ -50,10 +50,6 @@ SZG_CHECK_RESULT szg_status szgi_table_note_at(szg_context *context, szg_table *
 SZG_CHECK_RESULT szg_status szgi_table_append(szg_context *context, szg_table *table,
                                               const szg_table *from);
 
-/* Opens a table that equals `from`. */
-SZG_CHECK_RESULT szg_status szgi_table_copy(szg_context *context, const szg_table *from,
-                                            szg_table **out);
-
 SZGI_END_DECLS
 
 #endif

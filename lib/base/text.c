@@ -103,19 +103,3 @@ const char *szgi_path_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-const char *szgi_html_entity(int32_t code) {
-    switch (code) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}

@@ -44,13 +44,6 @@ static inline bool szgi_utf8_continues(char byte) {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* Characters of valid UTF-8, `most` at most; NULL has none. */
-int64_t szgi_utf8_count(const char *text, int64_t most);
-
-/* The most of the first `length` bytes of valid UTF-8, which has more, that end with a character.
- */
-size_t szgi_utf8_cut(const char *text, size_t length);
-
 /* Columns of a terminal that valid UTF-8 takes: 0 for a combining character, 2 for a wide one (the
  * C library's wcwidth; 1 for what it does not know). */
 int64_t szgi_utf8_columns(const char *text);
@@ -81,10 +74,6 @@ const char *szgi_show(const char *text, char *out, size_t size);
 
 /* szgi_show into a buffer that lives as long as the enclosing block: for arguments of szgi_fail. */
 #define SHOWN(text) szgi_show((text), (char[SZGI_SHOWN]){0}, SZGI_SHOWN)
-
-/* What stands for a character in the text and the attributes of HTML; NULL: the character itself.
- */
-const char *szgi_html_entity(int32_t code);
 
 /* ---- Endings ---- */
 

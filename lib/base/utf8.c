@@ -31,19 +31,6 @@ int szgi_utf8_step(const unsigned char *at, size_t left) {
     return continues(at, left, 3) ? 4 : 0;
 }
 
-int64_t szgi_utf8_count(const char *text, int64_t most) {
-    int64_t count = 0;
-    for (; text && *text && count < most; text++)
-        count += !szgi_utf8_continues(*text);
-    return count;
-}
-
-size_t szgi_utf8_cut(const char *text, size_t length) {
-    for (int i = 0; i < 3 && length > 0 && szgi_utf8_continues(text[length]); i++)
-        length--;
-    return length;
-}
-
 /* ---- Columns of a terminal ---- */
 
 /* One character of valid UTF-8: its code point, and its bytes in *bytes. */

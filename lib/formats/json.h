@@ -123,8 +123,6 @@ SZG_CHECK_RESULT szg_status szgi_json_add_hex(szg_context *context, szgi_json *j
                                               const char *key, double value);
 SZG_CHECK_RESULT szg_status szgi_json_add_boolean(szg_context *context, szgi_json *json,
                                                   const char *key, bool value);
-SZG_CHECK_RESULT szg_status szgi_json_add_null(szg_context *context, szgi_json *json,
-                                               const char *key);
 /* Moves the whole document *child into `json`, closes it and nulls the pointer, on failure too. */
 SZG_CHECK_RESULT szg_status szgi_json_add(szg_context *context, szgi_json *json, const char *key,
                                           szgi_json **child);

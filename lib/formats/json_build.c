@@ -81,10 +81,6 @@ szg_status szgi_json_add_boolean(szg_context *context, szgi_json *json, const ch
     return add_node(context, json, key, json_boolean(value));
 }
 
-szg_status szgi_json_add_null(szg_context *context, szgi_json *json, const char *key) {
-    return add_node(context, json, key, json_null());
-}
-
 szg_status szgi_json_add(szg_context *context, szgi_json *json, const char *key,
                          szgi_json **child) {
     szg_status status = add_node(context, json, key, json_incref((*child)->root));

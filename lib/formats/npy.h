@@ -54,12 +54,6 @@ SZG_CHECK_RESULT szg_status szgi_npy_write_real(szg_context *context, const char
  * Write errors are left to the stream. */
 SZG_CHECK_RESULT szg_status szgi_npy_print_table(szg_context *context, const szg_table *table,
                                                  FILE *stream);
-/* The element type of a column there, "|S12" say. */
-enum { SZGI_NPY_TYPE = 24 };
-void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZGI_NPY_TYPE]);
-/* A text as an array of no dimensions, |S. */
-void szgi_npy_print_text(const char *text, FILE *stream);
-
 SZGI_END_DECLS
 
 #endif

@@ -60,16 +60,14 @@ static void emit_field(const szg_table *table, int64_t row, int64_t column, fiel
     }
 }
 
-static const char *print_type(field f, char out[static SZGI_NPY_TYPE]) {
-    if (f.type == SZG_TEXT)
-        snprintf(out, SZGI_NPY_TYPE, "|S%zu", f.width);
-    else
-        snprintf(out, SZGI_NPY_TYPE, "%s", f.type == SZG_REAL ? "<f8" : "<i8");
-    return out;
-}
+enum { TYPE = 24 }; /* "|S12" say */
 
-void szgi_npy_column_type(const szg_table *table, int64_t column, char out[SZGI_NPY_TYPE]) {
-    print_type(column_field(table, column), out);
+static const char *print_type(field f, char out[static TYPE]) {
+    if (f.type == SZG_TEXT)
+        snprintf(out, TYPE, "|S%zu", f.width);
+    else
+        snprintf(out, TYPE, "%s", f.type == SZG_REAL ? "<f8" : "<i8");
+    return out;
 }
 
 /* A name as a Python literal of ASCII characters, which every version of the header holds. */
@@ -100,7 +98,7 @@ static szg_status emit_header(szg_context *context, const szg_table *table, cons
     FILE *header = text.stream;
     fputs("{'descr': [", header);
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
-        char type[SZGI_NPY_TYPE];
+        char type[TYPE];
         fputs(i ? ", (" : "(", header);
         emit_name(szg_table_column(table, i)->name, header);
         fprintf(header, ", '%s')", print_type(f[i], type));
@@ -132,13 +130,4 @@ szg_status szgi_npy_print_table(szg_context *context, const szg_table *table, FI
     }
     szgi_memory_free(f);
     return status;
-}
-
-void szgi_npy_print_text(const char *text, FILE *stream) {
-    char header[128];
-    size_t size = strlen(text);
-    snprintf(header, sizeof header, "{'descr': '|S%zu', 'fortran_order': False, 'shape': (), }",
-             size ? size : 1);
-    szgi_npy_emit_header(header, stream);
-    fwrite(text, 1, size ? size : 1, stream);
 }

@@ -48,7 +48,7 @@ START_TEST(each_character_has_one_encoding) {
 END_TEST
 
 /* Of a text of random characters, whose places are known as it is made. */
-START_TEST(characters_are_counted_and_kept_whole) {
+START_TEST(bytes_that_continue_a_character_are_known) {
     enum { CHARACTERS = 40 };
     szgi_stream stream = {.seed = test_seed(), .purpose = 50};
     for (int64_t trial = 0; trial < test_trials(200); trial++) {
@@ -66,16 +66,9 @@ START_TEST(characters_are_counted_and_kept_whole) {
             length += (size_t)length_of(code);
         }
         ck_assert_int_eq(szgi_utf8_check(text, length), -1);
-        ck_assert_int_eq(szgi_utf8_count(text, INT64_MAX), CHARACTERS);
-        ck_assert_int_eq(szgi_utf8_count(text, 7), 7);
-        for (size_t cut = 0, last = 0; cut < length; cut++) {
-            last = begins[cut] ? cut : last;
-            ck_assert_uint_eq(szgi_utf8_cut(text, cut), last);
+        for (size_t cut = 0; cut < length; cut++)
             ck_assert_int_eq(szgi_utf8_continues(text[cut]), !begins[cut]);
-        }
     }
-    ck_assert_int_eq(szgi_utf8_count(NULL, 5), 0);
-    ck_assert_uint_eq(szgi_utf8_cut("\x80\x80\x80\x80\x80", 4), 1); /* no UTF-8: three at most */
 }
 END_TEST
 
@@ -189,7 +182,8 @@ END_TEST
 
 TEST_FILE("characters") {
     test_add(suite, "each_character_has_one_encoding", each_character_has_one_encoding);
-    test_add(suite, "characters_are_counted_and_kept_whole", characters_are_counted_and_kept_whole);
+    test_add(suite, "bytes_that_continue_a_character_are_known",
+             bytes_that_continue_a_character_are_known);
     test_add(suite, "what_a_terminal_obeys_is_made_visible", what_a_terminal_obeys_is_made_visible);
     test_add(suite, "columns_of_a_terminal_are_counted", columns_of_a_terminal_are_counted);
     test_add(suite, "endings_are_compared", endings_are_compared);

@@ -165,7 +165,7 @@ START_TEST(ends_are_rounded_outwards) {
     static const double rows[] = {2.984375, -2.984375, 0.1, 1e-310, 999999.9, -0.0};
     static const char *const want[] = {"2.98437",  "2.98438",  "2.98438",
                                        "-2.98438", "-2.98437", "-2.98438"};
-    szg_table *table, *copy;
+    szg_table *table;
     char text[SZGI_REAL_TEXT];
     ck_szg_ok(szg_table_open(test_context(), "range", columns, 3, &table));
     szgi_table_set_end(table, szg_table_find(table, "lo"), SZGI_END_LOWER);
@@ -175,13 +175,12 @@ START_TEST(ends_are_rounded_outwards) {
         for (int i = 0; i < 3; i++)
             ck_szg_ok(szg_table_set_real(test_context(), table, columns[i].name, rows[row]));
     }
-    ck_szg_ok(szgi_table_copy(test_context(), table, &copy));
     char *printed = NULL;
     size_t size;
     FILE *stream = open_memstream(&printed, &size);
     szg_result *result;
     ck_szg_ok(szg_result_open(test_context(), "test", &result));
-    ck_szg_ok(szg_result_add(test_context(), result, &copy));
+    ck_szg_ok(szg_result_add(test_context(), result, &table));
     ck_szg_ok(szg_result_print(test_context(), result,
                                &(szg_print_options){SZG_INIT(szg_print_options)}, stream));
     ck_assert_int_eq(fclose(stream), 0);

@@ -79,7 +79,7 @@ static szg_status make(szg_result **out) {
     szgi_json *provenance = szgi_result_provenance(*out);
     SZG_TRY_GOTO(status, szgi_json_add_real(context, provenance, "third", 1 / 3.0), fail);
     SZG_TRY_GOTO(status, szgi_json_add_integer(context, provenance, "seed", INT64_MIN), fail);
-    SZG_TRY_GOTO(status, szgi_json_add_null(context, provenance, "<nothing>"), fail);
+    SZG_TRY_GOTO(status, szgi_json_add_real(context, provenance, "<nothing>", (double)NAN), fail);
     SZG_TRY_GOTO(status, szgi_json_open_array(context, &child), fail);
     SZG_TRY_GOTO(status, szgi_json_add_text(context, child, NULL, "a\nb\"\xC3\xA9"), fail);
     SZG_TRY_GOTO(status, szgi_json_add(context, provenance, "arguments", &child), fail);

@@ -406,14 +406,14 @@ START_TEST(formulas_can_be_set) {
             szgi_prose_piece piece;
             const char *rest = texts[k];
             while (szgi_prose_next(&rest, &piece)) {
+                bool can = false;
                 char *set;
                 size_t size;
                 FILE *stream = open_memstream(&set, &size);
                 if (piece.formula)
-                    szgi_formula_put(&piece, SZGI_FORMULA_MATHML, stream);
+                    can = szgi_formula_put(&piece, SZGI_FORMULA_UNICODE, stream);
                 fclose(stream);
-                ck_assert_msg(piece.formula ? strncmp(set, "<math>", 6) == 0
-                                            : !memchr(piece.text, '`', piece.length),
+                ck_assert_msg(piece.formula ? can : !memchr(piece.text, '`', piece.length),
                               "%s: %s", claim->id, texts[k]);
                 free(set);
             }
