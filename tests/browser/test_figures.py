@@ -247,6 +247,58 @@ def check_heads(chromium, path):
     page.close()
 
 
+#: [head, step] whose numbers a file lacks: at the ends, side by side, and alone.
+HOLES = {(0, 0), (0, 3), (0, 4), (1, 9), (1, 7)}
+STEPS = 10
+
+
+def make_holes(folder):
+    """Captures of two heads, some of whose numbers are NaN."""
+    kinds = {"run": "text", "encoding": "text", "task": "text", "source": "text", "content_kind": "text",
+             "step": "integer", "layer": "integer", "head": "integer", "width_ratio": "real", "norm_ratio": "real",
+             "nuclear_ratio": "real"}
+    rows = [["r", "rope", "copy", "s", "same_qk", step, 0, head, "nan" if (head, step) in HOLES else ratio(head, step),
+             1.5, 0.5] for step in range(STEPS) for head in range(2)]
+    results.save_json(os.path.join(folder, "manifest.json"), {
+        "format": "szego-results-1", "command": "train", "provenance": {}, "tables": [{
+            "name": "contraction", "file": "contraction.csv", "rows": len(rows),
+            "columns": [{"name": name, "type": kind, "doc": ""} for name, kind in kinds.items()]}]})
+    with open(os.path.join(folder, "contraction.csv"), "w", encoding="utf-8") as file:
+        file.writelines(",".join(map(str, row)) + "\n" for row in [kinds, *rows])
+    return folder
+
+
+def ratio(head, step):
+    """Neighbours lie far apart."""
+    return 1 + head + step * step / 64
+
+
+#: Of the figure's hit places: [head, left, top, whether ink of that head has a mark there].
+PLACES = """(figure => Array.from(figure.querySelectorAll('.hits circle'), hit => {
+    const middle = element => (box => [box.x + box.width / 2, box.y + box.height / 2])(element.getBoundingClientRect());
+    const head = hit.closest('[data-head]').dataset.head, [x, y] = middle(hit);
+    const ink = Array.from(figure.querySelectorAll(`.ink[data-head="${head}"] use`), middle);
+    return [head, x, y, ink.some(([left, top]) => Math.hypot(left - x, top - y) < 1)];
+}))(document.querySelector('#contraction-1'))"""
+
+
+def check_holes(chromium, path):
+    """NaN between the rows moves no value to another mark, and each mark answers where it is drawn."""
+    folder = make_holes(os.path.join(os.path.dirname(path), "results-holes"))
+    page = chromium.open(results.report(PROGRAM, folder, os.path.join(folder, "report.html")), width=DESK)
+    page.evaluate("document.querySelector('#contraction-1').scrollIntoView({block: 'center'})")
+    page.settle()
+    told, places = [], page.evaluate(PLACES)
+    for _, x, y, _ in places:
+        page.move(x, y)
+        told.append(said(page))
+    tap.ok("where rows are NaN, each mark says its own row", told == [
+        f"head {head}\ntraining step: {step}\nratio of widths: {ratio(head, step):.6g}" for head in range(2)
+        for step in range(STEPS) if (head, step) not in HOLES], told)
+    tap.ok("and its head's ink lies there", places and all(inked for _, _, _, inked in places), places)
+    page.close()
+
+
 # ---- Layout and links ----
 
 WIDE = """Array.from(document.querySelectorAll('body *'), element => [element, element.getBoundingClientRect()])
@@ -384,7 +436,7 @@ with scratch() as place, browser.Browser() as one:
     report = os.path.join(place, "report.html")
     make(os.path.join(place, "results"))
     results.report(PROGRAM, os.path.join(place, "results"), report)
-    for check in (check_pointer, check_finger, check_keyboard, check_legend, check_multiples, check_heads, check_layout,
-                  check_wide, check_links, check_without_script, check_paper):
+    for check in (check_pointer, check_finger, check_keyboard, check_legend, check_multiples, check_heads, check_holes,
+                  check_layout, check_wide, check_links, check_without_script, check_paper):
         check(one, report)
 tap.finish()

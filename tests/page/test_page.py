@@ -4,6 +4,7 @@ usage: test_page.py PROGRAM SOURCE"""
 import html.parser
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from szego.page import document, svg, write
 PROGRAM = os.path.abspath(sys.argv[1])
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b]]>"
 VOID = {"meta", "link", "br", "img", "input", "hr"}
+TAKEN = {**os.environ, "SZEGO_PYTHON": sys.executable}
 tap = Tap()
 
 
@@ -209,6 +211,64 @@ def an_interrupt_leaves_nothing():
         tap.ok("and no worker", not alive.stdout.strip(), alive.stdout)
 
 
+def drawers(process):
+    """Processes below one, at any depth."""
+    for folder in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, folder.read_text().split()):
+            yield child
+            yield from drawers(child)
+
+
+def the_program_is_interrupted():
+    """Ctrl-C on a terminal reaches all processes, `kill -INT` the program alone."""
+    with scratch() as folder:
+        for run in range(12):
+            write_result(f"{folder}/in/r{run}", "contraction", contraction_rows(name=f"e{run}"))
+        for name, send in (("a terminal", os.killpg), ("kill", os.kill)):
+            with subprocess.Popen([PROGRAM, "report", "in", "-o", "out.html", "--threads", "2"], cwd=folder, text=True,
+                                  stderr=subprocess.PIPE, env=TAKEN, start_new_session=True) as child:
+                found = []
+                while len(found) < 3 and child.poll() is None:  # the script and two that draw
+                    found = list(drawers(child.pid))
+                send(child.pid, signal.SIGINT)
+                said = child.communicate(timeout=60)[1]
+            tap.ok(f"{name} interrupts the program while it draws", child.returncode == 130 and len(found) >= 3 and
+                   said == "szego: interrupted\n", f"{child.returncode} {found}: {said}")
+            alive = [one for one in found if os.path.exists(f"/proc/{one}") and
+                     pathlib.Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"]
+            tap.ok(f"{name}: neither a file nor a process is left", os.listdir(folder) == ["in"] and not alive,
+                   f"{os.listdir(folder)} {alive}")
+
+
+def a_drawer_that_is_killed_is_told():
+    with scratch() as folder:
+        for run in range(12):
+            write_result(f"{folder}/in/r{run}", "contraction", contraction_rows(name=f"e{run}"))
+        with subprocess.Popen([PROGRAM, "report", "in", "-o", "out.html", "--threads", "2"], cwd=folder, text=True,
+                              stderr=subprocess.PIPE, env=TAKEN) as child:
+            found = []
+            while len(found) < 3 and child.poll() is None:
+                found = list(drawers(child.pid))
+            os.kill(found[-1], signal.SIGKILL)
+            said = child.communicate(timeout=60)[1]
+        tap.ok("a process that draws and is killed is told in one line", child.returncode == 1 and said.startswith(
+            "szego: a process that drew") and said.count("\n") == 1 and os.listdir(folder) == ["in"], said)
+
+
+def planted_modules_are_not_run():
+    with scratch() as folder:
+        write_result(f"{folder}/r", "contraction", contraction_rows(name="rope"))
+        for name in ("szego", "numpy", "matplotlib", "jinja2", "markupsafe", "json", "concurrent", "multiprocessing"):
+            os.mkdir(f"{folder}/{name}")
+            for file in (f"{name}.py", f"{name}/__init__.py"):
+                with open(f"{folder}/{file}", "w", encoding="utf-8") as planted:
+                    planted.write("open('planted', 'w').close()\nraise SystemExit('planted')\n")
+        done = subprocess.run([PROGRAM, "report", "r"], cwd=folder, capture_output=True, text=True, check=False,
+                              env={**TAKEN, "PYTHONPATH": f".::{folder}"})
+        tap.ok("modules in the current folder are not imported", done.returncode == 0 and
+               done.stderr == "szego: wrote r/report.html\n" and not os.path.exists(f"{folder}/planted"), done)
+
+
 def an_error_leaves_nothing():
     with scratch() as folder:
         with open(f"{folder}/kept", "w", encoding="utf-8") as file:
@@ -238,6 +298,9 @@ marks_are_those_of_the_rows()
 damaged_results_are_named()
 workers_draw_alike()
 an_interrupt_leaves_nothing()
+the_program_is_interrupted()
+a_drawer_that_is_killed_is_told()
+planted_modules_are_not_run()
 an_error_leaves_nothing()
 a_program_of_every_kind()
 tap.finish()

@@ -135,10 +135,35 @@ def stop(_number, _frame):
     raise KeyboardInterrupt
 
 
+def stop_again(_number, _frame):
+    raise KeyboardInterrupt
+
+
+def tell_unraisable(found):
+    """An interrupt that came while Python called back, from the collector say, has interrupted nothing: it is raised
+    again outside. What fails because of it is no news."""
+    if found.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+    elif not stopping:
+        sys.__unraisablehook__(found)
+
+
+def fork_whole(fork=os.fork):
+    """os.fork, but signals wait: neither callbacks at the fork nor a process without its own handlers gets them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        return fork()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def listen():
     for number in STOPPING:
         if not is_ignored(number):
             signal.signal(number, stop)
+    signal.signal(signal.SIGALRM, stop_again)
+    sys.unraisablehook = tell_unraisable
+    os.fork = fork_whole
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     die_with_parent()
     os.register_at_fork(after_in_child=begin_worker)
@@ -154,11 +179,21 @@ def code_of(error):
     return next((code for kind, code in kinds if isinstance(error, kind)), 1)
 
 
+def work(name, arguments):
+    """What is raised once the command has been stopped, of a pool without workers say, tells nobody anything."""
+    try:
+        return importlib.import_module(name).main(arguments)
+    except BaseException:
+        if stopping:
+            raise KeyboardInterrupt from None
+        raise
+
+
 def run(command, arguments):
     """The exit code. An error that no command expects keeps its traceback."""
     name = COMMANDS[command]
     try:
-        code = importlib.import_module(name).main(arguments)
+        code = work(name, arguments)
         sys.stdout.flush()
         return code
     except ModuleNotFoundError as error:

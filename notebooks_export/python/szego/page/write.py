@@ -1,6 +1,6 @@
 """Writes a page: results are read, figures are drawn by processes side by side, and the file appears whole."""
 import argparse
-import concurrent.futures
+import concurrent.futures.process
 import errno
 import multiprocessing
 import os
@@ -44,6 +44,9 @@ def _pictures(drawings, workers):
         with concurrent.futures.ProcessPoolExecutor(workers, context, _quiet) as pool:
             try:
                 yield from pool.map(_picture, range(len(drawings)), chunksize=2)
+            except concurrent.futures.process.BrokenProcessPool:
+                raise SzegoError("a process that drew figures was ended: the system may lack memory; --threads 1 draws "
+                                 "them one by one") from None
             except BaseException:
                 for process in pool._processes.values():  # pylint: disable=protected-access
                     process.terminate()
