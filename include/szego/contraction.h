@@ -26,8 +26,9 @@ void szg_contraction_close(szg_contraction *contraction);
  * NULL. `options` may be NULL. sigma_min and condition of dense ones are NaN, with a note, where
  * the least singular value lies within rounding, n eps sigma_max (eps: options->precision, or
  * 2^-52 where that is larger); those of a device's numbers where it lies within the error that the
- * note states. SZG_EINVAL: orders that differ; errors of
- * szg_summary_compute. */
+ * note states. SZG_EINVAL: orders that differ; SZG_EDATA: a dense matrix that finite numbers mask,
+ * -1e9 for instance (the message names an entry); errors of szg_summary_compute. A dense matrix of
+ * attention weights, after dropout too, is warned of. */
 SZG_CHECK_RESULT szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
                                                     const szg_matrix *coupled,
                                                     const szg_report_options *options,

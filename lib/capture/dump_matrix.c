@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "coupling/coupling.h"
+#include "coupling/look.h"
 #include "toeplitz/factored.h"
 #include "dump_private.h"
 
@@ -166,12 +167,14 @@ static szg_status check_mask(const cut *c, const dump_array *array, const double
     return not_finite(c, array, row, column, a[row * c->n + column]);
 }
 
-static void warn_softmax(const cut *c, const dump_array *array) {
+static void warn_softmax(const cut *c, const dump_array *array, const double *a) {
     char text[DUMP_TEXT], place[PLACE_TEXT];
-    szgi_say(c->context, SZG_WARNING,
-             "%s: %severy row is not negative and sums to 1: these look like attention weights, "
-             "after the softmax; give the logits from before it",
-             szgi_dump_array_text(c->dump, array, text), place_text(c, place));
+    const char *weights = szgi_logits_weights(c->n, a, c->n, c->options->causal);
+    if (weights)
+        szgi_say(c->context, SZG_WARNING,
+                 "%s: %s%s: these look like attention weights, after the softmax; give the logits "
+                 "from before it",
+                 szgi_dump_array_text(c->dump, array, text), place_text(c, place), weights);
 }
 
 /* A new n x n array. */
@@ -189,8 +192,7 @@ static szg_status read_dense(const cut *c, int role, int64_t *bytes, double **ou
     SZG_TRY(open_square(c, bytes, out));
     SZG_TRY(read_block(c, array, c->n, c->options->causal, MOST_LOGIT, *out));
     SZG_TRY(check_mask(c, array, *out));
-    if (szgi_logits_are_weights(c->n, *out, c->n, c->options->causal))
-        warn_softmax(c, array);
+    warn_softmax(c, array, *out);
     return SZG_OK;
 }
 

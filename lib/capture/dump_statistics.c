@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/row.h"
 #include "base/text.h"
+#include "coupling/coupling.h"
 #include "dump_private.h"
 
 #define COLUMNS(X)                                                                                 \
@@ -108,7 +109,8 @@ typedef struct statistics_job {
 static szg_status compute(szg_context *context, statistics_item *item) {
     if (item->from->problem[0])
         return szgi_fail(context, SZG_EDATA, "%s", item->from->problem);
-    szg_status status = szg_statistics_compute(context, item->matrix, &item->options, &item->found);
+    szg_status status =
+        szgi_statistics_compute(context, item->matrix, &item->options, &item->found);
     if (status == SZG_OK || status == SZG_ECANCEL)
         return status;
     return szgi_logits_fail_at(context, status, &item->from->pair.labels);

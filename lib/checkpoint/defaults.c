@@ -276,19 +276,23 @@ static int64_t rows_by_head(const szg_checkpoint *checkpoint, const szgi_tensor 
     return apart && query->shape[0] % sides == 0 ? query->shape[0] / sides : 0;
 }
 
-/* The number of heads cannot be seen in a matrix; a norm of each head shows it. */
+/* The number of heads cannot be seen in a matrix; a norm of each head shows it. `width`: the
+ * class's default, which the tensors replace. */
 static szg_status check_heads(szg_context *context, const szg_checkpoint *checkpoint,
-                              const szgi_tensor *query, const char *key) {
+                              const szgi_tensor *query, int64_t width, const char *key) {
     int64_t rows = rows_by_head(checkpoint, query);
     szgi_json_value value = szgi_json_member(checkpoint->settings, key);
     char path[256];
     if (rows > 0 && rows == normed_size(checkpoint))
         return SZG_OK;
-    return szgi_json_fail(context, value,
-                          "is missing, and the class's default %" PRId64
-                          " is no help: its other sizes are not those of tensor %s either: --set "
-                          "%s=VALUE gives it",
-                          checkpoint->heads, query->name, szgi_json_path(value, path, sizeof path));
+    return szgi_json_fail(
+        context, value,
+        "is missing, and the class's default %" PRId64 " goes with its width %" PRId64
+        ", but tensor %s is %" PRId64
+        " wide: no tensor shows the number of heads; --set %s=VALUE gives it, as the model was "
+        "trained",
+        checkpoint->heads, width, query->name, checkpoint->model_size,
+        szgi_json_path(value, path, sizeof path));
 }
 
 szg_status szgi_defaults_fit(szg_context *context, szg_checkpoint *checkpoint) {
@@ -306,7 +310,7 @@ szg_status szgi_defaults_fit(szg_context *context, szg_checkpoint *checkpoint) {
         SZG_TRY(follow_tensors(context, checkpoint, query, columns, &keys->model_size,
                                &checkpoint->model_size));
     if (took(checkpoint, keys->heads) && checkpoint->model_size != model)
-        return check_heads(context, checkpoint, query, keys->heads);
+        return check_heads(context, checkpoint, query, model, keys->heads);
     return SZG_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "contraction/contraction.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "coupling/look.h"
 #include "encoding/encoding.h"
 #include "theory/theory.h"
 #include "toeplitz/matrix.h"
@@ -147,7 +148,16 @@ failed:
 szg_status szg_contraction_compute(szg_context *context, const szg_matrix *content,
                                    const szg_matrix *coupled, const szg_report_options *options,
                                    szg_contraction *out) {
+    static const char remedy[] = "put 0 where a causal mask hides the future, and cut padding off";
     SZGI_ENTER(context);
+    *out = (szg_contraction){.ratios = {.width = NAN, .norm = NAN, .nuclear = NAN}};
+    for (int i = 0; i < 2; i++) {
+        const szg_matrix *matrix = i ? coupled : content;
+        if (!matrix)
+            continue;
+        SZG_TRY(szgi_matrix_check(context, matrix));
+        SZG_TRY(szgi_logits_look(context, matrix, i ? "coupled" : "content", false, remedy));
+    }
     szg_spectrum unknown[2] = {{0}};
     return szgi_contraction_compute(context, content, coupled, options, unknown, out);
 }

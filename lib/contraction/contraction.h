@@ -23,15 +23,6 @@ SZGI_BEGIN_DECLS
 /* Fills them: they are the first of the row. */
 void szgi_logits_identify(szgi_row *row, const szg_contraction_labels *labels);
 
-/* Is something hidden in the n x n logits, row i at a + i * lda, by a mask of finite numbers? *row
- * and *column: an entry that is. `causal`: entries above the diagonal are not looked at. */
-bool szgi_logits_hidden(int64_t n, const double *a, int64_t lda, bool causal, int64_t *row,
-                        int64_t *column);
-
-/* Are the rows attention weights, which a softmax has made already: none negative, sums 1 to the
- * rounding of 16-bit numbers? */
-bool szgi_logits_are_weights(int64_t n, const double *a, int64_t lda, bool causal);
-
 /* `status`, with source, layer, head and probe, those that there are, before the message. */
 szg_status szgi_logits_fail_at(szg_context *context, szg_status status,
                                const szg_contraction_labels *labels);

@@ -3,6 +3,7 @@
 #define SZEGO_COUPLING_COUPLING_H
 
 #include <szego/coupling.h>
+#include <szego/statistics.h>
 #include "encoding/encoding.h"
 #include "base/decls.h"
 
@@ -61,6 +62,11 @@ SZG_CHECK_RESULT szg_status szgi_logits_open_captured(szg_context *context,
 /* The two matrices of szg_logits_matrix as factors. */
 szg_factored szgi_logits_content(const szg_logits *logits);
 szg_factored szgi_logits_coupled(const szg_logits *logits);
+
+/* szg_statistics_compute of numbers that were looked at (look.h). */
+SZG_CHECK_RESULT szg_status szgi_statistics_compute(szg_context *context, const szg_matrix *logits,
+                                                    const szg_statistics_options *options,
+                                                    szg_statistics *out);
 
 SZGI_END_DECLS
 

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/pool.h"
+#include "coupling/coupling.h"
+#include "coupling/look.h"
 #include "linalg/linalg.h"
 #include "toeplitz/factored.h"
 
@@ -420,9 +422,8 @@ static szg_status run(szg_context *context, statistics_job *job, szg_statistics 
     return SZG_OK;
 }
 
-szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits,
-                                  const szg_statistics_options *options, szg_statistics *out) {
-    SZGI_ENTER(context);
+szg_status szgi_statistics_compute(szg_context *context, const szg_matrix *logits,
+                                   const szg_statistics_options *options, szg_statistics *out) {
     statistics_job job = {.matrix = logits};
     SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, options, &job.options));
     SZG_TRY(check_matrix(context, logits));
@@ -434,4 +435,15 @@ szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits
     szgi_memory_free(job.bias);
     szgi_memory_free(job.query);
     return status;
+}
+
+szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits,
+                                  const szg_statistics_options *options, szg_statistics *out) {
+    SZGI_ENTER(context);
+    szg_statistics_options own;
+    SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, options, &own));
+    SZG_TRY(check_matrix(context, logits));
+    SZG_TRY(szgi_logits_look(context, logits, "logits", own.causal,
+                             "leave the future out with `causal`, and cut padding off"));
+    return szgi_statistics_compute(context, logits, options, out);
 }

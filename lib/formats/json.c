@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "json_private.h"
+#include "safetensors_private.h"
 
 enum { PATH_TEXT = 256, FILE_LIMIT = 256 << 20 };
 
@@ -46,7 +47,9 @@ szg_status szgi_json_read(szg_context *context, const char *path, szgi_json **ou
     *out = NULL;
     szgi_contents contents;
     SZG_TRY(szgi_contents_open_within(context, path, FILE_LIMIT, "a JSON file", &contents));
-    szg_status status = szgi_json_parse(context, path, contents.data, contents.size, out);
+    szg_status status = szgi_lfs_refuse(context, path, contents.data, contents.size);
+    if (status == SZG_OK)
+        status = szgi_json_parse(context, path, contents.data, contents.size, out);
     szgi_contents_close(&contents);
     return status;
 }

@@ -8,10 +8,11 @@
 #include "formats/npy.h"
 #include "formats/safetensors.h"
 #include "npy_private.h"
+#include "safetensors_private.h"
 
 enum {
     BLOCK = 1 << 16,        /* bytes of a file that are read at once; a multiple of each width */
-    START = 12,             /* magic, version, and the longer form of the header's length */
+    START = 64,             /* magic, version, length of the header; a Git LFS pointer's line */
     HEADER_LIMIT = 1 << 20, /* bytes; NumPy itself refuses a header of more than 10,000 */
 };
 
@@ -164,14 +165,22 @@ static szg_status read_dictionary(cursor *c, szgi_npy *npy) {
     return c->at == c->end ? SZG_OK : fail(c, "has text after the dictionary");
 }
 
+static szg_status refuse_archive(szg_context *context, const char *file) {
+    char names[NPZ_NAMES];
+    bool npz = szgi_npz_names(context, file, names);
+    return szgi_fail(context, SZG_EDATA,
+                     "%s: is not an npy file but an archive%s%s: save one array: python -c "
+                     "\"import numpy; numpy.save('array.npy', numpy.load('%s')['NAME'])\"",
+                     file, npz ? " of NumPy arrays: " : ", as NumPy's npz is", npz ? names : "",
+                     szgi_path_name(file));
+}
+
 /* Where the header's text lies, by the file's first bytes, START of them or all. */
 static szg_status locate(szg_context *context, const szgi_npy *npy, const unsigned char *start,
                          int64_t size, int64_t *from, int64_t *to) {
+    SZG_TRY(szgi_lfs_refuse(context, npy->name, start, size));
     if (size >= 4 && memcmp(start, "PK\3\4", 4) == 0)
-        return szgi_fail(context, SZG_EDATA,
-                         "%s: is not an npy file but an archive, as NumPy's npz is: save one array "
-                         "with numpy.save",
-                         npy->name);
+        return refuse_archive(context, npy->name);
     if (size < 10 || memcmp(start, SZGI_NPY_MAGIC, 6) != 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: is not an npy file: it does not begin with \\x93NUMPY, or is shorter "

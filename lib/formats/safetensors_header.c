@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "npy_private.h"
 #include "safetensors_private.h"
 
 enum { LENGTH_BYTES = 8, HEADER_LIMIT = 100000000 };
@@ -34,15 +35,15 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
     SZG_TRY(szgi_lfs_refuse(context, file, data, size));
     bool zip = size >= 4 && memcmp(data, "PK\3\4", 4) == 0;
-    /* The name of its first file begins at byte 30. */
-    bool npz = zip && (szgi_path_ends(file, ".npz") ||
-                       (size > 30 && memmem(data + 30, (size_t)size - 30, ".npy", 4)));
+    char names[NPZ_NAMES] = "";
+    bool npz = zip && (szgi_npz_names(context, file, names) || szgi_path_ends(file, ".npz"));
     if (npz)
         return szgi_fail(context, SZG_EDATA,
-                         "%s: is an archive of NumPy arrays: save them as tensors: python -c "
-                         "\"import numpy; from safetensors.numpy import save_file; "
-                         "save_file(dict(numpy.load('%s')), 'arrays.safetensors')\"",
-                         file, szgi_path_name(file));
+                         "%s: is an archive of NumPy arrays%s%s: save them as tensors: python -c "
+                         "\"import numpy; from safetensors.numpy import save_file; save_file({k: "
+                         "numpy.ascontiguousarray(v) for k, v in numpy.load('%s').items()}, "
+                         "'arrays.safetensors')\"",
+                         file, *names ? ": " : "", names, szgi_path_name(file));
     if (size >= 6 && memcmp(data, "\x93NUMPY", 6) == 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: is a NumPy array, and safetensors are needed here: `szego logits` "

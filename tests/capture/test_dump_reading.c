@@ -387,27 +387,67 @@ START_TEST(weights_are_no_logits) {
 }
 END_TEST
 
-/* NumPy's archive is a zip, as a PyTorch file is, and its first file tells the two apart. */
-START_TEST(an_archive_of_arrays) {
-    static const struct {
-        const char *ending, *first, *words;
-    } cases[] = {{".npz", "arr_0.npy", "numpy.load('test_dump_"},
-                 {".safetensors", "q.npy", "numpy.load('test_dump_"},
-                 {".safetensors", "archive/data.pkl", "PyTorch file"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *path = path_of(cases[i].ending);
-        char bytes[80] = "PK\3\4";
-        snprintf(bytes + 30, sizeof bytes - 30, "%s", cases[i].first);
-        FILE *file = fopen(path, "wb");
-        ck_assert_ptr_nonnull(file);
-        ck_assert_int_eq(fwrite(bytes, 1, sizeof bytes, file), sizeof bytes);
-        fclose(file);
-        szgi_dump *dump;
-        ck_szg_ok(szgi_dump_open(test_context(), &dump));
-        ck_szg_fails(SZG_EDATA, cases[i].words, szgi_dump_add(test_context(), dump, path));
-        szgi_dump_close(&dump);
-        unlink(path);
+/* A zip of empty members, a comma between their names. Its directory says `more` bytes than it has.
+ */
+static int64_t write_zip(const char *names, int more, unsigned char *out) {
+    int64_t used = 0, start, members = 0;
+    for (int directory = 0; directory < 2; directory++) {
+        const int head = directory ? 46 : 30;
+        start = used;
+        for (const char *at = names; *at;) {
+            size_t length = strcspn(at, ",");
+            memset(out + used, 0, (size_t)head);
+            memcpy(out + used, directory ? "PK\1\2" : "PK\3\4", 4);
+            out[used + (directory ? 28 : 26)] = (unsigned char)length;
+            memcpy(out + used + head, at, length);
+            used += head + (int64_t)length;
+            at += length + (at[length] == ',');
+            members += directory;
+        }
     }
+    unsigned char *end = out + used;
+    memset(end, 0, 22);
+    memcpy(end, "PK\5\6", 4);
+    end[8] = end[10] = (unsigned char)members;
+    for (int i = 0; i < 4; i++) {
+        end[12 + i] = (unsigned char)((used - start + more) >> 8 * i);
+        end[16 + i] = (unsigned char)(start >> 8 * i);
+    }
+    return used + 22;
+}
+
+static void refuse_zip(const char *ending, const char *names, int more, int64_t cut,
+                       const char *words) {
+    unsigned char bytes[2048];
+    const char *path = path_of(ending);
+    int64_t size = write_zip(names, more, bytes) - cut;
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fwrite(bytes, 1, (size_t)size, file), size);
+    fclose(file);
+    szgi_dump *dump;
+    ck_szg_ok(szgi_dump_open(test_context(), &dump));
+    ck_szg_fails(SZG_EDATA, words, szgi_dump_add(test_context(), dump, path));
+    szgi_dump_close(&dump);
+    unlink(path);
+}
+
+/* NumPy's archive is a zip, as a PyTorch file is, and its members tell the two apart. */
+START_TEST(an_archive_of_arrays) {
+    refuse_zip(".npz", "q.npy,k.npy", 0, 0, "arrays: q, k: save them");
+    refuse_zip(".npz", "q.npy", 0, 0, "numpy.load('test_dump_");
+    refuse_zip(".npy", "q.npy,k.npy", 0, 0, "an archive of NumPy arrays: q, k: save one");
+    refuse_zip(".safetensors", "layers.0.self_attention.heads.11.q_coupled.npy,README", 0, 0,
+               "arrays: layers.0.self_attention.heads.11.q_coupled: save");
+    refuse_zip(".safetensors", "archive/data.pkl", 0, 0, "PyTorch file");
+    refuse_zip(".npz", "a.npy,b.npy,c.npy,d.npy,e.npy,f.npy,g.npy,h.npy,i.npy,j.npy", 0, 0,
+               "g, h, ...: save");
+    refuse_zip(".npz", "q\033[2J\n.npy", 0, 0, "arrays: q\\x1b[2J\\x0a: save");
+    /* Without a directory that can be read, the ending tells. */
+    refuse_zip(".npz", "q.npy,k.npy", 0, 3, "arrays: save them");
+    refuse_zip(".npz", "q.npy,k.npy", 23, 0, "arrays: save them");
+    refuse_zip(".npz", "q.npy,k.npy", -1, 0, "arrays: q: save them");
+    refuse_zip(".npz", "q.npy,k.npy", 0x7fffff00, 0, "arrays: save them");
 }
 END_TEST
 

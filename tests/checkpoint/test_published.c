@@ -256,7 +256,7 @@ START_TEST(sizes_that_the_tensors_contradict) {
     model_write(&model, "{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\","
                         "\"max_position_embeddings\":4096},\"vision_config\":{}}");
     ck_assert_int_eq(open_saying(model.folder, NULL, 0, said, &checkpoint), SZG_EDATA);
-    ck_said(said, "text_config.num_attention_heads: is missing, and the class's default 32");
+    ck_said(said, "heads: is missing, and the class's default 32 goes with its width 4096, but");
     ck_said(said, "--set text_config.num_attention_heads=VALUE");
     ck_assert_int_eq(open_saying(model.folder, set, 1, said, &checkpoint), SZG_OK);
     ck_assert_int_eq(checkpoint->layers, 2);

@@ -146,6 +146,11 @@ START_TEST(bad_documents_are_refused) {
                  szgi_json_parse(test_context(), "deep", deep, sizeof deep, &json));
     ck_szg_fails(SZG_EIO, "cannot be read",
                  szgi_json_read(test_context(), scratch_path("none.json"), &json));
+    ck_szg_fails(SZG_EDATA, "config.json: is a Git LFS pointer, not the file itself: git lfs pull",
+                 szgi_json_read(
+                     test_context(),
+                     scratch_text("config.json", "version https://git-lfs.github.com/spec/v1\noid"),
+                     &json));
 }
 END_TEST
 

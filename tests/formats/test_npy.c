@@ -194,6 +194,7 @@ START_TEST(bad_headers_are_refused) {
         int64_t size;
         const char *words;
     } cut[] = {
+        {"version https://git-lfs.github.com/spec/v1\noid", 46, "is a Git LFS pointer"},
         {"", 0, "is not an npy file"},
         {"PK\3\4zipzipzip", 14, "numpy.save"},
         {"\x93NUMPY\1\0\xFF", 9, "is not an npy file"},

@@ -34,7 +34,7 @@ with warnings.catch_warnings(record=True) as caught:
         found = szego.info()
     except szego.LibraryError as error:
         found = {"error": str(error)}
-said = [str(one.message) for one in caught if one.category is RuntimeWarning]
+said = [str(one.message) for one in caught if one.category is szego.SzegoWarning]
 print(json.dumps({**found, "said": said, "variable": os.environ.get("OPENBLAS_CORETYPE")}))
 """
 

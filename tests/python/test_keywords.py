@@ -75,8 +75,14 @@ def check_zeros():
         zero = found.values == 0
         tap.ok(f"{question}: one zero", zero.sum() == 1 and found.zeros == 448 and found.multiplicity[zero][0] >= 448
                and len(found.expanded()) == 512 and (found.multiplicity[~zero] == 1).all(), str(found))
-    found = szego.spectrum(np.zeros((3, 3)))
-    tap.ok("without zeros by structure each is listed", len(found.values) == 3 and found.zeros == 0)
+    for name, found, listed in (
+            ("a matrix", szego.spectrum(np.zeros((3, 3))), [0]), ("full rank", szego.spectrum("rope:dim=64", 64), None),
+            ("around other values", szego.spectrum(np.diag([0.0, -1, 0, 2, 0])), [-1, 0, 2]),
+            ("singular", szego.spectrum(np.diag([0.0, -1, 0, 2, 0]), question="singular"), [2, 1, 0])):
+        zero = found.values == 0
+        tap.ok(f"without zeros by structure, {name}: one zero", zero.sum() == (found.expanded() == 0).any()
+               and found.zeros == 0 and len(found.expanded()) == found.n
+               and listed in (None, found.values.tolist()), str(found))
 
 
 def check_output(place):

@@ -52,10 +52,12 @@ static inline szg_status summarise(szg_context *context, szg_matrix matrix, cons
     return szg_summary_compute(context, &matrix, options, out);
 }
 
+/* Of any numbers: whether a caller's are logits is not asked. */
 static inline szg_status contracted(szg_context *context, szg_matrix content, szg_matrix coupled,
                                     const szg_report_options *options, szg_contraction *out) {
-    return szg_contraction_compute(context, content.kind == SZG_MATRIX_NONE ? NULL : &content,
-                                   &coupled, options, out);
+    szg_spectrum unknown[2] = {{0}};
+    return szgi_contraction_compute(context, content.kind == SZG_MATRIX_NONE ? NULL : &content,
+                                    &coupled, options, unknown, out);
 }
 
 /* Summary, or symbol alone, of an encoding's own matrix. */

@@ -314,7 +314,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
                                layout.CheckpointTables(), opened, _ref(options)) as found:
                 return _checkpoint(facts, found)
     try:
-        return native.run(work, threads)
+        return native.run(work, threads, reword=_warning)
     except LibraryError as error:
         raise type(error)(_in_python(str(error)), error.status) from None
 
@@ -326,6 +326,11 @@ _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
     (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<!\S)--raw\b", "raw=True"),
     (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
+
+
+def _warning(message):
+    """None: what was skipped is in `problems`."""
+    return None if message.startswith("skipped: ") else _in_python(message)
 
 
 def _in_python(message):

@@ -170,7 +170,9 @@ def contraction(q, k, spec: str, *, head: Optional[int] = None, causal: bool = F
 
 @keywords
 def compare(content, coupled, *, threads: Optional[int] = None) -> Contraction:
-    """The same of two real n x n arrays, content and coupled logits of one's own."""
+    """The same of two real n x n arrays, content and coupled logits of one's own: before mask and softmax. What a causal
+    mask hides is 0 in both, and padding is cut off. Masks of finite numbers, -1e9 for instance, are refused, and of
+    attention weights a SzegoWarning is given."""
     arrays = [_array(value, name, (2,)) for value, name in ((content, "content"), (coupled, "coupled"))]
     for array, name in zip(arrays, ("content", "coupled")):
         _square(array, name)
@@ -462,7 +464,7 @@ def _fields(source: str, found) -> dict:
     if found.im:
         values = complex_of(values, _numbers(found.im, found.count))
     kind = "singular" if found.kind == layout.KINDS["singular"][1] else "eigenvalue"
-    values, multiplicity = _with_zeros(values, found.zeros, kind)
+    values, multiplicity = _with_zeros(values, found.zeros, kind, found.n)
     return {"source": source, "n": found.n, "kind": kind, "values": values, "multiplicity": multiplicity,
             "zeros": found.zeros, "rank": None if found.rank < 0 else found.rank, "normal": found.normal,
             "trace": found.trace, "frobenius": found.frobenius, "residual": found.residual,
@@ -471,16 +473,16 @@ def _fields(source: str, found) -> dict:
             "solver": _text(library.szg_method_solver(found.method))}
 
 
-def _with_zeros(values: np.ndarray, zeros: int, kind: str):
-    """Puts the zeros by structure where the order has them: one value, which counts the computed zeros too."""
+def _with_zeros(values: np.ndarray, zeros: int, kind: str, n: int):
+    """Puts the zeros where the order has them: one value, which counts those by structure and the computed ones."""
     computed = is_zero(values)
-    values = values[~computed] if zeros > 0 else values
+    if zeros <= 0 and (len(values) < n or not computed.any()):  # of a part, the two ends are two values
+        return values, np.ones(len(values), np.int64)
+    values = values[~computed]
     multiplicity = np.ones(len(values), np.int64)
-    if zeros <= 0:
-        return values, multiplicity
     before = _is_negative(values.real) | (is_zero(values.real) & _is_negative(values.imag))
     at = len(values) if kind == "singular" else int(before.sum())
-    return np.insert(values, at, 0), np.insert(multiplicity, at, zeros + int(computed.sum()))
+    return np.insert(values, at, 0), np.insert(multiplicity, at, max(zeros, 0) + int(computed.sum()))
 
 
 @contextlib.contextmanager

@@ -6,7 +6,8 @@ class SzegoError(Exception):
 
 
 class SzegoWarning(UserWarning):
-    """An answer that may be of another question than the caller's; the message says how to make sure."""
+    """What the library or the program warns of: an answer that may be of another question than the caller's, a file that
+    is not whole, slow kernels. The message says how to make sure."""
 
 
 class DataError(SzegoError, ValueError):

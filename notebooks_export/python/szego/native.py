@@ -7,10 +7,10 @@ import sys
 import threading
 import time
 import warnings
-from typing import Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Callable, Dict, Iterable, List, Optional, Tuple, TypeVar
 
 from . import layout
-from .errors import ArgumentError, LibraryError
+from .errors import ArgumentError, LibraryError, SzegoWarning
 from .layout import SONAME, VERSION_NUMBER
 
 _STATUS_NAMES = list(layout.STATUSES)
@@ -41,7 +41,6 @@ def library() -> ctypes.CDLL:
     with _loading:
         if _library is None:
             _library = _load()
-            _warn_of_kernels(_library)
         return _library
 
 
@@ -111,24 +110,41 @@ def choose_kernels() -> None:
         _ctypes.dlclose(asked._handle)  # pylint: disable=protected-access
 
 
-def _warn_of_kernels(loaded: ctypes.CDLL) -> None:
-    remedy = loaded.szg_backend_blas_remedy()
-    if remedy:
-        warnings.warn(f"OpenBLAS was loaded before szego and does not know this processor: it computes with its "
-                      f"kernels for {loaded.szg_backend_blas_core().decode()}, several times slower. Import szego "
-                      f"first, or set {_CORE}={remedy.decode()} before Python starts", RuntimeWarning, stacklevel=2)
-
-
 # ---- Contexts -----------------------------------------------------------------------------------
 
 
+_MESSAGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
+_WARNING = 1  # SZG_WARNING
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _hearing(heard: List[str]):
+    """A callback, of any thread, that keeps what the library warns of. It knows the list alone, so that a context that
+    nobody has is freed at once."""
+    return _MESSAGE(lambda user, severity, said: heard.append(said.decode("utf-8", "replace"))
+                    if severity == _WARNING else None)
+
+
+def warn(messages: Iterable[Optional[str]]) -> None:
+    """Warns in the name of the caller's line, the nearest one outside this package. None is no message."""
+    frame, level = sys._getframe(1), 2  # pylint: disable=protected-access
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    for message in filter(None, messages):
+        warnings.warn(message, SzegoWarning, stacklevel=level)
+
+
 class Context:
-    """A context of the library. One thread uses it at a time; the process that opened it alone uses it."""
+    """A context of the library. One thread uses it at a time; the process that opened it alone uses it.
+
+    warnings: what the library has warned of since `take_warnings`."""
 
     def __init__(self, threads: Optional[int] = None):
         self._library, self._handle, self._busy = library(), ctypes.c_void_p(), threading.Lock()
         self.process, self.threads, self.cancelled = os.getpid(), threads, False
-        options = layout.ContextOptions(threads=_count(threads))
+        self.warnings: List[str] = []
+        self._hear = _hearing(self.warnings)
+        options = layout.ContextOptions(threads=_count(threads), message=ctypes.cast(self._hear, ctypes.c_void_p))
         status = self._library.szg_context_open(ctypes.byref(options), ctypes.byref(self._handle))
         if status:
             raise _error(status, f"no context of {threads} threads: 1 to 1024 are possible, None is one for "
@@ -150,6 +166,12 @@ class Context:
                 raise _error(status, self._library.szg_context_message(self._handle).decode("utf-8", "replace"))
         finally:
             self._busy.release()
+
+    def take_warnings(self) -> List[str]:
+        """Each once, in their order."""
+        taken = list(dict.fromkeys(self.warnings))
+        self.warnings.clear()
+        return taken
 
     def cancel(self) -> None:
         """Stops what runs in it, from any thread. The context can only be closed afterwards."""
@@ -284,20 +306,30 @@ class _Job:
 
 
 def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: bool = False,
-        wait: Optional[Callable[[float], object]] = None, grace: float = _GRACE) -> T:
+        wait: Optional[Callable[[float], object]] = None, grace: float = _GRACE,
+        reword: Callable[[str], Optional[str]] = str) -> T:
     """work(context). In the main thread the work runs in a thread of its own, so that Ctrl-C is heard:
     it cancels the work and is raised. Work that has not stopped after `grace` seconds is left to end by itself.
     quick: the work takes milliseconds; it needs no such thread, for Ctrl-C is heard when it ends.
     wait: what the main thread does meanwhile, again and again; it gets seconds after which it returns.
+    What the library warns of becomes a SzegoWarning of the caller's line when the work has ended, in the words of
+    `reword` (None: it is left out).
     """
     if sys.is_finalizing():  # a new thread would never run, and start() would wait for it
         raise LibraryError("the interpreter is ending: call szego before that, not from __del__ at its exit")
     context = _take(threads)
     if quick or threading.current_thread() is not threading.main_thread():
         try:
-            return work(context)
+            result = work(context)
+        except BaseException:
+            with contextlib.suppress(SzegoWarning):  # where warnings are errors, that of the work goes first
+                warn(map(reword, context.take_warnings()))
+            raise
         finally:
+            said = context.take_warnings()
             _give(context)
+        warn(map(reword, said))
+        return result
     job = _Job(work, context)
     worker = threading.Thread(target=job.run, name="szego", daemon=True)
     try:
@@ -317,10 +349,14 @@ def run(work: Callable[[Context], T], threads: Optional[int] = None, *, quick: b
         finally:
             job.leave()
         raise
+    said = context.take_warnings()
     _give(context)
     if job.error is None:
+        warn(map(reword, said))
         return job.result
     try:
+        with contextlib.suppress(SzegoWarning):
+            warn(map(reword, said))
         raise job.error
     finally:
         del job  # its error's traceback would hold this frame, and this frame the error

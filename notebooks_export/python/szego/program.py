@@ -45,13 +45,25 @@ def info() -> Dict[str, Optional[str]]:
 @keywords
 def run(*arguments, frames: bool = False) -> Results:
     """One command, `szego.run("symbol", "--pe", "alibi:heads=8")`: its tables as load() gives them,
-    `result` always ".". A failure raises ProgramError with the exit code and what the program said.
+    `result` always ".". A failure raises ProgramError with the exit code and what the program said. Otherwise its notes,
+    how the axes of a dump were read for one, are the result's `messages`, and its warnings are SzegoWarnings too.
 
     With "-o", "DIR/" the program writes the folder, and its tables are those of `load`: a folder has more of them."""
     folder = _output(list(map(str, arguments)))
-    command = [program(), *map(str, arguments), *([] if folder else ["--format", "json"]), "--quiet"]
-    done = _done(command)
-    return load(folder, frames) if folder else _results(read_json(done.stdout, "szego --format json"), frames)
+    done = _done([program(), *map(str, arguments), *([] if folder else ["--format", "json"])])
+    results = load(folder, frames) if folder else _results(read_json(done.stdout, "szego --format json"), frames)
+    results.messages = _messages(done.stderr)
+    native.warn(message[len(_WARNS):] for message in results.messages if message.startswith(_WARNS))
+    return results
+
+
+_SAYS, _WARNS = "szego: ", "warning: "
+
+
+def _messages(said: bytes) -> List[str]:
+    """The program's messages, a line each."""
+    lines = said.decode("utf-8", "replace").splitlines()
+    return [line[len(_SAYS):] for line in lines if line.startswith(_SAYS)]
 
 
 def _output(words: List[str]) -> Optional[str]:
@@ -77,7 +89,7 @@ def _done(command: List[str]) -> subprocess.CompletedProcess:
         raise ProgramError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
-        words = [word for word in command[1:] if word not in ("--format", "json", "--quiet")]
+        words = [word for word in command[1:] if word not in ("--format", "json")]
         raise ProgramError(f"szego {' '.join(words)}: exit code {done.returncode}: {said}",
                            done.returncode, said)
     return done

@@ -62,8 +62,8 @@ class Spectrum(Tabled, Shown):
 
     values: the listed values, ascending (singular values descend); float64, or complex128 where some are
         not real, ascending by real, then imaginary part.
-    multiplicity: int64, how often each one stands. It is 1 but for the value 0 of a matrix that has `zeros` by
-        structure (a rank argument, no threshold); it counts these, and values that were computed as exactly 0.
+    multiplicity: int64, how often each one stands. It is 1 but for the value 0, which counts the `zeros` by structure
+        (a rank argument, no threshold) and the values that were computed as exactly 0: these may be tiny instead.
     complete: the multiplicities sum to n. A spectrum of want="range" may be the two ends alone; an end that
         could not be established is NaN, and `note` says so.
     kind: "eigenvalue" or "singular". zeros: how many values are 0 by structure. rank: the exact rank, None

@@ -49,7 +49,8 @@ class Results(dict):
     docs: {table: {column: what it means}};
     ends: {table: {column: "lower" or "upper"}} of the columns that are an end of an enclosure;
     provenance: {path of a result: how it was made};
-    skipped: messages of the results that were left out (load with strict=False).
+    skipped: messages of the results that were left out (load with strict=False);
+    messages: what the program said while it computed them (szego.run).
     """
 
     def __init__(self):
@@ -58,6 +59,7 @@ class Results(dict):
         self.ends: Dict[str, Dict[str, str]] = {}
         self.provenance: Dict[str, dict] = {}
         self.skipped: List[str] = []
+        self.messages: List[str] = []
 
     def frame(self, table: str):
         """One of the tables as a pandas DataFrame."""
