@@ -13,6 +13,7 @@
 #include <szego/reproduce.h>
 
 #include "command.h"
+#include "help.h"
 
 enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL, KEY_MINUTES };
 
@@ -164,6 +165,30 @@ static szg_status print_tables(command_call *call, szg_reproduction_tables *tabl
     return status;
 }
 
+/* The command `name` on the folder that was written, as `szego NAME DIR -o DIR` runs it. Without
+ * the Python that it needs this is a note: the runs and the program's own tables stand. */
+static szg_status follow(command_call *call, const char *name) {
+    command_call next = *call;
+    next.command = command_find(name);
+    SZG_TRY(szgi_memory_alloc(call->context, (int64_t)next.command->own_size, (char **)&next.own));
+    (void)next.command->parse(&next, ARGP_KEY_ARG, (char *)call->shared.output, NULL);
+    szg_status status = next.command->run(&next);
+    szgi_memory_free(next.own);
+    if (call->code == 0)
+        call->code = next.code;
+    if (status != SZG_EBACKEND)
+        return status;
+    szgi_say(call->context, SZG_NOTE, "%s", szg_context_message(call->context));
+    return SZG_OK;
+}
+
+/* Whether there is something to judge: --list also lists what nothing was trained of. */
+static bool has_runs(const command_call *call) {
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/runs", call->shared.output);
+    return size < PATH_MAX && access(path, F_OK) == 0;
+}
+
 static szg_status report(command_call *call, const szg_reproduction *reproduction,
                          const szg_reproduction *full, double rate) {
     szg_reproduction_tables tables;
@@ -173,12 +198,14 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
         szg_reproduction_tables_close(&tables);
         SZG_TRY(status);
         szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+        if (has_runs(call))
+            SZG_TRY(follow(call, "judge"));
     }
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
     szg_status status = print_tables(call, &tables);
     szg_reproduction_tables_close(&tables);
     if (status == SZG_OK && call->shared.output)
-        status = report_folder(call, call->shared.output, call->shared.output);
+        status = follow(call, "report");
     return status;
 }
 
@@ -275,7 +302,9 @@ const command command_reproduce = {
         "ablation, deposit, the sweep over rotated heads, what each switch changes, which tables "
         "and figures have run, and what the full preset would need. Each run has a folder of its "
         "own under DIR/runs/; finished ones are not repeated, and after an interruption the same "
-        "command continues. DIR/report.html shows it all, as `szego report DIR` does.",
+        "command continues. At the end `szego judge` writes the tables that compare runs; without "
+        "its Python packages a note says so. DIR/report.html shows it all, as `szego report DIR` "
+        "does.",
     .options = options,
     .own_size = sizeof(reproduce_options),
     .parse = parse,
