@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/inference.h"
+#include "train/ablation/ablation.h"
 #include "match.h"
 #include "plot.h"
 
