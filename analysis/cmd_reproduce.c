@@ -10,9 +10,11 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "formats/result.h"
 #include <szego/reproduce.h>
 
 #include "command.h"
+#include "help.h"
 
 enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL, KEY_MINUTES };
 
@@ -127,41 +129,101 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
     return szg_reproduction_open(call->context, &wanted, out);
 }
 
-/* The tables into the folder, and those that a person wants to see on standard output. */
+/* The program's own tables into the folder. */
 static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table **const table[] = {
-        &tables->table1,      &tables->sweep,      &tables->switches,      &tables->deposit,
-        &tables->items,       &tables->settings,   &tables->needs,         &tables->missing,
-        &tables->runs,        &tables->curves,     &tables->ablation,      &tables->contraction,
-        &tables->arms,        &tables->hypotheses, &tables->pairs,         &tables->length,
-        &tables->length_arms, &tables->relations,  &tables->relation_arms, &tables->relation_runs,
-        &tables->by_step};
+    szg_table **const table[] = {&tables->deposit, &tables->items,    &tables->settings,
+                                 &tables->needs,   &tables->missing,  &tables->runs,
+                                 &tables->curves,  &tables->ablation, &tables->contraction,
+                                 &tables->length};
     return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
 }
 
-static szg_status print_tables(command_call *call, szg_reproduction_tables *tables) {
-    enum { SHORT = 8 };
+/* Whether there is something to judge: --list also lists what nothing was trained of. */
+static bool has_runs(const command_call *call) {
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/runs", call->shared.output);
+    return size < PATH_MAX && access(path, F_OK) == 0;
+}
+
+/* What `szego judge` writes, those first that a person reads first. */
+static const char *const judged[] = {"table1",        "sweep",         "switches", "hypotheses",
+                                     "length_arms",   "relations",     "arms",     "pairs",
+                                     "relation_arms", "relation_runs", "by_step"};
+enum { JUDGED = sizeof judged / sizeof *judged, JUDGED_SHOWN = 6 };
+
+/* Takes those that stand in the folder; the others are NULL. */
+static szg_status read_judged(command_call *call, szg_table *out[JUDGED]) {
+    szg_result *folder;
+    SZG_TRY(szg_result_read(call->context, call->shared.output, &folder));
+    for (int i = 0; i < JUDGED; i++)
+        out[i] = szgi_result_take(folder, judged[i]);
+    szg_result_close(&folder);
+    if (!out[0] && has_runs(call))
+        szgi_say(call->context, SZG_NOTE,
+                 "the tables that compare runs are missing (table1 and, as the preset asks for "
+                 "them, sweep, switches, arms, hypotheses, pairs, length_arms, relations and "
+                 "by_step): `szego judge %s -o %s` makes them",
+                 call->shared.output, call->shared.output);
+    return SZG_OK;
+}
+
+/* On standard output: the judged tables that a person wants to see, and the program's own. */
+static szg_status print_tables(command_call *call, szg_table *found[JUDGED],
+                               szg_reproduction_tables *tables) {
     const reproduce_options *own = call->own;
     szg_table *none = NULL;
-    bool missing = szg_table_rows(tables->missing) > 0;
-    szg_table **const table[] = {
-        &tables->table1,        &tables->sweep,
-        &tables->switches,      &tables->hypotheses,
-        &tables->length_arms,   &tables->relations,
-        &tables->needs,         missing || own->all ? &tables->missing : &none,
-        &tables->items,         &tables->settings,
-        &tables->runs,          &tables->curves,
-        &tables->ablation,      &tables->deposit,
-        &tables->contraction,   &tables->arms,
-        &tables->pairs,         &tables->length,
-        &tables->relation_arms, &tables->relation_runs,
-        &tables->by_step};
+    szg_table **const rest[] = {
+        &tables->needs,
+        szg_table_rows(tables->missing) > 0 || own->all ? &tables->missing : &none,
+        &tables->items,
+        &tables->settings,
+        &tables->runs,
+        &tables->curves,
+        &tables->ablation,
+        &tables->deposit,
+        &tables->contraction,
+        &tables->length};
+    enum { REST = sizeof rest / sizeof *rest, REST_SHOWN = 2 };
+    szg_table **table[JUDGED + REST];
+    size_t count = 0;
+    for (int i = 0; i < JUDGED_SHOWN; i++)
+        table[count++] = &found[i];
+    for (int i = 0; i < (own->all ? REST : REST_SHOWN); i++)
+        table[count++] = rest[i];
+    for (int i = JUDGED_SHOWN; own->all && i < JUDGED; i++)
+        table[count++] = &found[i];
     const char *folder = call->shared.output;
     call->shared.output = NULL;
-    szg_status status =
-        output_tables(call, own->all ? sizeof table / sizeof *table : SHORT, table, NULL);
+    szg_status status = output_tables(call, count, table, NULL);
     call->shared.output = folder;
     return status;
+}
+
+static szg_status show_tables(command_call *call, szg_reproduction_tables *tables) {
+    szg_table *found[JUDGED] = {0};
+    if (call->shared.output)
+        SZG_TRY(read_judged(call, found));
+    szg_status status = print_tables(call, found, tables);
+    for (int i = 0; i < JUDGED; i++)
+        szg_table_close(&found[i]);
+    return status;
+}
+
+/* The command `name` on the folder that was written, as `szego NAME DIR -o DIR` runs it. Without
+ * the Python that it needs this is a note: the runs and the program's own tables stand. */
+static szg_status follow(command_call *call, const char *name) {
+    command_call next = *call;
+    next.command = command_find(name);
+    SZG_TRY(szgi_memory_alloc(call->context, (int64_t)next.command->own_size, (char **)&next.own));
+    (void)next.command->parse(&next, ARGP_KEY_ARG, (char *)call->shared.output, NULL);
+    szg_status status = next.command->run(&next);
+    szgi_memory_free(next.own);
+    if (call->code == 0)
+        call->code = next.code;
+    if (status != SZG_EBACKEND)
+        return status;
+    szgi_say(call->context, SZG_NOTE, "%s", szg_context_message(call->context));
+    return SZG_OK;
 }
 
 static szg_status report(command_call *call, const szg_reproduction *reproduction,
@@ -173,12 +235,14 @@ static szg_status report(command_call *call, const szg_reproduction *reproductio
         szg_reproduction_tables_close(&tables);
         SZG_TRY(status);
         szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+        if (has_runs(call))
+            SZG_TRY(follow(call, "judge"));
     }
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
-    szg_status status = print_tables(call, &tables);
+    szg_status status = show_tables(call, &tables);
     szg_reproduction_tables_close(&tables);
     if (status == SZG_OK && call->shared.output)
-        status = report_folder(call, call->shared.output, call->shared.output);
+        status = follow(call, "report");
     return status;
 }
 
@@ -275,7 +339,9 @@ const command command_reproduce = {
         "ablation, deposit, the sweep over rotated heads, what each switch changes, which tables "
         "and figures have run, and what the full preset would need. Each run has a folder of its "
         "own under DIR/runs/; finished ones are not repeated, and after an interruption the same "
-        "command continues. DIR/report.html shows it all, as `szego report DIR` does.",
+        "command continues. At the end `szego judge` writes the tables that compare runs; without "
+        "its Python packages a note says so. DIR/report.html shows it all, as `szego report DIR` "
+        "does.",
     .options = options,
     .own_size = sizeof(reproduce_options),
     .parse = parse,

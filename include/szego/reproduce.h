@@ -63,14 +63,11 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
 SZG_CHECK_RESULT szg_status szg_reproduction_train(szg_context *context,
                                                    szg_reproduction *reproduction, double seconds);
 
-/* What the finished runs say. The tables do not depend on how often the work was interrupted, but
- * for `needs`, which holds timings. */
+/* What the finished runs hold. The tables do not depend on how often the work was interrupted, but
+ * for `needs`, which holds timings. `szego judge` makes the tables that compare runs. */
 typedef struct szg_reproduction_tables {
-    szg_table *table1;   /* Table 1: accuracies by encoding, the paper's beside them */
-    szg_table *sweep;    /* Figure 5: accuracy by number of rotated heads; NULL: no sweep */
     szg_table *needs;    /* operations of this preset and of another one, hours at the rate measured
                             here */
-    szg_table *switches; /* accuracy with and without each switch; NULL: none */
     szg_table *items;    /* the paper's tables and figures: where they stand, what is missing */
     szg_table *settings; /* its Tables 3 and 4 beside the runs' configurations */
     szg_table *missing;  /* what has not run */
@@ -79,19 +76,8 @@ typedef struct szg_reproduction_tables {
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;
     szg_table *contraction; /* captured logits by run; NULL: no run has capture.every */
-    szg_table *arms;        /* a row a finished run, layer and way of ablating; NULL, as the next
-                               two are: the preset has no hypotheses */
-    szg_table *hypotheses;  /* what the runs say of each */
-    szg_table *pairs;       /* and seed by seed */
-    szg_table *length; /* accuracy on longer sequences, run by run; NULL, as the next one is: the
-                          preset asks for none */
-    szg_table *length_arms;   /* its mean over seeds by encoding, length and scaling */
-    szg_table *relations;     /* correlations of two numbers, between arms and within them; NULL, as
-                                 the next two are: the preset has no relations */
-    szg_table *relation_arms; /* the means of each arm */
-    szg_table *relation_runs; /* the numbers of each run */
-    szg_table *by_step; /* means over seeds by step: index, the winner's share of gradients, ratio
-                           of widths; NULL: the preset asks for none */
+    szg_table
+        *length; /* accuracy on longer sequences, run by run; NULL: the preset asks for none */
 } szg_reproduction_tables;
 
 /* Floating-point operations a second of a few training steps at the sizes of the preset's first

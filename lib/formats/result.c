@@ -118,6 +118,18 @@ const szg_table *szg_result_find(const szg_result *result, const char *name) {
     return NULL;
 }
 
+szg_table *szgi_result_take(szg_result *result, const char *name) {
+    for (int64_t i = 0; i < result->tables; i++) {
+        szg_table *table = result->table[i];
+        if (strcmp(szg_table_name(table), name) != 0)
+            continue;
+        for (result->tables--; i < result->tables; i++)
+            result->table[i] = result->table[i + 1];
+        return table;
+    }
+    return NULL;
+}
+
 szg_status szgi_result_choose(szg_context *context, const szg_result *result, const char *name,
                               const szg_table **out) {
     if (result->tables == 0)

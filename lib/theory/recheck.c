@@ -131,6 +131,21 @@ static szg_status check_member(szg_context *context, szgi_json_value value, szg_
     return check_row(context, status, &row, results, refused);
 }
 
+/* One note on claims that a ledger of an earlier version had: they never had a certificate. */
+static void note_judged(szg_context *context, szgi_json_value claims) {
+    for (int64_t i = 0; i < szgi_json_count(claims); i++) {
+        szgi_json_value id = szgi_json_member(szgi_json_element(claims, i), "id");
+        const char *text = NULL;
+        if (szgi_json_kind_of(id) != SZGI_JSON_TEXT ||
+            szgi_json_as_text(context, id, &text) != SZG_OK || !szgi_claim_is_judged(text))
+            continue;
+        szgi_say(context, SZG_NOTE,
+                 "C1, C2 and C3 of this ledger are not checked: they speak of trained models, and "
+                 "`szego judge` computes what runs say of them");
+        return;
+    }
+}
+
 /* The object {"certificates": [...]}, or one certificate by itself. */
 static szg_status check_document(szg_context *context, const szgi_json *json, szg_table *results,
                                  int64_t *refused) {
@@ -139,6 +154,7 @@ static szg_status check_document(szg_context *context, const szgi_json *json, sz
     if (szgi_json_kind_of(rows) == SZGI_JSON_ABSENT && szgi_json_has(root, "id"))
         return check_member(context, root, results, refused);
     SZG_TRY(szgi_json_as_array(context, rows));
+    note_judged(context, szgi_json_member(root, "claims"));
     int64_t count = szgi_json_count(rows);
     if (count == 0)
         return szgi_json_fail(context, rows, "holds no certificate: nothing can be confirmed");

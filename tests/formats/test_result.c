@@ -226,6 +226,13 @@ START_TEST(names_of_tables_are_checked) {
     ck_assert_int_eq(szg_result_count(result), 2);
     ck_assert_str_eq(szg_table_name(szg_result_table(result, 1)), "eigenvalues");
     ck_assert_ptr_null(szg_result_find(result, "none"));
+    ck_assert_ptr_null(szgi_result_take(result, "none"));
+    const szg_table *second = szg_result_table(result, 1);
+    szg_table *first = szgi_result_take(result, szg_table_name(szg_result_table(result, 0)));
+    ck_assert(first && first != second);
+    ck_assert_int_eq(szg_result_count(result), 1);
+    ck_assert_ptr_eq(szg_result_table(result, 0), second);
+    szg_table_close(&first);
     szg_format format;
     ck_szg_fails(SZG_EINVAL, "format xml is unknown: one of table, csv, json",
                  szg_format_parse(test_context(), "xml", &format));

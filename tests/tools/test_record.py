@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records of runs: an archive gives its tables, and the ledger's numbers, again. Prints TAP.
+"""Records of runs: an archive gives its tables again. Prints TAP.
 
 usage: test_record.py SZEGO
 Numbers may differ by roundings of another processor's libm; all else is equal to the letter.
@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-TOOL, DEFINITION = SOURCE / "tools/record-runs", SOURCE / "lib/theory/claims/mechanism.def"
+TOOL = SOURCE / "tools/record-runs"
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
 ROUNDINGS = 1e-12  # of numbers that are at most 1000, after a few hundred roundings
 
@@ -31,17 +31,14 @@ def add_foreign_run(root):
     shutil.copytree(own, root / "runs/foreign" / own.relative_to(root / "runs").relative_to(own.parts[-4]))
 
 
-def written_again(szego, record, scratch, definition):
+def written_again(szego, record, scratch):
     """Pairs of a file's name and whether the tool gives it again."""
     with tarfile.open(record / "runs.tar.xz") as archive:
         archive.extractall(scratch / "runs")
     add_foreign_run(scratch / "runs")
-    subprocess.run([TOOL, szego, record.name, scratch / "runs", scratch / "record", scratch / "def"][:5 + definition],
-                   check=True)
+    subprocess.run([TOOL, szego, record.name, scratch / "runs", scratch / "record"], check=True)
     for path in sorted(record.glob("*.csv")):
         yield path.name, alike(path.read_text(), (scratch / "record" / path.name).read_text())
-    if definition:
-        yield DEFINITION.name, alike(DEFINITION.read_text(), (scratch / "def").read_text())
     with tarfile.open(record / "runs.tar.xz") as old, tarfile.open(scratch / "record/runs.tar.xz") as new:
         yield "runs.tar.xz", old.getnames() == new.getnames() and len(old.getnames()) >= 300
 
@@ -51,7 +48,7 @@ def main(szego):
     for record in sorted(path.parent for path in SOURCE.glob("docs/reference/mechanism-results/*/runs.tar.xz")):
         with tempfile.TemporaryDirectory() as folder:
             answers += [(f"{record.name}: {name}", fine) for name, fine in written_again(
-                pathlib.Path(szego).resolve(), record, pathlib.Path(folder), record.name == "mechanism")]
+                pathlib.Path(szego).resolve(), record, pathlib.Path(folder))]
     for number, (name, fine) in enumerate(answers, 1):
         print(f"{'' if fine else 'not '}ok {number} - {name}")
     print(f"1..{len(answers)}")

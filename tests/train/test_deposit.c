@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/inference.h"
 #include "base/table.h"
 #include "train/ablation/ablation.h"
 
@@ -147,6 +146,21 @@ START_TEST(student_quantiles_hold_the_integral) {
     ck_close(szgi_student_quantile(100000), 1.959964,
              5e-5); /* the normal's, and 2.4 / n above it */
     ck_assert(isnan(szgi_student_quantile(0)));
+}
+END_TEST
+
+START_TEST(intervals_have_closed_cases) {
+    /* Two numbers: mean 1, deviation sqrt(2), t with one degree of freedom is tan(0.95 pi / 2). */
+    szgi_mean_interval two = szgi_mean_interval_of(2, (double[]){0, 2});
+    double reach = tan(.95 * acos(0)), bound = 1e-13 * reach;
+    ck_close(two.mean, 1, 0x1p-52);
+    ck_close(two.high - two.mean, reach, bound);
+    ck_close(two.mean - two.low, reach, bound);
+    szgi_mean_interval equal = szgi_mean_interval_of(5, (double[]){.5, .5, .5, .5, .5});
+    ck_assert(equal.mean == .5 && equal.low == .5 && equal.high == .5);
+    szgi_mean_interval one = szgi_mean_interval_of(1, (double[]){3});
+    ck_assert(one.mean == 3 && isnan(one.low) && isnan(one.high));
+    ck_assert(isnan(szgi_mean_interval_of(0, NULL).mean));
 }
 END_TEST
 
@@ -414,6 +428,7 @@ TEST_FILE("deposit") {
     test_add(suite, "one run", one_run_has_closed_forms);
     test_add(suite, "no drop", no_drop_has_no_index);
     test_add(suite, "student", student_quantiles_hold_the_integral);
+    test_add(suite, "intervals", intervals_have_closed_cases);
     test_add(suite, "null of reach", the_null_is_that_of_the_heads_that_can_drop);
     test_add(suite, "null", the_null_is_the_largest_of_exponential_drops);
     test_add(suite, "spread", seeds_spread_from_least_to_greatest);

@@ -174,34 +174,12 @@ END_TEST
 
 /* ---- Tables ---- */
 
-START_TEST(switches_compare_seed_by_seed) {
+START_TEST(tables_say_which_runs_they_rest_on) {
     char *folder = new_folder();
     szg_reproduction_tables tables;
     train_whole(folder, pieced);
     szg_reproduction *runs = open_pieced(folder);
     ck_szg_ok(szg_reproduction_report(test_context(), runs, NULL, 0, &tables));
-    const szg_table *switches = tables.switches;
-    ck_assert_int_eq(szg_table_rows(switches), 3); /* plain: rope, nope, partial rope */
-    double with[3], without[2];
-    static const int64_t with_rows[] = {2, 5, 7}, without_rows[] = {1, 4};
-    for (int i = 0; i < 3; i++)
-        with[i] = real_at(tables.runs, with_rows[i], "test_accuracy");
-    for (int i = 0; i < 2; i++)
-        without[i] = real_at(tables.runs, without_rows[i], "test_accuracy");
-    ck_assert_str_eq(text_at(switches, 0, "encoding"), "rope");
-    ck_assert_str_eq(text_at(switches, 0, "with"), "model.mask=causal model.added_sinusoid=none");
-    ck_assert_str_eq(text_at(switches, 0, "without"),
-                     "model.mask=none model.added_sinusoid=halves");
-    ck_close(real_at(switches, 0, "accuracy"), (with[0] + with[1] + with[2]) / 3, 1e-15);
-    ck_close(real_at(switches, 0, "accuracy_without"), (without[0] + without[1]) / 2, 1e-15);
-    double first = with[0] - without[0], second = with[1] - without[1];
-    ck_close(real_at(switches, 0, "difference"), (first + second) / 2, 1e-15);
-    ck_close(real_at(switches, 0, "difference_spread"), fabs(first - second) / sqrt(2), 1e-15);
-    ck_assert(real_at(switches, 0, "pairs") == 2 && real_at(switches, 0, "seeds") == 3);
-    ck_assert_str_eq(text_at(switches, 1, "note"), "base has no run of this encoding and task");
-    ck_assert(szg_table_is_empty(switches, 1, column(switches, "difference")));
-    /* Switches are no rows of table 1. */
-    ck_assert_int_eq(szg_table_rows(tables.table1), 2);
     /* Both ways of ablating mla. */
     int64_t columns = 0;
     for (int64_t row = 0; row < szg_table_rows(tables.deposit); row++) {
@@ -235,113 +213,6 @@ START_TEST(switches_compare_seed_by_seed) {
     }
     szg_reproduction_tables_close(&tables);
     szg_reproduction_close(&runs);
-    /* A seed that has run without its partner is no pair. */
-    char path[512];
-    snprintf(path, sizeof path, "%s/runs/base/distance/rope/run-3/finished.json", folder);
-    ck_assert_int_eq(unlink(path), 0);
-    runs = open_pieced(folder);
-    ck_szg_ok(szg_reproduction_report(test_context(), runs, NULL, 0, &tables));
-    ck_assert(real_at(tables.switches, 0, "pairs") == 1);
-    ck_close(real_at(tables.switches, 0, "difference"), second, 1e-15);
-    ck_assert(szg_table_is_empty(tables.switches, 0, column(tables.switches, "difference_spread")));
-    szg_reproduction_tables_close(&tables);
-    szg_reproduction_close(&runs);
-    remove_tree(folder);
-}
-END_TEST
-
-/* What a row of `switches` must have, by a look at every pair of runs; -1: the mean of none. */
-typedef struct oracle_switch {
-    double with, without, difference;
-    int64_t seeds, seeds_without, pairs;
-} oracle_switch;
-
-static oracle_switch look_at_all(const szg_reproduction *runs, const szg_table *table,
-                                 int64_t row) {
-    oracle_switch out = {0};
-    for (int64_t i = 0; i < runs->count; i++) {
-        const reproduction_run *run = &runs->run[i];
-        bool own = strcmp(run->experiment, text_at(table, row, "experiment")) == 0;
-        if (strcmp(run->encoding, text_at(table, row, "encoding")) != 0 || !run->shown.finished)
-            continue;
-        if (own) {
-            out.with += run->facts.test_accuracy;
-            out.seeds++;
-        } else if (strcmp(run->experiment, text_at(table, row, "like")) == 0) {
-            out.without += run->facts.test_accuracy;
-            out.seeds_without++;
-        }
-        for (int64_t j = 0; own && j < runs->count; j++) {
-            const reproduction_run *other = &runs->run[j];
-            if (strcmp(other->experiment, run->like) != 0 || !other->shown.finished ||
-                strcmp(other->encoding, run->encoding) != 0 || other->shown.seed != run->shown.seed)
-                continue;
-            out.difference += run->facts.test_accuracy - other->facts.test_accuracy;
-            out.pairs++;
-        }
-    }
-    return out;
-}
-
-static void check_mean(const szg_table *table, int64_t row, const char *mean, const char *count,
-                       double sum, int64_t wanted) {
-    ck_assert(real_at(table, row, count) == (double)wanted);
-    if (wanted == 0)
-        ck_assert(szg_table_is_empty(table, row, column(table, mean)));
-    else /* at most 3 numbers within -1 .. 1 */
-        ck_close(real_at(table, row, mean), sum / (double)wanted, 8 * 0x1p-53);
-}
-
-static szg_status close_switches(const szg_reproduction *runs) {
-    szg_table *table = NULL;
-    szg_status status = szgi_reproduction_switches(test_context(), runs, &table);
-    szg_table_close(&table);
-    return status;
-}
-
-/* Some encodings have no partner, some runs have not finished. */
-START_TEST(switches_find_their_partners) {
-    enum { ENCODINGS = 12 };
-    char *folder = new_folder(), *text;
-    size_t size;
-    szg_reproduction *runs;
-    szg_table *table = NULL;
-    FILE *stream = open_memstream(&text, &size);
-    fputs("{\"name\": \"x\", \"about\": \"\", \"seeds\": [5, 3, 4], \"tasks\": "
-          "{\"distance\": {}}, \"experiments\": [",
-          stream);
-    for (int part = 0; part < 3; part++) {
-        fputs((const char *[]){"{\"name\": \"m\", \"profile\": \"text\", \"encodings\": [",
-                               ", {\"name\": \"z\", \"like\": \"m\", \"encodings\": [",
-                               ", {\"name\": \"a\", \"like\": \"m\", \"encodings\": ["}[part],
-              stream);
-        for (int i = 0; i < ENCODINGS; i++)
-            fprintf(stream, "%s\"rope:base=%d\"", i ? ", " : "", 1000 + (i * 5 + part) % 13);
-        fputs("]}", stream);
-    }
-    fputs("]}", stream);
-    fclose(stream);
-    ck_szg_ok(open_preset(test_context(), folder, text, NULL, 0, &runs));
-    for (int64_t i = 0; i < runs->count; i++) {
-        runs->run[i].shown.finished = i * i % 7 != 2;
-        runs->run[i].facts.test_accuracy = (double)(i * i % 101) / 101;
-    }
-    ck_szg_ok(szgi_reproduction_switches(test_context(), runs, &table));
-    ck_assert_int_eq(szg_table_rows(table), 2 * ENCODINGS);
-    for (int64_t row = 0; row < 2 * ENCODINGS; row++) {
-        const reproduction_run *run = &runs->run[ENCODINGS + row]; /* of the first seed */
-        ck_assert_str_eq(text_at(table, row, "experiment"), run->experiment);
-        ck_assert_str_eq(text_at(table, row, "encoding"), run->encoding);
-        oracle_switch want = look_at_all(runs, table, row);
-        check_mean(table, row, "accuracy", "seeds", want.with, want.seeds);
-        check_mean(table, row, "accuracy_without", "seeds_without", want.without,
-                   want.seeds_without);
-        check_mean(table, row, "difference", "pairs", want.difference, want.pairs);
-    }
-    szg_table_close(&table);
-    ck_survives_failed_allocations(1, close_switches(runs));
-    szg_reproduction_close(&runs);
-    free(text);
     remove_tree(folder);
 }
 END_TEST
@@ -353,6 +224,5 @@ TEST_FILE("reproduce_pieces") {
     test_add(suite, "pieces", pieces_change_nothing);
     test_add(suite, "not begun", what_would_not_be_finished_is_not_begun);
     test_add(suite, "begun", what_no_piece_can_hold_is_begun);
-    test_add(suite, "switches", switches_compare_seed_by_seed);
-    test_add(suite, "partners", switches_find_their_partners);
+    test_add(suite, "tables", tables_say_which_runs_they_rest_on);
 }

@@ -71,9 +71,8 @@ static inline char *tables_text(const char *folder, const char *preset) {
     size_t size;
     ck_szg_ok(open_preset(test_context(), folder, preset, NULL, 0, &toys));
     ck_szg_ok(szg_reproduction_report(test_context(), toys, NULL, 0, &tables));
-    const szg_table *all[] = {tables.table1,   tables.sweep,    tables.missing, tables.runs,
-                              tables.curves,   tables.ablation, tables.deposit, tables.items,
-                              tables.settings, tables.switches};
+    const szg_table *all[] = {tables.missing, tables.runs,  tables.curves,  tables.ablation,
+                              tables.deposit, tables.items, tables.settings};
     FILE *stream = open_memstream(&text, &size);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])

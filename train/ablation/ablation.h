@@ -23,6 +23,16 @@ SZG_CHECK_RESULT szg_status szgi_ablation_open(szg_context *context, int64_t lay
 
 /* ---- Deposit ---- */
 
+/* The 97.5% quantile of Student's t with so many degrees of freedom; NaN below 1. */
+double szgi_student_quantile(int64_t freedom);
+
+/* The 95% interval of the mean by Student's t; NaN with fewer than two numbers. */
+typedef struct szgi_mean_interval {
+    double mean, low, high;
+} szgi_mean_interval;
+
+szgi_mean_interval szgi_mean_interval_of(int64_t count, const double *x);
+
 /* What seeds spread over: the least and the greatest of them, and the 95% interval of their mean by
  * Student's t (normal values; it may reach beyond what the quantity can be). NaN with fewer than
  * two. */
@@ -56,7 +66,7 @@ SZG_CHECK_RESULT szg_status szgi_ablation_deposit(szg_context *context,
 
 /* The expected index of shares uniform on the simplex: of independent drops with one exponential
  * distribution, say, the largest of n has the share (1 + 1/2 + .. + 1/n) / n on average (Fisher
- * 1929). Heads that all cost the same have less: shares.h. NaN for n < 1. */
+ * 1929). Heads that all cost the same have less. NaN for n < 1. */
 double szgi_deposit_uniform(int64_t heads);
 
 /* Gini coefficient of numbers >= 0: sum_ij |x_i - x_j| / (2 n sum x); NaN where the sum is not

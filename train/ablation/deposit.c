@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "ablation.h"
-#include "base/inference.h"
 #include "base/memory.h"
 
 static int ascending(const void *a, const void *b) {
@@ -59,6 +58,38 @@ double szgi_deposit_uniform(int64_t heads) {
     for (int64_t i = heads; i >= 1; i--)
         sum += 1 / (double)i;
     return heads > 0 ? sum / (double)heads : NAN;
+}
+
+/* The chance of |t| <= tan(angle) sqrt(freedom): a finite sum (Abramowitz and Stegun 26.7.3-4). */
+static double student_within(int64_t freedom, double angle) {
+    double cosine = cos(angle), sum = 0, term = freedom % 2 ? cosine : 1;
+    for (int64_t k = freedom % 2 ? 3 : 2; k <= freedom; k += 2) {
+        sum += term;
+        term *= cosine * cosine * (double)(k - 1) / (double)k;
+    }
+    return freedom % 2 ? (angle + sin(angle) * sum) / acos(0) : sin(angle) * sum;
+}
+
+double szgi_student_quantile(int64_t freedom) {
+    double low = 0, high = acos(0);
+    if (freedom < 1)
+        return NAN;
+    for (int halving = 0; halving < 60; halving++) {
+        double middle = (low + high) / 2;
+        *(student_within(freedom, middle) < .95 ? &low : &high) = middle;
+    }
+    return tan(low) * sqrt((double)freedom);
+}
+
+szgi_mean_interval szgi_mean_interval_of(int64_t count, const double *x) {
+    double n = (double)count, sum = 0, squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i];
+    double mean = count > 0 ? sum / n : NAN;
+    for (int64_t i = 0; i < count; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    double reach = szgi_student_quantile(count - 1) * sqrt(squares / (n - 1) / n);
+    return (szgi_mean_interval){mean, mean - reach, mean + reach};
 }
 
 static szgi_seed_spread spread_of(int64_t count, const double *x) {

@@ -6,8 +6,7 @@
 
 #include "base/memory.h"
 
-#include "hypotheses.h"
-#include "reproduce_preset.h"
+#include "questions.h"
 
 enum { MOST_RUNS = 10000 };
 
@@ -272,9 +271,7 @@ static szg_status read_root(szg_context *context, const szg_reproduction_options
         return szgi_json_fail(context, experiments,
                               "names no run: seeds, tasks and encodings are needed");
     SZG_TRY(szgi_heads_link(context, options->preset, out));
-    SZG_TRY(szgi_hypotheses_read(context, root, out));
-    SZG_TRY(szgi_relations_read(context, root, out));
-    return szgi_by_step_read(context, root, out);
+    return szgi_questions_read(context, root, out);
 }
 
 szg_status szgi_preset_read(szg_context *context, const szg_reproduction_options *options,

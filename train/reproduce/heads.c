@@ -108,8 +108,10 @@ const char *szgi_head_absence(const szg_reproduction *self, const reproduction_r
     return out;
 }
 
-szg_status szgi_head_winner(szg_context *context, const reproduction_run *of, int64_t layer,
-                            int64_t *out) {
+/* The head of a layer with the largest drop in a finished run that is ablated by output; -1: none
+ * of the layer has a drop. */
+static szg_status find_winner(szg_context *context, const reproduction_run *of, int64_t layer,
+                              int64_t *out) {
     szg_ablation ablation = {0};
     szgi_deposit deposit;
     szg_status status = szgi_reproduction_ablation_read(context, of, SZG_ABLATE_OUTPUT, &ablation);
@@ -134,7 +136,7 @@ szg_status szgi_head_settle(szg_context *context, const szg_reproduction *self,
         run->shown.failed = true;
         return SZG_OK;
     }
-    SZG_TRY(szgi_head_winner(context, &self->run[run->needs], run->head.layer, &head));
+    SZG_TRY(find_winner(context, &self->run[run->needs], run->head.layer, &head));
     if (head < 0) {
         run->head_state = HEAD_ABSENT;
         return SZG_OK;

@@ -1,17 +1,12 @@
-/* Finished runs on longer sequences: what a preset asks for, a run's own table, and the mean over
- * the seeds of each arm. */
+/* Finished runs on longer sequences: what a preset asks for, a run's own table, and all of them. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/inference.h"
 #include "base/memory.h"
 #include "formats/csv.h"
 
 #include "reproduce_preset.h"
-
-#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
 /* ---- The member `length` of an experiment ---- */
 
@@ -185,153 +180,23 @@ static szg_status append_run(szg_context *context, const reproduction_run *run, 
     return status;
 }
 
-/* first[i]: the row at which those of run i begin; -1: it has none. */
-static szg_status append_runs(szg_context *context, const szg_reproduction *self, szg_table *to,
-                              int64_t *first) {
-    for (int64_t i = 0; i < self->count; i++) {
-        first[i] = is_tested(&self->run[i]) ? szg_table_rows(to) : -1;
-        if (first[i] >= 0)
+static szg_status append_runs(szg_context *context, const szg_reproduction *self, szg_table *to) {
+    for (int64_t i = 0; i < self->count; i++)
+        if (is_tested(&self->run[i]))
             SZG_TRY(append_run(context, &self->run[i], to));
-    }
     return SZG_OK;
-}
-
-/* ---- Arms ---- */
-
-#define ARMS(X)                                                                                    \
-    X(ARMS_EXPERIMENT, "experiment", SZG_TEXT, "", "experiment", "part of the preset")             \
-    X(ARMS_ENCODING, "encoding", SZG_TEXT, "", "encoding", "SPEC of the encoding")                 \
-    X(ARMS_SCALING, "scaling", SZG_TEXT, "", "rescaling of the rotation",                          \
-      "how the rotation is rescaled for the test")                                                 \
-    X(ARMS_WORDS, "words", SZG_INTEGER, "words", "length", "words of every test sequence")         \
-    X(ARMS_FACTOR, "factor", SZG_REAL, "1", "times the training length",                           \
-      "words by those of the longest training sequence")                                           \
-    X(ARMS_SEEDS, "seeds", SZG_INTEGER, "1", "seeds", "finished runs")                             \
-    X(ARMS_ACCURACY, "accuracy", SZG_REAL, "1", "accuracy", "mean over the seeds")                 \
-    X(ARMS_LOW, "t_low", SZG_REAL, "1", "lower end of the mean",                                   \
-      "lower end of its 95% interval by Student's t")                                              \
-    X(ARMS_HIGH, "t_high", SZG_REAL, "1", "upper end of the mean",                                 \
-      "upper end of its 95% interval by Student's t")                                              \
-    X(ARMS_TEST, "test_accuracy", SZG_REAL, "1", "test accuracy",                                  \
-      "of the ordinary test split, mean over the same seeds")                                      \
-    X(ARMS_CEILING, "label_ceiling", SZG_REAL, "1", "label ceiling",                               \
-      "best accuracy that any classifier can expect on these sequences")                           \
-    X(ARMS_NOTE, "note", SZG_TEXT, "", "note", "")
-#define ARMS_SCREEN                                                                                \
-    SZGI_SHOW(2, experiment)                                                                       \
-    SZGI_SHOW(1, encoding)                                                                         \
-    SZGI_SHOW(1, scaling)                                                                          \
-    SZGI_SHOW(1, words)                                                                            \
-    SZGI_SHOW(2, factor)                                                                           \
-    SZGI_SHOW(1, accuracy)                                                                         \
-    SZGI_SHOW_RANGE(1, interval, t_low, t_high)                                                    \
-    SZGI_SHOW(2, test_accuracy)                                                                    \
-    SZGI_SHOW(3, label_ceiling)                                                                    \
-    SZGI_SHOW(3, seeds)
-SZGI_SCHEMA(arms_columns, "length_arms", ARMS, ARMS_SCREEN);
-
-/* The tested runs of one experiment and encoding, which differ in their seeds alone. */
-typedef struct length_arm {
-    const szg_reproduction *self;
-    const szg_table *rows; /* of all runs */
-    const int64_t *first;
-    int64_t begins; /* the first of the runs */
-    double *value;  /* [runs of the reproduction] */
-} length_arm;
-
-static bool belongs(const length_arm *arm, int64_t index) {
-    return arm->first[index] >= 0 &&
-           strcmp(arm->self->run[index].encoding, arm->self->run[arm->begins].encoding) == 0;
-}
-
-/* Whether no tested run of the same experiment and encoding stands before it. */
-static bool begins_arm(const length_arm *arm) {
-    for (int64_t i = arm->self->run[arm->begins].first; i < arm->begins; i = arm->self->run[i].next)
-        if (belongs(arm, i))
-            return false;
-    return arm->first[arm->begins] >= 0;
-}
-
-/* Values of row `at` of each run, or of the ordinary test split (at < 0); how many. */
-static int64_t take_values(const length_arm *arm, int64_t at) {
-    int64_t count = 0;
-    for (int64_t i = arm->begins; i >= 0; i = arm->self->run[i].next)
-        if (belongs(arm, i))
-            arm->value[count++] = at < 0 ? arm->self->run[i].facts.test_accuracy
-                                         : real_of(arm->rows, arm->first[i] + at, "accuracy");
-    return count;
-}
-
-static szg_status add_row(szg_context *context, const length_arm *arm, int64_t at, szg_table *out) {
-    const reproduction_run *run = &arm->self->run[arm->begins];
-    int64_t from = arm->first[arm->begins] + at;
-    szgi_row row = szgi_row_add(context, out);
-    szgi_mean_interval test = szgi_mean_interval_of(take_values(arm, -1), arm->value);
-    int64_t seeds = take_values(arm, at);
-    szgi_mean_interval accuracy = szgi_mean_interval_of(seeds, arm->value);
-    szgi_row_text(&row, ARMS_EXPERIMENT, run->experiment);
-    szgi_row_text(&row, ARMS_ENCODING, run->encoding);
-    szgi_row_text(&row, ARMS_SCALING,
-                  szg_table_get_text(arm->rows, from, szg_table_find(arm->rows, "scaling")));
-    szgi_row_integer(&row, ARMS_WORDS,
-                     szg_table_get_integer(arm->rows, from, szg_table_find(arm->rows, "words")));
-    szgi_row_real(&row, ARMS_FACTOR, real_of(arm->rows, from, "factor"));
-    szgi_row_integer(&row, ARMS_SEEDS, seeds);
-    szgi_row_number(&row, ARMS_ACCURACY, accuracy.mean);
-    szgi_row_number(&row, ARMS_LOW, accuracy.low);
-    szgi_row_number(&row, ARMS_HIGH, accuracy.high);
-    szgi_row_number(&row, ARMS_TEST, test.mean);
-    szgi_row_number(&row, ARMS_CEILING, real_of(arm->rows, from, "label_ceiling"));
-    return row.status;
-}
-
-/* Rows that a tested run has. */
-static int64_t rows_of(const reproduction_run *run) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < run->length.count; i++)
-        for (unsigned bits = szgi_length_scalings(run->config, &run->length, run->length.words[i]);
-             bits; bits &= bits - 1)
-            count++;
-    return count;
-}
-
-static szg_status add_arms(szg_context *context, length_arm *arm, szg_table *out) {
-    for (arm->begins = 0; arm->begins < arm->self->count; arm->begins++) {
-        int64_t rows = begins_arm(arm) ? rows_of(&arm->self->run[arm->begins]) : 0;
-        for (int64_t at = 0; at < rows; at++)
-            SZG_TRY(add_row(context, arm, at, out));
-    }
-    return SZG_OK;
-}
-
-/* ---- Both tables ---- */
-
-static szg_status open_tables(szg_context *context, szg_table **length, szg_table **arms) {
-    szg_table *like;
-    SZG_TRY(szgi_length_table_open(context, &like));
-    szg_status status = szgi_experiment_table(context, like, AFTER_EXPERIMENT, length);
-    szg_table_close(&like);
-    SZG_TRY(status);
-    return szgi_schema_open(context, &arms_columns_schema, arms);
 }
 
 szg_status szgi_reproduction_length(szg_context *context, const szg_reproduction *self,
-                                    szg_table **length, szg_table **arms) {
-    int64_t tested = 0, *first = NULL;
-    double *value = NULL;
+                                    szg_table **out) {
+    int64_t tested = 0;
+    szg_table *like;
     for (int64_t i = 0; i < self->count; i++)
         tested += self->run[i].length.count > 0;
     if (tested == 0)
         return SZG_OK;
-    szg_status status;
-    SZG_TRY_GOTO(status, open_tables(context, length, arms), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, self->count, &first), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, self->count, &value), done);
-    SZG_TRY_GOTO(status, append_runs(context, self, *length, first), done);
-    length_arm arm = {.self = self, .rows = *length, .first = first, .value = value};
-    status = add_arms(context, &arm, *arms);
-done:
-    szgi_memory_free(value);
-    szgi_memory_free(first);
-    return status;
+    SZG_TRY(szgi_length_table_open(context, &like));
+    szg_status status = szgi_experiment_table(context, like, AFTER_EXPERIMENT, out);
+    szg_table_close(&like);
+    return status == SZG_OK ? append_runs(context, self, *out) : status;
 }

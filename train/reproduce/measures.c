@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hypotheses.h"
+#include "questions.h"
 #include "train/config/train_config.h"
 
 const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]) {

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/options.h"
 
-#include "hypotheses.h"
 #include "reproduce_private.h"
 
 /* A run whose head is not known cannot be judged. */
@@ -92,13 +91,6 @@ void szg_reproduction_close(szg_reproduction **reproduction) {
         szgi_memory_free(self->run[i].config);
     }
     szgi_memory_free(self->run);
-    szgi_memory_free(self->hypothesis);
-    for (int64_t i = 0; i < self->relations; i++)
-        szgi_memory_free(self->relation[i].arm);
-    szgi_memory_free(self->relation);
-    for (int64_t i = 0; i < self->courses; i++)
-        szgi_memory_free(self->course[i].arm);
-    szgi_memory_free(self->course);
     szgi_json_close(&self->document);
     szgi_memory_free(self->folder);
     szgi_memory_free(self->preset);
@@ -132,9 +124,6 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
 
 static szg_status report(szg_context *context, const szg_reproduction *self,
                          const szg_reproduction *other, double rate, szg_reproduction_tables *out) {
-    SZG_TRY(szgi_reproduction_table1(context, self, &out->table1));
-    SZG_TRY(szgi_reproduction_sweep(context, self, &out->sweep));
-    SZG_TRY(szgi_reproduction_switches(context, self, &out->switches));
     SZG_TRY(szgi_reproduction_items(context, self, &out->items));
     SZG_TRY(szgi_reproduction_settings(context, self, &out->settings));
     SZG_TRY(szgi_reproduction_needs(context, self, other, rate, &out->needs));
@@ -142,12 +131,7 @@ static szg_status report(szg_context *context, const szg_reproduction *self,
     SZG_TRY(szgi_reproduction_runs(context, self, &out->runs));
     SZG_TRY(szgi_reproduction_curves(context, self, &out->curves));
     SZG_TRY(szgi_reproduction_contraction(context, self, &out->contraction));
-    SZG_TRY(szgi_reproduction_arms(context, self, &out->arms));
-    SZG_TRY(szgi_reproduction_hypotheses(context, self, &out->hypotheses, &out->pairs));
-    SZG_TRY(szgi_reproduction_length(context, self, &out->length, &out->length_arms));
-    SZG_TRY(szgi_reproduction_relations(context, self, &out->relations, &out->relation_arms,
-                                        &out->relation_runs));
-    SZG_TRY(szgi_reproduction_by_step(context, self, &out->by_step));
+    SZG_TRY(szgi_reproduction_length(context, self, &out->length));
     return szgi_reproduction_ablation(context, self, &out->ablation, &out->deposit);
 }
 
@@ -163,13 +147,10 @@ szg_status szg_reproduction_report(szg_context *context, const szg_reproduction 
 }
 
 void szg_reproduction_tables_close(szg_reproduction_tables *tables) {
-    szg_table **const all[] = {&tables->table1,        &tables->switches,      &tables->items,
-                               &tables->settings,      &tables->sweep,         &tables->needs,
-                               &tables->missing,       &tables->runs,          &tables->curves,
-                               &tables->ablation,      &tables->deposit,       &tables->contraction,
-                               &tables->arms,          &tables->hypotheses,    &tables->pairs,
-                               &tables->length,        &tables->length_arms,   &tables->relations,
-                               &tables->relation_arms, &tables->relation_runs, &tables->by_step};
+    szg_table **const all[] = {&tables->items,    &tables->settings, &tables->needs,
+                               &tables->missing,  &tables->runs,     &tables->curves,
+                               &tables->ablation, &tables->deposit,  &tables->contraction,
+                               &tables->length};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         szg_table_close(all[i]);
 }

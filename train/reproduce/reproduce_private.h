@@ -73,15 +73,9 @@ void szgi_experiment_row(szgi_row *row, const szg_table *from, int64_t at, int64
 
 struct szg_reproduction {
     char *name, *about, *preset, *folder; /* folder NULL: none */
-    szgi_json *document;                  /* the preset; rules and hypotheses point into it */
+    szgi_json *document;                  /* the preset; rules point into it */
     reproduction_run *run;
     int64_t count, room;
-    struct szgi_hypothesis *hypothesis; /* hypotheses.h */
-    int64_t hypotheses;
-    struct szgi_relation *relation; /* hypotheses.h */
-    int64_t relations;
-    struct szgi_course *course; /* hypotheses.h */
-    int64_t courses;
     int64_t early_steps; /* of a run that count as early; 0: those before accuracy leaves chance */
 };
 
@@ -137,10 +131,6 @@ static inline bool reproduction_lacks_head(const reproduction_run *run) {
 enum { HEAD_WORDS = SZG_CONFIG_TEXT + 320 };
 const char *szgi_head_absence(const szg_reproduction *self, const reproduction_run *run,
                               char out[HEAD_WORDS]);
-/* The head of a layer with the largest drop in a finished run that is ablated by output; -1: none
- * of the layer has a drop. */
-SZG_CHECK_RESULT szg_status szgi_head_winner(szg_context *context, const reproduction_run *of,
-                                             int64_t layer, int64_t *out);
 /* The head that a rule for the `other` one takes: drawn from seed and layer, never `worst`. */
 int64_t szgi_head_other(uint64_t seed, int64_t layer, int64_t heads, int64_t worst);
 
@@ -216,15 +206,6 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_length_judge(szg_context *context,
 
 /* ---- The tables of szg_reproduction_tables, a function each; *out is NULL before ---- */
 
-SZG_CHECK_RESULT szg_status szgi_reproduction_table1(szg_context *context,
-                                                     const szg_reproduction *self, szg_table **out);
-/* Leaves *out NULL where there is no sweep. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_sweep(szg_context *context,
-                                                    const szg_reproduction *self, szg_table **out);
-/* Leaves *out NULL where there are none. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_switches(szg_context *context,
-                                                       const szg_reproduction *self,
-                                                       szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_reproduction_items(szg_context *context,
                                                     const szg_reproduction *self, szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_reproduction_settings(szg_context *context,
@@ -244,25 +225,9 @@ SZG_CHECK_RESULT szg_status szgi_reproduction_contraction(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_reproduction_ablation(szg_context *context,
                                                        const szg_reproduction *self,
                                                        szg_table **ablation, szg_table **deposit);
-/* Leaves both NULL where no run is tested on longer sequences. */
+/* Leaves *out NULL where no run is tested on longer sequences. */
 SZG_CHECK_RESULT szg_status szgi_reproduction_length(szg_context *context,
-                                                     const szg_reproduction *self,
-                                                     szg_table **length, szg_table **arms);
-/* Both leave their tables NULL where the preset has no hypotheses. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_arms(szg_context *context,
-                                                   const szg_reproduction *self, szg_table **out);
-SZG_CHECK_RESULT szg_status szgi_reproduction_hypotheses(szg_context *context,
-                                                         const szg_reproduction *self,
-                                                         szg_table **hypotheses, szg_table **pairs);
-/* Leaves the tables NULL where the preset has no relations. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_relations(szg_context *context,
-                                                        const szg_reproduction *self,
-                                                        szg_table **relations, szg_table **arms,
-                                                        szg_table **runs);
-/* Leaves *out NULL where the preset has no `by_step`. */
-SZG_CHECK_RESULT szg_status szgi_reproduction_by_step(szg_context *context,
-                                                      const szg_reproduction *self,
-                                                      szg_table **out);
+                                                     const szg_reproduction *self, szg_table **out);
 SZG_CHECK_RESULT szg_status szgi_reproduction_needs(szg_context *context,
                                                     const szg_reproduction *self,
                                                     const szg_reproduction *other,

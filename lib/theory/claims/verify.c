@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "theory/claims.h"
+
 #include "claim.h"
 #include "tables.h"
 
@@ -38,6 +40,11 @@ static szg_status refuse_unknown(szg_context *context, int64_t count, const char
     for (int64_t i = 0; i < count; i++) {
         if (szg_claim_find(ids[i]))
             continue;
+        if (szgi_claim_is_judged(ids[i]))
+            return szgi_fail(context, SZG_EINVAL,
+                             "%s speaks of trained models, and is no claim of the ledger: `szego "
+                             "judge` computes what runs of the preset mechanism say of it",
+                             ids[i]);
         char known[256] = "";
         szgi_suggestion near = szgi_suggest_begin(ids[i], strlen(ids[i]));
         for (int64_t k = 0; k < szg_claim_count(); k++) {
