@@ -86,9 +86,10 @@ def readable(command, tables):
 
 
 def quiet(main, *arguments):
-    """(exit code, what was said); a DataError is what the program shows with exit code 3."""
+    """(exit code, what was said); a DataError is what the program shows with exit code 3, a warning is a fault."""
     said = io.StringIO()
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(said), warnings.catch_warnings():
+        warnings.simplefilter("error")
         try:
             return main(list(arguments)), said.getvalue()
         except szego.DataError as error:
