@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """Pages: hostile results stay text, nothing is loaded, marks are those of the rows, and a page is whole or not there.
 usage: test_page.py PROGRAM SOURCE"""
-import html.parser
 import json
 import os
 import pathlib
@@ -12,6 +11,7 @@ import sys
 import time
 
 from peer import PACKAGE, Tap, scratch
+from support import Parsed
 
 sys.path.insert(0, PACKAGE)
 # pylint: disable=wrong-import-position
@@ -24,32 +24,8 @@ from szego.page import document, svg, write
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b]]>"
-VOID = {"meta", "link", "br", "img", "input", "hr"}
 TAKEN = {**os.environ, "SZEGO_PYTHON": sys.executable}
 tap = Tap()
-
-
-class Parsed(html.parser.HTMLParser):
-    """Elements of a page with their attributes; whether each is closed in order."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open, self.wrong = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        if tag in VOID:
-            return
-        if not self.open or self.open.pop() != tag:
-            self.wrong.append(tag)
 
 
 def write_result(folder, table, rows, command="train", **change):

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import warnings
 
 from peer import Tap, scratch, skip, szego as program_json
@@ -279,6 +280,14 @@ def check_hostile(folder):
         results = szego.load(folder, strict=False)
     tap.ok("strict=False leaves out, with a warning", results["c_t"]["a"].tolist() == [1]
            and len(caught) == len(results.skipped) == 1 and "t.csv" in str(caught[0].message))
+    tracemalloc.start()
+    szego.load(folder + "/good")
+    tap.ok("a result takes the memory of its size", tracemalloc.get_traced_memory()[1] < 1 << 20)
+    tracemalloc.stop()
+    with open(folder + "/good/manifest.json", "r+b") as file:
+        file.truncate((256 << 20) + 1)  # holes, which no disk holds
+    refused("a manifest of more than 256 MiB", lambda: szego.load(folder + "/good"), "manifest.json", "268435456 bytes",
+            kind=szego.DataError)
     check_limits(folder + "/limits")
     refused("a folder without results", lambda: szego.load(tempfile.mkdtemp(dir=folder)), "manifest.json")
     refused("no folder", lambda: szego.load(folder + "/none"), "no such folder")

@@ -97,14 +97,14 @@ def _read_file(path: str, limit=None) -> bytes:
         # A device or a pipe would never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
         with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode):
                 raise DataError(f"{path}: is no regular file")
-            data = file.read() if limit is None else file.read(limit + 1)
+            if limit is not None and about.st_size > limit:
+                raise DataError(f"{path}: more than {limit} bytes")
+            return file.read()  # not read(limit): it would take memory for as much
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
-    if limit is not None and len(data) > limit:
-        raise DataError(f"{path}: more than {limit} bytes")
-    return data
 
 
 def _unique(pairs: List[Tuple[str, object]]) -> dict:

@@ -408,6 +408,7 @@ def _norm(cells):
     hi = cells.hi if cells.hi is not None else finite.max()
     if cells.log and lo > 1 / LARGEST**2:  # below it the scale is not invertible
         return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
+    lo, hi = np.clip((lo, hi), -LARGEST, LARGEST)  # beyond it the width of the scale overflows
     return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
 
 
@@ -459,6 +460,11 @@ def _cell_marks(cells):
 
 # ---- Panels and the legend ----
 
+def rules(panel):
+    """The panel's rules that have a place on its axes."""
+    return [rule for rule in panel.rules if abs(rule.at) < LARGEST]
+
+
 def _draw_panel(drawing, panel, axis, drawn, legend):
     if len(drawing.panels) == 1 and drawing.title and legend:
         axis.set_title("\n".join(_title_lines(drawing, axis.figure.get_size_inches()[0])), loc="left")
@@ -471,7 +477,7 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
     marks = []
     for one in sorted(panel.series, key=lambda one: one.colour != "muted"):  # grey ones are below
         marks.append(_MARKS[one.marks](drawing, panel, one, axis, drawn))
-    for rule in panel.rules:
+    for rule in rules(panel):
         (axis.axvline if rule.vertical else axis.axhline)(rule.at, color=colours.of(rule.colour), linewidth=1.2,
                                                           linestyle=(0, (5, 3)), zorder=1.5)
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):

@@ -215,7 +215,7 @@ def _overlay(root, drawing, drawn, height):
     most = int(np.clip(FIGURE_HITS // max(lines, 1), LEAST_HITS, MOST_HITS))
     over = _element(root, "g", class_="over")
     for panel, axis, all_marks in zip(drawing.panels, drawn.axes, drawn.marks):
-        for rule in panel.rules:
+        for rule in draw.rules(panel):
             _rule(over, drawing, axis, rule, height)
         for marks in all_marks:
             if panel.cells is not None:
