@@ -187,12 +187,21 @@ def an_interrupt_leaves_nothing():
         tap.ok("and no worker", not alive.stdout.strip(), alive.stdout)
 
 
-def drawers(process):
+def below(process):
     """Processes below one, at any depth."""
     for folder in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
         for child in map(int, folder.read_text().split()):
             yield child
-            yield from drawers(child)
+            yield from below(child)
+
+
+def at_work(child):
+    """The program's script and the two processes that draw for it, once they are there."""
+    found = []
+    while len(found) < 3 and child.poll() is None:
+        time.sleep(0.003)
+        found = list(below(child.pid))
+    return found
 
 
 def the_program_is_interrupted():
@@ -203,9 +212,7 @@ def the_program_is_interrupted():
         for name, send in (("a terminal", os.killpg), ("kill", os.kill)):
             with subprocess.Popen([PROGRAM, "report", "in", "-o", "out.html", "--threads", "2"], cwd=folder, text=True,
                                   stderr=subprocess.PIPE, env=TAKEN, start_new_session=True) as child:
-                found = []
-                while len(found) < 3 and child.poll() is None:  # the script and two that draw
-                    found = list(drawers(child.pid))
+                found = at_work(child)
                 send(child.pid, signal.SIGINT)
                 said = child.communicate(timeout=60)[1]
             tap.ok(f"{name} interrupts the program while it draws", child.returncode == 130 and len(found) >= 3 and
@@ -222,10 +229,7 @@ def a_drawer_that_is_killed_is_told():
             write_result(f"{folder}/in/r{run}", "contraction", contraction_rows(name=f"e{run}"))
         with subprocess.Popen([PROGRAM, "report", "in", "-o", "out.html", "--threads", "2"], cwd=folder, text=True,
                               stderr=subprocess.PIPE, env=TAKEN) as child:
-            found = []
-            while len(found) < 3 and child.poll() is None:
-                found = list(drawers(child.pid))
-            os.kill(found[-1], signal.SIGKILL)
+            os.kill(at_work(child)[-1], signal.SIGKILL)
             said = child.communicate(timeout=60)[1]
         tap.ok("a process that draws and is killed is told in one line", child.returncode == 1 and said.startswith(
             "szego: a process that drew") and said.count("\n") == 1 and os.listdir(folder) == ["in"], said)
