@@ -191,7 +191,8 @@ def _winners(arms):
         seeds = [seed for arm, seed in worst if arm == held and ("rope/rope", seed) in worst]
         if seeds:
             same = sum(worst[held, seed] == worst["rope/rope", seed] for seed in seeds)
-            yield f"{held}: RoPE's worst head is the worst again in {same} of {words.count(len(seeds), 'seed', 'seeds')}"
+            yield (f"{held}: RoPE's worst head is the worst again in {same} of "
+                   f"{words.count(len(seeds), 'seed', 'seeds')}")
 
 
 def _later_claims(hypotheses, arms):
