@@ -42,6 +42,11 @@ static const struct argp_option options[] = {
     {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
     {0}};
 
+static bool is_file(const char *path) {
+    szgi_result_form form = szgi_result_form_of(path);
+    return form != SZGI_RESULT_FOLDER && form != SZGI_RESULT_UNKNOWN;
+}
+
 static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
     reproduce_options *own = call->own;
     switch (key) {
@@ -63,6 +68,9 @@ static error_t parse(command_call *call, int key, char *argument, struct argp_st
     case ARGP_KEY_END:
         if (!call->shared.output && !own->list)
             argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
+        if (call->shared.output && is_file(call->shared.output))
+            argp_error(state, "-o %s is a file: runs and tables go to a folder, DIR/",
+                       SHOWN(call->shared.output));
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """Hypotheses and arms: sentences, means and counts against those made apart."""
+import csv
 import math
+import os
+import re
 import statistics
 
 from support import chance, drawing, found_in, np, tap, texts_of
 
 from szego.figures import inference, mechanism
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 H = ("hypothesis", "primary", "measure", "layer", "arm", "minus", "seeds", "pairs", "failed", "missing", "difference",
      "t_low", "t_high", "p", "p_holm", "decision", "statement")
 P = ("hypothesis", "measure", "layer", "arm", "minus", "seed", "arm_value", "minus_value", "difference")
@@ -99,7 +103,39 @@ def intervals_of_few_numbers():
                                                for n, q in quantiles.items()))
 
 
+def recorded(table):
+    """A table of the recorded runs of `mechanism`, as rows."""
+    path = os.path.join(ROOT, "docs/reference/mechanism-results/mechanism", f"{table}.csv")
+    texts = {"hypothesis", "primary", "measure", "arm", "minus", "decision", "statement", "note", "run", "encoding", "task",
+             "experiment", "method"}
+    with open(path, encoding="utf-8", newline="") as file:
+        return [{"result": "rep", **{name: None if cell == "" else cell if name in texts else float(cell)
+                                     for name, cell in row.items()}} for row in csv.DictReader(file)]
+
+
+def later_claims_are_told_from_the_record():
+    hypotheses, arms = recorded("hypotheses"), recorded("arms")
+    found, _ = found_in(mechanism.SECTION, reproduce_hypotheses=hypotheses, reproduce_arms=arms)
+    told = {text[:2]: text for text in texts_of(found, drawing.Paragraph) if re.match("C[123], that ", text)}
+    asked = {"C1": "E5 E9 E10", "C2": "H1 H2 H3 H4 E11 E12 E13 E14", "C3": "H5 H6 E1 E4 E6"}
+    tap.ok("each claim", list(told) == list(asked) and "Claims of the paper's later version" in
+           texts_of(found, drawing.Heading), str(told))
+    for claim, names in asked.items():
+        tap.ok(f"{claim} quotes its differences", re.findall(r"([HE]\d+): ", told[claim]) == names.split(), told[claim])
+        for row in hypotheses:
+            if row["hypothesis"] in names.split() and row["difference"] is not None:
+                tap.ok(f"{row['hypothesis']}: mean", f"mean {float(format(row['difference'], '.4g')):g}" in told[claim], told[claim])
+    worst = {(row["arm"], row["seed"]): row["worst_head"] for row in arms if row["layer"] == 0 and row["method"] == "output"}
+    for held in ("still/rope", "still-other/rope", "frozen/rope", "frozen-other/rope"):
+        same = [worst[held, seed] == worst["rope/rope", seed] for arm, seed in worst if arm == held]
+        tap.ok(f"winners of {held}", f"{held}: RoPE's worst head is the worst again in {sum(same)} of {len(same)} seeds"
+               in told["C3"], told["C3"])
+    found, _ = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
+    tap.ok("another preset's runs tell none", not any("that RoPE" in text for text in texts_of(found, drawing.Paragraph)))
+
+
 each_hypothesis_has_a_sentence()
+later_claims_are_told_from_the_record()
 seeds_are_points_beside_their_mean()
 indices_are_beside_the_references()
 intervals_of_few_numbers()

@@ -452,11 +452,9 @@ def check_main(folder):
         tap.ok("keyword", "did you mean preset?" in str(error))
     for text in ("0.1", "0.3333333333333333", "0.30000000000000004", "1e-05", "1e+16", "12", "-0", "inf"):
         tap.ok(f"written as {text}", rows_module.real_text(float(text)) == text, rows_module.real_text(float(text)))
-    published = json.loads((SOURCE / "train/reproduce/published.json").read_text())["accuracies"]
-    own = json.loads(pathlib.Path(szego.judge.__file__).with_name("published.json").read_text())["accuracies"]
-    tap.ok("the paper's accuracies", [{k: v for k, v in one.items() if k != "place"} for one in published] == own)
 
 
+tap.ok("judging needs no Matplotlib", "matplotlib" not in sys.modules)
 check_statistics()
 check_shares()
 check_curves()

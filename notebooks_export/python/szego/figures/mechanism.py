@@ -7,7 +7,7 @@ import numpy as np
 
 from . import labels, words
 from .compose import add_series, compose
-from .drawing import Drawing, Finding, Paragraph
+from .drawing import Drawing, Finding, Heading, Paragraph
 from .inference import mean_interval
 from .record import POINTS, ROWS, Axis, Figure, Rule, Section
 from .rows import match
@@ -152,6 +152,63 @@ LISTED = Figure("mechanism-listed", ("reproduce_hypotheses",), marks=ROWS, headi
                        "decision"))
 
 
+# ---- Claims of the paper's later version ----
+
+_KERNEL, _FREQUENCY = "variants/rope-bias:scale=8", "variants/rope:theta=0.3"
+#: Claim, what it says (as a page about that version has it; we have not read the version), and the differences of the
+#: preset `mechanism` that bear on it: measure, layer, arm, what is subtracted.
+LATER = (
+    ("C1", "the Toeplitz structure splits encodings into additive and multiplicative couplings, and the multiplicative "
+           "one couples differently",
+     (("index", 0, _KERNEL, "rope/rope"), ("accuracy", None, "rope/rope", _KERNEL),
+      ("accuracy", None, "rope/rope", "plain/absolute"))),
+    ("C2", "RoPE puts nearly all positional work into a single head of a shallow layer",
+     (("index", 0, "rope/rope", "plain/nope"), ("index", 1, "rope/rope", "plain/nope"),
+      ("index", 0, "rope/rope", "plain/absolute|plain/alibi"), ("index", 1, "rope/rope", "plain/absolute|plain/alibi"),
+      ("index", 0, "plain/alibi", "rope/rope"), ("index", 0, "rope/rope", "plain/absolute"),
+      ("index", 1, "rope/rope", "plain/absolute"), ("index", 1, "plain/alibi", "rope/rope"))),
+    ("C3", "the multiplicative structure itself causes the deposit: ablations and gradients show it",
+     (("index", 0, "still-other/rope", "still/rope"), ("rank_correlation", 0, "rope/rope", None),
+      ("index", 0, "frozen-other/rope", "frozen/rope"), ("index", 0, _FREQUENCY, "rope/rope"),
+      ("accuracy", None, "still-other/rope", "still/rope"))))
+#: Arms in which a head of RoPE's run of the same seed is kept from rotating, or from training.
+_HELD = ("still/rope", "still-other/rope", "frozen/rope", "frozen-other/rope")
+
+
+def _asked(rows):
+    """By measure, layer, arm and what is subtracted: the hypothesis."""
+    layers = (None if np.isnan(layer) else int(layer) for layer in rows.numbers("layer"))
+    keys = zip(rows.texts("measure"), layers, rows.texts("arm"), rows.texts("minus"))
+    return {key: rows.pick([i]) for i, key in enumerate(keys)}
+
+
+def _winners(arms):
+    """"still/rope: RoPE's worst head is the worst again in 0 of 10 seeds", of layer 0."""
+    kept = (arms.numbers("layer") == 0) & (arms.texts("method") == "output")
+    worst = {(arm, seed): head for arm, seed, head in zip(arms.texts("arm")[kept], arms.numbers("seed")[kept],
+                                                         arms.numbers("worst_head")[kept]) if np.isfinite(head)}
+    for held in _HELD:
+        seeds = [seed for arm, seed in worst if arm == held and ("rope/rope", seed) in worst]
+        if seeds:
+            same = sum(worst[held, seed] == worst["rope/rope", seed] for seed in seeds)
+            yield (f"{held}: RoPE's worst head is the worst again in {same} of "
+                   f"{words.count(len(seeds), 'seed', 'seeds')}")
+
+
+def _later_claims(hypotheses, arms):
+    """What the runs say of each claim; nothing where the preset asks for none of these differences."""
+    asked, told = _asked(hypotheses), []
+    for claim, statement, differences in LATER:
+        found = [asked[key] for key in differences if key in asked]
+        said = [f"{_subject(rows)}{_mean(rows)}" for rows in found]
+        said += _winners(arms) if said and claim == "C3" else ()
+        if said:
+            told.append(Paragraph(f"{claim}, that {statement}. Measured: {'. '.join(said)}.", sources=[*found, arms]))
+    if told:
+        yield Heading("Claims of the paper's later version")
+        yield from told
+
+
 # ---- The section ----
 
 def _undrawn(hypotheses):
@@ -177,6 +234,9 @@ def _compose(section, tables):
     yield from blocks
     yield from _undrawn(hypotheses)
     yield from _decisions(hypotheses)
+    arms = tables.rows("reproduce_arms")
+    for own in hypotheses.split("result"):
+        yield from _later_claims(own, arms.pick(arms.texts("result") == own.text("result")))
     yield from compose((INDICES, LISTED), tables, section.most - sum(isinstance(one, Drawing) for one in blocks))
 
 

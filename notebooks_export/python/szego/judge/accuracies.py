@@ -1,19 +1,12 @@
 """Table 1, and the sweep over rotated heads: means over the finished runs of a kind."""
-import json
-import os
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Optional
 
+from ..figures.table1 import PUBLISHED
 from .rows import Rows
 from .runs import Run, Runs
 from .statistics import mean_and_spread
 
 _TASKS = {"distance": "1", "count": "2"}  # columns of Table 1
-
-
-def _published() -> Dict[Tuple[str, str], float]:
-    """The paper's accuracies in percent, by encoding and task."""
-    with open(os.path.join(os.path.dirname(__file__), "published.json"), encoding="utf-8") as file:
-        return {(one["encoding"], one["task"]): one["percent"] for one in json.load(file)["accuracies"]}
 
 
 def _finished(runs: List[Run]) -> List[Run]:
@@ -22,13 +15,13 @@ def _finished(runs: List[Run]) -> List[Run]:
 
 def table1(runs: Runs) -> Rows:
     """A row an experiment and encoding that is neither of the sweep nor a switch."""
-    rows, paper = Rows("table1"), _published()
+    rows = Rows("table1")
     arms = dict.fromkeys(run.arm for run in runs.all if run.planned.rotated is None and run.planned.like is None)
     for arm in arms:
         cells: Dict[str, object] = {}
         for task, column in _TASKS.items():
             found = _finished(runs.of(arm, task))
-            cells["paper" + column] = paper.get((arm.encoding, task))
+            cells["paper" + column] = PUBLISHED.get((arm.encoding, task))
             if found:
                 mean, deviation = mean_and_spread([run.fact("test_accuracy") for run in found])
                 cells.update({"task" + column: 100 * mean, "spread" + column: 100 * deviation,
