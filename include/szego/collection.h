@@ -12,7 +12,7 @@ typedef struct szg_collection szg_collection;
 /* Finds manifest.json in `folder` and below it and reads what they describe: a folder before those
  * in it, these in the order of their names. Symbolic links are not followed, save `folder` itself.
  * A manifest of another format is passed over. What szg_export_csv wrote is passed over below
- * `folder`, since its rows stand beside it; where it is `folder` itself it alone is read, and its
+ * `folder`, since its rows are there already; where it is `folder` itself it alone is read, and its
  * tables keep their names. A result that cannot be read is left out, and so is
  * what lies more than 64 folders down: szg_collection_bad names it. SZG_EIO: no such folder;
  * SZG_EDATA: no result at all, more than 10,000 of them, or more than 100,000 folders; SZG_ENOMEM,
