@@ -153,7 +153,7 @@ typedef struct spectrum_job {
     szg_report_tables tables;
     szg_density_tables density; /* with --density, in place of all others */
     szg_table *extremes;        /* with --k, likewise */
-    szg_table *contraction;     /* NULL but for ratios */
+    szg_table *contraction;     /* NULL except for ratios */
     int64_t bad;                /* matrices that could not be computed */
     szg_status bad_status;      /* of the first one */
 } spectrum_job;

@@ -166,7 +166,7 @@ typedef struct text_list {
 } text_list;
 void parse_text(struct argp_state *state, const char *text, text_list *list);
 
-/* The configuration file of a checkpoint whose examples stand in the file `data`: what it says of a
+/* The configuration file of a checkpoint whose examples are in the file `data`: what it says of a
  * task, or leaves to the profile, need not fit the model. */
 SZG_CHECK_RESULT szg_status read_config_for_data(szg_context *context, const char *path,
                                                  const char *data, szg_train_config *out);

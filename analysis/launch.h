@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* What the launcher says in the environment: their number, 1 where there is none; which one this
- * is; and the variable that tells, NULL where there is none. */
+/* What the launcher says in the environment: their number, 1 without a launcher; which one this is;
+ * and the variable that tells, NULL without a launcher. */
 int launch_processes(void);
 int launch_rank(void);
 const char *launch_variable(void);

@@ -28,7 +28,7 @@ typedef struct wrapping {
     int column;         /* where the next character goes */
     int indent;         /* of the lines after the first */
     const char *broken; /* what ends a line that continues: "" or " \\" */
-    bool begun;         /* a word stands on the line */
+    bool begun;         /* the line has a word */
 } wrapping;
 
 static void move_to(wrapping *at, int column) {

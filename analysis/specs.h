@@ -30,8 +30,8 @@ typedef szg_status specs_visit(void *user, const szg_encoding *encoding, int64_t
 SZG_CHECK_RESULT szg_status specs_run(szg_context *context, const specs_options *options,
                                       specs_visit *visit, void *user);
 
-/* True where -o names a folder, by the rule of szg_result_write: tables that a single file has no
- * place for are then filled. */
+/* True where -o names a folder, by the rule of szg_result_write: tables that a single file
+ * cannot hold are then filled. */
 bool specs_output_folder(const command_call *call);
 
 #endif

@@ -95,8 +95,8 @@ static int find_step(const terminal *self, const terminal_step *step) {
     return -1;
 }
 
-/* Whoever reports again has ended what it called. What begins anew was called by those that stand
- * above it: its former run ended without a word. */
+/* A task that reports again has finished its subtasks. A task that begins anew was called by those
+ * listed before it: its former run ended without a report. */
 static void update_steps(terminal *self, const char *name, int64_t done, int64_t total) {
     terminal_step step = {.done = done, .total = total};
     szgi_show(name, step.what, sizeof step.what);

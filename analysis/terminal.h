@@ -16,7 +16,7 @@ typedef struct terminal_step {
 typedef struct terminal {
     bool quiet;
     bool bar;                           /* stderr is a terminal */
-    bool drawn;                         /* a bar stands on the current line */
+    bool drawn;                         /* the current line shows a bar */
     int64_t last_draw;                  /* milliseconds of the monotonic clock */
     terminal_step step[TERMINAL_STEPS]; /* the outermost first */
     int steps;

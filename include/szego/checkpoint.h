@@ -30,7 +30,7 @@ SZG_CHECK_RESULT szg_status szg_checkpoint_open(szg_context *context, const char
 typedef struct szg_checkpoint_choices {
     SZG_SIZE(szg_checkpoint_choices);
     const char *config; /* as for szg_checkpoint_open; "": none is used */
-    const char *prefix; /* what stands before the names of the stack to read, "vision_tower."; NULL:
+    const char *prefix; /* what begins the names of the stack to read, "vision_tower."; NULL:
                            the stack of text, which must be the only one */
     const char *stack; /* of an encoder-decoder: "encoder", "decoder" or "cross"; NULL: the first */
     const char *const *set; /* texts "PATH=VALUE" that change the configuration; PATH as messages

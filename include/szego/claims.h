@@ -22,7 +22,7 @@ typedef enum szg_verdict {
 const char *szg_verdict_name(szg_verdict verdict);
 
 /* One line of the ledger: data, never copied into a computed verdict. Formulas of the two
- * statements stand between backticks: `L = Re sum_t G_t o E_t`. */
+ * statements are between backticks: `L = Re sum_t G_t o E_t`. */
 typedef struct szg_claim {
     const char *id;
     const char *kind; /* paper: it states this, or its proof needs it; reading: ours of a statement

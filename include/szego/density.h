@@ -22,7 +22,7 @@ typedef struct szg_density_options {
  * the computed ends are moved outwards by twice n eps times the norm and the entries' rounding. The
  * arrays belong to the density. */
 typedef struct szg_density {
-    int64_t n, moments, vectors, points; /* vectors 0: the moments are exact, but for rounding */
+    int64_t n, moments, vectors, points; /* vectors 0: the moments are exact up to rounding */
     bool hermitian_part; /* the eigenvalues are those of the Hermitian part, not of the matrix */
     double lo, hi;
     double *moment;      /* moment m: mean of T_m(x_i), x = (2 lambda - lo - hi) / (hi - lo) */

@@ -7,7 +7,7 @@
 SZG_BEGIN_DECLS
 
 /* Tokens of example e: tokens[start[e]] .. tokens[start[e + 1] - 1], at least one, each >= 1 (0 is
- * padding and stands in no file). */
+ * padding and occurs in no file). */
 typedef struct szg_examples {
     int64_t count;
     int64_t longest; /* tokens of the longest example */

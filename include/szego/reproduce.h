@@ -12,7 +12,7 @@ typedef struct szg_reproduction szg_reproduction;
 
 typedef struct szg_reproduction_options {
     SZG_SIZE(szg_reproduction_options);
-    const char *preset; /* path of a preset file; its form stands in docs/how-to/reproduce.md */
+    const char *preset;           /* path of a preset file; docs/how-to/reproduce.md has its form */
     const char *const *overrides; /* "loop.epochs=2": the last word on every run's configuration */
     int64_t override_count;
     const char *folder; /* receives runs/EXPERIMENT/TASK/ENCODING/run-SEED; NULL: none, nothing can
@@ -63,8 +63,8 @@ szg_reproduction_run szg_reproduction_run_at(const szg_reproduction *reproductio
 SZG_CHECK_RESULT szg_status szg_reproduction_train(szg_context *context,
                                                    szg_reproduction *reproduction, double seconds);
 
-/* What the finished runs hold. The tables do not depend on how often the work was interrupted, but
- * for `needs`, which holds timings. `szego judge` makes the tables that compare runs. */
+/* What the finished runs hold. The tables do not depend on how often the work was interrupted,
+ * except `needs`, which holds timings. `szego judge` makes the tables that compare runs. */
 typedef struct szg_reproduction_tables {
     szg_table *needs;    /* operations of this preset and of another one, hours at the rate measured
                             here */

@@ -34,7 +34,7 @@ const char *szg_result_command(const szg_result *result);
 
 int64_t szg_result_count(const szg_result *result);
 const szg_table *szg_result_table(const szg_result *result, int64_t index);
-/* By name; NULL where there is none. */
+/* By name; NULL: there is none. */
 const szg_table *szg_result_find(const szg_result *result, const char *name);
 
 /* How szg_result_print shows a result; all fields but `size` may be zero. */

@@ -123,7 +123,7 @@ typedef struct szg_spectrum {
     bool normal;     /* eigenvalues of a normal matrix: their moduli are its singular values */
     double trace;    /* real part of the matrix's trace, computed apart from the values; NaN: not */
     double frobenius; /* the matrix's Frobenius norm, computed apart from the values; NaN: not */
-    double residual;  /* always finite; what it measures stands in residual_meaning */
+    double residual;  /* always finite; residual_meaning says what it measures */
     const char *residual_meaning; /* a sentence */
     szg_method method;
     const char *note;      /* NULL, or what a reader must know (triangular matrices) */
@@ -165,7 +165,7 @@ void szg_spectrum_close(szg_spectrum *spectrum);
  *   those of the symmetric Hankel matrix T J where it is real, else dense. H is Toeplitz.
  * - Factored, L = M o (A B^T + T). Eigenvalues: without bias and mask those of B^T A, d x d, and
  *   n - d zeros (A = c B: those of c B^T B); under a mask the diagonal, with a note; with a bias
- *   dense, but for the range of a symmetric L. Singular values: without bias and mask those of
+ *   dense, except the range of a symmetric L. Singular values: without bias and mask those of
  *   R_A R_B^T, A = Q_A R_A, B = Q_B R_B; else the largest matrix-free, and all of them dense. H:
  *   without bias and mask, 2 d < n, the eigenvalues of R S R^T / 2, [A B] = Q R, S exchanging the
  *   blocks; else the range matrix-free, and all of them dense; a mask acts before the

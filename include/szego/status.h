@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Public declarations stand between SZG_BEGIN_DECLS and SZG_END_DECLS: C linkage for C++ callers,
+/* Public declarations are between SZG_BEGIN_DECLS and SZG_END_DECLS: C linkage for C++ callers,
  * and default visibility in a library that is compiled with hidden symbols. */
 #ifdef __cplusplus
 #define SZG_BEGIN_DECLS _Pragma("GCC visibility push(default)") extern "C" {

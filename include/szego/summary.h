@@ -28,7 +28,7 @@ typedef struct szg_summary {
     double residual;       /* the worse of the spectra's residuals */
     const char *residual_meaning; /* that spectrum's sentence */
     double dropped; /* of the eigenvalues' spectrum, by divide and conquer; NaN: another method */
-    szg_method method; /* of the eigenvalues; of the singular values where there are none */
+    szg_method method; /* of the eigenvalues; of the singular values if there are none */
     const char *note;  /* NULL, or which numbers do not exist and why */
 } szg_summary;
 

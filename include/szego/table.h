@@ -46,7 +46,7 @@ int64_t szg_table_rows(const szg_table *table);
 int64_t szg_table_columns(const szg_table *table);
 /* The description of column `index`, 0 <= index < columns. */
 const szg_column *szg_table_column(const szg_table *table, int64_t index);
-/* Index of the named column, -1 where there is none. */
+/* Index of the named column, -1 if there is none. */
 int64_t szg_table_find(const szg_table *table, const char *column);
 
 /* Cells by row and column index, both in range. `get_text` is NULL, `get_real` NaN and

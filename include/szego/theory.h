@@ -27,7 +27,7 @@ typedef enum szg_theorem {
 
 /* What has been established about the family T_N(a), N = 1, 2, ...; false means "not established".
  * summable (Wiener class) implies bounded, bounded implies integrable: szg_theorem_select refuses a
- * struct that says otherwise. */
+ * struct that contradicts this. */
 typedef struct szg_hypotheses {
     bool toeplitz;      /* entries depend on i - j alone */
     bool zero;          /* the kernel is 0 */

@@ -40,7 +40,7 @@ int64_t szg_toeplitz_size(const szg_toeplitz *toeplitz);
 /* a_lag; 0 for lags outside the matrix. */
 szg_c64 szg_toeplitz_at(const szg_toeplitz *toeplitz, int64_t lag);
 
-/* y_b := op(T) x_b for b = 0 .. batch-1; vector b stands at x + b * ldx, ldx >= n. op: 'n', 't'
+/* y_b := op(T) x_b for b = 0 .. batch-1; vector b begins at x + b * ldx, ldx >= n. op: 'n', 't'
  * (transposed), 'c' (conjugate transposed). x and y do not overlap. By circulant embedding, O(n log
  * n) a vector, split over the pool; a narrow band is summed directly. |error|_2 <= c log2(n) eps
  * ||a||_1 ||x||_2 (Van Loan 1992, 1.4). The real function on a complex kind is SZG_EINVAL. */

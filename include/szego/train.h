@@ -87,7 +87,7 @@ SZG_CHECK_RESULT szg_status szg_train_runs_add(szg_context *context, szg_table *
                                                const szg_label_ceiling *ceiling);
 SZG_CHECK_RESULT szg_status szg_train_runs_spread(szg_context *context, szg_table *table);
 
-/* The logs of a run's folder; NULL where there is none. */
+/* The logs of a run's folder; NULL: it has no such log. */
 typedef struct szg_train_tables {
     szg_table *metrics, *timing, *contraction, *values, *symbols, *curvature;
 } szg_train_tables;

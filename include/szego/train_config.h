@@ -1,6 +1,6 @@
 /* The configuration of a training run: one flat struct of named switches, read from JSON and from
  * `key=value` overrides, echoed in full. Each key, its range, what it does and its value in either
- * profile stand in one table, docs/reference/configuration.md. */
+ * profile are in one table, docs/reference/configuration.md. */
 #ifndef SZEGO_TRAIN_CONFIG_H
 #define SZEGO_TRAIN_CONFIG_H
 
