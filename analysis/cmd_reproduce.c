@@ -159,7 +159,7 @@ static const char *const judged[] = {"table1",        "sweep",         "switches
                                      "relation_arms", "relation_runs", "by_step"};
 enum { JUDGED = sizeof judged / sizeof *judged, JUDGED_SHOWN = 6 };
 
-/* Takes those that stand in the folder; the others are NULL. */
+/* Takes those that the folder has; the others are NULL. */
 static szg_status read_judged(command_call *call, szg_table *out[JUDGED]) {
     szg_result *folder;
     SZG_TRY(szg_result_read(call->context, call->shared.output, &folder));

@@ -54,8 +54,8 @@ typedef struct szg_statistics {
  * entropy Zhai et al. 2023. The numbers do not depend on the number of threads. SZG_EINVAL: a
  * matrix that is not square, options out of range (the message names the field); SZG_EDOMAIN:
  * another kind of matrix; SZG_EDATA: NaN or infinity, given or by overflow of a dot product (the
- * message names query and key), or dense logits that finite numbers mask, -1e9 for instance, but
- * for the future with `causal`; SZG_ENOMEM, SZG_ECANCEL. Dense attention weights are warned of. */
+ * message names query and key), or dense logits that finite numbers mask, -1e9 for instance, except
+ * in the future with `causal`; SZG_ENOMEM, SZG_ECANCEL. Dense attention weights are warned of. */
 SZG_CHECK_RESULT szg_status szg_statistics_compute(szg_context *context, const szg_matrix *logits,
                                                    const szg_statistics_options *options,
                                                    szg_statistics *out);

@@ -19,17 +19,6 @@ bool szgi_path_is_pytorch(const char *path) {
     return false;
 }
 
-szg_status szgi_lfs_refuse(szg_context *context, const char *file, const unsigned char *start,
-                           int64_t size) {
-    static const char words[] = "version https://git-lfs.github.com/spec/";
-    if (size < (int64_t)sizeof words || memcmp(start, words, sizeof words - 1) != 0)
-        return SZG_OK;
-    return szgi_fail(context, SZG_EDATA,
-                     "%s: is a Git LFS pointer, not the file itself: git lfs pull, in its "
-                     "repository, fetches that",
-                     file);
-}
-
 /* Other formats that arrive under a checkpoint's name, told by their first bytes. */
 static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {

@@ -4,6 +4,7 @@ usage: test_page.py PROGRAM SOURCE"""
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -136,8 +137,10 @@ def damaged_results_are_named():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         tap.ok("the page is in the folder that was named", path == f"{folder}/out/report.html")
-        tap.ok("the damaged one is told with its row", len(results.skipped) == 1 and "row 11" in results.skipped[0]
-               and "1 result could not be read" in text, str(results.skipped))
+        tap.ok("the damaged one is told with its row, and one of another version", len(results.skipped) == 2
+               and "b/contraction.csv: row 11" in results.skipped[0]
+               and "c/manifest.json: format: is szego-results-9" in results.skipped[1]
+               and "2 results could not be read" in text and "b/contraction.csv: row 11" in text, str(results.skipped))
         tap.ok("and the other drawn", 'id="contraction-1"' in text)
         for name, given in (("an ending that is none", f"{folder}/x.csv"), ("a file in a file", f"{path}/x.html"),
                             ("a folder in a file", f"{path}/x./")):
@@ -151,6 +154,43 @@ def damaged_results_are_named():
             tap.ok("a folder without results", False)
         except szego.SzegoError as error:
             tap.ok("a folder without results is told", "no result" in str(error), str(error))
+
+
+def numbers_of(chance):
+    return chance.choice([-1, 1]) * chance.random() * 10.0**chance.randrange(-300, 300)
+
+
+def tables_of_no_section_are_for_readers():
+    """Through manifest, join and page: of an end more than is certified is never shown, of other numbers the nearest."""
+    chance = random.Random(os.environ.get("SZG_TEST_SEED", 3))
+    with scratch() as folder:
+        rows = []
+        for _ in range(12):
+            values = [numbers_of(chance) for _ in range(20)]
+            rows.append({"name": "L" * 100000, "none": None, **{f"{part}{k}": value for k, value in enumerate(values)
+                                                               for part in ("lower", "plain", "upper")}})
+        write_result(f"{folder}/r", "odd", rows, "odd", tables=[{"name": "odd", "file": "odd.csv", "rows": 12, "columns": [
+            {"name": name, "type": "text" if name == "name" else "real", "doc": HOSTILE, "end": name[:5]} for name in rows[0]]}])
+        text = page_of(folder, workers=1)
+    page = Parsed(text)
+    cells = re.findall(r'<td class="number"(?: title="([^"]*)")?>([^<]*)</td>', text)
+    wrong = []
+    for row in range(10):
+        for k in range(20):
+            exact = rows[row][f"plain{k}"]
+            (_, low), (_, near), (_, high) = cells[(20 * row + k) * 3:][:3]
+            if not float(low) <= exact <= float(high) or float(high) - float(low) > 1.0001e-5 * abs(exact) \
+                    or near != f"{exact:.6g}" and float(near) != exact or low == high:
+                wrong.append((exact, low, near, high))
+    tap.ok("ends lie outside by less than a unit of the sixth digit", not wrong and len(cells) == 600, str(wrong[:3]))
+    tap.ok("what is rounded stands beside it", all(exact == "" or float(exact) == rows[i // 60][f"plain{i % 60 // 3}"]
+                                                   for i, (exact, _) in enumerate(cells)))
+    heads = [attributes for tag, attributes in page.elements if tag == "th"]
+    tap.ok("a column without a value is not shown, and every one has its meaning", len(heads) == 2 + 60
+           and all("alert" in attributes["title"] for attributes in heads[1:]), str(len(heads)))
+    tap.ok("long texts are cut", "LLL\N{HORIZONTAL ELLIPSIS}</td>" in text and len(text) < 400000, str(len(text)))
+    tap.ok("what was run comes last, and nothing is found", 'id="findings"' not in text
+           and re.findall(r'<section id="(\w+)"', text)[-1] == "provenance")
 
 
 def workers_draw_alike():
@@ -276,6 +316,7 @@ hostile_names_are_text()
 colours_have_names()
 marks_are_those_of_the_rows()
 damaged_results_are_named()
+tables_of_no_section_are_for_readers()
 workers_draw_alike()
 an_interrupt_leaves_nothing()
 the_program_is_interrupted()

@@ -211,6 +211,16 @@ def check_join(folder):
            and table["a"].dtype == np.float64)
     tap.ok("columns that are not there are empty", table["z"].tolist() == [None] * 4 + ["u"])
     tap.ok("a table without rows", len(szego.load(folder)["d_t"]["a"]) == 0)
+    commands = {"a-b-": 3, "a--b": 4}
+    for command, rows in commands.items():
+        save(f"{folder}/{command}", command, {"t": ([("i", "integer")], ["1"] * rows)})
+    found = szego.load(folder)
+    tap.ok("hyphens of commands", {name: len(found[name]["i"]) for name in ("a_b__t", "a__b_t")} == {"a_b__t": 3, "a__b_t": 4})
+    ends = [dict(zip("abcd", (None, "upper", None, "upper"))), dict(zip("abcd", (None, "upper", "lower", "lower")))]
+    for index, said in enumerate(ends):
+        columns = [{"name": name, "type": "real", "doc": "", **({"end": end} if end else {})} for name, end in said.items()]
+        save(f"{folder}/ends/{index}", "e", {"t": ([(name, "real") for name in said], ["1,2,3,4"])}, entry={"columns": columns})
+    tap.ok("ends stay ends, unless results contradict each other", szego.load(folder).ends["e_t"] == {"b": "upper", "c": "lower"})
     save(folder + "/big", "c", {"t": ([("a", "integer")], [str(2**53 + 1)])})
     tap.ok("an integer that is no double beside reals", szego.load(folder)["c_t"]["a"].tolist() ==
            ["1", "2", "8", "7", "0.5", str(2**53 + 1)])
@@ -264,11 +274,11 @@ def check_hostile(folder):
     for name, row in CELLS.items():
         save(folder, "c", {"t": (GOOD["t"][0], [row])})
         refused(name, lambda: szego.load(folder), os.path.join(folder, "t.csv"), kind=szego.DataError)
-    for name, text in {"no JSON": b"{", "deep JSON": b"[" * 100000, "NaN": b'{"a": NaN}',
-                       "a key twice": b'{"format": "a", "format": "b"}', "no UTF-8": b"\xff"}.items():
+    for text, said in ((b"{", "not valid JSON"), (b"[" * 100000, "nested too deeply"), (b"NaN}", "NaN is no JSON"),
+                       (b'1, "format": 2}', "a key is there twice"), (b"\xff", "codec can't decode")):
         with open(os.path.join(folder, "manifest.json"), "wb") as file:
-            file.write(text)
-        refused(name, lambda: szego.load(folder), "manifest.json", kind=szego.DataError)
+            file.write(b'{"format": "szego-results-1", "a": ' + text)
+        refused(said, lambda: szego.load(folder), "manifest.json: ", said, kind=szego.DataError)
     save(folder, "c", GOOD)
     os.unlink(os.path.join(folder, "t.csv"))
     refused("a table that is missing", lambda: szego.load(folder), "t.csv", kind=szego.DataError)
@@ -288,9 +298,37 @@ def check_hostile(folder):
         file.truncate((256 << 20) + 1)  # holes, which no disk holds
     refused("a manifest of more than 256 MiB", lambda: szego.load(folder + "/good"), "manifest.json", "268435456 bytes",
             kind=szego.DataError)
+    check_manifests(folder + "/manifests")
     check_limits(folder + "/limits")
     refused("a folder without results", lambda: szego.load(tempfile.mkdtemp(dir=folder)), "manifest.json")
     refused("no folder", lambda: szego.load(folder + "/none"), "no such folder")
+
+
+def check_manifests(folder):
+    """Other programs have a manifest.json too; one of another version of this format is none of theirs."""
+    for index, text in enumerate(['{"name": "a browser\'s extension"}', "not JSON at all", "[1,2]", "",
+                                  '{"format": 7, "about": "szego-results-1"}',
+                                  '{"format": "szego-runs-1", "about": "szego-results-1"}']):
+        os.makedirs(f"{folder}/{index}")
+        with open(f"{folder}/{index}/manifest.json", "w", encoding="utf-8") as file:
+            file.write(text)
+    os.mkdir(f"{folder}/pipe")
+    os.mkfifo(f"{folder}/pipe/manifest.json")
+    save(f"{folder}/good", "c", GOOD)
+    os.mkdir(f"{folder}/link")
+    os.symlink("../good/manifest.json", f"{folder}/link/manifest.json")
+    tap.ok("manifests of other programs, pipes and links are passed over", [*szego.load(folder).provenance] == ["good"])
+    save(f"{folder}/later", "c", GOOD, format="szego-results-9")
+    refused("another version", lambda: szego.load(folder), "later/manifest.json: format: is szego-results-9", "szego-results-1",
+            kind=szego.DataError)
+    shutil.rmtree(f"{folder}/later")
+    os.symlink(folder, folder + "-linked")
+    tap.ok("the first folder may be a link", [*szego.load(folder + "-linked/").provenance] == ["good"])
+    deep = os.path.join(folder, *["d"] * 64)
+    save(deep, "c", GOOD)
+    tap.ok("64 folders in each other", len(szego.load(folder).provenance) == 2)
+    save(deep + "/d", "c", GOOD)
+    refused("65 folders", lambda: szego.load(folder), "d/d: lies more than 64 folders", kind=szego.DataError)
 
 
 def check_limits(folder):

@@ -6,6 +6,11 @@
 #include "questions.h"
 #include "train/config/train_config.h"
 
+bool szgi_is_captured(arm_measure measure) {
+    return measure == ARM_CONTRACTION || measure == ARM_CURVATURE || measure == ARM_CURVATURE_ADAMW;
+}
+
+/* Whether the measure is one of a layer. */
 const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]) {
     const char *at = SZGI_MEASURES_OF_RELATIONS;
     for (int place = 0; place < (int)measure; place++)

@@ -1,7 +1,4 @@
-/* The paper's numbers: one file of data, read when it is asked. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
+/* The paper's settings: one file of data, read when it is asked. */
 #include <string.h>
 
 #include "formats/json.h"
@@ -13,19 +10,7 @@ extern const size_t szgi_asset_published_size;
 
 struct szgi_published {
     szgi_json *json;
-    char source[96];
 };
-
-static szg_status read_source(szg_context *context, szgi_published *self) {
-    szgi_json_value source = szgi_json_member(szgi_json_root(self->json), "source");
-    const char *arxiv, *date;
-    int64_t version;
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(source, "arxiv"), &arxiv));
-    SZG_TRY(szgi_json_as_integer(context, szgi_json_member(source, "version"), &version));
-    SZG_TRY(szgi_json_as_text(context, szgi_json_member(source, "date"), &date));
-    snprintf(self->source, sizeof self->source, "arXiv %sv%" PRId64 " (%s)", arxiv, version, date);
-    return SZG_OK;
-}
 
 szg_status szgi_published_open(szg_context *context, szgi_published **out) {
     *out = NULL;
@@ -33,8 +18,6 @@ szg_status szgi_published_open(szg_context *context, szgi_published **out) {
     SZG_TRY(szgi_memory_alloc(context, 1, &self));
     szg_status status = szgi_json_parse(context, "published.json", szgi_asset_published,
                                         (int64_t)szgi_asset_published_size, &self->json);
-    if (status == SZG_OK)
-        status = read_source(context, self);
     if (status != SZG_OK)
         szgi_published_close(&self);
     *out = self;
@@ -58,20 +41,6 @@ static bool says(szgi_json_value entry, const char *key, const char *text) {
     return szgi_json_as_text(NULL, value, &own) == SZG_OK && strcmp(own, text) == 0;
 }
 
-double szgi_published_accuracy(const szgi_published *published, const char *encoding,
-                               const char *task) {
-    szgi_json_value list = szgi_json_member(szgi_json_root(published->json), "accuracies");
-    for (int64_t i = 0; encoding && task && i < szgi_json_count(list); i++) {
-        szgi_json_value entry = szgi_json_element(list, i);
-        double percent;
-        if (says(entry, "encoding", encoding) && says(entry, "task", task))
-            return szgi_json_as_real(NULL, szgi_json_member(entry, "percent"), &percent) == SZG_OK
-                       ? percent
-                       : NAN;
-    }
-    return NAN;
-}
-
 const char *szgi_published_setting(const szgi_published *published, const char *place,
                                    const char *key, const char *task) {
     szgi_json_value list = szgi_json_member(szgi_json_root(published->json), "settings");
@@ -84,8 +53,4 @@ const char *szgi_published_setting(const szgi_published *published, const char *
                        : NULL;
     }
     return NULL;
-}
-
-const char *szgi_published_source(const szgi_published *published) {
-    return published->source;
 }

@@ -1,4 +1,4 @@
-/* Numbers that the paper prints, with their sources: train/reproduce/published.json, compiled in.
+/* Settings that the paper prints, with their sources: train/reproduce/published.json, compiled in.
  */
 #ifndef SZEGO_TRAIN_PUBLISHED_H
 #define SZEGO_TRAIN_PUBLISHED_H
@@ -16,19 +16,11 @@ SZG_CHECK_RESULT szg_status szgi_published_open(szg_context *context, szgi_publi
 /* Frees it and nulls the pointer; NULL and *published NULL are allowed. */
 void szgi_published_close(szgi_published **published);
 
-/* Test accuracy in percent of an encoding ("mla") in a task ("distance", "count"), Table 1; NaN
- * where the paper prints none. */
-double szgi_published_accuracy(const szgi_published *published, const char *encoding,
-                               const char *task);
-
 /* What the paper's "Table 3" or "Table 4" (MLA) says of a key of the configuration
  * ("model.layers"), as configurations are written, "512|1024" where it gives two; `task` NULL: of
  * both. NULL where it says nothing. The text belongs to `published`. */
 const char *szgi_published_setting(const szgi_published *published, const char *place,
                                    const char *key, const char *task);
-
-/* "arXiv 2505.13027v1 (May 2025)". */
-const char *szgi_published_source(const szgi_published *published);
 
 SZGI_END_DECLS
 

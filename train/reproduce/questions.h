@@ -35,19 +35,11 @@ typedef struct arm_quantity {
     int64_t step;  /* a captured one; -1: the measure has none, or all early steps count */
 } arm_quantity;
 
-/* Whether the measure is one of captured steps. */
-bool szgi_is_captured(arm_measure measure);
-
 /* ---- questions.c ---- */
 
 /* Checks element `index` of a list of questions. SZG_EDATA names what is wrong with it. */
 typedef szg_status question_check(szg_context *context, const szg_reproduction *self,
                                   szgi_json_value root, szgi_json_value list, int64_t index);
-
-/* Reads the preset's "early_steps" and checks its "hypotheses", "relations" and "by_step"; its runs
- * are known. */
-SZG_CHECK_RESULT szg_status szgi_questions_read(szg_context *context, szgi_json_value root,
-                                                szg_reproduction *out);
 
 /* Every element of the preset's list `member`, which may be absent. */
 SZG_CHECK_RESULT szg_status szgi_questions_check(szg_context *context, const szg_reproduction *self,
@@ -75,7 +67,14 @@ SZG_CHECK_RESULT szg_status szgi_arm_check(szg_context *context, const szg_repro
                                            szgi_json_value object, const arm_kind *arm,
                                            const char *task, const arm_quantity *of);
 
+/* The arm's run of a task and seed (-1: any); NULL: the preset has none. */
+const reproduction_run *szgi_arm_find(const szg_reproduction *self, const arm_kind *arm,
+                                      const char *task, int64_t seed);
+
 /* ---- measures.c ---- */
+
+/* Whether the measure is one of captured steps. */
+bool szgi_is_captured(arm_measure measure);
 
 enum { MEASURE_NAME = 32 };
 const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]);
@@ -85,6 +84,13 @@ const char *szgi_measure_name(arm_measure measure, char out[MEASURE_NAME]);
 SZG_CHECK_RESULT szg_status szgi_measure_check(szg_context *context, szgi_json_value object,
                                                const reproduction_run *run, const arm_quantity *of,
                                                int64_t early_steps);
+
+/* ---- hypotheses.c ---- */
+
+/* Reads the preset's "early_steps" and checks its "hypotheses", "relations" and "by_step"; its runs
+ * are known. */
+SZG_CHECK_RESULT szg_status szgi_questions_read(szg_context *context, szgi_json_value root,
+                                                szg_reproduction *out);
 
 /* ---- relations.c, by_step.c ---- */
 

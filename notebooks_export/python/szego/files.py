@@ -6,6 +6,12 @@ import tempfile
 from .errors import SzegoError
 
 
+def names_folder(output):
+    """Whether -o means a folder, as the program decides: one that is there, an ending /, or a name without a point."""
+    name = os.path.basename(output)
+    return os.path.isdir(output) or output.endswith(os.sep) or bool(name) and "." not in name
+
+
 def _umask():
     mask = os.umask(0)
     os.umask(mask)

@@ -16,6 +16,8 @@ _MANIFEST_LIMIT = 256 << 20
 _COLUMN_LIMIT = 4096
 _TABLE_LIMIT = 1024  # of one result, and of all that are joined
 _NAME_LIMIT = 200
+_DEPTH_LIMIT = 64  # of folders in each other
+_FAMILY = "szego-results-"  # formats of this version and of others
 _COMMAND_LIMIT = 64
 _TABLE = re.compile(r"[a-z0-9_]+")
 _COMMAND = re.compile(r"[a-z0-9-]+")
@@ -34,7 +36,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
 
     frames: pandas DataFrames instead; integers are Int64, empty cells <NA>, NaN and None.
     strict: a damaged result raises DataError, which names file and place. Otherwise it is left out
-    with a warning, and Results.skipped has the message. Manifests of other formats are passed over.
+    with a warning, and Results.skipped has the message. Manifests of other programs are passed over.
 
     Of an export (`szego export --to csv`) the tables are as they stand in it; one that lies below
     `folder` is passed over: its rows are there already.
@@ -83,12 +85,17 @@ def _join(found: Dict[str, Joined], command: str, table: str) -> Joined:
 
 
 def _manifests(folder: str) -> List[str]:
-    """Paths, relative to the folder, of folders with a manifest; links are not followed."""
+    """Paths, relative to the folder, of folders with a manifest, and of those that are too deep to be looked into;
+    links are not followed."""
     found = []
     for place, below, files in os.walk(folder):
         below.sort()
-        if "manifest.json" in files and not os.path.islink(os.path.join(place, "manifest.json")):
-            found.append(os.path.relpath(place, folder))
+        path, manifest = os.path.relpath(place, folder), os.path.join(place, "manifest.json")
+        deep = path.count(os.sep) >= _DEPTH_LIMIT
+        if deep:
+            below.clear()
+        if deep or "manifest.json" in files and stat.S_ISREG(os.lstat(manifest).st_mode):
+            found.append(path)
     return sorted(found, key=lambda path: [] if path == "." else path.split(os.sep))
 
 
@@ -142,13 +149,19 @@ def _member(place: str, value, key: str, kind: type):
 
 
 def _read_result(folder: str, path: str):
-    """(command, provenance, [(table, rows, columns)]); None where the format is another one, or it is an
-    export below the folder."""
+    """(command, provenance, [(table, rows, columns)]); None where the manifest is another program's, or it is an
+    export below the folder. One that names the format but is no JSON was cut off."""
     here = os.path.join(folder, path) if path != "." else folder
+    if path.count(os.sep) >= _DEPTH_LIMIT:
+        raise DataError(f"{here}: lies more than {_DEPTH_LIMIT} folders below the first: give a folder further down")
     place = os.path.join(here, "manifest.json")
-    root = read_json(_read_file(place, _MANIFEST_LIMIT), place)
-    if not isinstance(root, dict) or root.get("format") != FORMAT:
+    data = _read_file(place, _MANIFEST_LIMIT)
+    root = read_json(data, place) if _FAMILY.encode() in data else None
+    written = root.get("format") if isinstance(root, dict) else None
+    if not isinstance(written, str) or not written.startswith(_FAMILY):
         return None
+    if written != FORMAT:
+        raise DataError(f"{place}: format: is {written[:80]}; this version reads {FORMAT}")
     command = _member(place, root, "command", str)
     if not _COMMAND.fullmatch(command):
         raise DataError(f"{place}: command {command[:80]!r}: only a-z, 0-9 and hyphens are allowed")

@@ -109,13 +109,18 @@ class Joined:
     def __init__(self):
         self.parts: List[Tuple[str, int, Dict[str, Column]]] = []
         self.docs: Dict[str, str] = {}
-        self.ends: Dict[str, str] = {}
+        self._ends: Dict[str, set] = {}
+
+    @property
+    def ends(self) -> Dict[str, str]:
+        """Columns that results call an end, none of them the other one; an older result may not say it."""
+        return {name: min(said) for name, said in self._ends.items() if len(said) == 1}
 
     def add(self, result: str, rows: int, columns: Sequence[Column]) -> None:
         for column in columns:
             self.docs.setdefault(column.name, column.doc)
             if column.end:
-                self.ends.setdefault(column.name, column.end)
+                self._ends.setdefault(column.name, set()).add(column.end)
         self.parts.append((result, rows, {column.name: column for column in columns}))
 
     def names(self) -> Dict[str, str]:

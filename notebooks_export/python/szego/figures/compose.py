@@ -534,7 +534,7 @@ def compose(figures, tables, most):
     return blocks + list(_say_rest(candidates, skipped))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # a mean beyond doubles is no number, as a figure shows
+@np.errstate(all="ignore")  # a quotient or mean beyond doubles is infinite or no number, as a figure shows
 def section_blocks(section, tables):
     """What a section has to say and to show, in order."""
     blocks = [Paragraph(section.intro, formulas=True)] if section.intro else []

@@ -60,6 +60,7 @@ def plain(text, characters=120):
     return text.replace("$", r"\$")
 
 
+@np.errstate(all="ignore")
 def draw(drawing, axes=None, figure=None, legend=True):
     """Draws into `axes` (one a panel), or into a new figure.
 

@@ -38,7 +38,9 @@ def _mean(rows):
     if not np.isfinite(mean):
         return "; no seed has a difference"
     interval = f" [{words.number(low)}, {words.number(high)}]" if np.isfinite(low) else ""
-    return f"; mean {words.number(mean)}{interval} over {words.count(int(rows.number('pairs')), 'seed', 'seeds')}"
+    pairs = rows.number("pairs")
+    over = f" over {words.tally(pairs, 'seed', 'seeds')}" if np.isfinite(pairs) else ""
+    return f"; mean {words.number(mean)}{interval}{over}"
 
 
 def _verdict(rows):
@@ -51,7 +53,7 @@ def _verdict(rows):
     for column, one, many in (("failed", "seed failed", "seeds failed"),
                               ("missing", "seed has not run", "seeds have not run")):
         if rows.number(column) > 0:
-            text += f"; {words.count(int(rows.number(column)), one, many)}"
+            text += f"; {words.tally(rows.number(column), one, many)}"
     return text + "."
 
 

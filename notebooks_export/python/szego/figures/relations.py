@@ -41,7 +41,7 @@ def _interval(rows):
 
 
 def _counted(rows, column, one, many):
-    return f"; {words.count(int(rows.number(column)), one, many)}" if rows.number(column) > 0 else ""
+    return f"; {words.tally(rows.number(column), one, many)}" if rows.number(column) > 0 else ""
 
 
 def _say_found(rows):

@@ -29,6 +29,11 @@ def count(n, one, many):
     return f"{n} {one if n == 1 else many}"
 
 
+def tally(value, one, many):
+    """The same of a cell, which may be infinite."""
+    return f"{number(value)} {one if value == 1 else many}"
+
+
 def listed(names):
     """"layer 3 to layer 7, other": runs of three or more names that count on by one are told by their ends."""
     runs = []

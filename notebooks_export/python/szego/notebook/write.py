@@ -6,6 +6,7 @@ import warnings
 from .. import native
 from ..errors import ArgumentError, DataError
 from ..figures.rows import Tables
+from ..files import names_folder
 from ..folders import load
 from ..publish import say
 from .archive import write_npz
@@ -20,8 +21,7 @@ def _path(folder, to, output):
     if output is None:
         return os.path.join(os.fspath(folder), standard)
     output = os.fspath(output)
-    fits = output.endswith("/") or os.path.isdir(output) if to == "csv" else \
-        output.endswith(ending) and len(output) > len(ending)
+    fits = names_folder(output) if to == "csv" else output.endswith(ending) and len(output) > len(ending)
     if not fits:
         also = ", which writes a folder" if to == "csv" else ""
         raise ArgumentError(f"output {output}: end it in {ending} for --to {to}{also}", "SZG_EINVAL")

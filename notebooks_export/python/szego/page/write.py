@@ -9,7 +9,7 @@ import sys
 import warnings
 
 from ..errors import ArgumentError, DataError, SzegoError
-from ..files import whole_file
+from ..files import names_folder, whole_file
 from ..folders import load
 from ..figures import subjects
 from ..figures.rows import Tables
@@ -73,8 +73,7 @@ def page_path(folder, output):
     """The page's path: `output` where it ends in .html, else report.html in that folder, which is made. No other
     ending: a slip of the hand would put the page in place of a table."""
     output = os.fspath(folder if output is None else output)
-    name = os.path.basename(output)
-    if not (os.path.isdir(output) or output.endswith(os.sep) or name and "." not in name):
+    if not names_folder(output):
         if not output.endswith(".html"):
             raise ArgumentError(f"output {output}: end it in .html, or in / for report.html in a folder", "SZG_EINVAL")
         if not os.path.isdir(os.path.dirname(output) or "."):  # which is found before anything is drawn
