@@ -96,6 +96,8 @@ def _index_subject(rows):
 
 def _prepare_indices(drawing):
     """The mean of each arm beside its seeds, and what of its interval an index can be."""
+    if drawing.y.names is None:  # the table has no column of texts `arm`
+        return
     panel, seeds = drawing.panels[0], drawing.panels[0].series[0]
     places = np.arange(len(drawing.y.names))
     found = np.array([mean_interval(seeds.x[seeds.y == place]) for place in places]).reshape(-1, 3)
