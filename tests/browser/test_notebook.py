@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -27,11 +28,14 @@ except ImportError as error:
          "(./check --browser installs them)")
 
 matplotlib.use("Agg")
+import matplotlib.pyplot
 PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 ROUNDS = int(os.environ.get("SZG_TEST_MULTIPLIER", "1")) * 2
-TABLES = {"table1", "curves", "ablation", "sweep", "claims", "lemma", "counterexamples", "ranges", "spectrum",
-          "extremes", "density", "symbol", "contraction", "contraction_map", "toeplitzness", "heads", "rotary", "kernel"}
+SECTIONS = {"ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary", "kernel",
+            "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches", "mechanism", "relations",
+            "lengths"}
+BEFORE = ("load", "figures")  # what every other cell depends on
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}")
 
@@ -41,13 +45,29 @@ def export(folder, path):
     return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
-def modules(source):
+def carried(notebook):
+    """{name: source} of the modules in the notebook's cells."""
+    return {call.args[0].value: call.args[1].value for source in code_of(notebook).values()
+            for call in ast.walk(ast.parse(source)) if isinstance(call, ast.Call)
+            and getattr(call.func, "id", "") == "module"}
+
+
+def code_of(notebook):
+    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def imported(source):
+    """The packages that a source imports; a relative import is one of the notebook's own modules, "." and its name."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found.add(node.module.partition(".")[0])
+            names = [node.module] if node.module else [name.name for name in node.names]
+            if node.level == 0 and node.module == "szego_figures":
+                names = [name.name for name in node.names]
+            own = node.level > 0 or node.module == "szego_figures"
+            found |= {f".{name}" if own else name.partition(".")[0] for name in names}
     return found
 
 
@@ -62,11 +82,13 @@ def check_form(name, notebook):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     tap.ok(f"{name}: not executed",
            all(not cell.outputs and cell.execution_count is None for cell in code))
-    tap.ok(f"{name}: a plot for each kind of table", {cell.id for cell in code} - {"load"} == TABLES,
-           str(TABLES ^ {cell.id for cell in code} - {"load"}))
-    tap.ok(f"{name}: NumPy and Matplotlib are enough",
-           set().union(*(modules(cell.source) for cell in code))
-           <= {"numpy", "matplotlib", "json", "re", "textwrap"})
+    sections = {cell.id for cell in code} - set(BEFORE)
+    tap.ok(f"{name}: a cell for each kind of table", sections == SECTIONS, str(SECTIONS ^ sections))
+    sources = carried(notebook)
+    found = set().union(*map(imported, [*code_of(notebook).values(), *sources.values()]))
+    own = {f".{module}" for module in sources}
+    tap.ok(f"{name}: NumPy and Matplotlib are enough", len(own) > len(SECTIONS)
+           and found <= {"numpy", "matplotlib", *sys.stdlib_module_names, *own}, str(found - own))
 
 
 def run(notebooks, folder):
@@ -87,7 +109,7 @@ def run(notebooks, folder):
 
 def check_shown(name, notebook):
     for cell in notebook.cells:
-        if cell.cell_type != "code" or cell.id == "load":
+        if cell.cell_type != "code" or cell.id in BEFORE:
             continue
         images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         words = "".join(o.text for o in cell.outputs if o.output_type == "stream")
@@ -118,38 +140,45 @@ def wreck(array, rng):
     return out
 
 
+def run_alone(notebook, name):
+    """Runs one cell after those that every cell depends on; the figures it leaves open, and what it prints."""
+    for module in [one for one in sys.modules if one.partition(".")[0] == "szego_figures"]:
+        del sys.modules[module]  # of another cell
+    code, space, said = code_of(notebook), {}, io.StringIO()
+    with contextlib.redirect_stdout(said):
+        for one in (*BEFORE, name):
+            exec(code[one], space)  # pylint: disable=exec-used
+    plt = space["plt"]
+    return [plt.figure(number) for number in plt.get_fignums()], said.getvalue()
+
+
 def run_wrecked(notebook, arrays, rng):
     """Runs every cell by itself over wrecked arrays; the name of the first that fails."""
     np.savez("export.npz", manifest=arrays["manifest"],
              **{name: wreck(arrays[name], rng) for name in arrays.files if name != "manifest"})
-    code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
-    loaded = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(code["load"], loaded)  # pylint: disable=exec-used
-    for name in sorted(TABLES):
-        space = dict(loaded)
+    for name in sorted(SECTIONS):
         try:
-            with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
-                exec(code[name], space)  # pylint: disable=exec-used
-                for number in space["plt"].get_fignums():
-                    space["plt"].figure(number).canvas.draw()
+            with np.errstate(all="ignore"):
+                for figure in run_alone(notebook, name)[0]:
+                    figure.canvas.draw()
         except Exception as error:  # pylint: disable=broad-except
             return f"{name}: {type(error).__name__}: {error}"
         finally:
-            space["plt"].close("all")
+            matplotlib.pyplot.close("all")
     return ""
 
 
-def axes_of(notebook, name):
-    """The plots that one cell draws over the arrays of ./export.npz."""
-    space = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for cell in notebook.cells:
-            if cell.cell_type == "code" and cell.id in ("load", name):
-                exec(cell.source, space)  # pylint: disable=exec-used
-    found = [axis for number in space["plt"].get_fignums() for axis in space["plt"].figure(number).axes]
-    space["plt"].close("all")
-    return found
+def check_alone(notebook):
+    """A cell needs no other but those that the notebook names, and draws a figure."""
+    for name in sorted(SECTIONS):
+        try:
+            figures, _ = run_alone(notebook, name)
+            why = "" if figures else "no figure"
+        except Exception as error:  # pylint: disable=broad-except
+            why = f"{type(error).__name__}: {error}"
+        finally:
+            matplotlib.pyplot.close("all")
+        tap.ok(f"{name}: runs without the other sections, and draws", not why, why)
 
 
 def check_methods(notebook, arrays):
@@ -160,15 +189,15 @@ def check_methods(notebook, arrays):
     other = heads.copy()
     other["method"] = b"cumul"
     for name, rows, wanted in (
-            ("two methods", np.concatenate([heads, other]), ["accuracy, method output",
-                                                             "accuracy, method cumul"]),
-            ("no method", heads[[n for n in heads.dtype.names if n != "method"]], ["accuracy"])):
+            ("two methods", np.concatenate([heads, other]), ["by output", "by cumul"]),
+            ("no method", heads[[n for n in heads.dtype.names if n != "method"]], [""])):
         np.savez("export.npz", manifest=arrays["manifest"], reproduce_ablation=rows)
-        axes = axes_of(notebook, "ablation")
-        points = [sum(len(line.get_xdata()) for line in axis.lines if line.get_marker() == ".")
-                  for axis in axes]
-        tap.ok(f"ablation: {name}: a panel each, which says so",
-               [axis.get_ylabel() for axis in axes] == wanted, str([axis.get_ylabel() for axis in axes]))
+        figures, said = run_alone(notebook, "ablation")
+        points = [sum(len(line.get_xdata()) for axis in figure.axes for line in axis.lines
+                      if line.get_marker() not in ("", "None", None)) for figure in figures]
+        matplotlib.pyplot.close("all")
+        methods = re.findall(r", (by \w+): accuracy without each head", said) or [""]
+        tap.ok(f"ablation: {name}: a figure each, which says so", methods == wanted, said)
         tap.ok(f"ablation: {name}: the points of one method",
                points == [len(heads)] * len(wanted) and len(heads) > 0, str(points))
 
@@ -202,6 +231,7 @@ with scratch() as work:
     import warnings
     warnings.simplefilter("ignore")
     check_ends(clean, arrays)
+    check_alone(clean)
     for round_ in range(ROUNDS):
         why = run_wrecked(clean, arrays, random.Random(f"{SEED} {round_}"))
         tap.ok(f"wrecked arrays, {round_}: every cell copes", not why, why)

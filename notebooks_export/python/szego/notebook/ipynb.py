@@ -1,4 +1,5 @@
 """A notebook that draws the page's figures with NumPy and Matplotlib alone: it carries the modules that do so."""
+import collections
 import json
 import os
 
@@ -178,25 +179,31 @@ def _needed(name, found):
     return found
 
 
+def _short(module):
+    return module.__name__.rpartition(".")[2]
+
+
 def cells(results, tables, folder, file, version, commit):
     """The notebook's cells, in the order in which they run."""
     made = [("title", _title(results, folder, version, commit)), ("readme", _arrays(results, file)),
             ("load-text", "## Loading\n\nThe cells below depend on this one and on the next: run them, then any of the "
              "others. `archive` holds the arrays, `manifest` what they mean."),
             ("load", LOAD.format(file=json.dumps(file)), True)]
-    carried = list(COMMON)
+    present = [(module, section) for module in subjects.modules() for section in subjects.sections_of(module)
+               if section.present(tables)]
+    needed = [_needed(_short(module), []) for module, _ in present]
+    users = collections.Counter(name for each in needed for name in each)
+    # A cell of a section depends on no other section's: what two of them need is carried before both.
+    shared = [*COMMON, *(name for name in users if users[name] > 1 and name not in COMMON)]
     made.append(("figures", "\n\n".join(
-        _module(name, names(results) if name == "names" else _file(name)) for name in COMMON), True))
-    for module in subjects.modules():
-        name = module.__name__.rpartition(".")[2]
-        for section in [one for one in subjects.sections_of(module) if one.present(tables)]:
-            intro = f"\n\n{section.intro}" if section.intro else ""
-            made.append((f"{section.id}-text", f"## {section.title}{intro}"))
-            new = [one for one in _needed(name, []) if one not in carried]
-            carried += new
-            place = "SECTION" if hasattr(module, "SECTION") else f"SECTIONS[{module.SECTIONS.index(section)}]"
-            made.append((section.id, "\n\n".join([*map(_module, new, map(_file, new)),
-                                                  f"show(figures.{name}.{place})"]), True))
+        _module(name, names(results) if name == "names" else _file(name)) for name in shared), True))
+    for (module, section), each in zip(present, needed):
+        intro = f"\n\n{section.intro}" if section.intro else ""
+        made.append((f"{section.id}-text", f"## {section.title}{intro}"))
+        own = [one for one in each if one not in shared]
+        place = "SECTION" if hasattr(module, "SECTION") else f"SECTIONS[{module.SECTIONS.index(section)}]"
+        made.append((section.id, "\n\n".join([*map(_module, own, map(_file, own)),
+                                              f"show(figures.{_short(module)}.{place})"]), True))
     return made
 
 
