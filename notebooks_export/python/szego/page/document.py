@@ -1,5 +1,6 @@
 """A page: sections, their blocks as HTML, the tables behind them, what was run."""
 import base64
+import functools
 import hashlib
 import json
 import math
@@ -23,6 +24,7 @@ STYLES, SCRIPTS = ("page.css", "figure.css"), ("frame.js", "report.js", "figures
 OTHERS = 4 << 20
 
 
+@functools.lru_cache(maxsize=1)
 def _environment():
     made = jinja2.Environment(loader=jinja2.FileSystemLoader(os.path.join(HERE, "templates")), autoescape=True,
                               undefined=jinja2.StrictUndefined)
