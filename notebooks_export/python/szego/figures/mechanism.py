@@ -38,7 +38,7 @@ def _mean(rows):
     if not np.isfinite(mean):
         return "; no seed has a difference"
     interval = f" [{words.number(low)}, {words.number(high)}]" if np.isfinite(low) else ""
-    return f"; mean {words.number(mean)}{interval} over {words.count(int(rows.number('pairs')), 'seed', 'seeds')}"
+    return f"; mean {words.number(mean)}{interval} over {words.count(rows.number('pairs'), 'seed', 'seeds')}"
 
 
 def _verdict(rows):
@@ -51,7 +51,7 @@ def _verdict(rows):
     for column, one, many in (("failed", "seed failed", "seeds failed"),
                               ("missing", "seed has not run", "seeds have not run")):
         if rows.number(column) > 0:
-            text += f"; {words.count(int(rows.number(column)), one, many)}"
+            text += f"; {words.count(rows.number(column), one, many)}"
     return text + "."
 
 
