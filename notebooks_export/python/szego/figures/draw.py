@@ -406,6 +406,7 @@ def _norm(cells):
     finite = cells.value[np.isfinite(cells.value)]
     lo = cells.lo if cells.lo is not None else finite.min()
     hi = cells.hi if cells.hi is not None else finite.max()
+    lo, hi = np.clip([lo, hi], -LARGEST, LARGEST)
     if cells.log and lo > 1 / LARGEST**2:  # below it the scale is not invertible
         return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
     return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
@@ -471,7 +472,7 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
     marks = []
     for one in sorted(panel.series, key=lambda one: one.colour != "muted"):  # grey ones are below
         marks.append(_MARKS[one.marks](drawing, panel, one, axis, drawn))
-    for rule in panel.rules:
+    for rule in [one for one in panel.rules if abs(one.at) < LARGEST]:
         (axis.axvline if rule.vertical else axis.axhline)(rule.at, color=colours.of(rule.colour), linewidth=1.2,
                                                           linestyle=(0, (5, 3)), zorder=1.5)
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
