@@ -21,7 +21,7 @@ def _layer(rows, i):
     interval = f" [{words.number(low)}, {words.number(high)}]" if np.isfinite(low) else ""
     lacking = [f", {rows.number(column, i):.0f} {what}" for column, what in
                (("failed", "without it"), ("missing", "not finished")) if rows.number(column, i) > 0]
-    counted = words.count(int(seeds) if seeds > 0 else 0, "seed", "seeds")
+    counted = words.count(seeds if seeds > 0 else 0, "seed", "seeds")
     return f"{words.number(mean)}{interval} in layer {words.number(layer)} ({counted}{''.join(lacking)})"
 
 

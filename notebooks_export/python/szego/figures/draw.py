@@ -407,9 +407,9 @@ def _norm(cells):
     finite = cells.value[np.isfinite(cells.value)]
     lo = cells.lo if cells.lo is not None else finite.min()
     hi = cells.hi if cells.hi is not None else finite.max()
+    lo, hi = np.clip((lo, hi), -LARGEST, LARGEST)  # beyond it the width of the scale overflows
     if cells.log and lo > 1 / LARGEST**2:  # below it the scale is not invertible
         return matplotlib.colors.LogNorm(lo, hi if hi > lo else lo * (1 + 1e-6))
-    lo, hi = np.clip((lo, hi), -LARGEST, LARGEST)  # beyond it the width of the scale overflows
     return matplotlib.colors.Normalize(lo, hi if hi > lo else lo + max(abs(lo), 1.0) * 1e-6)
 
 

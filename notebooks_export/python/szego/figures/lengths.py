@@ -53,7 +53,7 @@ def _say_longest(drawing):
     text += f": highest {_mean(high)}"
     text += f", lowest {_mean(low)}" if low.index[0] != high.index[0] else ""
     text += f"; label ceiling {words.number(100 * ceiling)}%" if np.isfinite(ceiling) else ""
-    return text + (f"; {words.count(int(seeds), 'seed', 'seeds')}." if np.isfinite(seeds) else ".")
+    return text + (f"; {words.count(seeds, 'seed', 'seeds')}." if np.isfinite(seeds) else ".")
 
 
 def _say_finding(drawing):

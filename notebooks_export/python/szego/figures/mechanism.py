@@ -39,7 +39,7 @@ def _mean(rows):
         return "; no seed has a difference"
     interval = f" [{words.number(low)}, {words.number(high)}]" if np.isfinite(low) else ""
     pairs = rows.number("pairs")
-    over = f" over {words.tally(pairs, 'seed', 'seeds')}" if np.isfinite(pairs) else ""
+    over = f" over {words.count(pairs, 'seed', 'seeds')}" if np.isfinite(pairs) else ""
     return f"; mean {words.number(mean)}{interval}{over}"
 
 
@@ -53,7 +53,7 @@ def _verdict(rows):
     for column, one, many in (("failed", "seed failed", "seeds failed"),
                               ("missing", "seed has not run", "seeds have not run")):
         if rows.number(column) > 0:
-            text += f"; {words.tally(rows.number(column), one, many)}"
+            text += f"; {words.count(rows.number(column), one, many)}"
     return text + "."
 
 

@@ -41,7 +41,7 @@ def _interval(rows):
 
 
 def _counted(rows, column, one, many):
-    return f"; {words.tally(rows.number(column), one, many)}" if rows.number(column) > 0 else ""
+    return f"; {words.count(rows.number(column), one, many)}" if rows.number(column) > 0 else ""
 
 
 def _say_found(rows):
@@ -49,7 +49,7 @@ def _say_found(rows):
     runs are not finished."""
     arms, value = rows.number("arms"), rows.number("correlation")
     text = "Within" if rows.text("kind") == "within" else "Between"
-    text = f"Exploratory. {text} {words.count(int(arms) if arms > 0 else 0, 'arm', 'arms')}"
+    text = f"Exploratory. {text} {words.count(arms if arms > 0 else 0, 'arm', 'arms')}"
     if np.isfinite(value):
         sign = "negative" if value < 0 else "positive" if value > 0 else "0"
         text += f" the correlation is {sign}: {words.number(value)}{_interval(rows)}"

@@ -28,7 +28,7 @@ def _is_short(rows):
 
 def _even_first_share(n, causal):
     """The mean weight of token 0, over queries 1 .. n - 1, of even weights."""
-    if n < 2 or n > 1e7:
+    if not 2 <= n <= 1e7:
         return np.nan
     return float(np.sum(1 / np.arange(2, int(n) + 1)) / (n - 1)) if causal else 1 / n
 

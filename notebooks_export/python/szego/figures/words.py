@@ -25,13 +25,8 @@ def exact(value):
 
 
 def count(n, one, many):
-    """"1 head", "3 heads"."""
-    return f"{n} {one if n == 1 else many}"
-
-
-def tally(value, one, many):
-    """The same of a cell, which may be infinite."""
-    return f"{number(value)} {one if value == 1 else many}"
+    """"1 head", "3 heads"; "inf heads", "nan heads" of a cell that holds no count."""
+    return f"{exact(n)} {one if n == 1 else many}"
 
 
 def listed(names):
