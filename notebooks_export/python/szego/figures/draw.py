@@ -15,7 +15,7 @@ import numpy as np
 from . import colours, thin, words
 
 #: Inches. At 96 pixels an inch two figures stand side by side in a page of 1280, and text has at least 11.
-WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.35, 2.7, 2.17, 1.85, 4
+WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.35, 2.5, 2.17, 1.65, 4
 TEXT, SMALL = 9.0, 8.4  # points: 12 and 11.2 pixels
 STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"], "font.size": TEXT,
          "axes.titlesize": TEXT, "axes.labelsize": TEXT, "xtick.labelsize": SMALL, "ytick.labelsize": SMALL,
@@ -113,7 +113,7 @@ def _size(drawing, shape, titled):
     height = drawing.height or HEIGHT
     if not drawing.height and drawing.cells:
         rows = len(drawing.cells.row_keys)
-        height = 1.1 + 0.25 * rows if rows < 10 else 4.2
+        height = 1.1 + 0.2 * rows if rows < 10 else 3.7
     elif not drawing.height and drawing.y.names is not None:
         height = 1.0 + 0.23 * len(drawing.y.names)
     width = drawing.width or WIDTH
@@ -449,7 +449,10 @@ def _write_cells(cells, axis, norm, palette):
     for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
         r, g, b, _ = palette(norm(cells.value[i, j]))
         light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
-        axis.text(j, i, f"{cells.value[i, j]:.{digits}g}", ha="center", va="center", fontsize=SMALL,
+        text = f"{cells.value[i, j]:.{digits}g}"
+        if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
+            text = text.replace("0.", ".", 1)
+        axis.text(j, i, text, ha="center", va="center", fontsize=SMALL,
                   color="#000000" if light else "#ffffff")
 
 

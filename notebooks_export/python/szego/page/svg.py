@@ -283,7 +283,7 @@ def _rows_of_entries(entries, across):
     x, row, placed = 4.0, 0, []
     for number, label, one in entries[:ENTRIES]:
         label = words.clipped(label, ENTRY_CHARACTERS)
-        wide = 24 + 5.4 * width(label) + 14
+        wide = 24 + 5.0 * width(label) + 12
         if x > 4 and x + wide > across:
             x, row = 4.0, row + 1
         placed.append((x, row, wide, number, label, one))
