@@ -5,8 +5,6 @@
 
 #include "script.h"
 
-extern const command command_report;
-
 typedef struct report_options {
     const char *folder;
 } report_options;
@@ -38,17 +36,6 @@ static szg_status run(command_call *call) {
         return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
     snprintf(threads, sizeof threads, "--threads=%d", call->shared.threads);
     return script_run(call, call->command, (const char *[]){threads, "--", own->folder, NULL});
-}
-
-szg_status report_folder(command_call *call, const char *folder, const char *output) {
-    command_call next = *call;
-    report_options own = {folder};
-    next.command = &command_report;
-    next.own = &own;
-    next.shared.output = output;
-    SZG_TRY(run(&next));
-    call->code = next.code;
-    return SZG_OK;
 }
 
 static const command_example examples[] = {

@@ -101,11 +101,6 @@ SZG_CHECK_RESULT szg_status output_tables(command_call *call, size_t count,
 SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *path, size_t count,
                                              szg_table **const *tables);
 
-/* Draws the results below `folder` into the page `output`: a file, or a folder for its report.html.
- * SZG_EDATA where some could not be read: the page shows the rest. */
-SZG_CHECK_RESULT szg_status report_folder(command_call *call, const char *folder,
-                                          const char *output);
-
 /* Finds the file `name` in the first of `places` (NULL at the end) that has it: folders, each with
  * its last '/', relative to the program's own folder or absolute. False: nowhere; `path` is then
  * the last place. */

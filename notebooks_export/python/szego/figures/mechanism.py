@@ -181,7 +181,7 @@ _HELD = ("still/rope", "still-other/rope", "frozen/rope", "frozen-other/rope")
 
 def _asked(rows):
     """By measure, layer, arm and what is subtracted: the hypothesis."""
-    layers = (None if np.isnan(layer) else int(layer) for layer in rows.numbers("layer"))
+    layers = (int(layer) if np.isfinite(layer) else None for layer in rows.numbers("layer"))
     keys = zip(rows.texts("measure"), layers, rows.texts("arm"), rows.texts("minus"))
     return {key: rows.pick([i]) for i, key in enumerate(keys)}
 
