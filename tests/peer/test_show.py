@@ -3,10 +3,8 @@
 the arrays. usage: test_show.py PROGRAM"""
 import copy
 import dataclasses
-import glob
 import html
 import html.parser
-import json
 import os
 import pickle
 import re
@@ -25,7 +23,7 @@ import results as made
 try:
     import numpy as np
     import szego
-    from szego import display
+    from szego import columns, display
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 UNNEEDED = {"matplotlib", "pandas"} & set(sys.modules)
@@ -291,8 +289,6 @@ except AttributeError as error: said(lambda: exec("raise error", {"error": error
 
 # ---- Figures ------------------------------------------------------------------------------------
 
-SEEN = set()  # words on axes and in legends
-
 
 def drawn(name, call):
     """The figure's axes, closed, after a look at what every figure must have."""
@@ -315,8 +311,6 @@ def drawn(name, call):
         if legend:
             box, data = legend.get_window_extent(renderer), axis.get_window_extent(renderer)
             tap.ok(f"{name}: the legend stands beside the data", box.x0 >= data.x1)
-            SEEN.update(text.get_text() for text in legend.get_texts())
-        SEEN.update(label for label in (axis.get_xlabel(), axis.get_ylabel()) if label)
     plt.close(figure)
     return axes
 
@@ -707,41 +701,19 @@ def check_arguments(folder, loaded):
                 for a, b in zip(got, want) for g, w in zip(a.lines, b.lines)))
 
 
-# ---- One source, the page's words ---------------------------------------------------------------
+# ---- The words of the schemas --------------------------------------------------------------------
 
 
 def check_words():
-    """Labels are those of the report: label.def, or a text of its sections."""
-    with open(os.path.join(ROOT, "notebooks_export/report/plot/label.def"), encoding="utf-8") as file:
-        rows = re.findall(r'^LABEL\("(\w+)", "([^"]+)", (?:NULL|"([^"]+)")\)', file.read(), re.M)
-    report = {column: f"{words} ({unit})" if unit else words for column, words, unit in rows}
-    wrong = {column: label for column, label in szego.plot.figures.LABELS.items() if report.get(column) != label}
-    tap.ok("labels are the report's", len(report) > 40 and not wrong, str(wrong))
-    texts = set()
-    for path in glob.glob(os.path.join(ROOT, "notebooks_export/report/sections/*.c")):
-        with open(path, encoding="utf-8") as file:
-            texts.update(re.findall(r'"((?:[^"\\\n]|\\.)*)"', file.read()))
-    # Words that no axis or legend of the report has.
-    own = {"layer.head", "density", "verdict", "claim", "certified range of |a|"}
-    names = re.compile(r"(head|layer|task) [^\s,]+(, order n \d+)?|rope\S*|nope")
-    words = {re.sub(", method .*", "", word) for word in SEEN}
-    other = {word for word in words - texts - set(report.values()) - own if not names.fullmatch(word)}
-    tap.ok("axes and legends say what the report says", len(words) > 40 and not other, str(sorted(other)))
-
-
-def check_source(folder):
-    """The cells of a notebook hold the functions that szego.plot calls."""
-    path = os.path.join(folder, "book.ipynb")
-    subprocess.run([PROGRAM, "export", folder, "--to", "ipynb", "-o", path, "--quiet"], check=True)
-    with open(path, encoding="utf-8") as file:
-        cells = {cell["id"]: "".join(cell["source"]) for cell in json.load(file)["cells"]}
-    with open(szego.plot.figures.__file__, encoding="utf-8") as file:
-        _, *parts = re.split(r"^# ---- (\w+) ----\n", file.read(), flags=re.M)
-    sections = dict(zip(parts[::2], parts[1::2]))
-    sections["load"] = sections.pop("base")
-    missing = [name for name, text in sections.items() if text.strip() not in cells.get(name, "")]
-    tap.ok("a notebook draws with the same functions", len(sections) == 19 and not missing
-           and set(szego.plot.__all__) == set(sections) - {"load"}, str(missing))
+    """A column's label is one that a schema gives a column of that name, with its unit."""
+    said = {}
+    for table in columns.tables().values():
+        for one in table["columns"]:
+            words = one["label"] if one["unit"] in ("", "1") else f"{one['label']} ({one['unit']})"
+            said.setdefault(one["name"], set()).add(words)
+    labels = szego.plot.figures.LABELS
+    wrong = {column: label for column, label in labels.items() if label not in said.get(column, ())}
+    tap.ok("labels are those of the schemas", len(labels) > 20 and not wrong, str(wrong))
 
 
 def check_figures(folder, loaded, trained):
@@ -759,7 +731,6 @@ def check_figures(folder, loaded, trained):
     check_long()
     check_arguments(folder, loaded)
     check_words()
-    check_source(folder)
 
 
 with scratch() as place:
