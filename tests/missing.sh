@@ -9,7 +9,7 @@ for option in -Dtests=true -Dpython_package=true; do
         echo "$option: configured without libraries"
         exit 1
     fi
-    for package in libjansson-dev libarchive-dev libfftw3-dev libopenblas-dev liblapacke-dev; do
+    for package in libjansson-dev libfftw3-dev libopenblas-dev liblapacke-dev; do
         grep -q "apt-get install.* $package" "$folder/said" || {
             echo "$option: $package is not named:"
             grep ERROR "$folder/said"

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 build_packages='gcc g++ git meson ninja-build pkg-config python3 libopenblas-dev liblapacke-dev
-libfftw3-dev libarpack2-dev libflint-dev libjansson-dev libarchive-dev zlib1g-dev librandom123-dev
+libfftw3-dev libarpack2-dev libflint-dev libjansson-dev zlib1g-dev librandom123-dev
 check libboost-context-dev locales'
 # What commands need that the Python package carries out: judging, pages, notebooks.
 # shellcheck disable=SC2034

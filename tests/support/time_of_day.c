@@ -1,5 +1,5 @@
 /* time, gettimeofday and clock_gettime in the C library's stead: a program's own functions come
- * before those of the libraries that it is linked with, also for calls from libarchive or zlib. */
+ * before those of the libraries that it is linked with, also for calls from zlib. */
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
