@@ -24,7 +24,7 @@ PATCHES = sorted(FOLDER.glob("*.patch"))
 EPS = 2.0**-52
 # The tests that look at what the patches add, besides those that the patches bring.
 ROOM_TESTS = ["encoding records", "encoding spec", "theory claims"]
-TARGETS = ["analysis/szego", "tests/test_checkpoint", "tests/test_encoding", "tests/test_network", "tests/test_theory",
+TARGETS = ["analysis/szego", "analysis/tables.json", "libszego.so.0.1.0", "tests/test_checkpoint", "tests/test_encoding", "tests/test_network", "tests/test_theory",
            "tests/support/with_core"]
 
 
@@ -107,7 +107,7 @@ def pages_are_there(_):
 def brought():
     """What the patches bring: tests as meson calls them, golden cases by name."""
     text = "".join(patch.read_text() for patch in PATCHES)
-    tests = re.findall(r"^\+\+\+ b/tests/([a-z_]+)/test_(\w+)\.c$", text, re.M)
+    tests = re.findall(r"^\+\+\+ b/tests/([a-z_]+)/test_(\w+)\.(?:c|py)$", text, re.M)
     cases = re.findall(r"^diff --git a/tests/cli/cases/([^/]+)/", text, re.M)
     return [" ".join(test) for test in tests], sorted(set(cases))
 
@@ -188,6 +188,18 @@ def lags_answer(place):
     close([float(row["re"]) for row in rows], [0.5**abs(k) for k in range(-3, 4)], 0)
 
 
+def figure_answers(place):
+    """The page of `szego lags`: the point at lag k is 2^-|k|, and says so with the words of the schema."""
+    program = place / "build/analysis/szego"
+    call([program, "lags", "kms:rho=0.5", "-n", "4", "--quiet", "-o", "lags/"], place)
+    call([program, "report", "lags/", "--quiet"], place)
+    page = (place / "lags/report.html").read_text()
+    points = re.findall(r"<title>(?:[^<]*\n)?lag \(positions\): (-?\d+)\nvalue: ([0-9.]+)</title>", page)
+    want = [(str(k), str(0.5**abs(k)).removesuffix(".0")) for k in range(-3, 4)]
+    if sorted(points) != sorted(want) or 'id="lags-1"' not in page:
+        raise Failure(f"the page's points are {points}, where {want} are expected")
+
+
 def write_checkpoint(folder):
     """One layer, one head of size 4 in a model of width 4: W_Q = I, W_K = diag(1, 2, 3, 4)."""
     folder.mkdir()
@@ -219,7 +231,7 @@ def family_answers(place):
 PARTS = {
     "patches": [each_applies_alone, all_apply_together, counts_agree, counts_are_right, pages_are_there],
     "build": [apply_all, build, tests_pass, golden_cases_pass, gaussian_answers, sandwich_answers,
-              neighbours_answers, claim_answers, lags_answer, family_answers],
+              neighbours_answers, claim_answers, lags_answer, figure_answers, family_answers],
 }
 
 
