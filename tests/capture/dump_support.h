@@ -10,13 +10,12 @@
 
 #include "contraction_support.h"
 #include "meddle.h"
+#include "scratch.h"
 
 static const char *path_of(const char *ending) {
-    static char path[4][64];
-    static int next;
-    char *text = path[next++ % 4];
-    snprintf(text, 64, "test_dump_%d%s", (int)getpid(), ending);
-    return text;
+    char name[64];
+    snprintf(name, sizeof name, "test_dump%s", ending);
+    return scratch_path(name);
 }
 
 /* A tensor of doubles (or, where `dtype` is I64, of integers). */

@@ -435,7 +435,7 @@ static void refuse_zip(const char *ending, const char *names, int more, int64_t 
 /* NumPy's archive is a zip, as a PyTorch file is, and its members tell the two apart. */
 START_TEST(an_archive_of_arrays) {
     refuse_zip(".npz", "q.npy,k.npy", 0, 0, "arrays: q, k: save them");
-    refuse_zip(".npz", "q.npy", 0, 0, "numpy.load('test_dump_");
+    refuse_zip(".npz", "q.npy", 0, 0, "numpy.load('test_dump.npz'");
     refuse_zip(".npy", "q.npy,k.npy", 0, 0, "an archive of NumPy arrays: q, k: save one");
     refuse_zip(".safetensors", "layers.0.self_attention.heads.11.q_coupled.npy,README", 0, 0,
                "arrays: layers.0.self_attention.heads.11.q_coupled: save");

@@ -1,4 +1,6 @@
 /* Dumps that are refused. */
+#include "base/text.h"
+
 #include "dump_support.h"
 
 typedef struct refused {
@@ -96,7 +98,7 @@ START_TEST(an_index_without_its_file) {
     char text[256];
     write_set(&coupled, 1, NULL, 0);
     snprintf(text, sizeof text, "{\"weight_map\":{\"coupled\":\"%s\",\"x\":\"none.safetensors\"}}",
-             path_of(".safetensors"));
+             szgi_path_name(path_of(".safetensors")));
     FILE *file = fopen(path_of(".index.json"), "w");
     ck_assert_ptr_nonnull(file);
     fputs(text, file);

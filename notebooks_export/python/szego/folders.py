@@ -72,6 +72,13 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
     return collect(found, results, frames)
 
 
+def load_readable(folder) -> Results:
+    """As load(folder, strict=False), without a warning for each result that is left out: `skipped` has the messages."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load(folder, strict=False)
+
+
 def _join(found: Dict[str, Joined], command: str, table: str) -> Joined:
     """The joined table that the table of a command goes into."""
     name = f"{command.replace('-', '_')}_{table}"

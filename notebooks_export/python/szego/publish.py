@@ -33,6 +33,17 @@ def say(text):
     sys.stderr.flush()
 
 
+def tell_written(note, results, rest):
+    """What a command says of results that it has written: `note` (None: it is quiet), and what could not be read, in a
+    DataError; `rest` says where the others are."""
+    if note:
+        say(note)
+    for message in results.skipped:
+        say("warning: left out: " + message)
+    if results.skipped:
+        raise sys.modules["szego"].errors.DataError("%d of the results could not be read%s" % (len(results.skipped), rest))
+
+
 # ---- What is imported ----
 
 

@@ -1,14 +1,14 @@
 """`szego export`: where an export goes, what is read, and which writer makes it."""
 import argparse
 import os
-import warnings
 
 from .. import native
-from ..errors import ArgumentError, DataError
+from ..errors import ArgumentError
 from ..figures.rows import Tables
+from ..figures.words import count
 from ..files import names_folder
-from ..folders import load
-from ..publish import say
+from ..folders import load_readable
+from ..publish import tell_written
 from .archive import write_npz
 from .joined import write_csv
 
@@ -40,9 +40,7 @@ def export(folder, to, output=None):
     if to not in FORMS:
         raise ArgumentError(f"to={to!r}: npz, csv or ipynb", "SZG_EINVAL")
     path = _path(folder, to, output)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = load(folder, strict=False)
+    results = load_readable(folder)
     library = native.library()
     about = library.szg_version().decode(), library.szg_commit().decode()
     if to == "csv":
@@ -66,12 +64,7 @@ def main(arguments):
     given = parser.parse_args(arguments)
     os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
     path, results = export(given.folder, given.to, given.output)
-    if not given.quiet:
-        tables, count = len(results), len(results.provenance)
-        say(f"wrote {path}: {tables} table{'' if tables == 1 else 's'} of {count} result{'' if count == 1 else 's'}")
-    for message in results.skipped:
-        say(f"warning: left out: {message}")
-    if results.skipped:
-        raise DataError(f"{len(results.skipped)} of the results could not be read and are not in {path}; the rest is "
-                        "complete")
+    note = f"wrote {path}: {count(len(results), 'table', 'tables')} of " \
+           f"{count(len(results.provenance), 'result', 'results')}"
+    tell_written(None if given.quiet else note, results, f" and are not in {path}; the rest is complete")
     return 0

@@ -10,10 +10,10 @@ import warnings
 
 from ..errors import ArgumentError, DataError, SzegoError
 from ..files import names_folder, whole_file
-from ..folders import load
+from ..folders import load_readable
 from ..figures import subjects
 from ..figures.rows import Tables
-from ..publish import say
+from ..publish import tell_written
 from .document import Page
 from . import svg
 
@@ -106,9 +106,7 @@ def report(folder, output=None, *, workers=None, progress=None):
     tell = _line(progress)
     try:
         tell("reading results")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results = load(folder, strict=False)
+        results = load_readable(folder)
         _check_readable(folder, results)
         path = page_path(folder, output)
         text = _text(results, os.fspath(folder), workers, tell)
@@ -138,10 +136,5 @@ def main(arguments):
     os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
     path, results = report(given.folder, given.output, workers=given.threads,
                            progress=None if given.quiet else sys.stderr)
-    if not given.quiet:
-        say(f"wrote {path}")
-    for message in results.skipped:
-        say(f"warning: left out: {message}")
-    if results.skipped:
-        raise DataError(f"{len(results.skipped)} of the results could not be read; the rest is in the report")
+    tell_written(None if given.quiet else f"wrote {path}", results, "; the rest is in the report")
     return 0
