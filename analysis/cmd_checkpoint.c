@@ -169,7 +169,8 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     szg_table **const table[] = {&tables->summary,      &tables->notes,   &tables->spectra,
                                  &tables->frequencies,  &tables->kernel,  &tables->range,
                                  &tables->samples,      &tables->tensors, &tables->bounds,
-                                 &tables->architecture, &tables->top,     &tables->circuits};
+                                 &tables->architecture, &tables->top,     &tables->circuits,
+                                 &tables->heads};
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
@@ -232,11 +233,13 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
     szg_table **const to[] = {&all->summary, &all->notes,        &all->spectra, &all->frequencies,
                               &all->kernel,  &all->range,        &all->samples, &all->tensors,
-                              &all->bounds,  &all->architecture, &all->top,     &all->circuits};
+                              &all->bounds,  &all->architecture, &all->top,     &all->circuits,
+                              &all->heads};
     szg_table **const from[] = {&tables->summary,      &tables->notes,   &tables->spectra,
                                 &tables->frequencies,  &tables->kernel,  &tables->range,
                                 &tables->samples,      &tables->tensors, &tables->bounds,
-                                &tables->architecture, &tables->top,     &tables->circuits};
+                                &tables->architecture, &tables->top,     &tables->circuits,
+                                 &tables->heads};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {

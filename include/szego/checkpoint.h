@@ -120,6 +120,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *architecture; /* a row a property: what was resolved, which key decided, and whether
                                 W_Q^T W_K leaves it out */
     szg_table *top;          /* with `top`: a row a value; `spectra` is NULL then */
+    szg_table *heads;        /* a row a head: is it positional, at which lags, beside chance */
     szg_table *circuits;     /* QK at each lag, and OV, a row each; NULL unless asked for */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */

@@ -47,6 +47,9 @@ typedef struct szgi_pair_coupling {
     double model_energy; /* ||Q_t^T K_t||_F^2, the pair's d x d matrix at lag 0 */
 } szgi_pair_coupling;
 
+/* The rows of pair t within a head. */
+void szgi_pair_rows(const szgi_rotary *rotary, int64_t t, int64_t *first, int64_t *second);
+
 /* Inner products of a pair's two rows. */
 typedef struct szgi_pair_gram {
     double first, cross, second; /* of the first with itself, with the second, .. */

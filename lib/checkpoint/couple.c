@@ -1,8 +1,7 @@
 #include "toeplitz/toeplitz.h"
-#include "checkpoint_private.h"
+#include "checkpoint.h"
 
-/* The rows of pair t within a head. */
-static void pair_rows(const szgi_rotary *rotary, int64_t t, int64_t *first, int64_t *second) {
+void szgi_pair_rows(const szgi_rotary *rotary, int64_t t, int64_t *first, int64_t *second) {
     bool half = rotary->pairing == SZGI_PAIRING_HALF;
     *first = rotary->offset + (half ? t : 2 * t);
     *second = *first + (half ? rotary->pairs : 1);
@@ -12,7 +11,7 @@ void szgi_checkpoint_pair_grams(const szgi_rotary *rotary, int64_t d, const doub
                                 szgi_pair_gram *out) {
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t first, second;
-        pair_rows(rotary, t, &first, &second);
+        szgi_pair_rows(rotary, t, &first, &second);
         const double *one = rows + first * d, *two = rows + second * d;
         out[t] = (szgi_pair_gram){.first = szgi_dot(d, one, one),
                                   .cross = szgi_dot(d, one, two),
@@ -31,7 +30,7 @@ void szgi_checkpoint_couple(const szgi_rotary *rotary, int64_t e, const double *
                             szgi_pair_coupling *out) {
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t first, second;
-        pair_rows(rotary, t, &first, &second);
+        szgi_pair_rows(rotary, t, &first, &second);
         double c11 = k_q[first * e + first], c12 = k_q[second * e + first];
         double c21 = k_q[first * e + second], c22 = k_q[second * e + second];
         out[t] = (szgi_pair_coupling){

@@ -229,6 +229,10 @@ szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
         missing, heads);
 }
 
+bool szgi_fold_centres(const szg_checkpoint *checkpoint) {
+    return norm_of(checkpoint)->kind == KIND_LAYER;
+}
+
 const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint) {
     const input_norm *norm = norm_of(checkpoint);
     switch (norm->kind) {

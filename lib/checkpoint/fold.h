@@ -52,6 +52,9 @@ bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);
 /* Are queries and keys of this layer normalised? */
 bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer);
 
+/* Does the norm of a layer's input subtract each token's mean? */
+bool szgi_fold_centres(const szg_checkpoint *checkpoint);
+
 /* "RMS", "mean and variance", with ", gains 1 + weight" behind; NULL: the family has no such norm.
  */
 const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint);

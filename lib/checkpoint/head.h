@@ -3,6 +3,7 @@
 #define SZG_CHECKPOINT_HEAD_H
 
 #include "toeplitz/factored.h"
+#include "positional.h"
 #include "rows.h"
 
 /* What all heads have in common. */
@@ -13,6 +14,7 @@ typedef struct head_input {
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
     int64_t lags; /* that bounds are for; 0: any */
+    lag_moments moments[ROTATIONS_MAX]; /* of the trained length, a rotation each */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without
@@ -57,6 +59,7 @@ typedef struct head_result {
     szgi_pair_coupling *pairs;
     double unrotated; /* trace of the block that does not rotate, where another one does */
     head_bound bound; /* with `raw`: none */
+    head_positional positional;
 } head_result;
 
 /* A B^T, n x n, by the rows of A^T and B^T, e x n, and their triangles; inner, core: room, e x e.

@@ -10,6 +10,7 @@
 #include "base/row.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"
+#include "positional_rows.h"
 #include "properties.h"
 #include "rows.h"
 #include "rows_top.h"
@@ -149,6 +150,8 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
         SZG_TRY(szgi_rows_open_kernel(context, tables));
     if (checkpoint->family && !options->raw)
         OPEN(bounds_columns, &tables->bounds);
+    if (checkpoint->family)
+        SZG_TRY(szgi_positional_rows_open(context, tables));
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 
@@ -164,6 +167,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->tensors);
     szg_table_close(&tables->architecture);
     szg_table_close(&tables->top);
+    szg_table_close(&tables->heads);
     szg_table_close(&tables->circuits);
     *tables = (szg_checkpoint_tables){0};
 }

@@ -1,0 +1,35 @@
+/* Moments, over the lags a model was trained for, of the waves that rotary kernels are sums of:
+ * docs/explanation/theory.md, "Positional heads". */
+#ifndef SZG_CHECKPOINT_LAG_MOMENTS_H
+#define SZG_CHECKPOINT_LAG_MOMENTS_H
+
+#include "checkpoint_private.h"
+
+/* Lag k, of 0 .. lags - 1 or of both signs, has the weight 1 / (1 + |k|), divided by the sum of
+ * all. Wave 2t is cos(k theta_t) - 1, which stays exact for pairs that hardly turn; wave 2t + 1 is
+ * sin(k theta_t). */
+typedef struct lag_moments {
+    int64_t pairs, lags;
+    bool both; /* signs of the lag */
+    double *memory;
+    const double *mean;   /* [2 pairs] of the waves */
+    const double *second; /* [2 pairs, 2 pairs]: means of products of two waves */
+    int64_t rank;
+    const double *root; /* [rank, 2 pairs]: covariances of the waves are root^T root, but for
+                         * directions with less than 1e-12 of the largest */
+} lag_moments;
+
+/* lags >= 1. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary,
+                                                  int64_t lags, bool both, lag_moments *out);
+void szgi_lag_moments_close(lag_moments *moments);
+
+/* Weighted variance over the lags of sum_w coefficient_w wave_w. */
+double szgi_lag_moments_variance(const lag_moments *moments, const double *coefficient);
+
+/* Mean over the lags of e^{i k (theta_s - theta_t)}, and of e^{i k (theta_s + theta_t)}. A negative
+ * index is a plane that does not turn. */
+void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, szg_c64 *difference,
+                             szg_c64 *sum);
+
+#endif

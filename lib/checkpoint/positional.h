@@ -1,0 +1,41 @@
+/* Is a head positional, at which lags, and is it more than chance? docs/explanation/theory.md,
+ * "Positional heads". */
+#ifndef SZG_CHECKPOINT_POSITIONAL_H
+#define SZG_CHECKPOINT_POSITIONAL_H
+
+#include "bound.h"
+#include "chance.h"
+#include "shape.h"
+
+/* The rows of a head with all gains, divided by 2^exponent, and what biases add, likewise. */
+typedef struct law_side {
+    const double *rows, *shift;
+    int exponent;
+} law_side;
+
+typedef struct positional_input {
+    const szg_checkpoint *checkpoint;
+    int64_t layer;
+    const szgi_rotary *rotary;
+    const lag_moments *moments;
+    law_side q, k;
+    uint64_t seed;
+} positional_input;
+
+typedef struct head_positional {
+    const char *why; /* NULL, or why there are no numbers: static */
+    int64_t lags;
+    double self_share, self_null, self_p; /* the null's quantile at 0.95 */
+    double mean_share;                    /* NaN: the mean token is not known */
+    double noise;                         /* root of the mean variance */
+    kernel_shape shape;                   /* of the self kernel */
+} head_positional;
+
+/* NULL, or why shares of this layer cannot be told. */
+const char *szgi_positional_refusal(const szg_checkpoint *checkpoint, int64_t layer);
+
+SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
+                                                 const positional_input *input,
+                                                 head_positional *out);
+
+#endif

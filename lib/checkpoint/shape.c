@@ -1,0 +1,188 @@
+#include "shape.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+const char *szgi_shape_name(shape_kind kind) {
+    static const char *const names[] = {
+        [SHAPE_FLAT] = "flat",     [SHAPE_DECAYING] = "decaying", [SHAPE_RISING] = "rising",
+        [SHAPE_PEAKED] = "peaked", [SHAPE_PERIODIC] = "periodic", [SHAPE_MIXED] = "mixed"};
+    return names[kind];
+}
+
+/* ---- One hump ---- */
+
+/* A block of lags with one fitted value. */
+typedef struct level {
+    double weight, mean, error;
+} level;
+
+/* error[i]: the weighted squared error of the best non-decreasing fit of y_0 .. y_i, by pooling
+ * adjacent violators (Ayer et al. 1955). `stack` is room for `count` levels. */
+static void fit_rising(int64_t count, const double *weight, const double *y, level *stack,
+                       double *error) {
+    int64_t top = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        level now = {weight[i], y[i], 0};
+        while (top > 0 && stack[top - 1].mean >= now.mean) {
+            level before = stack[--top];
+            double all = before.weight + now.weight, gap = before.mean - now.mean;
+            sum -= before.error + now.error;
+            now.error += before.error + before.weight * now.weight / all * gap * gap;
+            now.mean = (before.weight * before.mean + now.weight * now.mean) / all;
+            now.weight = all;
+            sum += now.error;
+        }
+        stack[top++] = now;
+        error[i] = sum;
+    }
+}
+
+/* The numbers of a kernel at its lags, first to last. */
+typedef struct sampled {
+    int64_t count, first;
+    double *weight, *value, *back_weight, *back_value, *up, *down;
+    level *stack;
+    double *memory;
+} sampled;
+
+static void close_sampled(sampled *own) {
+    szgi_memory_free(own->memory);
+    szgi_memory_free(own->stack);
+}
+
+static szg_status sample(szg_context *context, const szgi_rotary *rotary, const lag_kernel *kernel,
+                         const lag_moments *moments, sampled *own) {
+    int64_t n = moments->both ? 2 * moments->lags - 1 : moments->lags;
+    *own = (sampled){.count = n, .first = moments->both ? 1 - moments->lags : 0};
+    SZG_TRY(szgi_memory_alloc(context, 6 * n, &own->memory));
+    own->weight = own->memory;
+    own->value = own->weight + n;
+    own->back_weight = own->value + n;
+    own->back_value = own->back_weight + n;
+    own->up = own->back_value + n;
+    own->down = own->up + n;
+    szgi_kernel_values(rotary, kernel, own->first, n, own->value);
+    for (int64_t i = 0; i < n; i++) {
+        own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
+        own->back_weight[n - 1 - i] = own->weight[i];
+        own->back_value[n - 1 - i] = own->value[i];
+    }
+    return szgi_memory_alloc(context, n, &own->stack);
+}
+
+/* The place of the hump whose rise and fall fit best, and its error by that of a constant. */
+static double find_hump(sampled *own, int64_t *place) {
+    int64_t n = own->count;
+    double mean = 0, total = 0, all = 0, best = INFINITY;
+    fit_rising(n, own->weight, own->value, own->stack, own->up);
+    fit_rising(n, own->back_weight, own->back_value, own->stack, own->down);
+    for (int64_t i = 0; i < n; i++) {
+        mean += own->weight[i] * own->value[i];
+        total += own->weight[i];
+    }
+    mean /= total;
+    for (int64_t i = 0; i < n; i++) {
+        double gap = own->value[i] - mean;
+        all += own->weight[i] * gap * gap;
+        double error = own->up[i] + (i + 1 < n ? own->down[n - 2 - i] : 0);
+        if (error < best) {
+            best = error;
+            *place = i;
+        }
+    }
+    return best / all;
+}
+
+/* ---- One wave ---- */
+
+/* The share of the variance that the waves of pair t alone explain: b^T C^-1 b / variance, C the
+ * 2 x 2 covariances of the two, b theirs with the kernel. */
+static double explained(const lag_moments *moments, const double *wave, int64_t t) {
+    int64_t n = 2 * moments->pairs;
+    double c[2][2] = {{0}}, b[2] = {0}, variance = 0;
+    for (int64_t r = 0; r < moments->rank; r++) {
+        const double *row = moments->root + r * n;
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += row[i] * wave[i];
+        variance += sum * sum;
+        for (int i = 0; i < 2; i++) {
+            b[i] += row[2 * t + i] * sum;
+            for (int j = 0; j < 2; j++)
+                c[i][j] += row[2 * t + i] * row[2 * t + j];
+        }
+    }
+    double determinant = c[0][0] * c[1][1] - c[0][1] * c[1][0];
+    if (!(determinant > 1e-12 * c[0][0] * c[1][1]) || !(variance > 0))
+        return 0;
+    return (b[0] * b[0] * c[1][1] - 2 * b[0] * b[1] * c[0][1] + b[1] * b[1] * c[0][0]) /
+           (determinant * variance);
+}
+
+/* Pairs that turn at least twice within the lags. */
+static double find_carrier(const szgi_rotary *rotary, const lag_kernel *kernel,
+                           const lag_moments *moments, kernel_shape *out) {
+    const double turn = 2 * acos(-1.0);
+    double best = 0;
+    out->carrier = -1;
+    for (int64_t t = 0; t < rotary->pairs; t++) {
+        double part = rotary->theta[t] * (double)moments->lags < 2 * turn
+                          ? 0
+                          : explained(moments, kernel->wave, t);
+        if (part > best) {
+            best = part;
+            out->carrier = t;
+            out->wavelength = turn / rotary->theta[t];
+        }
+    }
+    return best;
+}
+
+/* ---- The word ---- */
+
+static void find_ends(const sampled *own, kernel_shape *out) {
+    int64_t least = 0, greatest = 0;
+    for (int64_t i = 1; i < own->count; i++) {
+        if (own->value[i] < own->value[least])
+            least = i;
+        if (own->value[i] > own->value[greatest])
+            greatest = i;
+    }
+    out->least = own->value[least];
+    out->greatest = own->value[greatest];
+    out->least_at = own->first + least;
+    out->greatest_at = own->first + greatest;
+}
+
+/* One hump is a shape where its error is a tenth at most. It stands at an end of the lags where the
+ * value there is within a twentieth of the range of the largest. */
+static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
+    double near = found->greatest - 0.05 * (found->greatest - found->least);
+    int64_t zero = -own->first;
+    if (own->value[zero] >= near)
+        return SHAPE_DECAYING;
+    return own->first == 0 && own->value[own->count - 1] >= near ? SHAPE_RISING : SHAPE_PEAKED;
+}
+
+szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
+                           const lag_kernel *kernel, const lag_moments *moments, bool beyond_chance,
+                           kernel_shape *out) {
+    sampled own;
+    szg_status status = sample(context, rotary, kernel, moments, &own);
+    *out = (kernel_shape){.carrier = -1, .wavelength = NAN};
+    if (status == SZG_OK) {
+        int64_t hump;
+        find_ends(&own, out);
+        double wave = find_carrier(rotary, kernel, moments, out);
+        bool humped = find_hump(&own, &hump) <= 0.1;
+        out->kind = !beyond_chance ? SHAPE_FLAT
+                    : humped       ? name_hump(&own, out)
+                    : wave >= 0.5  ? SHAPE_PERIODIC
+                                   : SHAPE_MIXED;
+    }
+    close_sampled(&own);
+    return status;
+}

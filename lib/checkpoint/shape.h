@@ -1,0 +1,31 @@
+/* The shape of a kernel over the lag, in a word: docs/explanation/theory.md, "Positional heads". */
+#ifndef SZG_CHECKPOINT_SHAPE_H
+#define SZG_CHECKPOINT_SHAPE_H
+
+#include "share.h"
+
+typedef enum shape_kind {
+    SHAPE_FLAT,     /* it varies no more than chance would let it */
+    SHAPE_DECAYING, /* it rises to its largest value at lag 0, or nearly */
+    SHAPE_RISING,   /* at the last lag */
+    SHAPE_PEAKED,   /* in between */
+    SHAPE_PERIODIC, /* one rotary pair that turns at least twice explains half of it */
+    SHAPE_MIXED
+} shape_kind;
+/* "flat", "decaying", "rising", "peaked", "periodic", "mixed" */
+const char *szgi_shape_name(shape_kind kind);
+
+typedef struct kernel_shape {
+    shape_kind kind;
+    double least, greatest;       /* values at the lags */
+    int64_t least_at, greatest_at; /* lags */
+    int64_t carrier;              /* the pair that explains most; -1: none turns */
+    double wavelength;            /* the carrier's, in positions */
+} kernel_shape;
+
+/* Of the lags of `moments`; flat where `beyond_chance` is false. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
+                                            const lag_kernel *kernel, const lag_moments *moments,
+                                            bool beyond_chance, kernel_shape *out);
+
+#endif
