@@ -225,12 +225,13 @@ static szg_status add_input_shift(szg_context *context, const szg_checkpoint *ch
 }
 
 static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpoint,
-                             const bound_place *place, const szgi_rotary *rotary, int exponent,
-                             bound_side *out) {
+                             const bound_place *place, int exponent, bound_side *out) {
     int64_t e = checkpoint->head_size;
+    szgi_rotary rotary;
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
     memset(out->shift, 0, (size_t)(2 * e) * sizeof *out->shift);
     SZG_TRY(add_input_shift(context, checkpoint, place, out));
-    SZG_TRY(add_bias(context, checkpoint, place, rotary, out));
+    SZG_TRY(add_bias(context, checkpoint, place, &rotary, out));
     for (int64_t i = 0; i < e; i++) {
         out->shift[i] = ldexp(out->shift[i], -exponent);
         out->size[i] = ldexp(out->size[i], -exponent);
@@ -270,7 +271,7 @@ static szg_status make_input_side(szg_context *context, const szg_checkpoint *ch
                                   bound_side *out) {
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
-    SZG_TRY(make_shift(context, checkpoint, place, &rotary, rows->exponent, out));
+    SZG_TRY(make_shift(context, checkpoint, place, rows->exponent, out));
     SZG_TRY(szgi_gram_make(context, checkpoint->head_size, checkpoint->model_size, rows->value,
                            error_of_rows(checkpoint, place, &rotary, rows),
                            ROW_ROUNDINGS * DBL_EPSILON, &out->whole));
@@ -578,11 +579,13 @@ szg_status szgi_bound_side_make(szg_context *context, const szg_checkpoint *chec
                                 const latent_side *kept, bound_side *out) {
     const char *why;
     bound_kind kind = source_of(checkpoint, place->layer, &why);
-    if (kind != BOUND_INPUT && kind != BOUND_LATENT)
+    if (checkpoint->layer[place->layer].bias_unread)
         return SZG_OK;
     SZG_TRY(open_side(context, checkpoint, out));
     if (kind == BOUND_INPUT)
         return make_input_side(context, checkpoint, place, rows, out);
+    if (kind != BOUND_LATENT)
+        return make_shift(context, checkpoint, place, rows->exponent, out);
     return place->query ? make_latent_queries(context, checkpoint, place, rows, kept, out)
                         : make_latent_keys(context, checkpoint, place, kept, out);
 }

@@ -279,21 +279,23 @@ static szg_status bound_head(szg_context *context, const head_input *input, int6
 }
 
 static szg_status find_position(szg_context *context, const head_input *input, int64_t layer,
-                                const head_work *work, head_result *result) {
+                                int64_t head, const head_work *work, head_result *result) {
     const szg_checkpoint *checkpoint = input->checkpoint;
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                                                  : szgi_positional_refusal(checkpoint, layer);
     if (result->positional.why)
         return SZG_OK;
-    const positional_input head = {
-        .checkpoint = checkpoint,
-        .layer = layer,
-        .rotary = &work->rotary,
+    const positional_input found = {
+        .head = {.checkpoint = checkpoint,
+                 .layer = layer,
+                 .head = head,
+                 .rotary = &work->rotary,
+                 .tokens = &input->tokens,
+                 .q = {work->q.rows, work->q.bound.shift, work->q.exponent},
+                 .k = {work->k.rows, work->k.bound.shift, work->k.exponent}},
         .moments = &input->moments[checkpoint->layer[layer].rotation],
-        .q = {work->q.rows, work->q.bound.shift, work->q.exponent},
-        .k = {work->k.rows, work->k.bound.shift, work->k.exponent},
         .seed = input->options->seed};
-    return szgi_positional_find(context, &head, &result->positional);
+    return szgi_positional_find(context, &found, &result->positional);
 }
 
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
@@ -312,6 +314,6 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     SZG_TRY(analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
     SZG_TRY(bound_head(context, input, layer, head, work, result));
-    SZG_TRY(find_position(context, input, layer, work, result));
+    SZG_TRY(find_position(context, input, layer, head, work, result));
     return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
 }

@@ -551,8 +551,10 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
-    if (!options->raw)
+    if (!options->raw) {
         SZG_TRY(open_moments(context, checkpoint, &job->input));
+        SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
+    }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->circuit_work));
     return szgi_memory_alloc(context, checkpoint->layers, &job->problem);
@@ -573,6 +575,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_memory_free(job->input.p);
     for (int i = 0; i < ROTATIONS_MAX; i++)
         szgi_lag_moments_close(&job->input.moments[i]);
+    szgi_token_sample_close(&job->input.tokens);
     szgi_memory_free(job);
 }
 

@@ -3,22 +3,13 @@
 #ifndef SZG_CHECKPOINT_POSITIONAL_H
 #define SZG_CHECKPOINT_POSITIONAL_H
 
-#include "bound.h"
 #include "chance.h"
+#include "law.h"
 #include "shape.h"
 
-/* The rows of a head with all gains, divided by 2^exponent, and what biases add, likewise. */
-typedef struct law_side {
-    const double *rows, *shift;
-    int exponent;
-} law_side;
-
 typedef struct positional_input {
-    const szg_checkpoint *checkpoint;
-    int64_t layer;
-    const szgi_rotary *rotary;
+    law_input head;
     const lag_moments *moments;
-    law_side q, k;
     uint64_t seed;
 } positional_input;
 

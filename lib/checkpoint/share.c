@@ -141,7 +141,7 @@ static void add_square(const szgi_rotary *rotary, int64_t e, const double *a, co
 }
 
 /* The mean of <a, R_k b R_k^T>: the planes (s, t) and (t, s) add the same. */
-static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes, const plane *plane,
+static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes, const plane *at,
                            const double *a, const double *b, const lag_moments *moments) {
     double sum = 0;
     for (int64_t s = 0; s < planes; s++)
@@ -149,8 +149,8 @@ static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes,
             szg_c64 difference, both;
             szgi_lag_moments_phases(moments, s < rotary->pairs ? s : -1,
                                     t < rotary->pairs ? t : -1, &difference, &both);
-            sum += (s == t ? 1 : 2) * contract(block_of(a, e, plane[s], plane[t]),
-                                               block_of(b, e, plane[s], plane[t]), difference,
+            sum += (s == t ? 1 : 2) * contract(block_of(a, e, at[s], at[t]),
+                                               block_of(b, e, at[s], at[t]), difference,
                                                both);
         }
     return sum;

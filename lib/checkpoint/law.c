@@ -1,0 +1,285 @@
+#include "law.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "fold.h"
+#include "linalg/linalg.h"
+
+const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    norm_rule norm = checkpoint->family->norm;
+    bool normed = szgi_fold_is_normed(checkpoint, layer);
+    if (checkpoint->latent.key_rank)
+        return "queries and keys come from normalised latents";
+    if (normed && norm != NORM_HEAD && norm != NORM_EACH)
+        return "queries and keys are normalised in a way that is not covered";
+    if (normed && (!weights->q.norm || !weights->k.norm))
+        return "gains of the norm of queries or keys are missing";
+    if (!normed && !szgi_fold_has_input(checkpoint, layer))
+        return "the norm of the layer's input is not known";
+    if (weights->bias_unread)
+        return "a bias of queries or keys cannot be read";
+    return NULL;
+}
+
+/* ---- Tokens ---- */
+
+enum { PURPOSE = 0x0c1e0000 };
+
+/* Dimensions that a token has: the input's norm may take one. */
+static int64_t free_dimensions(const szg_checkpoint *checkpoint) {
+    return checkpoint->model_size - szgi_fold_centres(checkpoint);
+}
+
+/* Squares of the coordinates that are not kept add up to a chi-squared number, which is that of so
+ * many normals: drawn one by one, since few are. */
+static double length(const szgi_stream *stream, int64_t token, int64_t size, int64_t all,
+                     const double *kept) {
+    double sum = 0;
+    for (int64_t i = 0; i < size; i++)
+        sum += kept[i] * kept[i];
+    for (int64_t i = size; i < all; i++) {
+        double x = szgi_random_normal(stream, (uint64_t)(token * all + i));
+        sum += x * x;
+    }
+    return sqrt(sum);
+}
+
+szg_status szgi_token_sample_open(szg_context *context, const szg_checkpoint *checkpoint,
+                                  uint64_t seed, token_sample *out) {
+    const szgi_stream stream = {seed, 0, PURPOSE};
+    int64_t all = free_dimensions(checkpoint), rows = 2 * checkpoint->head_size;
+    *out = (token_sample){.size = rows < all ? rows : all};
+    if (!checkpoint->normed)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, LAW_TOKENS * out->size, &out->value));
+    for (int64_t i = 0; i < LAW_TOKENS; i++) {
+        double *x = out->value + i * out->size;
+        szgi_random_fill_normal(&stream, (uint64_t)(i * all), out->size, x);
+        double factor =
+            sqrt((double)checkpoint->model_size) / length(&stream, i, out->size, all, x);
+        for (int64_t j = 0; j < out->size; j++)
+            x[j] *= factor;
+    }
+    return SZG_OK;
+}
+
+void szgi_token_sample_close(token_sample *sample) {
+    szgi_memory_free(sample->value);
+    *sample = (token_sample){0};
+}
+
+/* ---- Without a norm of queries and keys ---- */
+
+static szg_status open_law(szg_context *context, int64_t e, int64_t d, isotropic_law *out) {
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 3 * e * e + 2 * e, &out->memory));
+    out->q = out->memory;
+    out->k = out->q + e * d;
+    out->law.q_covariance = out->k + e * d;
+    out->law.k_covariance = out->law.q_covariance + e * e;
+    out->law.cross = out->law.k_covariance + e * e;
+    out->law.q_mean = out->law.cross + e * e;
+    out->law.k_mean = out->law.q_mean + e;
+    return SZG_OK;
+}
+
+/* W P: the norm subtracts the mean of each token. */
+static void centre_rows(int64_t e, int64_t d, bool centred, double *rows) {
+    for (int64_t i = 0; i < e && centred; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < d; j++)
+            sum += rows[i * d + j];
+        for (int64_t j = 0; j < d; j++)
+            rows[i * d + j] -= sum / (double)d;
+    }
+}
+
+static bool has_shift(int64_t e, const law_input *input) {
+    for (int64_t i = 0; i < e; i++)
+        if (input->q.shift[i] != 0 || input->k.shift[i] != 0)
+            return true;
+    return false;
+}
+
+/* A token's covariance is I, or d / (d - 1) P. */
+static szg_status make_linear(szg_context *context, const law_input *input, isotropic_law *out) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    double f = out->factor;
+    head_law *law = &out->law;
+    memcpy(law->q_mean, input->q.shift, (size_t)e * sizeof *law->q_mean);
+    memcpy(law->k_mean, input->k.shift, (size_t)e * sizeof *law->k_mean);
+    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->q, d, out->q, d, 0, law->q_covariance,
+                      e));
+    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->k, d, 0, law->k_covariance,
+                      e));
+    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->q, d, 0, law->cross, e));
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < e; j++)
+            law->cross[i * e + j] += law->k_mean[i] * law->q_mean[j];
+    return SZG_OK;
+}
+
+/* ---- With one ---- */
+
+/* The arrays of a trial: `rows` are those of k and q before their norm, 2e x d, with biases
+ * `shift`, [2e]; `factor`, [2e], acts behind the norm: gain, scale, amplitude. */
+typedef struct trial {
+    double *memory, *rows, *lower, *shift, *factor, *made;
+} trial;
+
+static szg_status open_trial(szg_context *context, const law_input *input, trial *own) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 4 * e + LAW_TOKENS * 2 * e,
+                              &own->memory));
+    own->rows = own->memory;
+    own->lower = own->rows + 2 * e * d;
+    own->shift = own->lower + 4 * e * e;
+    own->factor = own->shift + 2 * e;
+    own->made = own->factor + 2 * e;
+    return SZG_OK;
+}
+
+/* Scale and amplitude, which rows and shift have already, and which act behind the norm. */
+static double outer_factor(const law_input *input, bool query, int64_t i) {
+    const szgi_rotary *rotary = input->rotary;
+    bool turns = i >= rotary->offset && i < rotary->offset + 2 * rotary->pairs;
+    return (query ? input->checkpoint->layer[input->layer].scale : 1) *
+           (turns ? rotary->amplitude : 1);
+}
+
+/* Rows before the norm. They are read again: where a gain is 0, those with gains have lost them. */
+static szg_status read_rows(szg_context *context, const law_input *input, bool query,
+                            int64_t key_head, double *rows) {
+    const szg_checkpoint *checkpoint = input->checkpoint;
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+    double error;
+    SZG_TRY(query ? szgi_fold_queries(context, checkpoint, input->layer, input->head, FOLD_NONE,
+                                      rows, NULL)
+                  : szgi_fold_keys(context, checkpoint, input->layer, key_head, FOLD_NONE, rows,
+                                   NULL));
+    if (szgi_fold_has_input(checkpoint, input->layer))
+        SZG_TRY(szgi_fold_input(context, checkpoint, input->layer, query, e, rows, &error));
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < d; j++)
+            rows[i * d + j] /= outer_factor(input, query, i);
+    centre_rows(e, d, szgi_fold_centres(checkpoint), rows);
+    return SZG_OK;
+}
+
+static szg_status read_side(szg_context *context, const law_input *input, bool query,
+                            const trial *own) {
+    const szg_checkpoint *checkpoint = input->checkpoint;
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size, at = query ? e : 0;
+    int64_t key_head = input->head / (checkpoint->heads / checkpoint->key_heads);
+    const law_side *side = query ? &input->q : &input->k;
+    SZG_TRY(read_rows(context, input, query, key_head, own->rows + at * d));
+    SZG_TRY(szgi_fold_gains(context, checkpoint, input->layer, query,
+                            query ? input->head : key_head, own->factor + at));
+    for (int64_t i = 0; i < e; i++) {
+        double outer = outer_factor(input, query, i);
+        own->shift[at + i] = ldexp(side->shift[i], side->exponent) / outer;
+        own->factor[at + i] = ldexp(own->factor[at + i] * outer, -side->exponent);
+    }
+    return SZG_OK;
+}
+
+/* Normalises one side of every token, and returns the mean of the squares of its root mean squares.
+ */
+static double normalise(int64_t e, int64_t stride, const double *factor, double *made) {
+    double all = 0;
+    for (int64_t t = 0; t < LAW_TOKENS; t++) {
+        double *x = made + t * stride, sum = 0;
+        for (int64_t i = 0; i < e; i++)
+            sum += x[i] * x[i];
+        all += sum / (double)e;
+        double root = sqrt(sum / (double)e);
+        for (int64_t i = 0; i < e; i++)
+            x[i] *= root > 0 ? factor[i] / root : 0;
+    }
+    return all / LAW_TOKENS;
+}
+
+static void mean_of(int64_t e, int64_t stride, const double *made, double *out) {
+    for (int64_t t = 0; t < LAW_TOKENS; t++)
+        for (int64_t i = 0; i < e; i++)
+            out[i] += made[t * stride + i] / LAW_TOKENS;
+}
+
+/* Without biases the means are 0: a token and its negative are as likely. */
+static szg_status take_moments(szg_context *context, int64_t e, const double *made,
+                               isotropic_law *out) {
+    const double *k = made, *q = made + e, each = 1.0 / LAW_TOKENS;
+    head_law *law = &out->law;
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, q, 2 * e, q, 2 * e, 0,
+                      law->q_covariance, e));
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, k, 2 * e, k, 2 * e, 0,
+                      law->k_covariance, e));
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, k, 2 * e, q, 2 * e, 0, law->cross,
+                      e));
+    if (!out->biased)
+        return SZG_OK;
+    mean_of(e, 2 * e, q, law->q_mean);
+    mean_of(e, 2 * e, k, law->k_mean);
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < e; j++) {
+            law->q_covariance[i * e + j] -= law->q_mean[i] * law->q_mean[j];
+            law->k_covariance[i * e + j] -= law->k_mean[i] * law->k_mean[j];
+        }
+    return SZG_OK;
+}
+
+/* With rows = L Q a token's queries and keys are L times its coordinates along Q. */
+static szg_status try_tokens(szg_context *context, const law_input *input, const trial *own,
+                             isotropic_law *out) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    int64_t size = input->tokens->size;
+    SZG_TRY(szgi_wide_l(context, 2 * e, d, own->rows, d, own->lower));
+    SZG_TRY(szgi_gemm(context, 'n', 't', LAW_TOKENS, 2 * e, size, 1, input->tokens->value, size,
+                      own->lower, 2 * e, 0, own->made, 2 * e));
+    for (int64_t t = 0; t < LAW_TOKENS && out->biased; t++)
+        for (int64_t i = 0; i < 2 * e; i++)
+            own->made[t * 2 * e + i] += own->shift[i];
+    double k = normalise(e, 2 * e, own->factor, own->made);
+    double q = normalise(e, 2 * e, own->factor + e, own->made + e);
+    out->factor /= sqrt(k * q);
+    return take_moments(context, e, own->made, out);
+}
+
+static szg_status make_normed(szg_context *context, const law_input *input, isotropic_law *out) {
+    trial own = {0};
+    SZG_TRY(open_trial(context, input, &own));
+    szg_status status = read_side(context, input, false, &own);
+    if (status == SZG_OK)
+        status = read_side(context, input, true, &own);
+    if (status == SZG_OK)
+        status = try_tokens(context, input, &own, out);
+    szgi_memory_free(own.memory);
+    return status;
+}
+
+szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic_law *out) {
+    const szg_checkpoint *checkpoint = input->checkpoint;
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
+    bool centred = szgi_fold_centres(checkpoint);
+    *out = (isotropic_law){.factor = centred ? (double)d / (double)(d - 1) : 1,
+                           .biased = has_shift(e, input)};
+    SZG_TRY(open_law(context, e, d, out));
+    memcpy(out->q, input->q.rows, (size_t)(e * d) * sizeof *out->q);
+    memcpy(out->k, input->k.rows, (size_t)(e * d) * sizeof *out->k);
+    centre_rows(e, d, centred, out->q);
+    centre_rows(e, d, centred, out->k);
+    szg_status status = szgi_fold_is_normed(checkpoint, input->layer)
+                            ? make_normed(context, input, out)
+                            : make_linear(context, input, out);
+    if (status != SZG_OK)
+        szgi_law_close(out);
+    return status;
+}
+
+void szgi_law_close(isotropic_law *law) {
+    szgi_memory_free(law->memory);
+    *law = (isotropic_law){0};
+}

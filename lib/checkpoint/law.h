@@ -1,0 +1,58 @@
+/* The law of a head's queries and keys for isotropic tokens: docs/explanation/theory.md,
+ * "Positional heads". */
+#ifndef SZG_CHECKPOINT_LAW_H
+#define SZG_CHECKPOINT_LAW_H
+
+#include "share.h"
+
+/* Tokens that norms of queries and keys are tried on. */
+enum { LAW_TOKENS = 4096 };
+
+/* Coordinates of isotropic tokens x with ||x||^2 = d in a random orthonormal basis, the first `size`
+ * of them: what products with at most so many rows depend on. */
+typedef struct token_sample {
+    int64_t size;
+    double *value; /* [LAW_TOKENS, size] */
+} token_sample;
+
+/* For heads of this checkpoint; nothing where queries and keys have no norm. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_token_sample_open(szg_context *context,
+                                                   const szg_checkpoint *checkpoint, uint64_t seed,
+                                                   token_sample *out);
+void szgi_token_sample_close(token_sample *sample);
+
+/* The rows of a head with all gains, divided by 2^exponent, and what biases add, likewise but
+ * without the gains of the norm of queries or keys. */
+typedef struct law_side {
+    const double *rows, *shift;
+    int exponent;
+} law_side;
+
+typedef struct law_input {
+    const szg_checkpoint *checkpoint;
+    int64_t layer, head;
+    const szgi_rotary *rotary;
+    const token_sample *tokens;
+    law_side q, k;
+} law_input;
+
+/* Of one head; it owns its arrays. */
+typedef struct isotropic_law {
+    double *memory;
+    double *q, *k; /* [e, d]: rows, centred where the input's norm centres */
+    double factor; /* of their products in the covariances of one token: what the law is where no
+                    * norm acts on queries and keys, and what it is with that norm frozen at its root
+                    * mean square */
+    bool biased;   /* the means are not 0 */
+    head_law law;
+} isotropic_law;
+
+/* NULL, or why there is no such law of this layer. */
+const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer);
+
+/* SZG_EDATA: a gain of queries or keys that is 0 or no number; SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_law_open(szg_context *context, const law_input *input,
+                                          isotropic_law *out);
+void szgi_law_close(isotropic_law *law);
+
+#endif
