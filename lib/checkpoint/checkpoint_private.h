@@ -390,6 +390,11 @@ SZG_CHECK_RESULT szg_status szgi_architecture_resolve(szg_context *context,
 /* Of rotary models. A value that is no length leaves it unknown: nothing but --context needs it. */
 void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
 
+/* ---- window.c ---- */
+
+/* W: queries of the layer see keys at lags below W alone; 0: at any. */
+int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer);
+
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);

@@ -20,6 +20,8 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     if (szgi_gguf_has(own, "attention.sliding_window"))
         SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
                                      &window));
+    if (window > 1)
+        SZG_TRY(szgi_gguf_put_integer(own, "sliding_window", window));
     if (rule != SLIDING_BASES) {
         SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base_swa", base, &local));
         if (local != base)

@@ -293,7 +293,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                  .tokens = &input->tokens,
                  .q = {work->q.rows, work->q.bound.shift, work->q.exponent},
                  .k = {work->k.rows, work->k.bound.shift, work->k.exponent}},
-        .moments = &input->moments[checkpoint->layer[layer].rotation],
+        .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
         .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);
 }

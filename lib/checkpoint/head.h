@@ -14,8 +14,8 @@ typedef struct head_input {
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
     int64_t lags; /* that bounds are for; 0: any */
-    lag_moments moments[ROTATIONS_MAX]; /* of the trained length, a rotation each */
-    token_sample tokens;                /* that norms of queries and keys are tried on */
+    lag_moments_list moments;
+    token_sample tokens; /* that norms of queries and keys are tried on */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without

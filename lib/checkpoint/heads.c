@@ -521,26 +521,6 @@ static szg_status choose_lags(szg_context *context, const szg_checkpoint *checkp
                      checkpoint->trained_key ? "no length" : "missing");
 }
 
-/* Lags beyond this are not looked at, and so many are where no length of training is known. */
-enum { POSITIONAL_LAGS = 131072, UNKNOWN_LENGTH = 2048 };
-
-static szg_status open_moments(szg_context *context, const szg_checkpoint *checkpoint,
-                               head_input *input) {
-    int64_t lags = checkpoint->trained_length > 0 ? checkpoint->trained_length : UNKNOWN_LENGTH;
-    if (lags > POSITIONAL_LAGS)
-        lags = POSITIONAL_LAGS;
-    for (int64_t i = 0; i < checkpoint->layers; i++) {
-        szgi_rotary rotary;
-        int at = checkpoint->layer[i].rotation;
-        if (at < 0 || input->moments[at].memory || szgi_positional_refusal(checkpoint, i))
-            continue;
-        SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, i, &rotary));
-        SZG_TRY(szgi_lag_moments_open(context, &rotary, lags, checkpoint->family->looks_ahead,
-                                      &input->moments[at]));
-    }
-    return SZG_OK;
-}
-
 static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoint,
                            const szg_checkpoint_options *options, const head_part *part,
                            head_job *job) {
@@ -552,7 +532,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
-        SZG_TRY(open_moments(context, checkpoint, &job->input));
+        SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, &job->input.moments));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
     }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
@@ -573,8 +553,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_memory_free(job->work);
     szgi_memory_free(job->circuit_work);
     szgi_memory_free(job->input.p);
-    for (int i = 0; i < ROTATIONS_MAX; i++)
-        szgi_lag_moments_close(&job->input.moments[i]);
+    szgi_lag_moments_list_close(&job->input.moments);
     szgi_token_sample_close(&job->input.tokens);
     szgi_memory_free(job);
 }

@@ -158,3 +158,50 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
     *difference = (szg_c64){p.cc + p.ss, p.sc - p.cs};
     *sum = (szg_c64){p.cc - p.ss, p.sc + p.cs};
 }
+
+/* ---- Of a checkpoint ---- */
+
+enum { LAGS_MOST = 131072, UNKNOWN_LENGTH = 2048 };
+
+static int64_t lags_of(const szg_checkpoint *checkpoint, int64_t layer) {
+    int64_t length = checkpoint->trained_length > 0 ? checkpoint->trained_length : UNKNOWN_LENGTH;
+    int64_t window = szgi_window_lags(checkpoint, layer);
+    if (window > 0 && window < length)
+        length = window;
+    return length < LAGS_MOST ? length : LAGS_MOST;
+}
+
+const lag_moments *szgi_lag_moments_find(const lag_moments_list *list,
+                                         const szg_checkpoint *checkpoint, int64_t layer) {
+    int64_t lags = lags_of(checkpoint, layer);
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->entry[i].rotation == checkpoint->layer[layer].rotation &&
+            list->entry[i].moments.lags == lags)
+            return &list->entry[i].moments;
+    return NULL;
+}
+
+szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint *checkpoint,
+                                      lag_moments_list *out) {
+    *out = (lag_moments_list){0};
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &out->entry));
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        szgi_rotary rotary;
+        if (checkpoint->layer[i].rotation < 0 || szgi_lag_moments_find(out, checkpoint, i))
+            continue;
+        SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, i, &rotary));
+        struct lag_moments_entry *entry = &out->entry[out->count];
+        entry->rotation = checkpoint->layer[i].rotation;
+        SZG_TRY(szgi_lag_moments_open(context, &rotary, lags_of(checkpoint, i),
+                                      checkpoint->family->looks_ahead, &entry->moments));
+        out->count++;
+    }
+    return SZG_OK;
+}
+
+void szgi_lag_moments_list_close(lag_moments_list *list) {
+    for (int64_t i = 0; i < list->count; i++)
+        szgi_lag_moments_close(&list->entry[i].moments);
+    szgi_memory_free(list->entry);
+    *list = (lag_moments_list){0};
+}

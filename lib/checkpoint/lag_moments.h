@@ -24,6 +24,25 @@ SZG_CHECK_RESULT szg_status szgi_lag_moments_open(szg_context *context, const sz
                                                   int64_t lags, bool both, lag_moments *out);
 void szgi_lag_moments_close(lag_moments *moments);
 
+/* The moments of a checkpoint's rotations and lengths, each once. */
+typedef struct lag_moments_list {
+    int64_t count;
+    struct lag_moments_entry {
+        int rotation;
+        lag_moments moments;
+    } *entry;
+} lag_moments_list;
+
+/* Those of every layer that rotates: of its window, and of the length that the model was trained
+ * for, or 2048 where that is not known; of 131072 lags at most. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_lag_moments_list_open(szg_context *context,
+                                                       const szg_checkpoint *checkpoint,
+                                                       lag_moments_list *out);
+void szgi_lag_moments_list_close(lag_moments_list *list);
+/* NULL: the layer does not rotate. */
+const lag_moments *szgi_lag_moments_find(const lag_moments_list *list,
+                                         const szg_checkpoint *checkpoint, int64_t layer);
+
 /* Weighted variance over the lags of sum_w coefficient_w wave_w. */
 double szgi_lag_moments_variance(const lag_moments *moments, const double *coefficient);
 
