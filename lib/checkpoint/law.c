@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "fold.h"
 #include "linalg/linalg.h"
+#include "toeplitz/toeplitz.h"
 
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
@@ -104,13 +105,12 @@ static bool has_shift(int64_t e, const law_input *input) {
     return false;
 }
 
-/* A token's covariance is I, or d / (d - 1) P. */
-static szg_status make_linear(szg_context *context, const law_input *input, isotropic_law *out) {
-    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+/* A token's covariance is I, or d / (d - 1) P. The means are there. */
+static szg_status make_linear(szg_context *context, const szg_checkpoint *checkpoint,
+                              isotropic_law *out) {
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     double f = out->factor;
     head_law *law = &out->law;
-    memcpy(law->q_mean, input->q.shift, (size_t)e * sizeof *law->q_mean);
-    memcpy(law->k_mean, input->k.shift, (size_t)e * sizeof *law->k_mean);
     SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->q, d, out->q, d, 0, law->q_covariance,
                       e));
     SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->k, d, 0, law->k_covariance,
@@ -127,18 +127,23 @@ static szg_status make_linear(szg_context *context, const law_input *input, isot
 /* The arrays of a trial: `rows` are those of k and q before their norm, 2e x d, with biases
  * `shift`, [2e]; `factor`, [2e], acts behind the norm: gain, scale, amplitude. */
 typedef struct trial {
-    double *memory, *rows, *lower, *shift, *factor, *made;
+    double *memory, *rows, *lower, *shift, *factor;
+    double *made;  /* [LAW_TOKENS, 2e]: keys and queries of the tokens */
+    double *ratio; /* [2, LAW_TOKENS] */
+    double *room;  /* [LAW_TOKENS, e] */
 } trial;
 
 static szg_status open_trial(szg_context *context, const law_input *input, trial *own) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 4 * e + LAW_TOKENS * 2 * e,
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 4 * e + LAW_TOKENS * (3 * e + 2),
                               &own->memory));
     own->rows = own->memory;
     own->lower = own->rows + 2 * e * d;
     own->shift = own->lower + 4 * e * e;
     own->factor = own->shift + 2 * e;
     own->made = own->factor + 2 * e;
+    own->ratio = own->made + LAW_TOKENS * 2 * e;
+    own->room = own->ratio + 2 * LAW_TOKENS;
     return SZG_OK;
 }
 
@@ -186,48 +191,72 @@ static szg_status read_side(szg_context *context, const law_input *input, bool q
     return SZG_OK;
 }
 
-/* Normalises one side of every token, and returns the mean of the squares of its root mean squares.
- */
-static double normalise(int64_t e, int64_t stride, const double *factor, double *made) {
-    double all = 0;
-    for (int64_t t = 0; t < LAW_TOKENS; t++) {
-        double *x = made + t * stride, sum = 0;
-        for (int64_t i = 0; i < e; i++)
-            sum += x[i] * x[i];
-        all += sum / (double)e;
-        double root = sqrt(sum / (double)e);
-        for (int64_t i = 0; i < e; i++)
-            x[i] *= root > 0 ? factor[i] / root : 0;
-    }
-    return all / LAW_TOKENS;
+/* Root mean square of a side over all tokens: sqrt((f ||W||_F^2 + ||beta||^2) / e). */
+static double root_mean_square(int64_t e, int64_t d, double f, const double *rows,
+                               const double *shift) {
+    return sqrt((f * szgi_dot(e * d, rows, rows) + szgi_dot(e, shift, shift)) / (double)e);
 }
 
-static void mean_of(int64_t e, int64_t stride, const double *made, double *out) {
+/* Divides a side by its root mean square, as if the norm were the same for every token. */
+static void freeze(int64_t e, int64_t d, double root, const double *factor, const double *shift,
+                   double *rows, double *mean) {
+    for (int64_t i = 0; i < e * d; i++)
+        rows[i] /= root;
+    for (int64_t i = 0; i < e; i++)
+        mean[i] = factor[i] * shift[i] / root;
+}
+
+/* One side of every token, which `made` has before the norm: after the frozen norm; ratio[t]: what
+ * the true norm multiplies that by. */
+static void apply_norm(int64_t e, double root, const double *factor, double *made, double *ratio) {
+    for (int64_t t = 0; t < LAW_TOKENS; t++) {
+        double *x = made + t * 2 * e;
+        double own = sqrt(szgi_dot(e, x, x) / (double)e);
+        ratio[t] = own > 0 ? root / own : 0;
+        for (int64_t i = 0; i < e; i++)
+            x[i] *= factor[i] / root;
+    }
+}
+
+/* out += mean over tokens of (left right - 1) a b^T; room: [LAW_TOKENS, e]. */
+static szg_status correct(szg_context *context, int64_t e, const double *left, const double *right,
+                          const double *a, const double *b, double *room, double *out) {
     for (int64_t t = 0; t < LAW_TOKENS; t++)
         for (int64_t i = 0; i < e; i++)
-            out[i] += made[t * stride + i] / LAW_TOKENS;
+            room[t * e + i] = (left[t] * right[t] - 1) * a[t * 2 * e + i];
+    return szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, 1.0 / LAW_TOKENS, room, e, b, 2 * e, 1,
+                     out, e);
 }
 
-/* Without biases the means are 0: a token and its negative are as likely. */
-static szg_status take_moments(szg_context *context, int64_t e, const double *made,
-                               isotropic_law *out) {
-    const double *k = made, *q = made + e, each = 1.0 / LAW_TOKENS;
+/* Means, and covariances about them. Without biases the means are 0: a token and its negative are
+ * as likely. */
+static void correct_means(int64_t e, const double *ratio, const double *made, double *mean,
+                          double *covariance) {
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < e; j++)
+            covariance[i * e + j] += mean[i] * mean[j];
+    for (int64_t t = 0; t < LAW_TOKENS; t++)
+        for (int64_t i = 0; i < e; i++)
+            mean[i] += (ratio[t] - 1) * made[t * 2 * e + i] / LAW_TOKENS;
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < e; j++)
+            covariance[i * e + j] -= mean[i] * mean[j];
+}
+
+/* Adds to the law of the frozen norm what the true norm changes. The tokens tell that difference
+ * alone, which is small: the law itself, from as many tokens, would be much rougher. */
+static szg_status correct_law(szg_context *context, int64_t e, const trial *own,
+                              isotropic_law *out) {
+    const double *k = own->made, *q = own->made + e, *k_ratio = own->ratio;
+    const double *q_ratio = own->ratio + LAW_TOKENS;
     head_law *law = &out->law;
-    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, q, 2 * e, q, 2 * e, 0,
-                      law->q_covariance, e));
-    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, k, 2 * e, k, 2 * e, 0,
-                      law->k_covariance, e));
-    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, each, k, 2 * e, q, 2 * e, 0, law->cross,
-                      e));
+    SZG_TRY(correct(context, e, k_ratio, q_ratio, k, q, own->room, law->cross));
+    SZG_TRY(correct(context, e, q_ratio, q_ratio, q, q, own->room, law->q_covariance));
+    SZG_TRY(correct(context, e, k_ratio, k_ratio, k, k, own->room, law->k_covariance));
     if (!out->biased)
         return SZG_OK;
-    mean_of(e, 2 * e, q, law->q_mean);
-    mean_of(e, 2 * e, k, law->k_mean);
-    for (int64_t i = 0; i < e; i++)
-        for (int64_t j = 0; j < e; j++) {
-            law->q_covariance[i * e + j] -= law->q_mean[i] * law->q_mean[j];
-            law->k_covariance[i * e + j] -= law->k_mean[i] * law->k_mean[j];
-        }
+    correct_means(e, q_ratio, q, law->q_mean, law->q_covariance);
+    correct_means(e, k_ratio, k, law->k_mean, law->k_covariance);
     return SZG_OK;
 }
 
@@ -236,16 +265,22 @@ static szg_status try_tokens(szg_context *context, const law_input *input, const
                              isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
     int64_t size = input->tokens->size;
+    double k = root_mean_square(e, d, out->factor, own->rows, own->shift);
+    double q = root_mean_square(e, d, out->factor, own->rows + e * d, own->shift + e);
+    if (!(k > 0) || !(q > 0))
+        return szgi_fail(context, SZG_EDATA, "queries or keys are 0 before their norm");
     SZG_TRY(szgi_wide_l(context, 2 * e, d, own->rows, d, own->lower));
     SZG_TRY(szgi_gemm(context, 'n', 't', LAW_TOKENS, 2 * e, size, 1, input->tokens->value, size,
                       own->lower, 2 * e, 0, own->made, 2 * e));
     for (int64_t t = 0; t < LAW_TOKENS && out->biased; t++)
         for (int64_t i = 0; i < 2 * e; i++)
             own->made[t * 2 * e + i] += own->shift[i];
-    double k = normalise(e, 2 * e, own->factor, own->made);
-    double q = normalise(e, 2 * e, own->factor + e, own->made + e);
-    out->factor /= sqrt(k * q);
-    return take_moments(context, e, own->made, out);
+    apply_norm(e, k, own->factor, own->made, own->ratio);
+    apply_norm(e, q, own->factor + e, own->made + e, own->ratio + LAW_TOKENS);
+    freeze(e, d, k, own->factor, own->shift, out->k, out->law.k_mean);
+    freeze(e, d, q, own->factor + e, own->shift + e, out->q, out->law.q_mean);
+    SZG_TRY(make_linear(context, input->checkpoint, out));
+    return correct_law(context, e, own, out);
 }
 
 static szg_status make_normed(szg_context *context, const law_input *input, isotropic_law *out) {
@@ -271,9 +306,11 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     memcpy(out->k, input->k.rows, (size_t)(e * d) * sizeof *out->k);
     centre_rows(e, d, centred, out->q);
     centre_rows(e, d, centred, out->k);
+    memcpy(out->law.q_mean, input->q.shift, (size_t)e * sizeof *out->law.q_mean);
+    memcpy(out->law.k_mean, input->k.shift, (size_t)e * sizeof *out->law.k_mean);
     szg_status status = szgi_fold_is_normed(checkpoint, input->layer)
                             ? make_normed(context, input, out)
-                            : make_linear(context, input, out);
+                            : make_linear(context, checkpoint, out);
     if (status != SZG_OK)
         szgi_law_close(out);
     return status;

@@ -6,7 +6,7 @@
 #include "share.h"
 
 /* Tokens that norms of queries and keys are tried on. */
-enum { LAW_TOKENS = 4096 };
+enum { LAW_TOKENS = 1024 };
 
 /* Coordinates of isotropic tokens x with ||x||^2 = d in a random orthonormal basis, the first `size`
  * of them: what products with at most so many rows depend on. */
@@ -39,10 +39,9 @@ typedef struct law_input {
 /* Of one head; it owns its arrays. */
 typedef struct isotropic_law {
     double *memory;
-    double *q, *k; /* [e, d]: rows, centred where the input's norm centres */
-    double factor; /* of their products in the covariances of one token: what the law is where no
-                    * norm acts on queries and keys, and what it is with that norm frozen at its root
-                    * mean square */
+    double *q, *k; /* [e, d]: rows, centred where the input's norm centres, and divided by the root
+                    * mean square of queries or keys where a norm divides by theirs */
+    double factor; /* of their products in the covariances of one token */
     bool biased;   /* the means are not 0 */
     head_law law;
 } isotropic_law;
