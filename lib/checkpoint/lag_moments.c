@@ -82,8 +82,7 @@ static szg_status take_root(szg_context *context, lag_moments *moments, double *
     SZG_TRY(szgi_memory_alloc(context, n, &value));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
-            root[i * n + j] =
-                moments->second[i * n + j] - moments->mean[i] * moments->mean[j];
+            root[i * n + j] = moments->second[i * n + j] - moments->mean[i] * moments->mean[j];
     szg_status status = szgi_eigen_symmetric(context, n, root, n, value, true);
     int64_t least = 0; /* values ascend */
     while (status == SZG_OK && least < n &&

@@ -30,7 +30,7 @@ typedef struct lag_moments_list {
     struct lag_moments_entry {
         int rotation;
         lag_moments moments;
-    } *entry;
+    } * entry;
 } lag_moments_list;
 
 /* Those of every layer that rotates: of its window, and of the length that the model was trained

@@ -111,10 +111,10 @@ static szg_status make_linear(szg_context *context, const szg_checkpoint *checkp
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     double f = out->factor;
     head_law *law = &out->law;
-    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->q, d, out->q, d, 0, law->q_covariance,
-                      e));
-    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->k, d, 0, law->k_covariance,
-                      e));
+    SZG_TRY(
+        szgi_gemm(context, 'n', 't', e, e, d, f, out->q, d, out->q, d, 0, law->q_covariance, e));
+    SZG_TRY(
+        szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->k, d, 0, law->k_covariance, e));
     SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->q, d, 0, law->cross, e));
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
@@ -161,10 +161,10 @@ static szg_status read_rows(szg_context *context, const law_input *input, bool q
     const szg_checkpoint *checkpoint = input->checkpoint;
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     double error;
-    SZG_TRY(query ? szgi_fold_queries(context, checkpoint, input->layer, input->head, FOLD_NONE,
-                                      rows, NULL)
-                  : szgi_fold_keys(context, checkpoint, input->layer, key_head, FOLD_NONE, rows,
-                                   NULL));
+    SZG_TRY(
+        query ? szgi_fold_queries(context, checkpoint, input->layer, input->head, FOLD_NONE, rows,
+                                  NULL)
+              : szgi_fold_keys(context, checkpoint, input->layer, key_head, FOLD_NONE, rows, NULL));
     if (szgi_fold_has_input(checkpoint, input->layer))
         SZG_TRY(szgi_fold_input(context, checkpoint, input->layer, query, e, rows, &error));
     for (int64_t i = 0; i < e; i++)

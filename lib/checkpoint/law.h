@@ -8,8 +8,8 @@
 /* Tokens that norms of queries and keys are tried on. */
 enum { LAW_TOKENS = 1024 };
 
-/* Coordinates of isotropic tokens x with ||x||^2 = d in a random orthonormal basis, the first `size`
- * of them: what products with at most so many rows depend on. */
+/* Coordinates of isotropic tokens x with ||x||^2 = d in a random orthonormal basis, the first
+ * `size` of them: what products with at most so many rows depend on. */
 typedef struct token_sample {
     int64_t size;
     double *value; /* [LAW_TOKENS, size] */

@@ -28,10 +28,10 @@
     X(HEADS_PEAK, "peak", SZG_INTEGER, "positions", "lag of the largest value",                    \
       "lag where the self kernel is largest")                                                      \
     X(HEADS_WAVELENGTH, "wavelength", SZG_REAL, "positions", "wavelength",                         \
-      "of the rotary pair that explains most of the self kernel, of those that turn twice; empty: " \
-      "none does")                                                                                 \
+      "of the carrier; what is longer than the lags turns less than once within them")             \
     X(HEADS_CARRIER, "carrier", SZG_INTEGER, "1", "rotary pair",                                   \
-      "that pair, counted from 0")                                                                 \
+      "of a periodic kernel the pair that explains most of it, else the pair whose term varies "   \
+      "most; counted from 0")                                                                      \
     X(HEADS_LEAST, "kernel_min", SZG_REAL, "1", "least value of the kernel",                       \
       "of the self kernel at these lags")                                                          \
     X(HEADS_GREATEST, "kernel_max", SZG_REAL, "1", "largest value of the kernel",                  \

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "toeplitz/toeplitz.h"
 
 const char *szgi_shape_name(shape_kind kind) {
     static const char *const names[] = {
@@ -73,8 +74,8 @@ static szg_status sample(szg_context *context, const szgi_rotary *rotary, const 
     return szgi_memory_alloc(context, n, &own->stack);
 }
 
-/* The place of the hump whose rise and fall fit best, and its error by that of a constant. */
-static double find_hump(sampled *own, int64_t *place) {
+/* Is the error of the best rise and fall at most a tenth of that of a constant? */
+static bool has_one_hump(sampled *own) {
     int64_t n = own->count;
     double mean = 0, total = 0, all = 0, best = INFINITY;
     fit_rising(n, own->weight, own->value, own->stack, own->up);
@@ -88,57 +89,69 @@ static double find_hump(sampled *own, int64_t *place) {
         double gap = own->value[i] - mean;
         all += own->weight[i] * gap * gap;
         double error = own->up[i] + (i + 1 < n ? own->down[n - 2 - i] : 0);
-        if (error < best) {
-            best = error;
-            *place = i;
-        }
+        best = fmin(best, error);
     }
-    return best / all;
+    return best <= 0.1 * all;
 }
 
 /* ---- One wave ---- */
 
-/* The share of the variance that the waves of pair t alone explain: b^T C^-1 b / variance, C the
- * 2 x 2 covariances of the two, b theirs with the kernel. */
-static double explained(const lag_moments *moments, const double *wave, int64_t t) {
+/* What the two waves of a pair are to the kernel. */
+typedef struct pair_part {
+    double own;       /* the variance of the pair's own term */
+    double explained; /* the share of the kernel's variance that a pair of free coefficients would
+                       * explain: b^T C^-1 b / variance, C the covariances of the two waves, b
+                       * theirs with the kernel */
+} pair_part;
+
+static pair_part part_of(const lag_moments *moments, const double *wave, const double *projected,
+                         double variance, int64_t t) {
     int64_t n = 2 * moments->pairs;
-    double c[2][2] = {{0}}, b[2] = {0}, variance = 0;
+    double c[2][2] = {{0}}, b[2] = {0}, own = 0;
     for (int64_t r = 0; r < moments->rank; r++) {
-        const double *row = moments->root + r * n;
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += row[i] * wave[i];
-        variance += sum * sum;
+        const double *row = moments->root + r * n + 2 * t;
+        double term = row[0] * wave[2 * t] + row[1] * wave[2 * t + 1];
+        own += term * term;
         for (int i = 0; i < 2; i++) {
-            b[i] += row[2 * t + i] * sum;
+            b[i] += row[i] * projected[r];
             for (int j = 0; j < 2; j++)
-                c[i][j] += row[2 * t + i] * row[2 * t + j];
+                c[i][j] += row[i] * row[j];
         }
     }
     double determinant = c[0][0] * c[1][1] - c[0][1] * c[1][0];
     if (!(determinant > 1e-12 * c[0][0] * c[1][1]) || !(variance > 0))
-        return 0;
-    return (b[0] * b[0] * c[1][1] - 2 * b[0] * b[1] * c[0][1] + b[1] * b[1] * c[0][0]) /
-           (determinant * variance);
+        return (pair_part){.own = own};
+    double fit = b[0] * b[0] * c[1][1] - 2 * b[0] * b[1] * c[0][1] + b[1] * b[1] * c[0][0];
+    return (pair_part){.own = own, .explained = fit / (determinant * variance)};
 }
 
-/* Pairs that turn at least twice within the lags. */
-static double find_carrier(const szgi_rotary *rotary, const lag_kernel *kernel,
-                           const lag_moments *moments, kernel_shape *out) {
+/* The pair that carries the kernel, and the one that explains most of it among those that turn
+ * twice within the lags. */
+static szg_status find_carrier(szg_context *context, const szgi_rotary *rotary,
+                               const lag_kernel *kernel, const lag_moments *moments,
+                               kernel_shape *out, double *explained) {
     const double turn = 2 * acos(-1.0);
-    double best = 0;
-    out->carrier = -1;
+    double *projected, variance = 0, most = 0;
+    *explained = 0;
+    SZG_TRY(szgi_memory_alloc(context, moments->rank + 1, &projected));
+    for (int64_t r = 0; r < moments->rank; r++) {
+        projected[r] =
+            szgi_dot(2 * moments->pairs, moments->root + r * 2 * moments->pairs, kernel->wave);
+        variance += projected[r] * projected[r];
+    }
     for (int64_t t = 0; t < rotary->pairs; t++) {
-        double part = rotary->theta[t] * (double)moments->lags < 2 * turn
-                          ? 0
-                          : explained(moments, kernel->wave, t);
-        if (part > best) {
-            best = part;
+        pair_part part = part_of(moments, kernel->wave, projected, variance, t);
+        if (part.own > most) {
+            most = part.own;
             out->carrier = t;
-            out->wavelength = turn / rotary->theta[t];
+        }
+        if (rotary->theta[t] * (double)moments->lags >= 2 * turn && part.explained > *explained) {
+            *explained = part.explained;
+            out->wave = t;
         }
     }
-    return best;
+    szgi_memory_free(projected);
+    return SZG_OK;
 }
 
 /* ---- The word ---- */
@@ -157,8 +170,8 @@ static void find_ends(const sampled *own, kernel_shape *out) {
     out->greatest_at = own->first + greatest;
 }
 
-/* One hump is a shape where its error is a tenth at most. It stands at an end of the lags where the
- * value there is within a twentieth of the range of the largest. */
+/* A hump stands at an end of the lags where the value there is within a twentieth of the range of
+ * the largest. */
 static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
     double near = found->greatest - 0.05 * (found->greatest - found->least);
     int64_t zero = -own->first;
@@ -170,18 +183,22 @@ static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
 szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
                            const lag_kernel *kernel, const lag_moments *moments, bool beyond_chance,
                            kernel_shape *out) {
+    const double turn = 2 * acos(-1.0);
+    double explained;
     sampled own;
+    *out = (kernel_shape){.carrier = -1, .wave = -1};
     szg_status status = sample(context, rotary, kernel, moments, &own);
-    *out = (kernel_shape){.carrier = -1, .wavelength = NAN};
+    if (status == SZG_OK)
+        status = find_carrier(context, rotary, kernel, moments, out, &explained);
     if (status == SZG_OK) {
-        int64_t hump;
         find_ends(&own, out);
-        double wave = find_carrier(rotary, kernel, moments, out);
-        bool humped = find_hump(&own, &hump) <= 0.1;
-        out->kind = !beyond_chance ? SHAPE_FLAT
-                    : humped       ? name_hump(&own, out)
-                    : wave >= 0.5  ? SHAPE_PERIODIC
-                                   : SHAPE_MIXED;
+        out->kind = !beyond_chance       ? SHAPE_FLAT
+                    : has_one_hump(&own) ? name_hump(&own, out)
+                    : explained >= 0.5   ? SHAPE_PERIODIC
+                                         : SHAPE_MIXED;
+        if (out->kind == SHAPE_PERIODIC)
+            out->carrier = out->wave;
+        out->wavelength = out->carrier < 0 ? NAN : turn / rotary->theta[out->carrier];
     }
     close_sampled(&own);
     return status;

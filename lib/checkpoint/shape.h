@@ -9,7 +9,7 @@ typedef enum shape_kind {
     SHAPE_DECAYING, /* it rises to its largest value at lag 0, or nearly */
     SHAPE_RISING,   /* at the last lag */
     SHAPE_PEAKED,   /* in between */
-    SHAPE_PERIODIC, /* one rotary pair that turns at least twice explains half of it */
+    SHAPE_PERIODIC, /* one pair that turns twice within the lags explains half of it */
     SHAPE_MIXED
 } shape_kind;
 /* "flat", "decaying", "rising", "peaked", "periodic", "mixed" */
@@ -17,10 +17,12 @@ const char *szgi_shape_name(shape_kind kind);
 
 typedef struct kernel_shape {
     shape_kind kind;
-    double least, greatest;       /* values at the lags */
+    double least, greatest;        /* values at the lags */
     int64_t least_at, greatest_at; /* lags */
-    int64_t carrier;              /* the pair that explains most; -1: none turns */
-    double wavelength;            /* the carrier's, in positions */
+    int64_t carrier; /* of a periodic kernel the pair that explains most of it, else the pair whose
+                      * own term varies most; -1: none varies */
+    double wavelength; /* the carrier's, in positions; NaN without one */
+    int64_t wave;      /* of the pairs that turn twice within the lags the one that explains most */
 } kernel_shape;
 
 /* Of the lags of `moments`; flat where `beyond_chance` is false. SZG_ENOMEM. */

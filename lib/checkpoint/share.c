@@ -34,10 +34,10 @@ void szgi_kernel_of_cross(const szgi_rotary *rotary, int64_t e, const double *cr
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t a, b;
         szgi_pair_rows(rotary, t, &a, &b);
-        add_plane(t,
-                  (szg_c64){cross[a * (e + 1)] + cross[b * (e + 1)],
-                            cross[a * e + b] - cross[b * e + a]},
-                  out);
+        add_plane(
+            t,
+            (szg_c64){cross[a * (e + 1)] + cross[b * (e + 1)], cross[a * e + b] - cross[b * e + a]},
+            out);
     }
     out->constant += szgi_checkpoint_unrotated(rotary, e, cross);
 }
@@ -147,11 +147,10 @@ static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes,
     for (int64_t s = 0; s < planes; s++)
         for (int64_t t = s; t < planes; t++) {
             szg_c64 difference, both;
-            szgi_lag_moments_phases(moments, s < rotary->pairs ? s : -1,
-                                    t < rotary->pairs ? t : -1, &difference, &both);
+            szgi_lag_moments_phases(moments, s < rotary->pairs ? s : -1, t < rotary->pairs ? t : -1,
+                                    &difference, &both);
             sum += (s == t ? 1 : 2) * contract(block_of(a, e, at[s], at[t]),
-                                               block_of(b, e, at[s], at[t]), difference,
-                                               both);
+                                               block_of(b, e, at[s], at[t]), difference, both);
         }
     return sum;
 }

@@ -26,7 +26,7 @@ static bool is_one_of(const char *name, const char *const *list) {
  * transformers. */
 static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
     static const char *const all[] = {"mistral", "mixtral", "phi3", "starcoder2", NULL},
-                            *const upper[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
+                             *const upper[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
     const char *type = checkpoint->family->model_type;
     bool used = false;
     if (is_one_of(type, all))
