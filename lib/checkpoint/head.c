@@ -291,6 +291,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                  .head = head,
                  .rotary = &work->rotary,
                  .tokens = &input->tokens,
+                 .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
                  .q = {work->q.rows, work->q.bound.shift, work->q.exponent},
                  .k = {work->k.rows, work->k.bound.shift, work->k.exponent}},
         .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),

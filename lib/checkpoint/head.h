@@ -4,6 +4,7 @@
 
 #include "toeplitz/factored.h"
 #include "positional.h"
+#include "vocabulary.h"
 #include "rows.h"
 
 /* What all heads have in common. */
@@ -15,7 +16,8 @@ typedef struct head_input {
     int p_exponent;
     int64_t lags; /* that bounds are for; 0: any */
     lag_moments_list moments;
-    token_sample tokens; /* that norms of queries and keys are tried on */
+    vocabulary vocabulary; /* layer 0 reads it */
+    token_sample tokens;   /* that norms of queries and keys are tried on */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without

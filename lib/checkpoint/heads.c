@@ -191,8 +191,8 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
         SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
     SZG_TRY(report_kernel(context, job, &key, result, tables));
-    SZG_TRY(szgi_positional_rows_add(context, tables, &key, head / job->group,
-                                     &result->positional));
+    SZG_TRY(
+        szgi_positional_rows_add(context, tables, &key, head / job->group, &result->positional));
     SZG_TRY(szgi_circuit_rows_add(context, &job->circuits, layer, head, result, circuits, tables));
     key.matrix = "position";
     return result->has_positions ? report_positions(context, job, &key, result, tables) : SZG_OK;
@@ -533,6 +533,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
         SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, &job->input.moments));
+        SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
     }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
@@ -555,6 +556,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_memory_free(job->input.p);
     szgi_lag_moments_list_close(&job->input.moments);
     szgi_token_sample_close(&job->input.tokens);
+    szgi_vocabulary_close(&job->input.vocabulary);
     szgi_memory_free(job);
 }
 

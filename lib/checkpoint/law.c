@@ -75,15 +75,20 @@ void szgi_token_sample_close(token_sample *sample) {
 
 /* ---- Without a norm of queries and keys ---- */
 
+static double *lay_moments(int64_t e, double *at, head_law *out) {
+    out->q_covariance = at;
+    out->k_covariance = at + e * e;
+    out->q_mean = at + 2 * e * e;
+    out->k_mean = out->q_mean + e;
+    return out->k_mean + e;
+}
+
 static szg_status open_law(szg_context *context, int64_t e, int64_t d, isotropic_law *out) {
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 3 * e * e + 2 * e, &out->memory));
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 5 * e * e + 4 * e, &out->memory));
     out->q = out->memory;
     out->k = out->q + e * d;
-    out->law.q_covariance = out->k + e * d;
-    out->law.k_covariance = out->law.q_covariance + e * e;
-    out->law.cross = out->law.k_covariance + e * e;
-    out->law.q_mean = out->law.cross + e * e;
-    out->law.k_mean = out->law.q_mean + e;
+    out->law.cross = lay_moments(e, out->k + e * d, &out->law);
+    lay_moments(e, out->law.cross + e * e, &out->known);
     return SZG_OK;
 }
 
@@ -120,6 +125,55 @@ static szg_status make_linear(szg_context *context, const szg_checkpoint *checkp
         for (int64_t j = 0; j < e; j++)
             law->cross[i * e + j] += law->k_mean[i] * law->q_mean[j];
     return SZG_OK;
+}
+
+/* ---- Known tokens ---- */
+
+/* Rows and shift before the norm of queries or keys, and what acts behind it; factor NULL: no such
+ * norm. */
+typedef struct side_rows {
+    const double *rows, *shift, *factor;
+} side_rows;
+
+static void finish_token(int64_t e, const side_rows *side, double *x) {
+    for (int64_t i = 0; i < e; i++)
+        x[i] += side->shift[i];
+    double root = side->factor ? sqrt(szgi_dot(e, x, x) / (double)e) : 1;
+    for (int64_t i = 0; i < e && side->factor; i++)
+        x[i] *= root > 0 ? side->factor[i] / root : 0;
+}
+
+static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const side_rows *side,
+                               const known_tokens *known, double *made, double *mean,
+                               double *covariance) {
+    int64_t n = known->count;
+    SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, known->value, d, side->rows, d, 0, made, e));
+    for (int64_t t = 0; t < n; t++) {
+        finish_token(e, side, made + t * e);
+        for (int64_t i = 0; i < e; i++)
+            mean[i] += made[t * e + i] / (double)n;
+    }
+    for (int64_t t = 0; t < n; t++)
+        for (int64_t i = 0; i < e; i++)
+            made[t * e + i] -= mean[i];
+    return szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, made, e, made, e, 0, covariance,
+                     e);
+}
+
+static szg_status observe(szg_context *context, const law_input *input, const side_rows *q,
+                          const side_rows *k, isotropic_law *out) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    double *made;
+    if (!input->known)
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, input->known->count * e, &made));
+    szg_status status = observe_side(context, e, d, q, input->known, made, out->known.q_mean,
+                                     out->known.q_covariance);
+    if (status == SZG_OK)
+        status = observe_side(context, e, d, k, input->known, made, out->known.k_mean,
+                              out->known.k_covariance);
+    szgi_memory_free(made);
+    return status;
 }
 
 /* ---- With one ---- */
@@ -289,6 +343,11 @@ static szg_status make_normed(szg_context *context, const law_input *input, isot
     szg_status status = read_side(context, input, false, &own);
     if (status == SZG_OK)
         status = read_side(context, input, true, &own);
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    const side_rows k = {own.rows, own.shift, own.factor};
+    const side_rows q = {own.rows + e * d, own.shift + e, own.factor + e};
+    if (status == SZG_OK)
+        status = observe(context, input, &q, &k, out);
     if (status == SZG_OK)
         status = try_tokens(context, input, &own, out);
     szgi_memory_free(own.memory);
@@ -308,9 +367,12 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     centre_rows(e, d, centred, out->k);
     memcpy(out->law.q_mean, input->q.shift, (size_t)e * sizeof *out->law.q_mean);
     memcpy(out->law.k_mean, input->k.shift, (size_t)e * sizeof *out->law.k_mean);
-    szg_status status = szgi_fold_is_normed(checkpoint, input->layer)
-                            ? make_normed(context, input, out)
-                            : make_linear(context, checkpoint, out);
+    const side_rows k = {out->k, input->k.shift, NULL}, q = {out->q, input->q.shift, NULL};
+    bool normed = szgi_fold_is_normed(checkpoint, input->layer);
+    szg_status status =
+        normed ? make_normed(context, input, out) : observe(context, input, &q, &k, out);
+    if (status == SZG_OK && !normed)
+        status = make_linear(context, checkpoint, out);
     if (status != SZG_OK)
         szgi_law_close(out);
     return status;

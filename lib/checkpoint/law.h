@@ -28,11 +28,18 @@ typedef struct law_side {
     int exponent;
 } law_side;
 
+/* Tokens behind the norm of the layer's input, without its gains and shift. */
+typedef struct known_tokens {
+    int64_t count;
+    const double *value; /* [count, d] */
+} known_tokens;
+
 typedef struct law_input {
     const szg_checkpoint *checkpoint;
     int64_t layer, head;
     const szgi_rotary *rotary;
     const token_sample *tokens;
+    const known_tokens *known; /* NULL: the layer's tokens are not known */
     law_side q, k;
 } law_input;
 
@@ -44,6 +51,7 @@ typedef struct isotropic_law {
     double factor; /* of their products in the covariances of one token */
     bool biased;   /* the means are not 0 */
     head_law law;
+    head_law known; /* of the known tokens, without `cross` */
 } isotropic_law;
 
 /* NULL, or why there is no such law of this layer. */

@@ -65,6 +65,18 @@ static szg_status open_kernels(szg_context *context, int64_t pairs, kernel_room 
     return SZG_OK;
 }
 
+/* The mean kernel of the tokens that the layer is known to read, and their noise. */
+static szg_status know_mean(szg_context *context, const positional_input *input,
+                            const head_law *known, lag_kernel *room, head_positional *out) {
+    const szgi_rotary *rotary = input->head.rotary;
+    int64_t e = input->head.checkpoint->head_size;
+    double noise;
+    SZG_TRY(szgi_share_noise(context, rotary, e, known, input->moments, &noise));
+    szgi_kernel_of_means(rotary, known->q_mean, known->k_mean, e, room);
+    out->mean_share = share_of(szgi_lag_moments_variance(input->moments, room->wave), noise);
+    return SZG_OK;
+}
+
 static szg_status judge(szg_context *context, const positional_input *input,
                         const isotropic_law *law, kernel_room *own, head_positional *out) {
     const szg_checkpoint *checkpoint = input->head.checkpoint;
@@ -85,10 +97,13 @@ static szg_status judge(szg_context *context, const positional_input *input,
     szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &own->mean);
     variance = szgi_lag_moments_variance(input->moments, own->self.wave);
     out->self_share = share_of(variance, noise);
-    out->mean_share =
-        law->biased ? share_of(szgi_lag_moments_variance(input->moments, own->mean.wave), noise)
-                    : NAN;
+    out->mean_share = NAN;
+    if (law->biased && !input->head.known)
+        out->mean_share =
+            share_of(szgi_lag_moments_variance(input->moments, own->mean.wave), noise);
     out->noise = sqrt(noise);
+    if (input->head.known)
+        SZG_TRY(know_mean(context, input, &law->known, &own->spare, out));
     SZG_TRY(linear_variance(context, &chance, input->moments, law->law.cross, &own->spare, &drawn));
     SZG_TRY(meet_chance(context, &chance, input->moments, drawn, noise, out));
     return szgi_shape_find(context, rotary, &own->self, input->moments, out->self_p <= 0.05,
