@@ -170,10 +170,10 @@ static void find_ends(const sampled *own, kernel_shape *out) {
     out->greatest_at = own->first + greatest;
 }
 
-/* A hump stands at an end of the lags where the value there is within a twentieth of the range of
+/* A hump stands at an end of the lags where the value there is within a fiftieth of the range of
  * the largest. */
 static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
-    double near = found->greatest - 0.05 * (found->greatest - found->least);
+    double near = found->greatest - 0.02 * (found->greatest - found->least);
     int64_t zero = -own->first;
     if (own->value[zero] >= near)
         return SHAPE_DECAYING;

@@ -244,7 +244,7 @@ def plant(values):
 
 
 theta = 1e4 ** (-np.arange(16) / 16)
-at_lag_one = plant(np.where(np.arange(16) < 6, np.exp(-1j * theta), 0))
+at_lag_one = plant(np.where(np.arange(16) < 10, np.exp(-1j * theta), 0))
 tap.ok("the previous token: peaked at lag 1", (at_lag_one["shape"], at_lag_one["peak"]) == ("peaked", "1"),
        f"{at_lag_one['shape']} {at_lag_one['peak']}")
 falling = plant(np.ones(16))
