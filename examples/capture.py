@@ -34,6 +34,5 @@ print(f"width ratio below 1 in {np.sum(contraction['width_ratio'][last] < 1)} of
       f"of step {contraction['step'].max()}")
 
 if len(sys.argv) > 1:
-    import matplotlib.pyplot as plt
-    szego.plot.contraction(found.tables)
-    plt.savefig(sys.argv[1])
+    panels = szego.plot.contraction(found.tables)  # a layer each, in one figure
+    panels[0].figure.savefig(sys.argv[1], dpi=200)

@@ -25,6 +25,5 @@ columns = ["sigma_max", "stable_rank", "effective_rank", "apart"]
 print(heads[columns].sort_values("apart", ascending=False).head(10).to_string(float_format="{:.4g}".format))
 
 if len(sys.argv) > 2:
-    import matplotlib.pyplot as plt
-    szego.plot.toeplitzness(found.tables, column="stable_rank", matrix="qk")
-    plt.savefig(sys.argv[2])
+    axes = szego.plot.toeplitzness(found.tables, column="stable_rank", matrix="qk")
+    axes.figure.savefig(sys.argv[2], dpi=200)

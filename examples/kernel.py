@@ -22,6 +22,5 @@ wide = szego.symbol(lags, 10**9)
 print(f"order 10^9: every eigenvalue lies in [{wide.range.lo!r}, {wide.range.hi!r}]")
 
 if len(sys.argv) > 1:
-    import matplotlib.pyplot as plt
-    szego.plot.spectrum(found, symbol=szego.symbol(lags, N))
-    plt.savefig(sys.argv[1])
+    axes = szego.plot.spectrum(found, symbol=szego.symbol(lags, N))
+    axes.figure.savefig(sys.argv[1], dpi=200)

@@ -24,6 +24,5 @@ for spec in (ROPE, "alibi:heads=1", "t5:heads=1,seed=1"):
           f"eigenvalues {order} the content's")
 
 if figures:
-    import matplotlib.pyplot as plt
-    szego.plot.contraction(szego.contraction(q, k, ROPE))
-    plt.savefig(figures[0])
+    axes = szego.plot.contraction(szego.contraction(q, k, ROPE))
+    axes.figure.savefig(figures[0], dpi=200)

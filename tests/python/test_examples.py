@@ -24,23 +24,31 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}, Matplotlib {matplotlib.__version__}, pandas {pandas.__version__}")
+#: Runs the script in the arguments, and prints how many figures it made.
+RUN = """import runpy, sys
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+pyplot = sys.modules.get("matplotlib.pyplot")
+print(len(pyplot.get_fignums()) if pyplot else 0)"""
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"
 
 
 def example(name, *arguments, figure=True):
-    """What examples/NAME.py prints, in an empty folder; its figure is a picture."""
+    """What examples/NAME.py prints, in an empty folder; each figure that it makes is a picture."""
     with scratch() as place:
         picture = os.path.join(place, "figure.png")
-        done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments,
+        done = subprocess.run([sys.executable, "-c", RUN, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments,
                                *([picture] if figure else [])], text=True, capture_output=True, check=False,
                               timeout=240, cwd=place, env={**os.environ, "PYTHONPATH": PACKAGE, "MPLBACKEND": "Agg",
                                                            "SZEGO": PROGRAM})
         tap.ok(f"{name} ends well", done.returncode == 0 and not done.stderr, done.stderr)
         if figure:
             check_picture(name, picture)
-        left = sorted(set(os.listdir(place)) - {"figure.png"})
-        tap.ok(f"{name} leaves nothing else behind", not left, str(left))
-        return done.stdout
+        text, _, made = done.stdout.rstrip("\n").rpartition("\n")
+        left = sorted(os.listdir(place))
+        tap.ok(f"{name}: a picture of every figure, and nothing else", left == ["figure.png"] * figure
+               and made == str(len(left)), f"{left}, {made} figures")
+        return text + "\n"
 
 
 def check_picture(name, path):
