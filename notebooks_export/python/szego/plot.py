@@ -18,11 +18,15 @@ import numpy as np
 
 from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
+from .figures import compose, drawing as blocks, record, rows as rows_of
+from .figures import density as density_records, extremes as extremes_records, kernel as kernel_records
+from .figures import rotary as rotary_records, sweep as sweep_records, toeplitzness as checkpoint_records
 from .results import Contraction, Range, Spectrum, Symbol
 
 try:
     from matplotlib.axes import Axes
     from . import cells as figures
+    from .figures import draw as drawing
 except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
@@ -61,13 +65,13 @@ def symbol(results, ax=None, **where):
 def density(results, ax=None, **where):
     """Density of the eigenvalues of long kernels, with its standard error and its resolution. Tables of
     `spectrum --density`."""
-    return _draw(figures.density, results, ax, where, ("spectrum_density",))
+    return _show("density", (density_records.DENSITY,), results, ax, where)
 
 
 def extremes(results, ax=None, **where):
-    """Errors and gaps of the eigenvalues at the ends of long kernels' spectra, and which are resolved. Tables of
-    `spectrum --k K`."""
-    return _draw(figures.extremes, results, ax, where, ("spectrum_extremes",))
+    """Eigenvalues at the ends of long kernels' spectra, their errors and gaps, a figure an end and matrix each. Tables
+    of `spectrum --k K`."""
+    return _show("extremes", extremes_records.SECTION.figures, results, ax, where)
 
 
 def ranges(results, ax=None, **where):
@@ -118,7 +122,7 @@ def ablation(results, ax=None, *, column: str = "accuracy", **where):
 
 def sweep(results, ax=None, **where):
     """Test accuracy against the number of heads that RoPE turns; error bars: one standard deviation over seeds."""
-    return _draw(figures.sweep, results, ax, where, ("reproduce_sweep",))
+    return _show("sweep", (sweep_records.SWEEP,), results, ax, where)
 
 
 def claims(results, ax=None, **where):
@@ -140,23 +144,25 @@ def counterexamples(results, ax=None, **where):
 def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
     """Toeplitzness of each head (or sigma_max, effective_rank, stable_rank), layer by head. Tables of
     `checkpoint`."""
-    return _draw(figures.toeplitzness, results, ax, where, ("checkpoint_summary",), column=column)
+    maps = {one.value: one for one in checkpoint_records.SECTION.figures if one.marks == record.CELLS}
+    return _show("toeplitzness", (_of_column(maps, column),), results, ax, where, column)
 
 
 def heads(results, ax=None, **where):
-    """Singular values of each head of a checkpoint, the largest first: a panel a layer. Tables of `checkpoint`."""
-    return _draw(figures.heads, results, ax, where, ("checkpoint_spectra",))
+    """Singular values of each head of a checkpoint, the largest first: a figure a matrix, a panel a layer; of tensors
+    without layers one figure. Tables of `checkpoint`."""
+    return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
 def kernel(results, ax=None, **where):
     """Mean kernel of each head over the lag: a panel a layer, a line a head. Tables of `checkpoint`."""
-    return _draw(figures.kernel, results, ax, where, ("checkpoint_kernel",))
+    return _show("kernel", (kernel_records.LINES,), results, ax, where)
 
 
 def rotary(results, ax=None, **where):
-    """Rotary energy by frequency, a line a layer: mean over heads, with the area from the least to the greatest.
-    Tables of `checkpoint`."""
-    return _draw(figures.rotary, results, ax, where, ("checkpoint_frequencies",))
+    """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, a panel a layer, a line a
+    head. Tables of `checkpoint`."""
+    return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
 
 
 # ---- Tables, chosen and checked -----------------------------------------------------------------
@@ -198,23 +204,74 @@ def _check_axes(ax) -> None:
                                 "SZG_EINVAL")
 
 
+def _taken(name: str, results, needs: Sequence[str], beside: Sequence[str] = ()) -> dict:
+    """The tables that a figure needs, and those beside them, as arrays."""
+    if isinstance(results, (Spectrum, Symbol, Contraction)) or not hasattr(results, "keys"):
+        raise ArgumentError(f"{name}: {type(results).__name__} cannot be drawn; tables with "
+                            f"{' or '.join(needs)} can", "SZG_EINVAL")
+    tables = {of: _columns(results[of]) for of in (*needs, *beside) if of in results}
+    if not any(figures.size(tables[of]) for of in needs if of in tables):
+        raise SzegoError(f"{name}: nothing to draw: no rows of {' or '.join(needs)}")
+    return tables
+
+
+def _nothing(name: str, needs: Sequence[str], where: dict) -> SzegoError:
+    said = f" with {', '.join(f'{column}={value!r}' for column, value in where.items())}" if where else ""
+    return SzegoError(f"{name}: nothing to draw: {' or '.join(needs)} has no numbers{said}")
+
+
+def _of_column(records: dict, column: str):
+    """The record that shows this column."""
+    if column not in records:
+        raise ArgumentError(f"column={column!r}: no figure shows it; there are {', '.join(records)}", "SZG_EINVAL")
+    return records[column]
+
+
+def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict, column: Optional[str] = None):
+    """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`."""
+    _check_axes(ax)
+    needs = list(dict.fromkeys(of for one in records for of in one.tables))
+    tables = _taken(name, results, needs)
+    if column:
+        _column(tables, needs, column)
+    chosen = rows_of.Tables(_chosen(tables, where, ["column"] if column else []))
+    with np.errstate(all="ignore"):  # a quotient beyond doubles is no number, as on the page
+        found = compose.compose(records, chosen, record.FIGURES)
+    drawings = [one for one in found if isinstance(one, blocks.Drawing)]
+    if not drawings:
+        raise _nothing(name, needs, where)
+    left_out = [f"{one.title}: not drawn: {', '.join(one.left_out)}" for one in drawings if one.left_out]
+    for text in [one.text for one in found if isinstance(one, blocks.Paragraph)] + left_out:
+        warnings.warn(f"{name}: {text}", stacklevel=3)  # the caller's line
+    axes = _drawn(name, drawings, ax)
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+
+def _drawn(name: str, drawings: Sequence[blocks.Drawing], ax) -> list:
+    """The Axes of all drawings, in order."""
+    if ax is None:
+        return [axis for one in drawings for axis in drawing.draw(one).axes]
+    given = list(np.ravel(np.asarray(ax, dtype=object)))
+    panels = sum(len(one.panels) for one in drawings)
+    if len(given) != panels:
+        raise ArgumentError(f"{name}: {panels} panels are drawn, and ax= {len(given)} axes", "SZG_EINVAL")
+    axes = iter(given)
+    for one in drawings:
+        drawing.draw(one, [next(axes) for _ in one.panels])
+    return given
+
+
 def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequence[str] = (), **options):
     """The figure's Axes, or an array of them."""
-    if isinstance(results, (Spectrum, Symbol, Contraction)) or not hasattr(results, "keys"):
-        raise ArgumentError(f"{figure.__name__}: {type(results).__name__} cannot be drawn; tables with "
-                            f"{' or '.join(needs)} can", "SZG_EINVAL")
     _check_axes(ax)
-    tables = {name: _columns(results[name]) for name in (*needs, *beside) if name in results}
-    if not any(figures.size(tables[name]) for name in needs if name in tables):
-        raise SzegoError(f"{figure.__name__}: nothing to draw: no rows of {' or '.join(needs)}")
+    tables = _taken(figure.__name__, results, needs, beside)
     options.update({"column": _column(tables, needs, options["column"])} if "column" in options else {})
     try:
         axes = figure(_chosen(tables, where, options), ax, **options)
     except figures.FigureError as error:
         raise ArgumentError(f"{figure.__name__}: {error}", "SZG_EINVAL") from None
     if not axes:
-        said = f" with {', '.join(f'{name}={value!r}' for name, value in where.items())}" if where else ""
-        raise SzegoError(f"{figure.__name__}: nothing to draw: {' or '.join(needs)} has no numbers{said}")
+        raise _nothing(figure.__name__, needs, where)
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
 
 
