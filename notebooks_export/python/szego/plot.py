@@ -12,13 +12,15 @@ SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: w
 Where a figure leaves lines or panels out, a warning says how many.
 """
 import warnings
+from dataclasses import replace
 from typing import Dict, Iterable, List, Optional, Sequence
 
 import numpy as np
 
 from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
-from .figures import compose, drawing as blocks, record, rows as rows_of
+from .figures import ablation as ablation_records, compose, contraction as contraction_records, curves as curve_records
+from .figures import drawing as blocks, record, rows as rows_of, table1 as table1_records
 from .figures import density as density_records, extremes as extremes_records, kernel as kernel_records
 from .figures import rotary as rotary_records, sweep as sweep_records, toeplitzness as checkpoint_records
 from .results import Contraction, Range, Spectrum, Symbol
@@ -96,28 +98,33 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
 
 
 def contraction_map(results, ax=None, *, over: str = "head", **where):
-    """The ratio of widths of every head, layer by head at the last step; over="step": a line a head, over steps.
-    Blue: the encoding narrows the spectrum."""
-    return _draw(figures.contraction_map, results, ax, where, figures.CONTRACTIONS, over=over)
+    """The ratio of widths of every head, layer by head at the last step, a figure a run. Blue: the encoding narrows
+    the spectrum. `contraction` draws the steps."""
+    if over != "head":
+        raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over=\"head\"); contraction() "
+                            "draws the ratios over steps", "SZG_EINVAL")
+    return _show("contraction_map", (contraction_records.MAP,), results, ax, where)
 
 
 def curves(results, ax=None, *, column: str = "accuracy", **where):
     """Accuracy (or column="loss") by epoch, a colour an encoding: thick the test split, thin training; of several
     seeds the mean, and the area from the least to the greatest. Tables of `train` or `reproduce`."""
-    return _draw(figures.curves, results, ax, where, ("reproduce_curves", "train_metrics"),
-                 ("reproduce_runs", "train_runs"), column=column)
+    records = {one.y.column: one for one in curve_records.SECTION.figures}
+    return _show("curves", (_of_column(records, column),), results, ax, where, column, curve_records.SECTION,
+                 ("reproduce_runs", "train_runs"))
 
 
 def table1(results, ax=None, **where):
     """Test accuracy of each encoding with one standard deviation over seeds, the paper's, the label ceiling, and
-    what the length alone tells. A panel a task. Tables of `reproduce`."""
-    return _draw(figures.table1, results, ax, where, ("reproduce_table1",))
+    what the length alone tells. A figure an experiment and task. Tables of `reproduce`."""
+    return _show("table1", table1_records.FIGURES, results, ax, where)
 
 
 def ablation(results, ax=None, *, column: str = "accuracy", **where):
-    """Test accuracy without each head (column="drop": its loss), layer by layer. Tables of `ablate` or
-    `reproduce`."""
-    return _draw(figures.ablation, results, ax, where, ("reproduce_ablation", "ablate_ablation"), column=column)
+    """Test accuracy without each head, layer by layer; the rule is that with every head. A figure a task, a panel an
+    encoding. Tables of `ablate` or `reproduce`."""
+    records = {"accuracy": ablation_records.ACCURACY}
+    return _show("ablation", (_of_column(records, column),), results, ax, where, column)
 
 
 def sweep(results, ax=None, **where):
@@ -227,16 +234,20 @@ def _of_column(records: dict, column: str):
     return records[column]
 
 
-def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict, column: Optional[str] = None):
-    """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`."""
+def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict, column: Optional[str] = None,
+          section: Optional[record.Section] = None, beside: Sequence[str] = ()):
+    """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`.
+
+    section: one that composes its records in its own way, with the tables `beside`."""
     _check_axes(ax)
     needs = list(dict.fromkeys(of for one in records for of in one.tables))
-    tables = _taken(name, results, needs)
+    tables = _taken(name, results, needs, beside)
     if column:
         _column(tables, needs, column)
     chosen = rows_of.Tables(_chosen(tables, where, ["column"] if column else []))
     with np.errstate(all="ignore"):  # a quotient beyond doubles is no number, as on the page
-        found = compose.compose(records, chosen, record.FIGURES)
+        found = list(section.compose(replace(section, figures=records), chosen)) if section else compose.compose(
+            records, chosen, record.FIGURES)
     drawings = [one for one in found if isinstance(one, blocks.Drawing)]
     if not drawings:
         raise _nothing(name, needs, where)

@@ -164,8 +164,9 @@ def _compose(section, tables):
 
     def is_new(rows):
         return [_is_reproduced(rows) or not is_within(path, reproductions) for path in rows.texts("result")]
-    accuracy = replace(ACCURACY, keeps=is_new, prepare=_prepare_accuracy(tables))
-    yield from compose((accuracy, replace(LOSS, keeps=is_new)), tables, section.most)
+    prepared = {ACCURACY.id: _prepare_accuracy(tables)}
+    figures = tuple(replace(one, keeps=is_new, prepare=prepared.get(one.id, one.prepare)) for one in section.figures)
+    yield from compose(figures, tables, section.most)
 
 
 SECTION = Section(
