@@ -376,89 +376,6 @@ def spectrum(tables, ax=None, form="quantiles"):
     return axes
 
 
-# ---- symbol ----
-def draw_ends(axis, part, modulus):
-    """The certified range as a band, and dots where its ends are taken."""
-    for end, at, text in (("min_lo", "theta_min", "certified range"), ("max_hi", "theta_max", None)):
-        value, theta = numbers(part, end)[0], numbers(part, at)[0]
-        if not np.isfinite(value):
-            return
-        axis.axhline(value, color=GREY, linewidth=0.9, label=text and text + (" of |a|" if modulus else ""))
-        axis.plot([theta], [value], "o", color=COLOURS[0], markersize=5)
-    axis.axhspan(numbers(part, "min_lo")[0], numbers(part, "max_hi")[0], color=GREY, alpha=0.12, linewidth=0)
-
-
-def symbol(tables, ax=None):
-    """The symbol over the angle, with its certified range; of a complex one its modulus and both parts."""
-    key = "result", "source", "layer", "head", "matrix", "n", "convention"
-    found = [prefix for prefix in ("symbol", "spectrum", "checkpoint") if size(table(tables, prefix + "_samples"))]
-    prefix = found[0] if found else "symbol"
-    ranges = {of: part for of, part in split(table(tables, prefix + "_range"), *key)}
-    curves = some(split(table(tables, prefix + "_samples"), *key), "symbols", 12)
-    axes = panels(len(curves), ax)
-    for axis, (of, part) in zip(axes, curves):
-        part = ordered(part, "theta")
-        theta, real, imaginary = (numbers(part, column) for column in ("theta", "re", "im"))
-        modulus = bool(np.nan_to_num(imaginary).any())
-        axis.plot(theta, np.hypot(real, imaginary) if modulus else real, color=COLOURS[0],
-                  label="modulus |a|" if modulus else "symbol a")
-        if modulus:
-            axis.plot(theta, real, "--", color=COLOURS[1], label="real part")
-            axis.plot(theta, imaginary, "-.", color=COLOURS[2], label="imaginary part")
-        if of in ranges:
-            draw_ends(axis, ranges[of], modulus)
-        describe(axis, show(of[1], word("layer", of[2]), word("head", of[3]), of[4], word("n =", of[5]), of[6]),
-                 "angle, radians", "symbol a")
-        axis.set_xlim(0, 2 * np.pi)
-        bent(axis, real)
-        legend(axis)
-    return axes
-
-
-# ---- ranges ----
-def range_of(rows):
-    """Over the heads of one matrix: (lo, hi, certified lo, certified hi, whether of singular values)."""
-    singular = ("singular_values" in texts(rows, "bound_of") or "toeplitz_part" in texts(rows, "bound_of")
-                or bool(np.isnan(numbers(rows, "lambda_max")).any()))
-    lo, hi = (numbers(rows, ("sigma_" if singular else "lambda_") + end) for end in ("min", "max"))
-    certified = np.array([bounds(pick(rows, np.array([i])), "symbol_", singular) for i in range(size(rows))])
-    if np.isnan(certified).any():  # what bounds some heads does not bound them all
-        certified[:] = np.nan
-    keep = lo <= hi
-    ends = (lo[keep].min(), hi[keep].max()) if keep.any() else (np.nan, np.nan)
-    return (*ends, certified[:, 0].min(), certified[:, 1].max(), singular)
-
-
-def ranges(tables, ax=None):
-    """The range of every encoding's eigenvalues, beside the certified range of its symbol."""
-    groups = some(split(table(tables, "spectrum_summary"), "result", "source", "layer", "matrix", "n"), "ranges", 40)
-    (axis,) = panels(1, ax, 8.0, 1.3 + 0.35 * len(groups))
-    found = np.array([range_of(part) for _, part in groups]).reshape(-1, 5)
-    at = np.arange(len(groups))
-    for k, (text, width, colour) in enumerate((("computed values", 5, COLOURS[0]),
-                                               ("certified range of the symbol", 2, GREY))):
-        lo, hi = found[:, 2 * k], found[:, 2 * k + 1]
-        keep = np.isfinite(lo) & np.isfinite(hi)
-        place = at + (0.14 if k else -0.14)
-        axis.hlines(place[keep], lo[keep], hi[keep], color=colour, linewidth=width,
-                    label=text if keep.any() else None)
-        axis.plot(np.append(lo[keep], hi[keep]), np.tile(place[keep], 2), "|", color=colour, markersize=7)
-    orders = {of[4] for of, _ in groups}
-    axis.set_yticks(at, [show(of[1], of[3] if len({o[3] for o, _ in groups if o[1] == of[1]}) > 1 else "",
-                              word("layer", of[2]), word("n =", of[4]) if len(orders) > 1 else "",
-                              f"{size(part)} heads" if size(part) > 1 else "",
-                              "singular values" if one[4] else "", most=48)
-                         for (of, part), one in zip(groups, found)])
-    axis.set_ylim(len(groups) - 0.5, -0.5)
-    bent(axis, found[:, :4].ravel(), "x")
-    axis.margins(x=0.05)
-    describe(axis, "ranges of eigenvalues", "eigenvalue", "")
-    if len(orders) == 1:
-        axis.set_title(show("ranges of eigenvalues", word("n =", *orders)), fontsize="medium")
-    legend(axis)
-    return [axis]
-
-
 # ---- contraction ----
 CONTRACTIONS = ("train_contraction", "capture_contraction", "logits_contraction", "reproduce_contraction",
                 "spectrum_contraction")
@@ -503,36 +420,6 @@ def claims(tables, ax=None):
     axis.grid(axis="y", linewidth=0.4, alpha=0.6)
     describe(axis, f"{len(names)} claims", "verdict", "claim")
     return [axis]
-
-
-# ---- lemma ----
-def lemma(tables, ax=None):
-    """Lemma B.1 over random and adversarial trials: max|f| against max|g|, and the widths; error bars are the
-    certified enclosures. Sizes that lie far apart are drawn as quotients."""
-    rows = table(tables, "verify_lemma")
-    axes = panels(2 if size(rows) else 0, ax, 4.6, 4.2)
-    for axis, (of, f, g) in zip(axes, (("max", "max|f|", "max|g|"), ("width", "width of f", "width of g"))):
-        f_lo, f_hi, g_lo, g_hi = (numbers(rows, f"{of}_{end}") for end in ("f_lo", "f_hi", "g_lo", "g_hi"))
-        x, y = (g_lo + g_hi) / 2, (f_lo + f_hi) / 2
-        keep = (f_lo <= f_hi) & (g_lo <= g_hi) & np.isfinite(x + y)
-        far = keep.any() and x[keep].min() > 0 and x[keep].max() > 100 * x[keep].min()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = (f_lo / g_hi, f_hi / g_lo) if far else (f_lo, f_hi)
-            y = y / x if far else y
-        for i, (equal, text) in enumerate(((False, "other trials"), (True, "max|f| = max|g| exactly"))):
-            mine = keep & ((np.array(texts(rows, "equality")) == "yes") == equal)
-            axis.errorbar(x[mine], y[mine], [np.maximum(y - low, 0)[mine], np.maximum(high - y, 0)[mine]],
-                          None if far else (g_hi - g_lo)[mine] / 2, fmt=".", color=COLOURS[i], label=text)
-        if far:
-            axis.set_xscale("log")
-            rule(axis, 1, "equal")
-        elif keep.any():
-            ends = [min(x[keep].min(), y[keep].min()), max(x[keep].max(), y[keep].max())]
-            axis.plot(ends, ends, color=GREY, linewidth=0.9, label="equal")
-        describe(axis, "Lemma B.1", g, f"{f} / {g}" if far else f)
-    if axes:
-        legend(axes[-1])
-    return axes
 
 
 # ---- counterexamples ----

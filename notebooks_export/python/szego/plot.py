@@ -6,7 +6,8 @@
 A function takes what `load` or `run` returned, or results of calls in this process where it says so, one or a
 list of them. `ax`: axes to draw into, as many as there are panels; None: new figures, as many as the page has.
 COLUMN=VALUE (or a list of values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of
-one panel, or an array of the Axes of all figures. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig` do that.
+one panel, or an array of the Axes of all figures. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig`
+do that.
 
 SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: words, rows or axes that do not fit.
 Where a figure leaves lines or panels out, a warning says how many.
@@ -20,7 +21,8 @@ import numpy as np
 from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, compose, contraction as contraction_records, curves as curve_records
-from .figures import drawing as blocks, record, rows as rows_of, table1 as table1_records
+from .figures import drawing as blocks, lemma as lemma_records, ranges as range_records, record, symbol as symbol_records
+from .figures import rows as rows_of, table1 as table1_records
 from .figures import density as density_records, extremes as extremes_records, kernel as kernel_records
 from .figures import rotary as rotary_records, sweep as sweep_records, toeplitzness as checkpoint_records
 from .results import Contraction, Range, Spectrum, Symbol
@@ -55,13 +57,12 @@ def spectrum(results, ax=None, *, form: str = "quantiles", symbol: Optional[Symb
 
 
 def symbol(results, ax=None, **where):
-    """The symbol over the angle, with the band of its certified range; of a complex one modulus and both parts.
+    """The symbol over the angle, with its certified range; of a complex one modulus and both parts.
 
-    results: a Symbol, a list of them, or tables with `symbol_samples`, `spectrum_samples` or `checkpoint_samples`.
+    results: a Symbol, a list of them, or tables of `symbol`.
     """
-    names = [f"{of}_samples" for of in ("symbol", "spectrum", "checkpoint")]
-    return _draw(figures.symbol, _tables(results, Symbol, _of_symbol), ax, where, names,
-                 [of.replace("samples", "range") for of in names])
+    return _show("symbol", (symbol_records.CURVES,), _tables(results, Symbol, _of_symbol), ax, where, None,
+                 symbol_records.SECTION, ("symbol_range",))
 
 
 def density(results, ax=None, **where):
@@ -81,7 +82,8 @@ def ranges(results, ax=None, **where):
 
     results: a Spectrum, a list of them, or tables with `spectrum_summary`.
     """
-    return _draw(figures.ranges, _tables(results, Spectrum, _of_range), ax, where, ("spectrum_summary",))
+    return _show("ranges", (range_records.RANGES_OF_ALL,), _tables(results, Spectrum, _of_range), ax, where, None,
+                 range_records.SECTION)
 
 
 def contraction(results, ax=None, *, column: str = "width_ratio", **where):
@@ -101,8 +103,8 @@ def contraction_map(results, ax=None, *, over: str = "head", **where):
     """The ratio of widths of every head, layer by head at the last step, a figure a run. Blue: the encoding narrows
     the spectrum. `contraction` draws the steps."""
     if over != "head":
-        raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over=\"head\"); contraction() "
-                            "draws the ratios over steps", "SZG_EINVAL")
+        raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over='head'); "
+                            "contraction() draws the ratios over steps", "SZG_EINVAL")
     return _show("contraction_map", (contraction_records.MAP,), results, ax, where)
 
 
@@ -138,9 +140,9 @@ def claims(results, ax=None, **where):
 
 
 def lemma(results, ax=None, **where):
-    """Lemma B.1 over trials, in two panels: max|f| against max|g|, and the widths. Error bars: the certified
-    enclosures. Tables of `verify`."""
-    return _draw(figures.lemma, results, ax, where, ("verify_lemma",))
+    """Lemma B.1 over trials, in two figures: max|f| against max|g|, and the widths. Points are the middles of the
+    certified enclosures. Tables of `verify`."""
+    return _show("lemma", (), results, ax, where, None, _LEMMA)
 
 
 def counterexamples(results, ax=None, **where):
@@ -170,6 +172,14 @@ def rotary(results, ax=None, **where):
     """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, a panel a layer, a line a
     head. Tables of `checkpoint`."""
     return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
+
+
+def _compose_lemma(section, tables):
+    for trials in tables.rows("verify_lemma").split("result")[:section.most // 2]:
+        yield from lemma_records.blocks(trials, None, 2)[0]
+
+
+_LEMMA = record.Section("lemma", "Lemma B.1", ("verify_lemma",), compose=_compose_lemma)
 
 
 # ---- Tables, chosen and checked -----------------------------------------------------------------
@@ -238,9 +248,9 @@ def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict,
           section: Optional[record.Section] = None, beside: Sequence[str] = ()):
     """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`.
 
-    section: one that composes its records in its own way, with the tables `beside`."""
+    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`."""
     _check_axes(ax)
-    needs = list(dict.fromkeys(of for one in records for of in one.tables))
+    needs = list(dict.fromkeys(of for one in records for of in one.tables)) or section.tables
     tables = _taken(name, results, needs, beside)
     if column:
         _column(tables, needs, column)
