@@ -84,11 +84,6 @@ def known(rows, column):
     return pick(rows, np.isfinite(numbers(rows, column)))
 
 
-def ordered(rows, column):
-    """The rows by a column's numbers, ascending."""
-    return pick(rows, np.argsort(numbers(rows, column), kind="stable"))
-
-
 def split(rows, *names):
     """[(values, rows), ...]: the rows by what stands in these columns, in the order of the file."""
     groups = {}
@@ -113,11 +108,6 @@ def show(*parts, most=60):
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     text = text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return text.replace("$", r"\$") or "all"
-
-
-def last_name(path):
-    """The model's own folder, of a path."""
-    return path.rstrip("/").rpartition("/")[2]
 
 
 def word(name, value):
@@ -184,11 +174,6 @@ def places(axis, names, **options):
     axis.set_xlim(-0.5, max(len(names), 1) - 0.5)
 
 
-def beside(count):
-    """Small shifts of points that stand at one place."""
-    return (np.arange(count) % 5 - (min(count, 5) - 1) / 2) * 0.05
-
-
 def legend(axis):
     """A legend beside the axes where something has a name."""
     if axis.get_legend_handles_labels()[1]:
@@ -221,17 +206,6 @@ def rule(axis, at, text):
         axis.axhline(at, color=GREY, linewidth=0.9, linestyle="--", label=text)
 
 
-def bars(axis, x, y, half, i, **options):
-    """Points, with error bars where there is an interval."""
-    axis.errorbar(x, y, np.where(np.isfinite(half), half, 0) if np.isfinite(half).any() else None,
-                  capsize=3, **{**style(i), **options})
-
-
-def over_seeds(rows, spread, seeds):
-    """The standard deviation over seeds; NaN of a single one."""
-    return np.where(numbers(rows, seeds) > 1, np.abs(numbers(rows, spread)), np.nan)
-
-
 def grid(rows, row, column, value):
     """The mean of a value for every pair of whole numbers: (rows, columns, matrix)."""
     x, y, z = numbers(rows, column), numbers(rows, row), numbers(rows, value)
@@ -246,27 +220,6 @@ def grid(rows, row, column, value):
     np.add.at(count, (j[good], i[good]), 1)
     with np.errstate(invalid="ignore"):
         return ys, xs, total / np.where(count > 0, count, np.nan)
-
-
-def heat(axis, matrix, rows, across, label, **options):
-    """A heat map with the values' names as ticks; cells without a value stay grey."""
-    axis.set_facecolor("0.85")
-    image = axis.imshow(np.ma.masked_invalid(matrix), aspect="auto", interpolation="nearest", **options)
-    for set_ticks, names in ((axis.set_yticks, rows), (axis.set_xticks, across)):
-        at = range(0, len(names), max(1, -(-len(names) // 12)))
-        set_ticks(at, [n if isinstance(n, str) else f"{n:g}" for n in (names[i] for i in at)])
-    scale = axis.figure.colorbar(image, ax=axis, label=label)
-    if isinstance(image.norm, matplotlib.colors.LogNorm):
-        scale.set_ticks(np.geomspace(image.norm.vmin, image.norm.vmax, 5))
-        scale.ax.yaxis.set_major_formatter("{x:.3g}")
-        scale.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-
-
-def around_one(matrix):
-    """Two hues that meet at 1; a half is as far from it as 2."""
-    found = matrix[np.isfinite(matrix) & (matrix > 0)]
-    reach = min(np.exp(np.abs(np.log(found)).max(initial=1e-6)), 1e50)
-    return {"cmap": "RdBu_r", "norm": matplotlib.colors.LogNorm(1 / reach, reach)}
 
 
 def bounds(rows, prefix, singular):
