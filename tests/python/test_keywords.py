@@ -40,8 +40,8 @@ def check_functions():
     refused("they are the package's errors too", lambda: szego.symbol("nope", 3, sample=1), "samples",
             kind=szego.ArgumentError)
     try:
-        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), frm="steps"),
-                "did you mean form?")
+        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), smybol=None),
+                "did you mean symbol?")
     except AttributeError as error:
         print(f"# {error}")
 

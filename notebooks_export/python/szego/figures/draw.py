@@ -473,7 +473,7 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
     if len(drawing.panels) == 1 and drawing.title and legend:
         axis.set_title("\n".join(_title_lines(drawing, axis.figure.get_size_inches()[0])), loc="left")
     elif panel.name:
-        axis.set_title(plain(panel.name, 40))
+        axis.set_title(textwrap.fill(plain(panel.name, 40), int(12.5 * PANEL_WIDTH)))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         _scale_axis(axis, scale, which)
     if panel.cells:
