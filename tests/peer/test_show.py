@@ -689,6 +689,13 @@ def check_counterexamples(loaded):
     some["verify_samples"]["certificate"][-1] = 99
     drawn("a sample of no certificate", lambda: szego.plot.counterexamples(some, id=samples["id"][0]),
           "1 sample is of no certificate")
+    ten = [f"{samples['id'][0]}{i}" for i in range(10)]
+    many = {name: {column: np.concatenate([cells] * 10) for column, cells in of(loaded[name], id=samples["id"][0]).items()}
+            for name in ("verify_samples", "verify_certificates")}
+    for rows in many.values():
+        rows["id"] = np.repeat(np.array(ten, object), len(rows["id"]) // 10)
+    axes = drawn("many counterexamples", lambda: szego.plot.counterexamples(many), f"Left out: {ten[8]}", f"Left out: {ten[9]}")
+    tap.ok("many counterexamples: eight figures", len({axis.figure for axis in axes}) == 8)
     refused("samples without certificates", lambda: szego.plot.counterexamples({"verify_samples": samples}),
             "samples are of no certificate")
 
