@@ -409,8 +409,8 @@ def check_zeros():
         equal(f"zeros: {name}: the others, by their sizes", nth(axis, 0), ([1, 2, 3], [3, 2, 1]))
     # Three of nine values are not listed, as many as there are zeros in a row.
     part = {**row, "n": np.full(4, 9)}
-    refused("zeros are not added twice", lambda: szego.plot.spectrum({"spectrum_eigenvalues": part}), "3 values are listed",
-            "3 are said to be 0", "order 9")
+    refused("zeros are not added twice", lambda: szego.plot.spectrum({"spectrum_eigenvalues": part}),
+            "3 values are listed", "3 are said to be 0", "order 9")
     (axis,) = drawn("zeros: a part beside a whole", lambda: szego.plot.spectrum({"spectrum_eigenvalues": {
         name: np.concatenate([cells, np.full(4, "y", object) if name == "source" else part[name]])
         for name, cells in row.items()}}), "which is not the matrix's order 9")
@@ -440,9 +440,10 @@ def check_spectrum_objects():
     equal("singular values", nth(axis, 1)[1], np.sort(one.values))
     equal("singular values: the certified maximum", rules(axis), [one.range.hi])
     tap.ok("singular values: label", axis.get_ylabel() == "singular value")
-    refused("the ends alone are no quantiles", lambda: szego.plot.spectrum(szego.spectrum("kms:rho=0.9", 300, want="range")),
-            "2 values are listed", "order 300")
-    refused("values that are all equal", lambda: szego.plot.spectrum(szego.spectrum("nope", 4)), "all values are equal", "nope")
+    ends = szego.spectrum("kms:rho=0.9", 300, want="range")
+    refused("the ends alone are no quantiles", lambda: szego.plot.spectrum(ends), "2 values are listed", "order 300")
+    refused("values that are all equal", lambda: szego.plot.spectrum(szego.spectrum("nope", 4)),
+            "all values are equal", "nope")
     check_several_spectra(found)
 
 
@@ -458,7 +459,8 @@ def check_several_spectra(found):
     (axis,) = drawn("two orders", lambda: szego.plot.spectrum(orders))
     for i, one in enumerate(orders):
         equal(f"two orders: n = {one.n}", nth(axis, i)[1], one.expanded())
-    (axis,) = drawn("ranges of Spectrums", lambda: szego.plot.ranges([found, szego.spectrum("alibi:heads=1", 64), *two]))
+    (axis,) = drawn("ranges of Spectrums", lambda: szego.plot.ranges(
+        [found, szego.spectrum("alibi:heads=1", 64), *two]))
     tap.ok("ranges of Spectrums", any(np.allclose(bar_ends(one)[0], found.values[[0, -1]], rtol=1e-12, atol=0)
                                       for one in axis.containers))
     tap.ok("ranges of Spectrums: a row each", len(axis.get_yticklabels()) == 4)
@@ -690,11 +692,13 @@ def check_counterexamples(loaded):
     drawn("a sample of no certificate", lambda: szego.plot.counterexamples(some, id=samples["id"][0]),
           "1 sample is of no certificate")
     ten = [f"{samples['id'][0]}{i}" for i in range(10)]
-    many = {name: {column: np.concatenate([cells] * 10) for column, cells in of(loaded[name], id=samples["id"][0]).items()}
+    many = {name: {column: np.concatenate([cells] * 10)
+                   for column, cells in of(loaded[name], id=samples["id"][0]).items()}
             for name in ("verify_samples", "verify_certificates")}
     for rows in many.values():
         rows["id"] = np.repeat(np.array(ten, object), len(rows["id"]) // 10)
-    axes = drawn("many counterexamples", lambda: szego.plot.counterexamples(many), f"Left out: {ten[8]}", f"Left out: {ten[9]}")
+    axes = drawn("many counterexamples", lambda: szego.plot.counterexamples(many), f"Left out: {ten[8]}",
+                 f"Left out: {ten[9]}")
     tap.ok("many counterexamples: eight figures", len({axis.figure for axis in axes}) == 8)
     refused("samples without certificates", lambda: szego.plot.counterexamples({"verify_samples": samples}),
             "samples are of no certificate")

@@ -345,8 +345,8 @@ def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict,
     said += [f"{one.title}: {text}" for one in drawings[:most] for text in _not_drawn(one)]
     if not drawings:
         chose = f" with {', '.join(f'{of}={value!r}' for of, value in where.items())}" if where else ""
-        raise SzegoError(f"{name}: nothing to draw{chose}: "
-                         f"{' '.join(said) or ' or '.join(of for of in needs if of in tables) + ' has no numbers for it'}")
+        there = " or ".join(of for of in needs if of in tables)
+        raise SzegoError(f"{name}: nothing to draw{chose}: {' '.join(said) or f'{there} has no numbers for it'}")
     for text in said:
         warnings.warn(f"{name}: {text}", stacklevel=3)  # the caller's line
     axes = _drawn(name, drawings[:most], ax)
