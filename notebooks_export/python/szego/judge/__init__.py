@@ -19,6 +19,7 @@ except ImportError as _error:
 # pylint: disable=wrong-import-position
 from ..arguments import keywords
 from ..errors import DataError
+from ..publish import say
 from ..tables import Joined, Results, collect
 from .accuracies import sweep, table1
 from .arms import arms
@@ -77,7 +78,9 @@ def main(arguments: List[str]) -> int:
     telling = not given.quiet and sys.stderr.isatty()
     provenance, tables = _judged(given.folder, given.preset, _tell if telling else _be_silent)
     if given.output is not None:
-        write_folder(given.output, tables, provenance)
+        removed = write_folder(given.output, tables, provenance)
+        if removed and not given.quiet:
+            say(f"{given.output}: removed tables of before, which this preset does not ask for: {', '.join(removed)}")
     else:
         print(show(tables))
     return 0
