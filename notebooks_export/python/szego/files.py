@@ -57,12 +57,30 @@ def whole_file(path, mode="w"):
 # ---- Folders of results ----
 
 
+def check_folder(folder, remedy):
+    """SzegoError: the folder cannot be read."""
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        raise SzegoError(f"{folder}: {error.strerror}: {remedy}") from None
+
+
+def make_folder(folder):
+    """SzegoError: a folder is not there and cannot be made."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:
+        raise SzegoError(f"{folder}: is not a folder: choose another name (-o)") from None
+    except OSError as error:
+        raise SzegoError(f"{folder}: folder cannot be created: {error.strerror}") from None
+
+
 @contextlib.contextmanager
 def locked(folder):
     """The folder, which is made, for one writer alone: the program locks it likewise. SzegoError: there is another one,
     or the folder cannot be made."""
+    make_folder(folder)
     with _naming(folder):
-        os.makedirs(folder, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:

@@ -33,6 +33,13 @@ def say(text):
     sys.stderr.flush()
 
 
+def progress_line(stream):
+    """A function that shows a text in place of the one before, "" at the end, on a terminal; nothing elsewhere."""
+    if not (stream and stream.isatty()):
+        return lambda text: None
+    return lambda text: print("\r\x1b[K" + text, end="", file=stream, flush=True)
+
+
 def tell_written(note, results, rest):
     """What a command says of results that it has written: `note` (None: it is quiet), and what could not be read, in a
     DataError; `rest` says where the others are."""

@@ -18,8 +18,9 @@ except ImportError as _error:
     raise MissingPackageError("szego.judge needs SciPy: apt install python3-scipy, or pip install scipy") from _error
 # pylint: disable=wrong-import-position
 from ..arguments import keywords
-from ..errors import DataError
-from ..publish import say
+from ..errors import ArgumentError, DataError
+from ..files import check_folder, names_folder
+from ..publish import progress_line, say
 from ..tables import Joined, Results, collect
 from .accuracies import sweep, table1
 from .arms import arms
@@ -75,8 +76,11 @@ def main(arguments: List[str]) -> int:
     parser.add_argument("-o", "--output", help="the folder that receives all tables; it may be the same one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     given = parser.parse_args(arguments)
-    telling = not given.quiet and sys.stderr.isatty()
-    provenance, tables = _judged(given.folder, given.preset, _tell if telling else _be_silent)
+    if given.output is not None and not names_folder(given.output):
+        raise ArgumentError(f"output {given.output}: end it in / for the folder that receives the tables", "SZG_EINVAL")
+    check_folder(given.folder, "name a folder that `szego reproduce -o DIR/` wrote, or one that runs.tar.xz was "
+                 "unpacked in")
+    provenance, tables = _judged(given.folder, given.preset, progress_line(None if given.quiet else sys.stderr))
     if given.output is not None:
         removed = write_folder(given.output, tables, provenance)
         if removed and not given.quiet:
@@ -86,27 +90,26 @@ def main(arguments: List[str]) -> int:
     return 0
 
 
-def _be_silent(_done: int, _count: int) -> None:
-    pass
-
-
-def _tell(done: int, count: int) -> None:
-    """One line, which goes when the runs are read."""
-    sys.stderr.write(f"\rreading runs: {done} of {count}" if done < count else "\r\x1b[K")
-    sys.stderr.flush()
-
-
-def _judged(folder: str, preset, tell: Callable[[int, int], None] = _be_silent) -> Tuple[dict, List[Rows]]:
-    """(how the tables came about, the tables that the preset asks for)."""
+def _judged(folder: str, preset, tell: Callable[[str], None] = lambda text: None) -> Tuple[dict, List[Rows]]:
+    """(how the tables came about, the tables that the preset asks for). tell: shows a line, "" at the end."""
     if not os.path.isdir(folder):
         raise DataError(f"{folder}: no such folder")
     plan = read_plan(folder, preset)
-    runs = Runs(folder, plan, tell)
-    tables = (table1(runs), sweep(runs), switches(runs), arms(runs), *hypotheses(runs), length_arms(runs),
-              *relations(runs), by_step(runs))
+    try:
+        runs = Runs(folder, plan, tell)
+        tell("judging")
+        made = _tables(runs)
+    finally:
+        tell("")
     same = plan.provenance.get("preset") == plan.document
     provenance = plan.provenance if same else {"version": _version(), "command": "reproduce", "preset": plan.document}
-    return provenance, [table for table in tables if table is not None]
+    return provenance, made
+
+
+def _tables(runs: Runs) -> List[Rows]:
+    found = (table1(runs), sweep(runs), switches(runs), arms(runs), *hypotheses(runs), length_arms(runs),
+             *relations(runs), by_step(runs))
+    return [table for table in found if table is not None]
 
 
 def _version() -> str:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import DataError
-from ..folders import FORMAT, _member as member, _read_file as read_file, read_json
+from ..folders import FORMAT, _member as member, _read_file as read_file, is_there, read_json
 
 METHODS = ("output", "values", "latent_columns", "cumulative", "rotation")
 CAPTURED = ("contraction", "curvature", "curvature_adamw")
 MEASURES = ("index", "accuracy", "steps_to_half", "rank_correlation", "total_drop")
 _LIMIT = 256 << 20
+_WRITTEN = {"format": FORMAT, "command": "reproduce"}  # what the manifest of `szego reproduce` says
+_NAME_IT = "name the preset of these runs (preset=\"mechanism\", preset=\"my.json\"; --preset)"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -111,11 +113,10 @@ class Plan:
 def read_plan(folder: str, preset=None) -> Plan:
     """The plan of the runs in a folder: of the preset that is given (a dict, the path of a file, or a name of those
     that are installed), or of the one that the folder's manifest holds."""
-    provenance = _provenance(folder)
+    provenance = _provenance(folder, preset is not None)
     if preset is None:
         if "preset" not in provenance:
-            raise DataError(f"{folder}: holds no manifest.json of `szego reproduce`, which has the preset: name the "
-                            "preset of these runs (preset=\"mechanism\", preset=\"my.json\"; --preset)")
+            raise DataError(f"{os.path.join(folder, 'manifest.json')}: provenance: has no preset: {_NAME_IT}")
         place, document = f"{os.path.join(folder, 'manifest.json')}: preset", provenance["preset"]
     else:
         place, document = _find_preset(preset)
@@ -125,14 +126,24 @@ def read_plan(folder: str, preset=None) -> Plan:
     return plan
 
 
-def _provenance(folder: str) -> dict:
+def _provenance(folder: str, is_named: bool) -> dict:
+    """Of the manifest. Where the preset is named, another command's manifest, or none, is as good."""
     path = os.path.join(folder, "manifest.json")
-    if not os.path.exists(path):
+    if not is_there(path):
+        if is_named:
+            return {}
+        raise DataError(f"{folder}: holds no manifest.json of `szego reproduce`, which has the preset: {_NAME_IT}")
+    try:
+        root = read_json(read_file(path, _LIMIT), path)
+    except DataError as error:
+        raise DataError(f"{error}: copy it again, or remove it and name the preset of these runs (--preset)") from None
+    written = {key: root.get(key) for key in _WRITTEN} if isinstance(root, dict) else {}
+    if written == _WRITTEN:
+        return member(path, root, "provenance", dict)
+    if is_named:
         return {}
-    root = read_json(read_file(path, _LIMIT), path)
-    if not isinstance(root, dict) or root.get("format") != FORMAT or root.get("command") != "reproduce":
-        return {}
-    return member(path, root, "provenance", dict)
+    key = next(key for key in _WRITTEN if written.get(key) != _WRITTEN[key])
+    raise DataError(f"{path}: {key}: is {str(written.get(key))[:80]}, and {_WRITTEN[key]} is needed: {_NAME_IT}")
 
 
 def _find_preset(preset):

@@ -6,7 +6,7 @@ from typing import Dict, Iterator, List
 from ..csvfile import field
 from ..errors import DataError
 from ..files import locked, replace_result
-from ..folders import FORMAT, _member as member, _read_file as read_file, read_json
+from ..folders import FORMAT, _member as member, _read_file as read_file, is_there, read_json
 from .columns import COLUMNS
 from .rows import Rows
 
@@ -37,7 +37,7 @@ def _place(name: str) -> int:
 
 def _entries(path: str) -> List[dict]:
     """The tables of the manifest that is there, if it is one of `szego reproduce`."""
-    if not os.path.exists(path):
+    if not is_there(path):
         return []
     root = read_json(read_file(path, _LIMIT), path)
     if not isinstance(root, dict) or (root.get("format"), root.get("command")) != (FORMAT, "reproduce"):
