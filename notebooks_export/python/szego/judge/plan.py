@@ -2,6 +2,7 @@
 
 docs/how-to/reproduce.md describes preset files. The program has checked one before it trained anything; what is read
 here is checked as far as it is used."""
+import contextlib
 import os
 from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -163,20 +164,43 @@ def _find_preset(preset):
     return found, read_json(read_file(found, _LIMIT), found)
 
 
-def flat(sections: Dict[str, object]) -> Dict[str, object]:
-    """{"model": {"width": 64}} as {"model.width": 64}."""
+def flat(place: str, sections: Dict[str, object]) -> Dict[str, object]:
+    """{"model": {"width": 64}} as {"model.width": 64}; the values are texts, numbers and truth values."""
     made: Dict[str, object] = {}
     for section, value in sections.items():
         if isinstance(value, dict):
             made.update({f"{section}.{key}": one for key, one in value.items()})
         else:
             made[section] = value
+    bad = next((key for key, value in made.items() if isinstance(value, (dict, list))), None)
+    if bad is not None:
+        raise DataError(f"{place}: {bad} is neither a text nor a number")
     return made
+
+
+def _integer(place: str, key: str, value) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+        raise DataError(f"{place}: {key} is {str(value)[:40]!r}, not an integer from 0")
+    return value
+
+
+@contextlib.contextmanager
+def _reading(place: str):
+    """A preset in which something is of another kind than the program would let through."""
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{place}: is not what `szego reproduce` accepts ({type(error).__name__}: {error}): "
+                        f"{_NAME_IT}") from None
 
 
 def _take_configs(plan: Plan, configs) -> None:
     """The configurations that the program recorded, those of runs that are not finished among them."""
-    by_name = {name: flat(entry["config"]) for entry in configs or () for name in entry["runs"]}
+    place = f"{plan.place.removesuffix(': preset')}: configs"
+    with _reading(place):
+        by_name = {name: flat(place, entry["config"]) for entry in configs or () for name in entry["runs"]}
     for run in plan.runs:
         run.config = by_name.get(run.name, {})
 
@@ -192,10 +216,11 @@ def _expand(place: str, root, provenance: dict) -> Plan:
     plan = Plan(place, root, provenance, [])
     for at, seed in enumerate(member(place, root, "seeds", list)):
         for index, part in enumerate(experiments):
-            reader = _Experiment(f"{place}: experiments[{index}]", root, part, first)
-            own = part.get("seeds")
-            for one in [seed] if own is None else own if at == 0 else []:
-                plan.runs += reader.runs(one)
+            with _reading(f"{place}: experiments[{index}]"):
+                reader = _Experiment(f"{place}: experiments[{index}]", root, part, first)
+                own = part.get("seeds")
+                for one in [seed] if own is None else own if at == 0 else []:
+                    plan.runs += reader.runs(_integer(reader.place, "a seed", one))
     if not plan.runs:
         raise DataError(f"{place}: experiments: names no run: seeds, tasks and encodings are needed")
     names = [run.name for run in plan.runs]
@@ -237,7 +262,7 @@ class _Experiment:
         keys: Dict[str, object] = {"data.task": task}
         for sections in (self.root.get("config"), self.root["tasks"][task], self.base.get("config"),
                          self.origin.get("config")):
-            keys.update(flat(sections or {}))
+            keys.update(flat(self.place, sections or {}))
         length, name = self._inherited("length") or {}, self.part["name"]
         return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like, self._spelled(encoding),
                           task, seed, rotated, self._methods(encoding), self._head(), tuple(length.get("words", ())),
@@ -279,10 +304,14 @@ def _dashed(encoding: str) -> str:
 
 
 def _read_questions(plan: Plan, place: str, root: dict) -> None:
-    plan.early_steps = root.get("early_steps")
+    if root.get("early_steps") is not None:
+        plan.early_steps = _integer(place, "early_steps", root["early_steps"])
     readers = {"hypotheses": _hypothesis, "relations": _relation, "by_step": _course}
-    found = {name: [read(_Question(f"{place}: {name}[{index}]", root, one), plan)
-                    for index, one in enumerate(root.get(name, ()))] for name, read in readers.items()}
+    found: Dict[str, list] = {}
+    for name, read in readers.items():
+        with _reading(f"{place}: {name}"):
+            found[name] = [read(_Question(f"{place}: {name}[{index}]", root, one), plan)
+                           for index, one in enumerate(root.get(name, ()))]
     plan.hypotheses, plan.relations, plan.courses = (found[name] for name in readers)
 
 
@@ -313,7 +342,8 @@ class _Question:
             raise DataError(f"{place}: measure {measure!r} is none of {', '.join(known)}")
         if measure in ("index", "rank_correlation", "total_drop"):
             member(place, given, "layer", int)
-        return Quantity(measure, given.get("layer"), given.get("step"))
+        layer, step = (None if given.get(key) is None else _integer(place, key, given[key]) for key in ("layer", "step"))
+        return Quantity(measure, layer, step)
 
 
 def _arm(place: str, given) -> Arm:

@@ -71,7 +71,7 @@ class Run:
             root = read_json(read_file(path, _LIMIT), path)
         except DataError as error:
             raise DataError(f"{error}: {_REMEDY}") from None
-        config = flat(member(path, root, "config", dict))
+        config = flat(f"{path}: config", member(path, root, "config", dict))
         if member(path, root, "seed", int) != self.seed:
             raise DataError(f"{path}: seed is {root['seed']}, and the folder is that of seed {self.seed}: the same run "
                             "lies in two folders, or it was moved: remove the one that is not of this run")
