@@ -428,12 +428,39 @@ def check_refused(place, folder):
     szego.judge.judge(folder)
 
 
+def screen_of(folder, width):
+    """{table: its lines} of what `szego judge` prints."""
+    done = subprocess.run([PROGRAM, "judge", folder], env={**os.environ, "COLUMNS": str(width)}, capture_output=True,
+                          text=True, check=True)
+    return {lines[0]: lines[1:] for lines in map(str.splitlines, done.stdout.split("\n\n"))}
+
+
+def check_screen(folder):
+    """What a terminal shows, by the cells of tables.json."""
+    found, wide = szego.judge.judge(folder)["reproduce_hypotheses"], screen_of(folder, 200)
+    heads, *rows_shown = (line.split("  ") for line in wide["hypotheses"])
+    shown = [[one.strip() for one in cells if one.strip()] for cells in rows_shown]
+    first = f"[{found['t_low'][0]:.4g}, {found['t_high'][0]:.4g}]"
+    tap.ok("tables for a person", list(wide) == ["table1", "sweep", "switches", "hypotheses", "length_arms", "relations"],
+           list(wide))
+    tap.ok("a range is one cell, empty without ends", "interval" in " ".join(heads).split() and
+           first in shown[0] and "[" not in " ".join(shown[2]), wide["hypotheses"])
+    for width in (40, 60, 80):
+        lines = [line for table in screen_of(folder, width).values() for line in table if not line.startswith("  and ")]
+        tap.ok(f"lines fit {width} columns", max(map(len, lines)) <= width, "\n".join(lines))
+    told = screen_of(folder, 80)["hypotheses"]
+    tap.ok("what is left out is counted, and the least telling goes first", "p_holm" in told[0].split() and
+           "p" not in told[0].split() and "pairs" not in told[0].split() and
+           f"and {len(wide['hypotheses'][0].split()) - len(told[0].split())} more columns" in told[-1], "\n".join(told))
+
+
 def check_main(folder):
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         code = szego.judge.main([f"{folder}"])
     text = shown.getvalue()
     tap.ok("main prints", code == 0 and "hypotheses\n" in text and "H1" in text and max(map(len, text.splitlines())) < 120)
+    check_screen(folder)
     output = folder.parent / "written"
     with contextlib.redirect_stdout(shown):
         code = szego.judge.main([f"--output={output}/", "--quiet", "--", f"{folder}"])

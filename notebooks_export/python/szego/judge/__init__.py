@@ -8,6 +8,7 @@ It reads runs/ below the folder, and needs SciPy. docs/how-to/reproduce.md descr
 """
 import argparse
 import os
+import shutil
 import sys
 from typing import Callable, Dict, List, Tuple
 
@@ -18,6 +19,7 @@ except ImportError as _error:
     raise MissingPackageError("szego.judge needs SciPy: apt install python3-scipy, or pip install scipy") from _error
 # pylint: disable=wrong-import-position
 from ..arguments import keywords
+from ..display import screen
 from ..errors import ArgumentError, DataError
 from ..files import check_folder, names_folder
 from ..publish import progress_line, say
@@ -31,7 +33,6 @@ from .plan import read_plan
 from .relations import relations
 from .rows import Rows
 from .runs import Runs
-from .shown import show
 from .switches import switches
 from .written import write_folder
 
@@ -86,7 +87,9 @@ def main(arguments: List[str]) -> int:
         if removed and not given.quiet:
             say(f"{given.output}: removed tables of before, which this preset does not ask for: {', '.join(removed)}")
     else:
-        print(show(tables))
+        width = shutil.get_terminal_size((80, 24)).columns  # as the program has it
+        print("\n\n".join(screen(table.name, table.shown, {column.name: column for column in table.columns()}, width)
+                          for table in tables if table.shown and table.rows))
     return 0
 
 
