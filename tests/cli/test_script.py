@@ -2,9 +2,11 @@
 """Commands that the Python package carries out: which interpreter is taken, what it can import, arguments, exit codes,
 and signals. A copy of the program finds a package made for this test beside it, as `meson install` has it.
 usage: test_script.py PROGRAM PACKAGE. Prints TAP."""
+import functools
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -294,6 +296,12 @@ def check_ends(place):
             "judge: signal 9 (Killed) ended its script")
     answers("a script that alone is interrupted", place.judge("interrupted", "runs", **python), 130,
             "szego: interrupted\n", without=["Traceback"])
+    shutil.rmtree(place.package / "__pycache__", ignore_errors=True)
+    small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1024, 1024))
+    done = subprocess.run([place.program, "judge", "runs"], env=place.environment("code", CODE=77, **python), check=False,
+                          preexec_fn=small)
+    tap.ok("a disk that is full has no part of a module", done.returncode == 77 and
+           place.judge("code", "runs", CODE=77, **python).returncode == 77, done)
     with subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=place.environment("full", **python),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
