@@ -324,22 +324,6 @@ def read_notes(place, kind, count, which=1):
     return []
 
 
-def is_alive(process):
-    """A zombie, which waits for its parent alone, is not."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
-def gone(processes):
-    for _ in range(300):
-        if not any(map(is_alive, processes)):
-            return True
-        time.sleep(0.01)
-    return False
-
-
 class Working:
     """The command while its script and two workers are at work."""
 
@@ -354,7 +338,7 @@ class Working:
 
     def ends(self, name, code, *words, leaves=()):
         """It has been sent a signal: nothing stays, neither file nor process."""
-        ended, left = self.process.wait(30), gone(self.processes)
+        ended, left = self.process.wait(30), peer.gone(self.processes)
         told = self.process.stderr.read() if left else ""
         found = sorted(path.name for path in self.place.work.iterdir())
         tap.ok(name, self.begun and ended == code and left and found == list(leaves) and "Traceback" not in told and
