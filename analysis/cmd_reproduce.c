@@ -1,9 +1,9 @@
 /* `szego reproduce`: the paper's tables and figures from a preset. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -137,84 +137,113 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
     return szg_reproduction_open(call->context, &wanted, out);
 }
 
-/* The program's own tables into the folder. */
-static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
+/* The program's own tables. */
+static szg_status collect(command_call *call, szg_reproduction_tables *tables, szg_result **out) {
     szg_table **const table[] = {&tables->deposit, &tables->items,    &tables->settings,
                                  &tables->needs,   &tables->missing,  &tables->runs,
                                  &tables->curves,  &tables->ablation, &tables->contraction,
                                  &tables->length};
-    return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
+    return output_collect(call, sizeof table / sizeof *table, table, out);
 }
 
-/* Whether there is something to judge: --list also lists what nothing was trained of. */
-static bool has_runs(const command_call *call) {
+typedef struct known_table {
+    const char *name;
+    bool judged; /* `szego judge` writes it */
+    bool first;  /* it is printed without --all too */
+} known_table;
+
+/* In the order in which they are printed. */
+static const known_table known[] = {
+    {"table1", true, true},         {"sweep", true, true},          {"switches", true, true},
+    {"hypotheses", true, true},     {"length_arms", true, true},    {"relations", true, true},
+    {"needs", false, true},         {"missing", false, true},       {"items", false, false},
+    {"settings", false, false},     {"runs", false, false},         {"curves", false, false},
+    {"ablation", false, false},     {"deposit", false, false},      {"contraction", false, false},
+    {"length", false, false},       {"arms", true, false},          {"pairs", true, false},
+    {"relation_arms", true, false}, {"relation_runs", true, false}, {"by_step", true, false}};
+enum { KNOWN = sizeof known / sizeof *known, PAGE = KNOWN, FILES };
+
+/* Whether it is wanted on standard output; of missing runs a table without rows says nothing. */
+static bool is_printed(const command_call *call, const szg_table *table, int which) {
+    const reproduce_options *own = call->own;
+    bool empty = strcmp(known[which].name, "missing") == 0 && table && szg_table_rows(table) == 0;
+    return own->all || (known[which].first && !empty);
+}
+
+static szg_status print_tables(command_call *call, szg_result *result) {
+    szg_table *taken[KNOWN] = {0}, **table[KNOWN];
+    for (int i = 0; i < KNOWN; i++) {
+        table[i] = &taken[i];
+        if (is_printed(call, szg_result_find(result, known[i].name), i))
+            taken[i] = szgi_result_take(result, known[i].name);
+    }
+    const char *folder = call->shared.output;
+    call->shared.output = NULL;
+    szg_status status = output_tables(call, KNOWN, (szg_table * *const *)table, NULL);
+    call->shared.output = folder;
+    for (int i = 0; i < KNOWN; i++)
+        szg_table_close(&taken[i]);
+    return status;
+}
+
+/* ---- What Python makes of them ---- */
+
+/* The name of file `which`: of a judged table, or of the page. False: the program writes it. */
+static bool derived_name(int which, char out[64]) {
+    bool page = which == PAGE;
+    snprintf(out, 64, "%s%s", page ? "report" : known[which].name, page ? ".html" : ".csv");
+    return page || known[which].judged;
+}
+
+static bool in_folder(const command_call *call, const char *name, char path[PATH_MAX]) {
+    const char *folder = call->shared.output;
+    bool slash = folder[strlen(folder) - 1] == '/';
+    return snprintf(path, PATH_MAX, "%s%s%s", folder, slash ? "" : "/", name) < PATH_MAX;
+}
+
+static bool is_there(const command_call *call, const char *name) {
     char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%s/runs", call->shared.output);
-    return size < PATH_MAX && access(path, F_OK) == 0;
+    return in_folder(call, name, path) && access(path, F_OK) == 0;
 }
 
-/* What `szego judge` writes, those first that a person reads first. */
-static const char *const judged[] = {"table1",        "sweep",         "switches", "hypotheses",
-                                     "length_arms",   "relations",     "arms",     "pairs",
-                                     "relation_arms", "relation_runs", "by_step"};
-enum { JUDGED = sizeof judged / sizeof *judged, JUDGED_SHOWN = 6 };
+/* What an earlier call left is of other runs than the tables beside it. *out gets a bit for each
+ * file that was removed. */
+static szg_status remove_derived(command_call *call, unsigned *out) {
+    char name[64], path[PATH_MAX];
+    *out = 0;
+    for (int i = 0; i < FILES; i++) {
+        if (!derived_name(i, name) || !in_folder(call, name, path))
+            continue;
+        if (unlink(path) == 0)
+            *out |= 1u << i;
+        else if (errno != ENOENT)
+            return szgi_fail(call->context, SZG_EIO,
+                             "%s: is of an earlier run and cannot be removed: %s", path,
+                             strerror(errno));
+    }
+    return SZG_OK;
+}
 
-/* Takes those that the folder has; the others are NULL. */
-static szg_status read_judged(command_call *call, szg_table *out[JUDGED]) {
-    szg_result *folder;
-    SZG_TRY(szg_result_read(call->context, call->shared.output, &folder));
-    for (int i = 0; i < JUDGED; i++)
-        out[i] = szgi_result_take(folder, judged[i]);
-    szg_result_close(&folder);
-    if (!out[0] && has_runs(call))
+/* Names those that were removed and have not been made again, or says that there are none. */
+static void tell_lacking(const command_call *call, unsigned removed) {
+    char name[64], names[512] = "";
+    size_t used = 0;
+    const char *folder = call->shared.output;
+    for (int i = 0; i < FILES && used < sizeof names; i++)
+        if (derived_name(i, name) && removed >> i & 1 && !is_there(call, name))
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+    if (used)
+        szgi_say(call->context, SZG_WARNING,
+                 "%s: removed what an earlier call left there and may be of other runs: "
+                 "%s. `szego judge %s -o %s` makes the tables again, `szego report %s` the page",
+                 folder, names, folder, folder, folder);
+    else if (is_there(call, "runs") && !is_there(call, "table1.csv"))
         szgi_say(call->context, SZG_NOTE,
                  "the tables that compare runs are missing (table1 and, as the preset asks for "
                  "them, sweep, switches, arms, hypotheses, pairs, length_arms, relations and "
                  "by_step): `szego judge %s -o %s` makes them",
-                 call->shared.output, call->shared.output);
-    return SZG_OK;
-}
-
-/* On standard output: the judged tables that a person wants to see, and the program's own. */
-static szg_status print_tables(command_call *call, szg_table *found[JUDGED],
-                               szg_reproduction_tables *tables) {
-    const reproduce_options *own = call->own;
-    szg_table *none = NULL;
-    szg_table **const rest[] = {
-        &tables->needs,
-        szg_table_rows(tables->missing) > 0 || own->all ? &tables->missing : &none,
-        &tables->items,
-        &tables->settings,
-        &tables->runs,
-        &tables->curves,
-        &tables->ablation,
-        &tables->deposit,
-        &tables->contraction,
-        &tables->length};
-    enum { REST = sizeof rest / sizeof *rest, REST_SHOWN = 2 };
-    szg_table **table[JUDGED + REST];
-    size_t count = 0;
-    for (int i = 0; i < JUDGED_SHOWN; i++)
-        table[count++] = &found[i];
-    for (int i = 0; i < (own->all ? REST : REST_SHOWN); i++)
-        table[count++] = rest[i];
-    for (int i = JUDGED_SHOWN; own->all && i < JUDGED; i++)
-        table[count++] = &found[i];
-    const char *folder = call->shared.output;
-    call->shared.output = NULL;
-    szg_status status = output_tables(call, count, table, NULL);
-    call->shared.output = folder;
-    return status;
-}
-
-static szg_status show_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table *found[JUDGED] = {0};
-    if (call->shared.output)
-        SZG_TRY(read_judged(call, found));
-    szg_status status = print_tables(call, found, tables);
-    for (int i = 0; i < JUDGED; i++)
-        szg_table_close(&found[i]);
-    return status;
+                 folder, folder);
 }
 
 /* The command `name` on the folder that was written, as `szego NAME DIR -o DIR` runs it. Without
@@ -234,23 +263,45 @@ static szg_status follow(command_call *call, const char *name) {
     return SZG_OK;
 }
 
+/* Judges the runs, if there are any: --list also lists what nothing was trained of. The result gets
+ * the judged tables, which it has of the folder. */
+static szg_status judge(command_call *call, szg_result **result) {
+    if (!is_there(call, "runs"))
+        return SZG_OK;
+    SZG_TRY(follow(call, "judge"));
+    if (!is_there(call, "table1.csv"))
+        return SZG_OK;
+    szg_result_close(result);
+    return szg_result_read(call->context, call->shared.output, result);
+}
+
+static szg_status finish_folder(command_call *call, szg_result **result) {
+    SZG_TRY(judge(call, result));
+    SZG_TRY(print_tables(call, *result));
+    return follow(call, "report");
+}
+
+static szg_status write_folder(command_call *call, szg_result **result) {
+    unsigned removed;
+    SZG_TRY(szg_result_write(call->context, *result, call->shared.output, NULL));
+    szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    szg_status status = remove_derived(call, &removed);
+    if (status == SZG_OK)
+        status = finish_folder(call, result);
+    tell_lacking(call, removed);
+    return status;
+}
+
 static szg_status report(command_call *call, const szg_reproduction *reproduction,
                          const szg_reproduction *full, double rate) {
     szg_reproduction_tables tables;
-    if (call->shared.output) {
-        SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
-        szg_status status = write_tables(call, &tables);
-        szg_reproduction_tables_close(&tables);
-        SZG_TRY(status);
-        szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
-        if (has_runs(call))
-            SZG_TRY(follow(call, "judge"));
-    }
+    szg_result *result;
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
-    szg_status status = show_tables(call, &tables);
+    szg_status status = collect(call, &tables, &result);
     szg_reproduction_tables_close(&tables);
-    if (status == SZG_OK && call->shared.output)
-        status = follow(call, "report");
+    SZG_TRY(status);
+    status = call->shared.output ? write_folder(call, &result) : print_tables(call, result);
+    szg_result_close(&result);
     return status;
 }
 

@@ -91,13 +91,16 @@ SZG_CHECK_RESULT szg_status echo_configurations(const command_call *call, szgi_j
 SZG_CHECK_RESULT szg_status output_check(const command_call *call);
 
 /* A result of `count` tables, which it takes over (places that hold NULL are passed over), with a
- * provenance that says what ran: backend, BLAS, threads, seed, arguments. Written where -o says, or
- * printed on standard output as --format says. `table` is the one that a single-table format takes;
- * NULL: the first. */
+ * provenance that says what ran: backend, BLAS, threads, seed, arguments. */
+SZG_CHECK_RESULT szg_status output_collect(command_call *call, size_t count,
+                                           szg_table **const *tables, szg_result **out);
+
+/* The same, written where -o says, or printed on standard output as --format says. `table` is the
+ * one that a single-table format takes; NULL: the first. */
 SZG_CHECK_RESULT szg_status output_tables(command_call *call, size_t count,
                                           szg_table **const *tables, const char *table);
 
-/* The same into the folder or file `path`, whatever -o says, without a word. */
+/* The same, written into the folder or file `path`, whatever -o says, without a word. */
 SZG_CHECK_RESULT szg_status output_tables_to(command_call *call, const char *path, size_t count,
                                              szg_table **const *tables);
 

@@ -2,9 +2,11 @@
 """Commands that the Python package carries out: which interpreter is taken, what it can import, arguments, exit codes,
 and signals. A copy of the program finds a package made for this test beside it, as `meson install` has it.
 usage: test_script.py PROGRAM PACKAGE. Prints TAP."""
+import functools
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -294,6 +296,12 @@ def check_ends(place):
             "judge: signal 9 (Killed) ended its script")
     answers("a script that alone is interrupted", place.judge("interrupted", "runs", **python), 130,
             "szego: interrupted\n", without=["Traceback"])
+    shutil.rmtree(place.package / "__pycache__", ignore_errors=True)
+    small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1024, 1024))
+    done = subprocess.run([place.program, "judge", "runs"], env=place.environment("code", CODE=77, **python), check=False,
+                          preexec_fn=small)
+    tap.ok("a disk that is full has no part of a module", done.returncode == 77 and
+           place.judge("code", "runs", CODE=77, **python).returncode == 77, done)
     with subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=place.environment("full", **python),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
@@ -316,22 +324,6 @@ def read_notes(place, kind, count, which=1):
     return []
 
 
-def is_alive(process):
-    """A zombie, which waits for its parent alone, is not."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
-def gone(processes):
-    for _ in range(300):
-        if not any(map(is_alive, processes)):
-            return True
-        time.sleep(0.01)
-    return False
-
-
 class Working:
     """The command while its script and two workers are at work."""
 
@@ -346,7 +338,7 @@ class Working:
 
     def ends(self, name, code, *words, leaves=()):
         """It has been sent a signal: nothing stays, neither file nor process."""
-        ended, left = self.process.wait(30), gone(self.processes)
+        ended, left = self.process.wait(30), peer.gone(self.processes)
         told = self.process.stderr.read() if left else ""
         found = sorted(path.name for path in self.place.work.iterdir())
         tap.ok(name, self.begun and ended == code and left and found == list(leaves) and "Traceback" not in told and

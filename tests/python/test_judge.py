@@ -5,6 +5,7 @@ usage: test_judge.py PROGRAM"""
 import contextlib
 import csv
 import fractions
+import functools
 import io
 import itertools
 import json
@@ -12,7 +13,9 @@ import math
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -23,6 +26,7 @@ sys.path.insert(0, PACKAGE)
 import numpy as np  # pylint: disable=wrong-import-position # nothing is skipped: check installs all of them
 from scipy import stats  # pylint: disable=wrong-import-position
 import szego.judge  # pylint: disable=wrong-import-position
+from szego.files import locked  # pylint: disable=wrong-import-position
 from judge_oracle import Oracle  # pylint: disable=wrong-import-position
 from szego.judge import columns, draws, measures, rows as rows_module, shares, statistics  # pylint: disable=wrong-import-position
 
@@ -402,6 +406,24 @@ def check_refused(place, folder):
         refused("other scalings than the arm's", folder, str(tested / "length.csv"), "scalings", "run-1/length.csv")
     metrics, ablation = (run / "metrics.csv").read_text(), (run / "ablation.csv").read_text()
     facts = json.loads((run / "finished.json").read_text())
+    first = run.parent / "run-1"
+    with changed(first / "finished.json", None):
+        (first / "finished.json").symlink_to("finished.json")  # as a folder that may not be read
+        refused("a run of which nobody can tell whether it is finished", folder, str(first / "finished.json"))
+        (first / "finished.json").unlink()
+    manifest = folder / "manifest.json"
+    for words, text in ((["format: is szego-results-2", "szego-results-1 is needed", "--preset"],
+                         manifest.read_text().replace("szego-results-1", "szego-results-2")),
+                        (["command: is spectrum", "--preset"], manifest.read_text().replace('"reproduce"', '"spectrum"', 1)),
+                        (["line 1", "remove it and name the preset"], "{")):
+        with changed(manifest, text):
+            refused(f"a manifest: {words[0]}", folder, str(manifest), *words)
+            if "needed" in words[-2]:
+                tap.ok("the preset helps", len(szego.judge.judge(folder, preset=PRESET)) == len(JUDGED))
+    for key, value, words in (("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]), ("early_steps", 1.5, ["early_steps is '1.5'"]),
+                              ("hypotheses", 7, ["preset: hypotheses"]), ("config", {"model": {"width": []}}, ["model.width"]),
+                              ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
+        refused(f"a preset whose {key} is of another kind", folder, *words, preset={**PRESET, key: value})
     for name, words, text in (
             ("metrics.csv", ["column accuracy is missing"], metrics.replace("accuracy", "accurate", 1)),
             ("metrics.csv", ["row 3", "split"], metrics.replace(",test,", ",tset,", 1)),
@@ -413,10 +435,9 @@ def check_refused(place, folder):
             ("finished.json", ["seed is 3", "two folders"], json.dumps({**facts, "seed": 3})),
             ("finished.json", ["whole is 1.5"], json.dumps({**facts, "whole": 1.5})),
             ("finished.json", ["test_accuracy is missing"], json.dumps({k: v for k, v in facts.items() if k != "test_accuracy"})),
-            ("finished.json", ["line 1"], "{")):
+            ("finished.json", ["line 1", "remove finished.json"], "{")):
         with changed(run / name, text):
             refused(f"{name}: {words[0]}", folder, f"run-2/{name}", *words)
-    first = run.parent / "run-1"
     shutil.move(first, place / "kept")
     first.symlink_to("run-2")
     refused("one folder as two runs", folder, "run-1/finished.json", "seed is 2")
@@ -428,12 +449,119 @@ def check_refused(place, folder):
     szego.judge.judge(folder)
 
 
+# ---- What is written ----------------------------------------------------------------------------
+
+
+def judge_into(folder, output, *options, **more):
+    """`szego judge -o`: (exit code, what it says)."""
+    done = subprocess.run([PROGRAM, "judge", *options, folder, "-o", output], capture_output=True, text=True, check=False, **more)
+    return done.returncode, done.stderr
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def check_written(place, folder):
+    output, file = place / "judged", place / "file"
+    szego.judge.write(folder, output=output)
+    whole = contents(output)
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
+    for where in (output, place / "new"):
+        code, said = judge_into(folder, where, preexec_fn=limit)
+        tap.ok(f"no space in {where.name}: a message, and no file changes", code == 1 and contents(where) == (
+            whole if where == output else {}) and said == f"szego: {where}/manifest.json: cannot be written: File too large\n", said)
+    with locked(output):
+        code, said = judge_into(folder, output)
+    tap.ok("another writer", code == 1 and f"{output}: another writer uses this folder" in said and contents(output) == whole, said)
+    file.write_text("")
+    for where, wanted, words in ((file, 1, "is not a folder"), (f"{file}/below/", 1, "Not a directory"),
+                                 (place / "table.csv", 2, "end it in /")):
+        code, said = judge_into(folder, where)
+        tap.ok(f"-o {pathlib.Path(where).name}", code == wanted and said.startswith(f"szego: {'output ' * (wanted == 2)}{where}".rstrip("/"))
+               and words in said and said.count("\n") == 1, said)
+    for where, wanted, words in ((place / "nowhere", 1, "No such file"), (file, 1, "Not a directory")):
+        code, said = judge_into(where, output)
+        tap.ok(f"DIR is {where.name}", code == wanted and f"szego: {where}: {words}" in said and "reproduce -o DIR/" in said, said)
+    less = {key: value for key, value in PRESET.items() if key not in ("hypotheses", "by_step")}
+    (place / "less.json").write_text(json.dumps(less))
+    code, said = judge_into(folder, output, "--preset", place / "less.json")
+    gone = ["arms.csv", "by_step.csv", "hypotheses.csv", "pairs.csv"]
+    tap.ok("tables of before go, and a line names them", code == 0 and sorted(set(whole) - set(contents(output))) == gone and
+           all(name in said for name in gone) and said.count("\n") == 1 and len(szego.load(output)) == len(whole) - 1 - len(gone), said)
+    check_interrupt(folder, output)
+
+
+def check_interrupt(folder, output):
+    """Ctrl-C while files are renamed waits until all are."""
+    replace, calls = os.replace, []
+    def interrupted(*names):
+        calls.append(names)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        replace(*names)
+    os.replace = interrupted
+    try:
+        szego.judge.write(folder, output=output)
+        stopped = False
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        os.replace = replace
+    tap.ok("Ctrl-C while files are renamed", stopped and len(szego.load(output)) == len(JUDGED) and
+           len(contents(output)) == len(JUDGED) + 1, str(sorted(contents(output))))
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def check_progress(folder):
+    """The line goes before a message comes."""
+    shown = Terminal()
+    with changed(folder / "runs/text/distance/nope/run-1/finished.json", "{"), contextlib.redirect_stderr(shown):
+        tap.refused("a run that is damaged", lambda: szego.judge.main([str(folder)]), "line 1", kind=szego.DataError)
+    tap.ok("the line of progress ends", "reading runs: 1 of" in shown.getvalue() and shown.getvalue().endswith("\r\x1b[K"),
+           repr(shown.getvalue()))
+
+
+# ---- A terminal ---------------------------------------------------------------------------------
+
+
+def screen_of(folder, width):
+    """{table: its lines} of what `szego judge` prints."""
+    done = subprocess.run([PROGRAM, "judge", folder], env={**os.environ, "COLUMNS": str(width)}, capture_output=True,
+                          text=True, check=True)
+    return {lines[0]: lines[1:] for lines in map(str.splitlines, done.stdout.split("\n\n"))}
+
+
+def check_screen(folder):
+    """What a terminal shows, by the cells of tables.json."""
+    found, wide = szego.judge.judge(folder)["reproduce_hypotheses"], screen_of(folder, 200)
+    heads, *rows_shown = (line.split("  ") for line in wide["hypotheses"])
+    shown = [[one.strip() for one in cells if one.strip()] for cells in rows_shown]
+    first = f"[{found['t_low'][0]:.4g}, {found['t_high'][0]:.4g}]"
+    tap.ok("tables for a person", list(wide) == ["table1", "sweep", "switches", "hypotheses", "length_arms", "relations"],
+           list(wide))
+    tap.ok("a range is one cell, empty without ends", "interval" in " ".join(heads).split() and
+           first in shown[0] and "[" not in " ".join(shown[2]), wide["hypotheses"])
+    for width in (40, 60, 80):
+        lines = [line for table in screen_of(folder, width).values() for line in table if not line.startswith("  and ")]
+        tap.ok(f"lines fit {width} columns", max(map(len, lines)) <= width, "\n".join(lines))
+    told = screen_of(folder, 80)["hypotheses"]
+    tap.ok("what is left out is counted, and the least telling goes first", "p_holm" in told[0].split() and
+           "p" not in told[0].split() and "pairs" not in told[0].split() and
+           f"and {len(wide['hypotheses'][0].split()) - len(told[0].split())} more columns" in told[-1], "\n".join(told))
+
+
 def check_main(folder):
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         code = szego.judge.main([f"{folder}"])
     text = shown.getvalue()
     tap.ok("main prints", code == 0 and "hypotheses\n" in text and "H1" in text and max(map(len, text.splitlines())) < 120)
+    check_screen(folder)
     output = folder.parent / "written"
     with contextlib.redirect_stdout(shown):
         code = szego.judge.main([f"--output={output}/", "--quiet", "--", f"{folder}"])
@@ -462,5 +590,7 @@ with scratch() as made:
     check_records(pathlib.Path(made))
     toy = check_program(pathlib.Path(made))
     check_refused(pathlib.Path(made), toy)
+    check_written(pathlib.Path(made), toy)
+    check_progress(toy)
     check_main(toy)
 tap.finish()

@@ -1,6 +1,8 @@
 """Files that appear whole, or not at all after an error or an interrupt."""
 import contextlib
+import fcntl
 import os
+import signal
 import tempfile
 
 from .errors import SzegoError
@@ -35,11 +37,93 @@ def replaced(path, mode="w"):
 
 
 @contextlib.contextmanager
+def _naming(path):
+    """SzegoError names the path where writing fails."""
+    try:
+        yield
+    except OSError as error:
+        raise SzegoError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
 def whole_file(path, mode="w"):
     """The same in a folder that is made where it is missing. SzegoError names the path where writing fails."""
-    try:
+    with _naming(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with replaced(path, mode) as file:
             yield file
+
+
+# ---- Folders of results ----
+
+
+def check_folder(folder, remedy):
+    """SzegoError: the folder cannot be read."""
+    try:
+        os.scandir(folder).close()
     except OSError as error:
-        raise SzegoError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise SzegoError(f"{folder}: {error.strerror}: {remedy}") from None
+
+
+def make_folder(folder):
+    """SzegoError: a folder is not there and cannot be made."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:
+        raise SzegoError(f"{folder}: is not a folder: choose another name (-o)") from None
+    except OSError as error:
+        raise SzegoError(f"{folder}: folder cannot be created: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def locked(folder):
+    """The folder, which is made, for one writer alone: the program locks it likewise. SzegoError: there is another one,
+    or the folder cannot be made."""
+    make_folder(folder)
+    with _naming(folder):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SzegoError(f"{folder}: another writer uses this folder: run the command again when it has ended, or "
+                             "use another folder") from None
+        except OSError:
+            pass  # a file system without locks
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _unstoppable():
+    """Signals that stop the command wait until the block ends."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def replace_result(folder, files, manifest, former=()):
+    """Replaces files and the manifest in a folder that is locked.
+
+    files: {name: its lines}; manifest: the text of manifest.json; former: names of files that go. All is on the disk
+    before anything is renamed or removed, and the manifest is away meanwhile: it describes the files beside it, whenever
+    this ends. SzegoError names what cannot be written, and the folder is as it was.
+    """
+    def path(name):
+        return os.path.join(folder, name)
+    with contextlib.ExitStack() as stack:  # which ends with what it began with, the manifest
+        for name, lines in [("manifest.json", [manifest]), *files.items()]:
+            with _naming(path(name)):
+                file = stack.enter_context(replaced(path(name)))
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+                file.close()
+        with _unstoppable():
+            for name in ("manifest.json", *former):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path(name))
+            stack.pop_all().close()

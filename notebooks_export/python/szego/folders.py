@@ -121,6 +121,18 @@ def _read_file(path: str, limit=None) -> bytes:
         raise DataError(f"{path}: {error.strerror}") from None
 
 
+def is_there(path: str) -> bool:
+    """Whether there is something of that name. DataError: nobody can tell, because a folder above it cannot be read
+    for instance; os.path.exists would say that there is nothing."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    return True
+
+
 def _unique(pairs: List[Tuple[str, object]]) -> dict:
     made = dict(pairs)
     if len(made) != len(pairs):

@@ -13,6 +13,7 @@ A command starts its workers by fork or spawn. Those end with it even if it is k
 import importlib
 import importlib.util
 import os
+import resource
 import signal
 import site
 import sys
@@ -21,6 +22,7 @@ import threading
 COMMANDS = {"judge": "szego.judge", "report": "szego.page", "export": "szego.notebook"}
 LEAST = (3, 9)
 ANSWERS = 3
+LITTLE = 64 << 20  # bytes of a disk; more than a compiled module has
 USAGE, DATA, BACKEND, INTERRUPTED, PIPE = 2, 3, 5, 130, 128 + signal.SIGPIPE
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FOLDER = os.path.dirname(os.path.realpath(__file__))
@@ -31,6 +33,13 @@ def say(text):
     shown = "".join(c if c.isprintable() else "".join("\\x%02x" % byte for byte in os.fsencode(c)) for c in text)
     sys.stderr.write("szego: " + shown + "\n")
     sys.stderr.flush()
+
+
+def progress_line(stream):
+    """A function that shows a text in place of the one before, "" at the end, on a terminal; nothing elsewhere."""
+    if not (stream and stream.isatty()):
+        return lambda text: None
+    return lambda text: print("\r\x1b[K" + text, end="", file=stream, flush=True)
 
 
 def tell_written(note, results, rest):
@@ -80,6 +89,14 @@ def complete_path():
     sys.path.extend(rest)
 
 
+def spare_disk():
+    """On a full disk Python would keep the first part of a module that it has compiled, and fail to import it for good."""
+    space = os.statvfs(FOLDER)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if space.f_bavail * space.f_frsize < LITTLE or 0 <= limit < LITTLE:  # RLIM_INFINITY is -1
+        sys.dont_write_bytecode = True
+
+
 def fault(name):
     """Why a package cannot be imported; None: it can."""
     try:
@@ -98,6 +115,7 @@ def examine(version, needs):
     if sys.version_info < LEAST:
         return "%s is Python %d.%d, and %d.%d is needed" % ((sys.executable,) + sys.version_info[:2] + LEAST)
     listen()
+    spare_disk()
     complete_path()
     faults = [told for told in map(fault, needs) if told]
     if faults:

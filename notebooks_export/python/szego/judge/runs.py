@@ -9,7 +9,7 @@ import numpy as np
 
 from ..csvfile import read as read_csv
 from ..errors import DataError
-from ..folders import _member as member, _read_file as read_file, read_json
+from ..folders import _member as member, _read_file as read_file, is_there, read_json
 from ..tables import Column, array
 from .draws import other_head
 from .plan import METHODS, Arm, Plan, PlannedRun, flat
@@ -65,10 +65,13 @@ class Run:
     def _ending(self, name: str) -> Optional[dict]:
         """finished.json or failed.json, of this run; None: it is not there."""
         path = self.path(name)
-        if not os.path.exists(path):
+        if not is_there(path):
             return None
-        root = read_json(read_file(path, _LIMIT), path)
-        config = flat(member(path, root, "config", dict))
+        try:
+            root = read_json(read_file(path, _LIMIT), path)
+        except DataError as error:
+            raise DataError(f"{error}: {_REMEDY}") from None
+        config = flat(f"{path}: config", member(path, root, "config", dict))
         if member(path, root, "seed", int) != self.seed:
             raise DataError(f"{path}: seed is {root['seed']}, and the folder is that of seed {self.seed}: the same run "
                             "lies in two folders, or it was moved: remove the one that is not of this run")
@@ -134,7 +137,7 @@ class Run:
         """The columns `wanted`, by their types; None: the file is not there and need not be. A column of `later` may
         be missing, and is empty."""
         path = self.path(name)
-        if not os.path.exists(path):
+        if not is_there(path):
             if optional:
                 return None
             raise DataError(f"{path}: is missing, and finished.json says that the run is finished: {_REMEDY}")
@@ -271,7 +274,7 @@ def _is_number(value) -> bool:
 class Runs:
     """The runs of a plan in their order."""
 
-    def __init__(self, folder: str, plan: Plan, tell=lambda done, count: None):
+    def __init__(self, folder: str, plan: Plan, tell=lambda text: None):
         self.plan, self.folder = plan, folder
         root = os.path.join(folder, "runs")
         if not os.path.isdir(root):
@@ -280,7 +283,7 @@ class Runs:
         self.all: List[Run] = []
         for planned in plan.runs:
             self.all.append(Run(planned, os.path.join(root, *planned.name.split("/"))))
-            tell(len(self.all), len(plan.runs))
+            tell(f"reading runs: {len(self.all)} of {len(plan.runs)}")
         if not any(os.path.isdir(run.folder) for run in self.all):
             raise DataError(f"{root}: holds none of the {len(self.all)} runs of {plan.place}, such as "
                             f"{self.all[0].name}: name the preset of these runs (--preset)")

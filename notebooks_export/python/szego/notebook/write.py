@@ -6,7 +6,7 @@ from .. import native
 from ..errors import ArgumentError
 from ..figures.rows import Tables
 from ..figures.words import count
-from ..files import names_folder
+from ..files import check_folder, names_folder
 from ..folders import load_readable
 from ..publish import tell_written
 from .archive import write_npz
@@ -62,7 +62,7 @@ def main(arguments):
     parser.add_argument("-o", "--output", help="a file or folder of that form")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes")
     given = parser.parse_args(arguments)
-    os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
+    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
     path, results = export(given.folder, given.to, given.output)
     note = f"wrote {path}: {count(len(results), 'table', 'tables')} of " \
            f"{count(len(results.provenance), 'result', 'results')}"

@@ -9,11 +9,11 @@ import sys
 import warnings
 
 from ..errors import ArgumentError, DataError, SzegoError
-from ..files import names_folder, whole_file
+from ..files import check_folder, make_folder, names_folder, whole_file
 from ..folders import load_readable
 from ..figures import subjects
 from ..figures.rows import Tables
-from ..publish import tell_written
+from ..publish import progress_line, tell_written
 from .document import Page
 from . import svg
 
@@ -62,13 +62,6 @@ def _told(progress, pictures, count):
         yield picture
 
 
-def _line(stream):
-    """A progress line on a terminal; nothing elsewhere."""
-    if not (stream and stream.isatty()):
-        return lambda text: None
-    return lambda text: print(f"\r\x1b[K{text}", end="", file=stream, flush=True)
-
-
 def page_path(folder, output):
     """The page's path: `output` where it ends in .html, else report.html in that folder, which is made. No other
     ending: a slip of the hand would put the page in place of a table."""
@@ -79,12 +72,7 @@ def page_path(folder, output):
         if not os.path.isdir(os.path.dirname(output) or "."):  # which is found before anything is drawn
             raise SzegoError(f"{output}: cannot be written: {os.strerror(errno.ENOENT)}")
         return output
-    try:
-        os.makedirs(output, exist_ok=True)
-    except FileExistsError:
-        raise SzegoError(f"{output}: is not a folder") from None
-    except OSError as error:
-        raise SzegoError(f"{output}: folder cannot be created: {error.strerror}") from None
+    make_folder(output)
     return os.path.join(output, "report.html")
 
 
@@ -103,7 +91,7 @@ def report(folder, output=None, *, workers=None, progress=None):
     is left out: the page and `skipped` of the results name it. DataError: there is none that can be read.
     ArgumentError: another ending. SzegoError: the page cannot be written.
     """
-    tell = _line(progress)
+    tell = progress_line(progress)
     try:
         tell("reading results")
         results = load_readable(folder)
@@ -133,7 +121,7 @@ def main(arguments):
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
     parser.add_argument("--threads", type=int, help="processes that draw (default: one a core)")
     given = parser.parse_args(arguments)
-    os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
+    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
     path, results = report(given.folder, given.output, workers=given.threads,
                            progress=None if given.quiet else sys.stderr)
     tell_written(None if given.quiet else f"wrote {path}", results, "; the rest is in the report")
