@@ -245,7 +245,7 @@ const command command_ablate = {
            "accuracies (table `ablation`) and, per layer, the share of the total drop that the "
            "worst head carries and the Gini coefficient of the drops (table `deposit`); with "
            "several seeds their least and greatest, and 95% intervals of the mean by Student's t.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(ablate_options),
     .parse = parse,
     .run = run,

@@ -266,7 +266,7 @@ const command command_bench = {
            "once; with -o they grow in FILE.partial.csv or DIR/bench.partial.csv, which an "
            "interruption leaves and a whole run replaces by its result. Close other programs "
            "first; docs/reference/benchmarks.md says what is measured and why.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(own_options),
     .parse = parse,
     .run = run,

@@ -165,7 +165,7 @@ const command command_capture = {
            "second pass without the rows of positions that are added to the tokens. The report is "
            "that of `szego logits`; `szego train --capture every=K` makes it while a model "
            "trains. docs/reference/capture.md says more.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(capture_options),
     .parse = parse,
     .run = run,

@@ -339,7 +339,7 @@ const command command_checkpoint = {
         "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
         "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
         "command goes on.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(checkpoint_options),
     .parse = parse,
     .run = run,

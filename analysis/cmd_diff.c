@@ -329,7 +329,7 @@ const command command_diff = {
            "checkpoint-STEP in it, are a series with a column `step`. Of encodings (SPEC) the "
            "symbols' certified ranges and the eigenvalues are compared; what exists as a file or "
            "folder is a PATH.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(diff_options),
     .parse = parse,
     .run = run,

@@ -70,7 +70,7 @@ const command command_export = {
            "row. -o says where they go; the default is DIR/export.npz, DIR/export/ or "
            "DIR/export.ipynb. This command needs Python with NumPy and nbformat, and the Python "
            "package szego.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(export_options),
     .parse = parse,
     .run = run,

@@ -66,7 +66,7 @@ const command command_judge = {
            "the sweep over rotated heads, what each switch changes, the arms with their "
            "confidence intervals, hypotheses and the relations between heads. Nothing is trained. "
            "This command needs Python with NumPy and SciPy, and the Python package szego.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(judge_options),
     .parse = parse,
     .run = run,

@@ -253,7 +253,7 @@ const command command_logits = {
         "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
         "every eigenvalue, singular value and symbol sample. --statistics describes the softmax of "
         "each matrix instead. docs/how-to/logits.md has the layout.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(logits_options),
     .parse = parse,
     .run = run,

@@ -173,7 +173,7 @@ const command command_predict = {
     .doc = "Runs a checkpoint on examples and prints loss and accuracy. -o FILE.npy writes the "
            "class logits [examples, classes]. Checkpoints that PyTorch saved under the names of "
            "docs/how-to/train.md need --config.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(predict_options),
     .parse = parse,
     .run = run,

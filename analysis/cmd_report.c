@@ -1,4 +1,5 @@
 /* `szego report`: one HTML page of a folder of results. The Python package draws it. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -34,7 +35,7 @@ static szg_status run(command_call *call) {
     char threads[32];
     if (call->shared.threads == 0)
         return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
-    snprintf(threads, sizeof threads, "--threads=%d", call->shared.threads);
+    snprintf(threads, sizeof threads, "--threads=%" PRId64, call->shared.threads);
     return script_run(call, call->command, (const char *[]){threads, "--", own->folder, NULL});
 }
 

@@ -350,7 +350,7 @@ const command command_reproduce = {
         "command continues. At the end `szego judge` writes the tables that compare runs; without "
         "its Python packages a note says so. DIR/report.html shows it all, as `szego report DIR` "
         "does.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(reproduce_options),
     .parse = parse,
     .run = run,

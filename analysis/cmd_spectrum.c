@@ -386,7 +386,7 @@ const command command_spectrum = {
     .doc = "Eigenvalue range (with --all every eigenvalue) of a positional encoding's kernel, of "
            "content, or of logits; the certified range of the symbol; the limit theorem that "
            "applies. Heads become rows. -o DIR/ also writes samples and range of the symbols.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(spectrum_options),
     .parse = parse,
     .run = run,

@@ -131,7 +131,7 @@ const command command_symbol = {
     .doc = "Samples the symbol of a positional encoding's kernel and encloses its minimum and "
            "maximum. Every row names the convention. Point masses of almost periodic kernels have "
            "a table of their own, atoms.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(symbol_options),
     .parse = parse,
     .run = run,

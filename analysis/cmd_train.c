@@ -375,7 +375,7 @@ const command command_train = {
            "--set intervention.kind=rotation leaves its queries and keys unrotated, =gradient "
            "does not train its own parameters; intervention.layer and .head name it, .from is the "
            "share of all steps after which it begins.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(train_options),
     .parse = parse,
     .run = run,

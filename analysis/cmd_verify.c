@@ -121,7 +121,7 @@ const command command_verify = {
         "that fail; compares with the ledger, exit status 4 where a verdict differs. Lemma B.1 is "
         "tried over random and adversarial weights and phases. With -o or --format json the "
         "tables are claims, certificates, lemma, samples and evidence; on a terminal the claims.",
-    .options = options,
+    .argp = options,
     .own_size = sizeof(verify_options),
     .parse = parse,
     .run = run,

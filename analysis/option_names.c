@@ -9,7 +9,7 @@
 
 #include "command.h"
 
-enum { FIRST_VALUE = 0x10000 }; /* beyond letters */
+enum { FIRST_VALUE = 0x10000, FIRST_KEY = 256 }; /* beyond letters */
 
 typedef struct option_table {
     struct option *name; /* ends with zeros */
@@ -18,38 +18,31 @@ typedef struct option_table {
     size_t length;
 } option_table;
 
-static int count_options(const struct argp_option *option) {
-    int count = 0;
-    for (; !option_is_end(option); option++)
-        count++;
-    return count;
-}
-
-static void add_options(option_table *table, const struct argp_option *option) {
-    for (; !option_is_end(option); option++) {
-        if (option->name) {
-            table->name[table->names] =
-                (struct option){option->name, option->arg ? required_argument : no_argument, NULL,
-                                FIRST_VALUE + table->names};
-            table->names++;
-        }
-        if (option_is_short(option) && option->key != '?') { /* getopt answers '?' to errors */
-            table->letters[table->length++] = (char)option->key;
-            if (option->arg)
-                table->letters[table->length++] = ':';
-        }
+static void add_option(option_table *table, const struct argp_option *option) {
+    if (option->name) {
+        table->name[table->names] =
+            (struct option){option->name, option->arg ? required_argument : no_argument, NULL,
+                            FIRST_VALUE + table->names};
+        table->names++;
+    }
+    if (option->key < FIRST_KEY && option->key != '?') { /* getopt answers '?' to errors */
+        table->letters[table->length++] = (char)option->key;
+        if (option->arg)
+            table->letters[table->length++] = ':';
     }
 }
 
-static bool open_table(const command *which, option_table *out) {
-    int count = count_options(which->options) + count_options(shared_argp_options);
-    *out = (option_table){.name = calloc((size_t)count + 1, sizeof *out->name),
-                          .letters = calloc(2 * (size_t)count + 2, 1)};
+static bool open_table(const struct argp_option *option, option_table *out) {
+    size_t count = 0;
+    while (option[count].key)
+        count++;
+    *out = (option_table){.name = calloc(count + 1, sizeof *out->name),
+                          .letters = calloc(2 * count + 2, 1)};
     if (!out->name || !out->letters)
         return false;
     out->letters[out->length++] = '-'; /* operands in their order, as for argp */
-    add_options(out, which->options);
-    add_options(out, shared_argp_options);
+    for (; option->key; option++)
+        add_option(out, option);
     return true;
 }
 
@@ -105,10 +98,10 @@ static bool is_plain(const char *word) {
     return strcmp(SHOWN(word), word) == 0;
 }
 
-void option_names_check(const command *which, int argc, char **argv) {
+void option_names_check(const struct argp_option *option, int argc, char **argv) {
     option_table table;
     char **words = calloc((size_t)argc + 1, sizeof *words); /* getopt changes their order */
-    if (open_table(which, &table) && words) {
+    if (open_table(option, &table) && words) {
         memcpy(words, argv, (size_t)argc * sizeof *words);
         const char *refused = find_refused(&table, argc, words);
         szgi_suggestion near = find_near(&table, refused ? refused : "--");

@@ -1,0 +1,285 @@
+/* The options of a command line: the rows that say what there is, and the one parser that reads
+ * them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+#include "command.h"
+#include "help.h"
+
+/* Help is an exit of its own. */
+static void print_help(const command_option *row, void *field, const char *text,
+                       struct argp_state *state) {
+    const command_call *call = state->input;
+    (void)field, (void)text;
+    if (row->name && strcmp(row->name, "usage") == 0)
+        help_usage(call->command, stdout);
+    else
+        help_command(call->command, stdout);
+    exit(EXIT_DONE);
+}
+
+const command_option shared_option_rows[] = {
+    OPTION(shared_options, output, "output", "PATH",
+           "write results to PATH: a folder (DIR/, or a name without an extension) gets a CSV file "
+           "for each table and manifest.json; FILE.csv, FILE.json and FILE.npy are one file",
+           .letter = 'o'),
+    OPTION(shared_options, format, "format", "FORMAT",
+           "format on standard output: table (default), csv or json", .choices = "table|csv|json"),
+    OPTION(shared_options, columns, "columns", "NAME[,NAME...]",
+           "columns of a table on the screen (default: those that fit into the width)",
+           .list = &words_columns),
+    OPTION(shared_options, wide, "wide", NULL,
+           "every column of a table on the screen; rows longer than the line have a line a column"),
+    OPTION(shared_options, notes, "notes", NULL, "print the notes below a table on the screen"),
+    OPTION(shared_options, backend, "backend", "NAME",
+           "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; "
+           "cuda:tf32 (the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a "
+           "decoder's products; mpi (the default under mpirun): the processes share the work",
+           .words = "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16|mpi"),
+    OPTION(shared_options, threads, "threads", "N",
+           "worker threads (default: one for each processor)", .least = 1, .most = 1024),
+    OPTION(shared_options, seed, "seed", "S", "seed of every random number (default 0)",
+           .most = INT64_MAX),
+    OPTION(shared_options, quiet, "quiet", NULL, "no notes and no progress bar", .letter = 'q'),
+    OPTION_BY(print_help, shared_options, quiet, "help", NULL, "this page", .letter = 'h'),
+    OPTION_BY(print_help, shared_options, quiet, NULL, NULL, NULL, .letter = '?'), /* as argp's */
+    OPTION_BY(print_help, shared_options, quiet, "usage", NULL, "every option in a few lines"),
+    {0}};
+
+static int count_rows(const command_option *row) {
+    int count = 0;
+    while (row && row[count].kind != OPTION_END)
+        count++;
+    return count;
+}
+
+/* OLD */
+static void old_hook(const command_option *row, void *field, const char *text,
+                     struct argp_state *state) {
+    command_call *call = state->input;
+    (void)field;
+    (void)call->command->parse(call, (int)row->least, (char *)text, state);
+}
+static int count_old(const command *which) {
+    int count = 0;
+    while (which->argp && (which->argp[count].name || which->argp[count].key))
+        count++;
+    return count + (which->arguments != NULL);
+}
+static const option_words *old_words(const command *which, int key) {
+    for (const option_words *words = which->words;
+         words && (words->key || words->choices || words->list); words++)
+        if (words->key == key)
+            return words;
+    return NULL;
+}
+static const command_option *old_row(const command *which, int i) {
+    static command_option old[64];
+    static const command *of;
+    if (of != which) {
+        memset(old, 0, sizeof old);
+        for (int j = 0; j < count_old(which); j++) {
+            bool last = j == count_old(which) - 1 && (which->arguments != NULL);
+            const struct argp_option *a = last ? NULL : &which->argp[j];
+            const option_words *words = old_words(which, a ? a->key : 0);
+            old[j] = (command_option){.kind = OPTION_HOOK,
+                                      .name = a ? a->name : NULL,
+                                      .argument = a ? a->arg : which->arguments,
+                                      .doc = a ? a->doc : NULL,
+                                      .least = a ? a->key : 0,
+                                      .letter = a && a->key > ' ' && a->key < 127 ? a->key : 0,
+                                      .hook = old_hook,
+                                      .words = words ? words->choices : NULL,
+                                      .list = words ? words->list : NULL};
+        }
+        of = which;
+    }
+    return &old[i];
+}
+int option_count(const command *which) {
+    return which->parse || which->argp ? count_old(which) : count_rows(which->options);
+}
+/* END OLD */
+
+const command_option *option_at(const command *which, int i) {
+    int own = option_count(which);
+    if (which->parse && i < own)
+        return old_row(which, i);
+    const command_option *row = i < own ? &which->options[i] : &shared_option_rows[i - own];
+    return row->kind == OPTION_END ? NULL : row;
+}
+
+const command_option *option_operands(const command *which) {
+    const command_option *row;
+    for (int i = 0; (row = option_at(which, i)); i++)
+        if (option_is_operand(row))
+            return row;
+    return NULL;
+}
+
+/* ---- One option ---- */
+
+static void *field_of(const command_call *call, int i) {
+    const command_option *row = option_at(call->command, i);
+    bool own = i < option_count(call->command);
+    return (own ? (char *)call->own : (char *)&call->shared) + row->field;
+}
+
+static void store_text(const command_option *row, const char **field, const char *text,
+                       const char *name, struct argp_state *state) {
+    if (row->choices)
+        (void)parse_choice(state, name, text, row->choices);
+    if (option_is_operand(row) && *field)
+        argp_error(state, "%s, '%s' is a second one", row->doc, SHOWN(text));
+    *field = text;
+}
+
+/* `text` NULL: the option takes none. */
+static void store(const command_option *row, void *field, const char *text,
+                  struct argp_state *state) {
+    char name[64];
+    if (row->name)
+        snprintf(name, sizeof name, "--%s", row->name);
+    else
+        snprintf(name, sizeof name, "-%c", row->letter);
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)field = !row->choices || parse_choice(state, name, text, row->choices) == 1;
+        return;
+    case OPTION_CHOICE:
+        *(int *)field = parse_choice(state, name, text, row->choices);
+        return;
+    case OPTION_INTEGER:
+        *(int64_t *)field = parse_integer(state, name, text, row->least, row->most);
+        return;
+    case OPTION_REAL:
+        *(double *)field = parse_real(state, name, text, row->low, row->high);
+        return;
+    case OPTION_TEXT:
+        store_text(row, field, text, name, state);
+        return;
+    case OPTION_INTEGERS:
+        parse_integer_list(state, name, text, row->least, row->most, field);
+        return;
+    case OPTION_TEXTS:
+        parse_text(state, text, field);
+        return;
+    case OPTION_HOOK:
+    case OPTION_END:
+        return;
+    }
+}
+
+static void take(command_call *call, int i, const char *text, struct argp_state *state) {
+    const command_option *row = option_at(call->command, i);
+    if (row->hook)
+        row->hook(row, field_of(call, i), text, state);
+    store(row, field_of(call, i), text, state);
+    call->given |= (uint64_t)1 << i;
+}
+
+/* What is not given: its fallback, or an error. */
+static void complete(command_call *call, struct argp_state *state) {
+    const command_option *row;
+    for (int i = 0; (row = option_at(call->command, i)); i++) {
+        bool given = call->given >> i & 1;
+        if (!given && row->missing)
+            argp_error(state, "%s", row->missing);
+        if (!given && row->fallback)
+            store(row, field_of(call, i), row->fallback, state);
+    }
+}
+
+/* ---- The command line ---- */
+
+enum { FIRST_KEY = 256 }; /* beyond letters; that of row i is i more */
+
+static int key_of(const command_option *row, int i) {
+    return row->letter ? row->letter : row->name ? FIRST_KEY + i : ARGP_KEY_ARG;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    command_call *call = state->input;
+    const command_option *row;
+    if (key == ARGP_KEY_END) {
+        complete(call, state);
+        if (call->command->parse) /* OLD */
+            (void)call->command->parse(call, key, argument, state);
+        if (call->command->check)
+            call->command->check(call, state);
+        return 0;
+    }
+    for (int i = 0; (row = option_at(call->command, i)); i++)
+        if (key_of(row, i) == key) {
+            take(call, i, argument, state);
+            return 0;
+        }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* argp's table of them, {0} at the end; NULL: no memory. */
+static struct argp_option *list_options(const command *which) {
+    int count = option_count(which) + count_rows(shared_option_rows), used = 0;
+    struct argp_option *out = calloc((size_t)count + 1, sizeof *out);
+    for (int i = 0; out && i < count; i++) {
+        const command_option *row = option_at(which, i);
+        if (!option_is_operand(row))
+            out[used++] = (struct argp_option){
+                .name = row->name, .key = key_of(row, i), .arg = row->argument, .doc = row->doc};
+    }
+    return out;
+}
+
+bool options_parse(command_call *call, int argc, char **argv) {
+    struct argp_option *options = list_options(call->command);
+    const struct argp argp = {.options = options, .parser = parse};
+    char name[64];
+    call->own = calloc(1, call->command->own_size + 1);
+    if (!options || !call->own)
+        return false;
+    snprintf(name, sizeof name, "szego %s", call->command->name);
+    argv[0] = name; /* argp's messages begin with it */
+    option_names_check(options, argc, argv);
+    /* Operands and options keep their order, that of SPECs too. Wrong usage ends inside of it. */
+    bool done = argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_IN_ORDER, NULL, call) == 0;
+    free(options);
+    return done;
+}
+
+szg_status options_of_operand(command_call *call, const char *text) {
+    const command_option *row;
+    SZG_TRY(
+        szgi_memory_alloc(call->context, (int64_t)call->command->own_size, (char **)&call->own));
+    for (int i = 0; (row = option_at(call->command, i)); i++)
+        if (option_is_operand(row))
+            take(call, i, text, NULL);
+    return SZG_OK;
+}
+
+/* Several rows may fill one list. */
+static void free_integers(integer_list *list) {
+    szgi_memory_free(list->value);
+    *list = (integer_list){0};
+}
+
+static void free_texts(text_list *list) {
+    szgi_memory_free(list->value);
+    *list = (text_list){0};
+}
+
+void options_close(command_call *call) {
+    if (call->command->release)
+        call->command->release(call);
+    for (int i = 0; i < count_rows(call->command->options); i++) {
+        const command_option *row = &call->command->options[i];
+        if (row->kind == OPTION_INTEGERS)
+            free_integers(field_of(call, i));
+        if (row->kind == OPTION_TEXTS)
+            free_texts(field_of(call, i));
+    }
+    free(call->own);
+}
