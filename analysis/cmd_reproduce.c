@@ -222,10 +222,9 @@ static szg_status show_tables(command_call *call, szg_reproduction_tables *table
 static szg_status follow(command_call *call, const char *name) {
     command_call next = *call;
     next.command = command_find(name);
-    SZG_TRY(szgi_memory_alloc(call->context, (int64_t)next.command->own_size, (char **)&next.own));
-    (void)next.command->parse(&next, ARGP_KEY_ARG, (char *)call->shared.output, NULL);
+    SZG_TRY(options_of_operand(&next, call->shared.output));
     szg_status status = next.command->run(&next);
-    szgi_memory_free(next.own);
+    options_close(&next);
     if (call->code == 0)
         call->code = next.code;
     if (status != SZG_EBACKEND)

@@ -205,7 +205,7 @@ const command_option *option_operands(const command *which);
 /* Fills call->own and call->shared from the command line; wrong usage ends the program. False: no
  * memory. */
 bool options_parse(command_call *call, int argc, char **argv);
-/* A call that has the one operand `text` and the fallbacks, without a command line. */
+/* Fills call->own with the one operand `text`, without a command line. */
 SZG_CHECK_RESULT szg_status options_of_operand(command_call *call, const char *text);
 void options_close(command_call *call);
 
