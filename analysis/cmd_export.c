@@ -2,8 +2,6 @@
  * The Python package writes it. */
 #include <stdio.h>
 
-#include "base/text.h"
-
 #include "script.h"
 
 typedef struct export_options {

@@ -1,8 +1,6 @@
 /* `szego judge`: what the runs of an experiment show. The Python package judges. */
 #include <string.h>
 
-#include "base/text.h"
-
 #include "script.h"
 
 typedef struct judge_options {

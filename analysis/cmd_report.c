@@ -2,8 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/text.h"
-
 #include "script.h"
 
 typedef struct report_options {

@@ -252,6 +252,7 @@ bool options_parse(command_call *call, int argc, char **argv) {
 
 szg_status options_of_operand(command_call *call, const char *text) {
     const command_option *row;
+    call->given = 0;
     SZG_TRY(
         szgi_memory_alloc(call->context, (int64_t)call->command->own_size, (char **)&call->own));
     for (int i = 0; (row = option_at(call->command, i)); i++)
