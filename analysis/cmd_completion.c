@@ -7,10 +7,9 @@
 #include "command.h"
 
 typedef struct completion_options {
-    int shell; /* index into `shells` */
+    int shell; /* BASH, ZSH */
 } completion_options;
 
-static const char shells[] = "bash|zsh";
 enum { BASH, ZSH };
 
 /* ---- What is known ---- */
@@ -230,30 +229,27 @@ static szg_status run(command_call *call) {
     return SZG_OK;
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    completion_options *own = call->own;
-    if (key != ARGP_KEY_ARG)
-        return ARGP_ERR_UNKNOWN;
-    own->shell = parse_choice(state, "SHELL", argument, shells);
-    return 0;
+static void take_shell(const command_option *row, void *field, const char *text,
+                       struct argp_state *state) {
+    *(int *)field = parse_choice(state, "SHELL", text, row->words);
 }
+
+static const command_option options[] = {
+    OPTION_BY(take_shell, completion_options, shell, NULL, "[bash|zsh]", NULL, .words = "bash|zsh"),
+    {0}};
 
 static const command_example examples[] = {
     {"source <(szego completion)", "Completion in this bash."},
     {"szego completion zsh >_szego", "A file for a folder of zsh's $fpath."},
     {0}};
 
-static const option_words words[] = {{0, shells, NULL}, {0}};
-
 const command command_completion = {
     .name = "completion",
     .summary = "print the completion script of bash or zsh",
-    .arguments = "[bash|zsh]",
     .doc = "Prints a completion script, that of bash if no shell is named: commands, options, and "
            "the words that they take, such as encodings and their keys.",
+    .options = options,
     .own_size = sizeof(completion_options),
-    .parse = parse,
     .run = run,
     .examples = examples,
-    .words = words,
 };
