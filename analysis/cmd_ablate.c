@@ -36,13 +36,12 @@ static const command_option options[] = {
            .words = "output|values|latent_columns|cumulative|rotation"),
     OPTION(ablate_options, batch, "batch", "B", "sequences a pass (default: loop.evaluate_batch)",
            .least = 1, .most = 1 << 20),
-    OPTION(ablate_options, checkpoints, NULL, "[PATH...]", NULL),
+    OPTION(ablate_options, checkpoints, NULL, "[PATH...]", NULL,
+           .missing = "--checkpoint is missing: a checkpoint or the folder of a run"),
     {0}};
 
 static void check(command_call *call, struct argp_state *state) {
     const ablate_options *own = call->own;
-    if (own->checkpoints.count == 0)
-        argp_error(state, "--checkpoint is missing: a checkpoint or the folder of a run");
     if (own->split && own->data)
         argp_error(state, "--split divides a configuration's data: --data takes the whole file");
 }

@@ -111,8 +111,8 @@ struct command_option {
     const char *choices;   /* "a|b|c": there are no others */
     const char *words;     /* "a|b|c": for completion alone */
     const word_list *list; /* likewise, words that are computed */
-    const char *fallback;  /* the text that stands for an option that is not given; NULL: none */
-    const char *missing;   /* the usage error where it is not given; NULL: it may be left out */
+    const char *fallback;  /* the text where no row of the field is given; NULL: zeros */
+    const char *missing;   /* in its place, the usage error; NULL: none */
     const char *key;       /* for the hook */
     option_hook *hook;
 };
@@ -147,11 +147,6 @@ typedef struct command {
     bool shared;        /* processes that are started together share the work, or do it alike */
     const char *topics; /* of `szego help` that go with it: "specs"; NULL: none */
     const char *needs;  /* of a script (script.h), Python's modules: "numpy scipy"; NULL: none */
-    /* Of commands whose options are parsed by themselves. */
-    const struct argp_option *argp;
-    const char *arguments;
-    const option_words *words;
-    error_t (*parse)(command_call *call, int key, char *argument, struct argp_state *state);
 } command;
 
 /* Adds preset and configurations of the call to the provenance: `config` where all trainings agree

@@ -57,58 +57,12 @@ static int count_rows(const command_option *row) {
     return count;
 }
 
-/* OLD */
-static void old_hook(const command_option *row, void *field, const char *text,
-                     struct argp_state *state) {
-    command_call *call = state->input;
-    (void)field;
-    (void)call->command->parse(call, (int)row->least, (char *)text, state);
-}
-static int count_old(const command *which) {
-    int count = 0;
-    while (which->argp && (which->argp[count].name || which->argp[count].key))
-        count++;
-    return count + (which->arguments != NULL);
-}
-static const option_words *old_words(const command *which, int key) {
-    for (const option_words *words = which->words;
-         words && (words->key || words->choices || words->list); words++)
-        if (words->key == key)
-            return words;
-    return NULL;
-}
-static const command_option *old_row(const command *which, int i) {
-    static command_option old[64];
-    static const command *of;
-    if (of != which) {
-        memset(old, 0, sizeof old);
-        for (int j = 0; j < count_old(which); j++) {
-            bool last = j == count_old(which) - 1 && (which->arguments != NULL);
-            const struct argp_option *a = last ? NULL : &which->argp[j];
-            const option_words *words = old_words(which, a ? a->key : 0);
-            old[j] = (command_option){.kind = OPTION_HOOK,
-                                      .name = a ? a->name : NULL,
-                                      .argument = a ? a->arg : which->arguments,
-                                      .doc = a ? a->doc : NULL,
-                                      .least = a ? a->key : 0,
-                                      .letter = a && a->key > ' ' && a->key < 127 ? a->key : 0,
-                                      .hook = old_hook,
-                                      .words = words ? words->choices : NULL,
-                                      .list = words ? words->list : NULL};
-        }
-        of = which;
-    }
-    return &old[i];
-}
 int option_count(const command *which) {
-    return which->parse || which->argp ? count_old(which) : count_rows(which->options);
+    return count_rows(which->options);
 }
-/* END OLD */
 
 const command_option *option_at(const command *which, int i) {
     int own = option_count(which);
-    if (which->parse && i < own)
-        return old_row(which, i);
     const command_option *row = i < own ? &which->options[i] : &shared_option_rows[i - own];
     return row->kind == OPTION_END ? NULL : row;
 }
@@ -182,14 +136,23 @@ static void take(command_call *call, int i, const char *text, struct argp_state 
     call->given |= (uint64_t)1 << i;
 }
 
+/* By this row or by another one of the field. */
+static bool is_given(const command_call *call, const void *field) {
+    for (int i = 0; option_at(call->command, i); i++)
+        if (call->given >> i & 1 && field_of(call, i) == field)
+            return true;
+    return false;
+}
+
 /* What is not given: its fallback, or an error. */
 static void complete(command_call *call, struct argp_state *state) {
     const command_option *row;
     for (int i = 0; (row = option_at(call->command, i)); i++) {
-        bool given = call->given >> i & 1;
-        if (!given && row->missing)
+        if (is_given(call, field_of(call, i)))
+            continue;
+        if (row->missing)
             argp_error(state, "%s", row->missing);
-        if (!given && row->fallback)
+        if (row->fallback)
             store(row, field_of(call, i), row->fallback, state);
     }
 }
@@ -207,8 +170,6 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     const command_option *row;
     if (key == ARGP_KEY_END) {
         complete(call, state);
-        if (call->command->parse) /* OLD */
-            (void)call->command->parse(call, key, argument, state);
         if (call->command->check)
             call->command->check(call, state);
         return 0;
@@ -275,7 +236,7 @@ static void free_texts(text_list *list) {
 void options_close(command_call *call) {
     if (call->command->release)
         call->command->release(call);
-    for (int i = 0; i < count_rows(call->command->options); i++) {
+    for (int i = 0; i < option_count(call->command); i++) {
         const command_option *row = &call->command->options[i];
         if (row->kind == OPTION_INTEGERS)
             free_integers(field_of(call, i));
