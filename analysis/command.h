@@ -204,10 +204,6 @@ bool options_parse(command_call *call, int argc, char **argv);
 SZG_CHECK_RESULT szg_status options_of_operand(command_call *call, const char *text);
 void options_close(command_call *call);
 
-/* Ends with the message of a misspelt option if another one may have been meant; argp tells the
- * rest. `option` ends with {0}. */
-void option_names_check(const struct argp_option *option, int argc, char **argv);
-
 /* Whole-argument numbers; argp_error with the option's name and the range on anything else. */
 int64_t parse_integer(struct argp_state *state, const char *option, const char *text, int64_t least,
                       int64_t most);
