@@ -1,7 +1,6 @@
 /* `szego report`: one HTML page of a folder of results. The Python package draws it. */
+#include <inttypes.h>
 #include <stdio.h>
-
-#include "base/text.h"
 
 #include "script.h"
 
@@ -9,24 +8,15 @@ typedef struct report_options {
     const char *folder;
 } report_options;
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    report_options *own = call->own;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (own->folder)
-            argp_error(state, "one DIR is reported, '%s' is a second one", SHOWN(argument));
-        own->folder = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!own->folder)
-            argp_error(state, "DIR is missing: a folder of results, as -o DIR/ of the other "
-                              "commands writes it");
-        if (call->shared.format)
-            argp_error(state, "--format: a report is an HTML page; `szego export` has the tables");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static const command_option options[] = {
+    OPTION(report_options, folder, NULL, "DIR", "one DIR is reported",
+           .missing = "DIR is missing: a folder of results, as -o DIR/ of the other commands "
+                      "writes it"),
+    {0}};
+
+static void check(command_call *call, struct argp_state *state) {
+    if (call->shared.format)
+        argp_error(state, "--format: a report is an HTML page; `szego export` has the tables");
 }
 
 static szg_status run(command_call *call) {
@@ -34,7 +24,7 @@ static szg_status run(command_call *call) {
     char threads[32];
     if (call->shared.threads == 0)
         return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
-    snprintf(threads, sizeof threads, "--threads=%d", call->shared.threads);
+    snprintf(threads, sizeof threads, "--threads=%" PRId64, call->shared.threads);
     return script_run(call, call->command, (const char *[]){threads, "--", own->folder, NULL});
 }
 
@@ -46,14 +36,14 @@ static const command_example examples[] = {
 const command command_report = {
     .name = "report",
     .summary = "one HTML page of a folder of results: plots with the rows behind them",
-    .arguments = "DIR",
     .doc = "Draws every result in DIR and below it, found by manifest.json alone, into one HTML "
            "page that loads nothing: a section for each kind of result, each plot with the rows "
            "that it was drawn from. -o names the page (default: DIR/report.html). Results that "
            "cannot be read are named in the page and give exit status 3. This command needs Python "
            "with NumPy, Matplotlib and Jinja2, and the Python package szego.",
+    .options = options,
     .own_size = sizeof(report_options),
-    .parse = parse,
+    .check = check,
     .run = run,
     .examples = examples,
     .needs = "numpy matplotlib jinja2",

@@ -16,8 +16,6 @@
 #include "command.h"
 #include "help.h"
 
-enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL, KEY_MINUTES };
-
 typedef struct reproduce_options {
     const char *preset;
     text_list overrides;
@@ -25,21 +23,22 @@ typedef struct reproduce_options {
     double minutes; /* 0: no limit */
 } reproduce_options;
 
-static const struct argp_option options[] = {
-    {"preset", KEY_PRESET, "NAME", 0,
-     "quick (default), small, full, mechanism, mechanism-full, mechanism-length, "
-     "mechanism-curvature, mechanism-replication, or the path of a preset file (FILE.json)",
-     0},
-    {"set", KEY_SET, "KEY=VALUE", 0,
-     "set one key of every run's configuration, such as loop.epochs=2; may be given several times",
-     0},
-    {"list", KEY_LIST, NULL, 0,
-     "train nothing: what has run in -o DIR/, what is missing, and what it needs", 0},
-    {"minutes", KEY_MINUTES, "M", 0,
-     "stop training after M minutes: a run that would not finish is not begun, or is saved; the "
-     "same command continues",
-     0},
-    {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
+static const command_option options[] = {
+    OPTION(reproduce_options, preset, "preset", "NAME",
+           "quick (default), small, full, mechanism, mechanism-full, mechanism-length, "
+           "mechanism-curvature, mechanism-replication, or the path of a preset file (FILE.json)",
+           .list = &words_presets, .fallback = "quick"),
+    OPTION(reproduce_options, overrides, "set", "KEY=VALUE",
+           "set one key of every run's configuration, such as loop.epochs=2; may be given several "
+           "times",
+           .list = &words_keys),
+    OPTION(reproduce_options, list, "list", NULL,
+           "train nothing: what has run in -o DIR/, what is missing, and what it needs"),
+    OPTION(reproduce_options, minutes, "minutes", "M",
+           "stop training after M minutes: a run that would not finish is not begun, or is saved; "
+           "the same command continues",
+           .low = 1e-4, .high = 1e7),
+    OPTION(reproduce_options, all, "all", NULL, "print every table on standard output"),
     {0}};
 
 static bool is_file(const char *path) {
@@ -47,39 +46,13 @@ static bool is_file(const char *path) {
     return form != SZGI_RESULT_FOLDER && form != SZGI_RESULT_UNKNOWN;
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    reproduce_options *own = call->own;
-    switch (key) {
-    case KEY_PRESET:
-        own->preset = argument;
-        return 0;
-    case KEY_SET:
-        parse_text(state, argument, &own->overrides);
-        return 0;
-    case KEY_LIST:
-        own->list = true;
-        return 0;
-    case KEY_ALL:
-        own->all = true;
-        return 0;
-    case KEY_MINUTES:
-        own->minutes = parse_real(state, "--minutes", argument, 1e-4, 1e7);
-        return 0;
-    case ARGP_KEY_END:
-        if (!call->shared.output && !own->list)
-            argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
-        if (call->shared.output && is_file(call->shared.output))
-            argp_error(state, "-o %s is a file: runs and tables go to a folder, DIR/",
-                       SHOWN(call->shared.output));
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static void release(command_call *call) {
-    reproduce_options *own = call->own;
-    szgi_memory_free(own->overrides.value);
+static void check(command_call *call, struct argp_state *state) {
+    const reproduce_options *own = call->own;
+    if (!call->shared.output && !own->list)
+        argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
+    if (call->shared.output && is_file(call->shared.output))
+        argp_error(state, "-o %s is a file: runs and tables go to a folder, DIR/",
+                   SHOWN(call->shared.output));
 }
 
 /* ---- Where presets are ---- */
@@ -251,10 +224,9 @@ static void tell_lacking(const command_call *call, unsigned removed) {
 static szg_status follow(command_call *call, const char *name) {
     command_call next = *call;
     next.command = command_find(name);
-    SZG_TRY(szgi_memory_alloc(call->context, (int64_t)next.command->own_size, (char **)&next.own));
-    (void)next.command->parse(&next, ARGP_KEY_ARG, (char *)call->shared.output, NULL);
+    SZG_TRY(options_of_operand(&next, call->shared.output));
     szg_status status = next.command->run(&next);
-    szgi_memory_free(next.own);
+    options_close(&next);
     if (call->code == 0)
         call->code = next.code;
     if (status != SZG_EBACKEND)
@@ -373,7 +345,7 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
 static szg_status run(command_call *call) {
     const reproduce_options *own = call->own;
     szg_reproduction *reproduction;
-    SZG_TRY(open_preset(call, own->preset ? own->preset : "quick", true, &reproduction));
+    SZG_TRY(open_preset(call, own->preset, true, &reproduction));
     szg_status status = run_preset(call, reproduction);
     szg_reproduction_close(&reproduction);
     return status;
@@ -385,9 +357,6 @@ static const command_example examples[] = {
     {"szego reproduce --preset small --minutes 60 -o small/",
      "An hour of a larger preset. The same command continues it."},
     {0}};
-
-static const option_words words[] = {
-    {KEY_PRESET, NULL, &words_presets}, {KEY_SET, NULL, &words_keys}, {0}};
 
 const command command_reproduce = {
     .name = "reproduce",
@@ -403,10 +372,8 @@ const command command_reproduce = {
         "does.",
     .options = options,
     .own_size = sizeof(reproduce_options),
-    .parse = parse,
+    .check = check,
     .run = run,
-    .release = release,
     .examples = examples,
-    .words = words,
     .topics = "presets",
 };

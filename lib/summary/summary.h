@@ -188,6 +188,36 @@ const char *szgi_bound_of_name(szgi_bound_of of);
     SZGI_SHOW(3, matrix)                                                                           \
     SZGI_SHOW(4, convention)
 
+/* What a screen shows of every table `summary`, cells whose columns a table lacks left out. */
+#define SZGI_SUMMARY_SCREEN                                                                        \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, rows)                                                                             \
+    SZGI_SHOW(1, columns)                                                                          \
+    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
+    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
+    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
+                    eigenvalues)                                                                   \
+    SZGI_SHOW(1, theorem)                                                                          \
+    SZGI_SHOW(2, rank)                                                                             \
+    SZGI_SHOW(2, width)                                                                            \
+    SZGI_SHOW(2, residual)                                                                         \
+    SZGI_SHOW(3, dropped)                                                                          \
+    SZGI_SHOW_RANGE(9, certified_min, lambda_min_lo, lambda_min_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_max, lambda_max_lo, lambda_max_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_sigma_min, sigma_min_lo, sigma_min_hi)                            \
+    SZGI_SHOW_RANGE(9, certified_sigma_max, sigma_max_lo, sigma_max_hi)                            \
+    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
+                    symbol_max_hi, bound_of, singular_values)                                      \
+    SZGI_SHOW(5, stable_rank)                                                                      \
+    SZGI_SHOW(5, toeplitzness)                                                                     \
+    SZGI_SHOW_AS(6, condition_e, "condition_e", "σ_max / σ_e")                                     \
+    SZGI_SHOW(6, key_head)
+
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
  * method, residual, solver, values_of, bound_of, the certified ends of the spectrum, note. */
 SZG_CHECK_RESULT szg_status szgi_summary_table(szg_context *context, szg_table **out);
