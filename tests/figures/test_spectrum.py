@@ -70,7 +70,8 @@ def bounded_values_are_counted():
     found = only(spectrum_eigenvalues=values("alibi", re), spectrum_samples=samples,
                  spectrum_summary=[summary("alibi", -2.0, 2.0, "szego")])
     names = [one.name for one in found.series()]
-    tap.ok("the symbol is drawn below the values", names == ["quantiles of the symbol", "eigenvalues"], str(names))
+    tap.ok("the symbol is a fine line over the values", names == ["eigenvalues", "quantiles of the symbol"] and
+           [one.fine for one in found.series()] == [False, True], str(names))
     far = np.mean(np.abs(np.repeat(sorted(re), 2) - np.sort(np.cos(theta))))
     tap.ok("their distance is said", f"quantiles: {float(f'{far:.4g}'):g}." in found.caption, f"{far} {found.caption}")
 

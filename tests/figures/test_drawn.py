@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""What is not drawn is told, what the legend shows is drawn, and every panel without one below has its labels."""
+import itertools
+import math
+import re
+
+import matplotlib.collections
+import matplotlib.pyplot
+from support import chance, compose, draw, drawings, np, rows, tables, tap
+
+from szego.figures.record import BARS, CELLS, LINE, LOG, MEANS, POINTS, RANKED, VIOLINS, Axis, Column, Figure, Section
+
+CELLS_OF = [1.0, 2.5, 7.0, 0.0, -3.0, float("nan"), float("inf"), -float("inf"), 1e200, None]
+COUNTS = {"infinite": r"(\d+) values? that (?:is|are) not finite", "beyond": r"(\d+) values? of 1e150",
+          "log": r"(\d+) values? that (?:is|are) (?:0|not positive), as the axis is logarithmic",
+          "placeless": r"(\d+) rows? without a place"}
+
+
+def told(caption):
+    """What a caption says is not drawn, by its reason."""
+    found = {name: re.search(pattern, caption) for name, pattern in COUNTS.items()}
+    return {name: int(match[1]) for name, match in found.items() if match}
+
+
+def picture(one):
+    made = draw.draw(one)
+    matplotlib.pyplot.close("all")
+    return made
+
+
+def reason(x, y, log):
+    """Why a point is not drawn; None: it is; "": there is no value."""
+    for value in (x, y):
+        if value is not None and not math.isfinite(value):
+            return "infinite"
+    if y is None:
+        return ""
+    if x is None:
+        return "placeless"
+    if max(abs(x), abs(y)) >= 1e150:
+        return "beyond"
+    return "log" if log and y <= 0 else None
+
+
+# ---- Captions ----
+
+def captions_count_what_is_lost():
+    """By a loop over the rows, and by the marks: rows are drawn, empty, or counted."""
+    wrong = []
+    for scale, marks, trial in itertools.product(("linear", LOG), (LINE, POINTS, BARS), range(4)):
+        log = scale == LOG
+        pool = [cell for cell in CELLS_OF if not (log and cell == -3.0)]
+        made = [{"x": chance.choice([1.0, 2.0, 3.0, None, float("inf")]), "y": chance.choice(pool)} for _ in range(30)]
+        made += [{"x": 4.0, "y": 1.0}, {"x": 4.0, "y": 5.0}]
+        one = compose.build(Figure("f", ("t",), marks=marks, x=Axis("x"), y=Axis("y", scale=scale)),
+                            tables(t=made).rows("t"))
+        found = [reason(row["x"], row["y"], one.y.kind == "log") for row in made]
+        expected = {name: found.count(name) for name in set(found) - {None, ""}}
+        if told(one.caption) != expected or picture(one).given != found.count(None) or (one.y.kind == "log") != log:
+            wrong.append(f"{scale} {marks} {trial}: {expected} {one.caption} {picture(one).given}")
+    tap.ok("every row is drawn, empty, or counted with its reason", not wrong, "\n".join(wrong[:4]))
+
+
+def other_values_are_counted():
+    """Means, ranked values and cells, of which not every row is a mark."""
+    inf, nan = float("inf"), float("nan")
+    made = [{"x": x, "g": g, "y": y} for x, g, y in ((1, 0, 1.0), (1, 0, inf), (2, 0, nan), (2, 1, 4.0), (3, 1, None),
+                                                     (None, 1, 2.0), (4, 1, 3.0))]
+    for name, more, count in (("means", {"values": MEANS, "x": Axis("x")}, {"infinite": 2, "placeless": 1}),
+                              ("ranked values", {"values": RANKED}, {"infinite": 2})):
+        one = compose.build(Figure("f", ("t",), y=Axis("y"), series_by=("g",), **more), tables(t=made).rows("t"))
+        tap.ok(f"{name}: what is not finite is counted", told(one.caption) == count, one.caption)
+    one = compose.build(Figure("f", ("t",), marks=CELLS, x=Axis("x"), y=Axis("g"), value="y"), tables(t=made).rows("t"))
+    tap.ok("cells: values and keys", told(one.caption) == {"infinite": 2, "placeless": 1}, one.caption)
+    one = compose.build(Figure("f", ("t",), x=Axis("x"), columns=(Column("y"), Column("g"))), tables(t=made).rows("t"))
+    tap.ok("of two columns each counts its own", told(one.caption) == {"infinite": 1, "placeless": 2}, one.caption)
+
+
+def needed_values_are_counted():
+    made = [{"x": 1.0, "y": 2.0}, {"x": 2.0, "y": float("inf")}, {"x": 3.0, "y": None}]
+    figure = Figure("f", ("t",), known=("y",), x=Axis("x"), y=Axis("y"), title="all")
+    one, = drawings(Section("s", "S", ("t",), figures=(figure,)), tables(t=made))
+    tap.ok("rows without the number that a record needs", len(one.rows) == 1 and told(one.caption) == {"infinite": 1},
+           one.caption)
+    for needs in ((), ("y",)):
+        blank = Figure("f", ("t",), known=needs, x=Axis("x"), y=Axis("y"), title="all")
+        found = list(compose.section_blocks(Section("s", "S", ("t",), figures=(blank,)), tables(t=made[1:])))
+        tap.ok(f"a figure without any finite number is named, known={needs}", [one.text for one in found] == [
+            "Not drawn: all: 1 value that is not finite, and no other."], str(found))
+        found = list(compose.section_blocks(Section("s", "S", ("t",), figures=(blank,)), tables(t=made[2:])))
+        tap.ok("one of empty cells is not", found == [], str(found))
+
+
+def arrays_have_no_masks():
+    """In an npz file NaN may be an empty cell: it is none that was lost."""
+    made = np.array([(1, 1.0), (2, np.nan), (3, np.inf)], [("x", "i8"), ("y", "f8")])
+    one = compose.build(Figure("f", ("t",), x=Axis("x"), y=Axis("y")), rows.Tables({"t": made}).rows("t"))
+    tap.ok("infinity is", told(one.caption) == {"infinite": 1}, one.caption)
+
+
+def rules_are_counted():
+    def add(drawing):
+        drawing.panels[0].rules += [compose.Line("huge", 1e200), compose.Line("seen", 1.0)]
+    one = compose.build(Figure("f", ("t",), x=Axis("x"), y=Axis("y"), prepare=add),
+                        tables(t=[{"x": 1, "y": 1.0}, {"x": 2, "y": 2.0}]).rows("t"))
+    tap.ok("a rule without a place is named", one.caption.endswith(" Not drawn: the rule huge."), one.caption)
+
+
+# ---- The legend ----
+
+def handles(made):
+    legend = made.figure.legends[0]
+    return dict(zip([text.get_text() for text in legend.get_texts()],
+                    getattr(legend, "legend_handles", None) or legend.legendHandles))
+
+
+def look(artist):
+    """(marker, dashes) of a line; "area" of bars."""
+    if not hasattr(artist, "get_marker"):
+        return "area"
+    return "" if artist.get_marker() in ("None", None) else artist.get_marker(), artist.get_linestyle()
+
+
+def legends_show_what_is_drawn():
+    wrong = []
+    for marks, count, thin in [*itertools.product((LINE, POINTS, BARS, VIOLINS), (3, 60), (False,)), (LINE, 3, True)]:
+        def prepare(drawing):
+            for one in drawing.series():
+                one.thin = thin  # pylint: disable=cell-var-from-loop # it is called in this turn
+        made = [{"g": g, "x": float(x), "y": chance.random()} for g in "ab" for x in range(count)]
+        one = compose.build(Figure("f", ("t",), marks=marks, series_by=("g",), x=Axis("x"), y=Axis("y"),
+                                   prepare=prepare), tables(t=made).rows("t"))
+        drawn = picture(one)
+        for series in drawn.marks[0]:
+            ink = [artist for artist in series.artists if not isinstance(artist, matplotlib.collections.Collection)]
+            if look(handles(drawn)[series.series.name]) != look(ink[0]):
+                wrong.append((marks, count, thin, look(handles(drawn)[series.series.name]), look(ink[0])))
+    tap.ok("markers, dashes and areas", not wrong, str(wrong))
+
+
+def names_stand_once():
+    """A head that stands out is named in its panel: in another one its colour is another head's."""
+    made = [{"layer": layer, "head": head, "x": x, "y": 50.0 + layer if head == layer else 1.0 + head / 100}
+            for layer in range(2) for head in range(8) for x in range(3)]
+    one = compose.build(Figure("f", ("t",), panel_by=("layer",), series_by=("head",), outliers=True, x=Axis("x"),
+                               y=Axis("y")), tables(t=made).rows("t"))
+    drawn = picture(one)
+    within = [[text.get_text() for text in axis.get_legend().get_texts()] for axis in drawn.axes]
+    tap.ok("in its panel and not below", within == [["head 0"], ["head 1"]] and list(handles(drawn)) == ["others"],
+           f"{within} {list(handles(drawn))}")
+
+
+# ---- Panels ----
+
+def panels_without_one_below_have_labels():
+    wrong = []
+    for count, names, scale in itertools.product((2, 5, 7), (False, True), ("linear", LOG)):
+        made = [{"p": p, "x": f"n{x}" if names else x, "y": 10.0**x} for p in range(count) for x in range(1, 4)]
+        one = compose.build(Figure("f", ("t",), marks=POINTS, panel_by=("p",), x=Axis("x", scale="linear" if names else scale),
+                                   y=Axis("y", scale=scale)), tables(t=made).rows("t"))
+        drawn = draw.draw(one)
+        drawn.figure.canvas.draw()
+        for i, axis in enumerate(drawn.axes):
+            bottom = i + draw.ACROSS >= count
+            labelled = any(label.get_visible() and label.get_text() for label in axis.get_xticklabels())
+            if (labelled, bool(axis.get_xlabel())) != (bottom, bottom):
+                wrong.append(f"{count} {names} {scale} panel {i}: {labelled} {axis.get_xlabel()!r}")
+        matplotlib.pyplot.close("all")
+    tap.ok("also above an empty place of the last row", not wrong, "\n".join(wrong[:4]))
+
+
+def the_only_panel_names_the_figure():
+    made = [{"layer": 3, "x": x, "y": float(x)} for x in range(3)]
+    one = compose.build(Figure("f", ("t",), panel_by=("layer",), x=Axis("x"), y=Axis("y"), title="kernel"),
+                        tables(t=made).rows("t"))
+    tap.ok("in its title", one.title == "kernel, layer 3" and picture(one).axes[0].get_title("center") == "", one.title)
+
+
+captions_count_what_is_lost()
+other_values_are_counted()
+needed_values_are_counted()
+arrays_have_no_masks()
+rules_are_counted()
+legends_show_what_is_drawn()
+names_stand_once()
+panels_without_one_below_have_labels()
+the_only_panel_names_the_figure()
+tap.finish()
