@@ -27,6 +27,7 @@ STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdan
          "axes.facecolor": "none", "figure.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
          "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
          "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
+SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"  # of cells; two hues meet in the middle
 CLOUD, CROWD, POINTS_IN_LINE, COLUMNS, VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 1000, 100, 40, 560, 300, 10, 160, 4000
 
 
@@ -438,7 +439,7 @@ def _norm(cells):
 
 def _draw_cells(drawing, panel, axis, drawn):
     cells = panel.cells
-    norm, palette = _norm(cells), matplotlib.colormaps["RdBu_r" if cells.middle > 0 else "viridis"]
+    norm, palette = _norm(cells), matplotlib.colormaps[DIVERGING if cells.middle > 0 else SEQUENTIAL]
     rows, across = cells.value.shape
     values = np.ma.masked_invalid(cells.value)
     if rows * across <= CELLS:
