@@ -13,7 +13,9 @@ sys.path.insert(0, PACKAGE)
 try:
     import matplotlib
     import numpy as np
-    from szego.figures import colours, draw
+    from szego.figures import colours, compose, draw, rows
+    from szego.figures.record import CELLS, Axis, Figure
+    from szego.page import svg
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy and python3-matplotlib are needed")
 
@@ -123,8 +125,26 @@ def heat_maps_are_ordered():
                                                     >= APART for i in range(8, 33)))
 
 
+def letters_in_cells_keep_their_colours():
+    """A cell's colour is that of the heat map on a dark page, too."""
+    table = {"x": np.arange(9) % 3, "y": np.arange(9) // 3, "value": np.linspace(0, 1, 9)}
+    one = compose.build(Figure("f", ("t",), marks=CELLS, x=Axis("x"), y=Axis("y"), value="value"),
+                        rows.Tables({"t": table}).rows("t"))
+    ink = svg.inline(one, "p")["svg"]
+    texts = re.findall(r"<text style=\"([^\"]*)\"[^>]*>([^<]*)</text>", ink)
+    fills = [(text, re.search(r"fill: (#[0-9a-f]{6})", style)) for style, text in texts]
+    cells = {float(text): fill[1] for text, fill in fills if fill}
+    palette, wrong = matplotlib.colormaps[draw.SEQUENTIAL], []
+    for value in table["value"]:
+        fill = next((found for shown, found in cells.items() if abs(shown - value) < 0.006), None)
+        if not fill or contrast(fill, palette(value)[:3]) < 4:
+            wrong.append(f"{value:.3f}: {fill}")
+    tap.ok("letters in cells have literal colours that are read there", not wrong, f"{wrong} {cells}")
+
+
 series_are_apart_and_seen()
 paper_has_the_light_ones()
 letters_are_readable()
+letters_in_cells_keep_their_colours()
 heat_maps_are_ordered()
 tap.finish()

@@ -28,6 +28,7 @@ STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdan
          "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
          "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
 SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"  # of cells; two hues meet in the middle
+ON_LIGHT, ON_DARK = "#010101", "#fefefe"  # letters in cells: no colours by name, which a dark page changes
 CLOUD, CROWD, POINTS_IN_LINE, COLUMNS, VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 1000, 100, 40, 560, 300, 10, 160, 4000
 
 
@@ -480,7 +481,7 @@ def _write_cells(cells, axis, norm, palette):
         if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
             text = text.replace("0.", ".", 1)
         axis.text(j, i, text, ha="center", va="center", fontsize=SMALL,
-                  color="#000000" if light else "#ffffff")
+                  color=ON_LIGHT if light else ON_DARK)
 
 
 def _cell_marks(cells):

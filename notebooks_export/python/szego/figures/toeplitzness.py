@@ -85,7 +85,7 @@ def _points(name, column, title):
 
 
 RANKS = dict(tables=("checkpoint_spectra",), needs=("re",), where=("kind", "singular"), outliers=True, values=RANKED,
-             x=Axis(label="rank, from the largest on"), y=Axis("re", label="singular value", scale=LOG))
+             x=Axis(label="rank, largest first"), y=Axis("re", label="singular value", scale=LOG))
 SPECTRA = Figure("toeplitzness-spectra", **RANKS, undone="the singular values are not drawn", keeps=_has_layer,
                  figure_by=BY_MATRIX, group_by=BY_MATRIX, panel_by=("layer",), series_by=("head",),
                  heading="Singular values", subject=words.model, title="singular values by head",
