@@ -176,6 +176,76 @@ def the_only_panel_names_the_figure():
     tap.ok("in its title", one.title == "kernel, layer 3" and picture(one).axes[0].get_title("center") == "", one.title)
 
 
+# ---- Axes ----
+
+def ticks_bracket_the_data():
+    wrong = []
+    for marks, trial in itertools.product((LINE, POINTS), range(30)):
+        centre, size = chance.choice([0.0, 1.0, 50.0, -3e5]), 10.0 ** chance.randrange(-6, 6)
+        values = [centre + size * chance.uniform(-1, 1) for _ in range(9)]
+        one = compose.build(Figure("f", ("t",), marks=marks, x=Axis("x"), y=Axis("y")),
+                            tables(t=[{"x": y / 3, "y": y} for y in values]).rows("t"))
+        axis = picture(one).axes[0]
+        for of, limits, least, greatest in ((axis.xaxis, axis.get_xlim(), min(values) / 3, max(values) / 3),
+                                            (axis.yaxis, axis.get_ylim(), min(values), max(values))):
+            ticks = of.get_majorticklocs()
+            reach = 1e-9 * (greatest - least)
+            if not (limits[0] < ticks[0] <= least + reach and greatest - reach <= ticks[-1] < limits[1]):
+                wrong.append((centre, size, list(ticks), least, greatest))
+    tap.ok("at both ends of a linear axis", not wrong, str(wrong[:2]))
+
+
+def ticks_of_counts_are_whole():
+    """Marks that stand beside a whole number are its own."""
+    made = [{"g": g, "head": head, "y": chance.random(), "lo": 0.0, "hi": 1.0} for g in "ab" for head in range(4)]
+    one = compose.build(Figure("f", ("t",), marks=POINTS, series_by=("g",), x=Axis("head"), y=Axis("y"), lo="lo",
+                               hi="hi"), tables(t=made).rows("t"))
+    drawn = picture(one)
+    tap.ok("a tick a head, and none without one", list(drawn.axes[0].get_xticks()) == [0, 1, 2, 3],
+           str(drawn.axes[0].get_xticks()))
+    shift = drawn.marks[0][1].x - drawn.marks[0][0].x
+    tap.ok("whiskers at one place stand side by side", np.allclose(shift, shift[0]) and 0 < shift[0] < 0.5, str(shift))
+    real = compose.build(Figure("f", ("t",), marks=POINTS, x=Axis("y"), y=Axis("head")),
+                         tables(t=[{"y": 0.0, "head": 1}, {"y": 1.0, "head": 2}]).rows("t"))
+    tap.ok("numbers that happen to be whole are no counts", any(tick % 1 for tick in picture(real).axes[0].get_xticks()))
+
+
+def decades_are_in_sight():
+    made = [{"x": i, "y": sign * 10.0 ** i} for sign in (-1, 1) for i in range(-1, 5)] + [{"x": 6, "y": -130900.0}]
+    one = compose.build(Figure("f", ("t",), marks=POINTS, x=Axis("x"), y=Axis("y", scale="chosen")), tables(t=made).rows("t"))
+    axis = picture(one).axes[0]
+    ticks = axis.get_yticks()
+    tap.ok("a tick within a decade of each end", one.y.kind == "symlog" and ticks[0] == -1e5 and 0 in ticks and
+           ticks[-1] >= 1e4, str(ticks))
+
+
+def long_names_have_room():
+    for name, wide in (("x" * 10, False), ("x" * 30, True)):
+        one = compose.build(Figure("f", ("t",), marks=POINTS, x=Axis("x", label="eigenvalue or singular value"), y=Axis("n")),
+                            tables(t=[{"x": 1.0, "n": name}, {"x": 2.0, "n": "b"}]).rows("t"))
+        axis = draw.draw(one).axes[0]
+        axis.figure.canvas.draw()
+        box, label = axis.figure.bbox, axis.xaxis.label.get_window_extent()
+        tap.ok(f"names of {len(name)} letters: the figure is wide where it must be, and nothing is cut", (one.width is not None)
+               == wide and box.x0 <= label.x0 and label.x1 <= box.x1, f"{one.width} {label} {box}")
+        matplotlib.pyplot.close("all")
+
+
+def labels_of_low_maps_are_whole():
+    for values, count in (((3.0, 3.0), 1), ((1.0, 3.0), 2)):
+        made = [{"x": x, "y": 0, "largest singular value": value} for x, value in enumerate(values)]
+        one = compose.build(Figure("f", ("t",), marks=CELLS, x=Axis("x"), y=Axis("y"), value="largest singular value"),
+                            tables(t=made).rows("t"))
+        figure = draw.draw(one).figure
+        figure.canvas.draw()
+        bar = figure.axes[1]
+        label = bar.yaxis.label.get_window_extent()
+        ticks = {text.get_text() for text in bar.get_yticklabels() + bar.get_yticklabels(minor=True) if text.get_text()}
+        tap.ok(f"{count} value: the label of the colours is inside, ticks differ", label.y0 >= figure.bbox.y0 and
+               label.y1 <= figure.bbox.y1 and (len(ticks) == 1) == (count == 1), f"{label} {ticks}")
+        matplotlib.pyplot.close("all")
+
+
 captions_count_what_is_lost()
 other_values_are_counted()
 needed_values_are_counted()
@@ -185,4 +255,9 @@ legends_show_what_is_drawn()
 names_stand_once()
 panels_without_one_below_have_labels()
 the_only_panel_names_the_figure()
+ticks_bracket_the_data()
+ticks_of_counts_are_whole()
+decades_are_in_sight()
+long_names_have_room()
+labels_of_low_maps_are_whole()
 tap.finish()

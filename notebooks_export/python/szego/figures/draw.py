@@ -156,7 +156,7 @@ def _inches(drawing, axis, which):
 
 def _filled(label, inches):
     """A label in lines of that length."""
-    return textwrap.fill(plain(label or ""), max(8, min(34, int(12.5 * inches))), break_long_words=False)
+    return textwrap.fill(plain(label or ""), max(8, min(34, int(13.4 * inches))), break_long_words=False)
 
 
 def _scale_axis(axis, scale, which, inches):
@@ -322,8 +322,9 @@ def _whiskers(one, axis, x, y):
 
 def _point_marks(drawing, panel, one, axis, drawn):
     x, y = places(drawing, one)
-    if one.lo is not None and not one.flat and drawing.x.kind == "linear" and _whole(x):
-        x = x + _beside(panel, one)[0] / 2  # whiskers of several series at one place stand side by side
+    whiskers = any(other.lo is not None and other.marks == one.marks for other in panel.series)
+    if whiskers and not one.flat and drawing.x.kind == "linear" and _whole(x):
+        x = x + _beside(panel, one)[0] / 2  # series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
     drawn.drawn += len(kept)
