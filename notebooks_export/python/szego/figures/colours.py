@@ -1,6 +1,6 @@
 """Colours of figures: by role, and of series apart for every kind of colour vision (Okabe and Ito 2008, moved until
-all pairs, and grey, are 15 apart in CIELAB as dichromats see them). These are the colours on a light page; a page for dark
-screens has others by the same names."""
+all pairs, and grey, are 15 apart in CIELAB as dichromats see them). These are the colours on a light page; a page for
+dark screens has others by the same names."""
 
 SERIES = ("#0073af", "#d66000", "#009d72", "#c878ab", "#894604", "#3a49b0", "#3e3342", "#b66c3a")
 SERIES_NAMES = tuple(f"c{i}" for i in range(len(SERIES)))

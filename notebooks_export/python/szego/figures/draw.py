@@ -29,7 +29,8 @@ STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdan
          "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
 SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"  # of cells; two hues meet in the middle
 ON_LIGHT, ON_DARK = "#010101", "#fefefe"  # letters in cells: no colours by name, which a dark page changes
-CLOUD, CROWD, POINTS_IN_LINE, COLUMNS, VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 1000, 100, 40, 560, 300, 10, 160, 4000
+CLOUD, CROWD, POINTS_IN_LINE, COLUMNS = 1000, 100, 40, 560
+VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 300, 10, 160, 4000
 
 
 @dataclass

@@ -566,6 +566,6 @@ SECTION = Section(
     "spectrum", "Eigenvalues over the symbol", (TABLE,),
     "Dots are eigenvalues, sorted, over the share of values below. The line shows the symbol's quantiles, which large "
     "matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the certified ends. "
-    "Where many eigenvalues are exactly 0 the others are drawn by their rank. Complex eigenvalues are drawn in the "
-    "complex plane.", (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12,
+    "Orders n have a panel each. Where many eigenvalues are exactly 0 the others are drawn by their rank. Complex "
+    "eigenvalues are drawn in the complex plane.", (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12,
     compose=_compose)

@@ -94,7 +94,7 @@ def _say_counts(of):
 
 
 def say(drawing):
-    """" Not drawn: 3 values that are not finite, 1 row without a place." or nothing; with the names of panels, series
+    """" Not drawn: 3 values that are not finite; 1 row without a place." or nothing; with the names of panels, series
     and rules that have no place."""
     hidden = [rule.name for panel in drawing.panels for rule in panel.rules
               if rule.name and rule not in rules(drawing, panel)]
