@@ -76,6 +76,14 @@ def other_values_are_counted():
     tap.ok("of two columns each counts its own", told(one.caption) == {"infinite": 1, "placeless": 2}, one.caption)
 
 
+def names_without_a_place_are_counted():
+    """An axis has 256 names; a point is lost where one of its two names has no place."""
+    made = [{"x": f"n{i}", "y": f"m{i % 300}", "value": None if i == 1 else 1.0 * i} for i in range(310)]
+    for x, y, count in (("x", "value", 54), ("value", "x", 54), ("x", "y", 54), ("y", "x", 54)):
+        one = compose.build(Figure("f", ("t",), marks=POINTS, x=Axis(x), y=Axis(y)), tables(t=made).rows("t"))
+        tap.ok(f"{y} over {x}", told(one.caption) == {"placeless": count}, one.caption)
+
+
 def needed_values_are_counted():
     made = [{"x": 1.0, "y": 2.0}, {"x": 2.0, "y": float("inf")}, {"x": 3.0, "y": None}]
     figure = Figure("f", ("t",), known=("y",), x=Axis("x"), y=Axis("y"), title="all")
@@ -248,6 +256,7 @@ def labels_of_low_maps_are_whole():
 
 captions_count_what_is_lost()
 other_values_are_counted()
+names_without_a_place_are_counted()
 needed_values_are_counted()
 arrays_have_no_masks()
 rules_are_counted()

@@ -56,9 +56,11 @@ class _Count:
             self.further += max(int((np.isinf(one.x) | np.isinf(one.y)).sum()) - int(infinite.sum()), 0)
             return
         self.further += int(((np.isinf(at) | np.isinf(value)) & ~infinite).sum())
-        if drawing.y.names is not None and drawing.x.names is None:  # the values are along x
-            at, value = value, at
-        self.placeless.add(rows, y, np.isnan(at) & np.isfinite(value) & ~infinite)
+        lost = np.isnan(at) & np.isfinite(value)
+        if drawing.y.names is not None:  # the values are along x, or there are none
+            lost = np.isnan(value) & (np.isfinite(at) | (drawing.x.names is not None)) | (
+                lost & (drawing.x.names is not None))
+        self.placeless.add(rows, y, lost & ~infinite)
 
     def _count_marks(self, one):
         x_log, y_log = (scale.kind == "log" for scale in (self.drawing.x, self.drawing.y))
