@@ -364,6 +364,12 @@ def check_layout(chromium, path):
     page.close()
 
 
+#: The least size of a figure's letters, in pixels.
+LETTERS = """Math.min(...Array.from(document.querySelectorAll('svg.figure text'))
+    .filter(text => text.checkVisibility())
+    .map(text => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)))"""
+
+
 def check_wide(chromium, path):
     folder = os.path.join(os.path.dirname(path), "results-wide")
     page = chromium.open(results.report(PROGRAM, folder, os.path.join(folder, "report.html")), width=DESK)
@@ -371,6 +377,12 @@ def check_wide(chromium, path):
     wide = page.evaluate(ROWS)[0]
     tap.ok("a figure of more panels has a row of its own", wide[1] > 0 and wide[0] == [], wide)
     page.close()
+    for width in (PHONE, DESK):
+        page = chromium.open(os.path.join(folder, "report.html"), width=width)
+        page.evaluate("document.querySelectorAll('details.claim').forEach(row => { row.open = true; })")
+        size = page.evaluate(LETTERS)
+        tap.ok(f"its letters have 11 pixels in a window of {width}", 11 <= size < 20, size)
+        page.close()
 
 
 def check_links(chromium, path):

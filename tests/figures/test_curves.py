@@ -62,7 +62,7 @@ def corners():
            str(texts))
     unknown = [{**row, "accuracy": np.nan if row["split"] == "test" else 0.5} for row in logs("rope", (1,))]
     tap.ok("a test split of NaN has no best", drawings(curves.SECTION, tables(train_metrics=unknown))[0].caption ==
-           "No finite value of the test split.")
+           "No finite value of the test split. Not drawn: 2 values that are not finite.")
     many = [row for i in range(9) for row in logs(f"e{i}", (1,))]
     drawn = drawings(curves.SECTION, tables(train_metrics=many))[0]
     for look in (colours.dash, colours.marker):

@@ -55,6 +55,25 @@ def quantiles_agree_with_lists():
            share[0] < share[-1])
 
 
+def orders_have_panels():
+    """Curves that approach each other hide each other in one panel."""
+    rows, ranges = [], []
+    for order in (8, 32, 16):
+        for head in range(2):
+            rows += values("kms", [chance.uniform(1, 2) for _ in range(order)], head=head)
+            ranges.append(summary("kms", 1.0 / order, 2.0 + order, head=head, n=order))
+    found = only(spectrum_eigenvalues=rows, spectrum_summary=ranges)
+    tap.ok("each order's heads are a panel of its own", [(panel.name, [len(one.y) for one in panel.series]) for panel in
+           found.panels] == [("n = 8", [8, 8]), ("n = 32", [32, 32]), ("n = 16", [16, 16])], found.caption)
+    tap.ok("with its own certified range", [[rule.at for rule in panel.rules] for panel in found.panels] ==
+           [[1 / order, 2 + order] for order in (8, 32, 16)])
+    plane = only(spectrum_eigenvalues=values("t5", [1.0, 1.0], [1.0, -1.0]) + values("t5", [0.0] * 3, [1.0, 0.0, -1.0]))
+    tap.ok("in the plane, too", [panel.name for panel in plane.panels] == ["n = 2", "n = 3"])
+    many = only(spectrum_eigenvalues=[row for order in range(2, 30) for row in values("kms", list(range(1, order + 1)))])
+    tap.ok("those without a place are named", len(many.panels) == 24 and many.caption.endswith("Not drawn: n = 26 to n = 29."),
+           many.caption)
+
+
 def bounded_values_are_counted():
     re = [chance.uniform(-1, 1) for _ in range(N)]
     found = only(spectrum_eigenvalues=values("alibi", re), spectrum_summary=[summary("alibi", -0.5, 0.6)])
@@ -70,7 +89,8 @@ def bounded_values_are_counted():
     found = only(spectrum_eigenvalues=values("alibi", re), spectrum_samples=samples,
                  spectrum_summary=[summary("alibi", -2.0, 2.0, "szego")])
     names = [one.name for one in found.series()]
-    tap.ok("the symbol is drawn below the values", names == ["quantiles of the symbol", "eigenvalues"], str(names))
+    tap.ok("the symbol is a fine line over the values", names == ["eigenvalues", "quantiles of the symbol"] and
+           [one.fine for one in found.series()] == [False, True], str(names))
     far = np.mean(np.abs(np.repeat(sorted(re), 2) - np.sort(np.cos(theta))))
     tap.ok("their distance is said", f"quantiles: {float(f'{far:.4g}'):g}." in found.caption, f"{far} {found.caption}")
 
@@ -153,6 +173,7 @@ def corners_are_survived():
 
 quantiles_agree_with_lists()
 bounded_values_are_counted()
+orders_have_panels()
 low_ranks_are_drawn_by_rank()
 complex_ones_lie_in_the_plane()
 what_is_not_drawn_is_named()

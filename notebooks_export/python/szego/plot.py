@@ -216,7 +216,6 @@ def _prepare_verdicts(figure):
     for one in panel.series:
         verdict = one.rows.text("verdict")
         one.name, one.colour = None, claim_records.VERDICTS.get(verdict, (None, None))[1] or "muted"
-        figure.undrawn += int((~np.isfinite(one.x + one.y)).sum())
         if verdict in names:
             names[names.index(verdict)] = f"{words.clipped(verdict)}: {len(one.rows)}"
 

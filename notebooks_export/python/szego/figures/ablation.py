@@ -166,7 +166,7 @@ ACCURACY = Figure("ablation-accuracy", ("reproduce_ablation", "ablate_ablation")
                   hover=("layer", "head", "seed", "accuracy", "drop", "note"), prepare=_mark_kinds,
                   title="accuracy without each head", caption=_say_worst)
 DEPOSIT = Figure("ablation-deposit", DEPOSITS, needs=("index", "largest_drop"),
-                 undone="the shares of the worst heads are not drawn", **BY_EXPERIMENT, keeps=_has_index,
+                 undone="the shares of the worst heads are not drawn", **BY_EXPERIMENT, known=("index",),
                  series_key=_layers, series_name=lambda rows: f"layer {words.number(rows.number('layer'))}",
                  marks=POINTS, x=Axis("largest_drop", label="loss of accuracy"),
                  y=Axis("index", label="share of the drops", lo=0, hi=1),

@@ -42,13 +42,13 @@ def _find_last(drawing):
 
 def _course(measure, label, reference, **more):
     return Figure(f"by-step-{measure.replace('_', '-')}", ("reproduce_by_step",), needs=("step", "mean"),
-                  where=("measure", measure), keeps=lambda rows: np.isfinite(rows.numbers("mean")),
+                  where=("measure", measure), known=("mean",),
                   skips=lambda rows: not rows.has_several("step"), skipped="there is one step",
                   figure_by=("result", "arm", "task"), group_by=("result", "arm", "task", "measure"),
                   panel_by=("layer",), series_name=lambda rows: "mean over the seeds, 95% interval", x=Axis("step"),
                   y=Axis("mean", label=label), lo="t_low", hi="t_high", rules=(Rule(reference, column="reference"),),
                   hover=("step", "mean", "t_low", "t_high", "seeds"), subject=_subject,
-                  title="by step, a panel a layer", caption=_say_last, finding=_find_last, **more)
+                  title="by step", caption=_say_last, finding=_find_last, **more)
 
 
 SECTION = Section(

@@ -167,8 +167,9 @@ def _say_curves(certificates, drawing):
     return text + (f", one of {len(drawn)} certificates." if len(drawn) > 1 else ".")
 
 
-CURVES = Figure("claims-curves", ("verify_samples",), panel_by=("certificate",), x=Axis("theta", label="t in radians"),
-                y=Axis("f", label="f(t), g(t)"), subject=lambda rows: words.clipped(rows.text("id"), NAME),
+CURVES = Figure("claims-curves", ("verify_samples",), panel_by=("certificate",),
+                x=Axis("theta", label="t in radians", lo=0, hi=2 * np.pi), y=Axis("f", label="f(t), g(t)"),
+                subject=lambda rows: words.clipped(rows.text("id"), NAME),
                 title="f and g of each counterexample", remark="`g` is `f` with every `theta_i = 0`.")
 
 

@@ -1,12 +1,13 @@
 """From records and tables to drawings: which figures a section has, their panels, series and words."""
 import numpy as np
 
-from . import labels, words
+from . import labels, unplaced, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
 from .record import (BARS, CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
                      VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
+LONG, WIDE = 24, 6.67  # characters of names beside an axis, and inches of a figure with longer ones
 WHOLE = 10**6  # characters of a name that is cut later
 
 
@@ -213,9 +214,7 @@ def _fill_cells(drawing):
     figure, rows = drawing.figure, drawing.rows
     row_keys, column_keys = rows.distinct(figure.y.column)[:PLACES], rows.distinct(figure.x.column)[:PLACES]
     r, c, value = rows.numbers(figure.y.column), rows.numbers(figure.x.column), rows.numbers(figure.value)
-    placed = np.isin(r, row_keys) & np.isin(c, column_keys)
-    drawing.undrawn += int((~placed).sum())
-    keep = placed & np.isfinite(value)
+    keep = np.isin(r, row_keys) & np.isin(c, column_keys) & np.isfinite(value)
     shape = len(row_keys), len(column_keys)
     at = np.searchsorted(row_keys, r[keep]) * shape[1] + np.searchsorted(column_keys, c[keep])
     counts = np.bincount(at, minlength=shape[0] * shape[1])
@@ -280,7 +279,7 @@ def _scale(drawing, axis, scale, along_x):
     finite = values[np.isfinite(values)]
     if not len(finite):
         return
-    if axis.scale == LOG and finite.min() > 0:
+    if axis.scale == LOG and finite.min() >= 0 < finite.max():
         scale.kind = "log"
     elif axis.scale == CHOSEN:
         scale.kind, scale.linear = chosen_scale(values)
@@ -306,6 +305,7 @@ def _title(figure, rows):
 
 def build(figure, rows):
     """The drawing of a record for some rows; None where there is nothing finite to draw."""
+    every, rows = rows, known(figure, rows)
     if figure.last and np.isfinite(rows.numbers(figure.last)).any():
         last = rows.numbers(figure.last)
         rows = rows.pick(last == np.nanmax(last[np.isfinite(last)]))
@@ -314,7 +314,7 @@ def build(figure, rows):
         x_column = figure.x.otherwise
     drawing = Drawing(figure, rows, _title(figure, rows), Scale(_label(figure.x, x_column, rows.table)),
                       Scale(_label(figure.y, figure.y.column, rows.table)), [], sources=[rows], width=figure.width,
-                      height=figure.height, x_column=x_column)
+                      height=figure.height, x_column=x_column, unknown=every.pick(_is_lost(figure.known, every)))
     if figure.marks == CELLS:
         _fill_cells(drawing)
     else:
@@ -325,8 +325,11 @@ def build(figure, rows):
         figure = drawing.figure  # it may set other axes
     if _is_blank(drawing):
         return None
+    _name_only_panel(drawing)
     _scale(drawing, figure.x, drawing.x, True)
     _scale(drawing, figure.y, drawing.y, False)
+    if len(drawing.panels) == 1 and drawing.width is None and max(map(len, drawing.y.names or [""])) > LONG:
+        drawing.width = WIDE
     drawing.caption = caption(drawing)
     found = figure.finding(drawing) if figure.finding else []
     drawing.findings = [found] if isinstance(found, str) else list(found or [])
@@ -377,6 +380,13 @@ def _colour_by_name(drawing):
     for one in drawing.series():
         if one.column is None and not one.stands_out and not isinstance(one.colour, str):
             one.colour = index.setdefault(one.name, len(index))
+
+
+def _name_only_panel(drawing):
+    """The title has the name of the only panel, where it does not say it anyway."""
+    name = drawing.panels[0].name
+    if len(drawing.panels) == 1 and name and name not in drawing.title:
+        drawing.title += f", {name}"
 
 
 # ---- Captions ----
@@ -433,11 +443,7 @@ def caption(drawing):
         text = drawing.figure.caption(drawing)
     else:
         text = _describe_cells(drawing) if drawing.cells else caption_of_series(drawing)
-    if drawing.undrawn:
-        text += f" Not drawn: {words.count(drawing.undrawn, 'row', 'rows')} without a place."
-    if drawing.left_out:
-        text += f" Not drawn: {words.listed(drawing.left_out)}."
-    return text
+    return text + unplaced.say(drawing)
 
 
 # ---- A section's figures ----
@@ -455,6 +461,28 @@ def filtered(figure, rows):
     return rows.pick(np.asarray(figure.keeps(rows), bool)) if figure.keeps and len(rows) else rows
 
 
+def known(figure, rows):
+    """The rows that have the numbers which the record needs."""
+    for column in figure.known:
+        rows = rows.known(column)
+    return rows
+
+
+def _is_lost(columns, rows):
+    """Where one of these numbers is written and not finite."""
+    return np.any([rows.is_infinite(column) for column in columns], axis=0) if columns else np.zeros(len(rows), bool)
+
+
+def _say_blank(figure, rows):
+    """Why a figure with nothing finite is not there; None: its cells are empty."""
+    columns = [figure.y.column, figure.value, *figure.known, *(of.column for of in figure.columns)]
+    lost = int(_is_lost(list(filter(None, columns)), rows).sum())
+    if not lost:
+        return None
+    count = words.count(lost, "value that is", "values that are")
+    return Paragraph(f"Not drawn: {_named(figure, rows)}: {count} not finite, and no other.", sources=[rows])
+
+
 def _candidates(figure, tables, blocks, skipped):
     for name in figure.tables:
         rows = tables.rows(name)
@@ -469,7 +497,10 @@ def _candidates(figure, tables, blocks, skipped):
         rows = filtered(figure, rows)
         groups = rows.split_by(figure.figure_key(rows)) if figure.figure_key else rows.split(*figure.figure_by)
         for group in groups:
-            if figure.skips and figure.skips(group):
+            if not len(known(figure, group)):
+                blocks += filter(None, [_say_blank(figure, group)])
+                continue
+            if figure.skips and figure.skips(known(figure, group)):
                 if figure.skipped:
                     skipped.append((figure, group))
                 continue
@@ -527,7 +558,8 @@ def compose(figures, tables, most):
         if chosen and figure.heading:
             blocks.append(Heading(figure.heading))
         for one in chosen:
-            block = Listing(one.rows, figure.shown) if figure.marks == ROWS else build(figure, one.rows)
+            block = Listing(one.rows, figure.shown) if figure.marks == ROWS else (
+                build(figure, one.rows) or _say_blank(figure, one.rows))
             if block is not None:
                 blocks.append(block)
     _keep_first_finding(blocks)

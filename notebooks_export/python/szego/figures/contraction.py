@@ -120,7 +120,7 @@ BY_STEP = dict(BY_RUN, keeps=_has_head, skips=_is_short, panel_by=("layer",), va
 
 HEADS = Figure("contraction-heads", **BY_STEP, needs=("width_ratio", "step"), series_by=("head",), outliers=True,
                by_last=True, y=Axis("width_ratio", scale=CHOSEN), rules=(ONE,),
-               title="ratio of widths by head, a panel a layer", caption=_say_steps, finding=_say_finding)
+               title="ratio of widths by head", caption=_say_steps, finding=_say_finding)
 MAP = Figure("contraction-map", **BY_RUN, keeps=_has_head, skips=_is_unchanged,
              skipped="every ratio is 1 up to rounding", last="step", needs=("width_ratio",),
              undone="ratios of widths are not drawn", marks=CELLS, x=Axis("head"), y=Axis("layer"),
@@ -131,17 +131,17 @@ ORDERS = Figure("contraction-orders", **BY_RUN, columns=RATIOS, rules=(ONE,), y=
                 x=Axis("n", otherwise="head", scale=LOG), title="ratio to the content")
 MEAN_RATIOS = Figure("contraction-ratios", **BY_STEP, columns=RATIOS, rules=(ONE,),
                      y=Axis(label="ratio", scale=CHOSEN), caption=_say_last, prepare=_drop_areas,
-                     title="mean ratio to the content, a panel a layer")
+                     title="mean ratio to the content")
 TOEPLITZNESS = Figure("contraction-toeplitzness", **BY_STEP,
                       columns=(Column("toeplitzness_coupled", "with the encoding", colour="coupled"),
                                Column("toeplitzness_content", "content alone", colour="content")),
                       y=Axis(label="toeplitzness"), prepare=_drop_areas,
-                      title="toeplitzness of the logits, a panel a layer", caption=_say_last)
+                      title="toeplitzness of the logits", caption=_say_last)
 MAJORISED = Figure("contraction-majorised", **BY_STEP, needs=("majorised",),
                    y=Axis("majorised", label="share majorised", lo=0, hi=1), prepare=_drop_areas,
-                   title="share of heads and probes majorised, a panel a layer", caption=_say_last)
+                   title="share of heads and probes majorised", caption=_say_last)
 MARGIN = Figure("contraction-margin", **BY_STEP, needs=("margin",), y=Axis("margin", label="mean slack"),
-                rules=(Rule("0: majorised", at=0),), title="slack of the majorisation, a panel a layer",
+                rules=(Rule("0: majorised", at=0),), title="slack of the majorisation",
                 caption=_say_last)
 
 

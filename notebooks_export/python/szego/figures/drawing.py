@@ -4,6 +4,9 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
+#: What is drawn without a number of its own: numbers beyond it overflow where Matplotlib scales.
+LARGEST = 1e150
+
 
 @dataclass
 class Scale:
@@ -34,6 +37,7 @@ class Series:
     column: Optional[object] = None  # record.Column
     colour: object = 0
     thin: bool = False  # half as wide, dashed, without markers: what goes with the thick line of its colour
+    fine: bool = False  # half as wide, without markers: a line over marks that would hide it
     unlisted: bool = False
     entry: Optional[str] = None
     stands_out: bool = False
@@ -102,7 +106,8 @@ class Drawing:
     caption: str = ""
     findings: Sequence[str] = ()
     sources: List[object] = field(default_factory=list)
-    undrawn: int = 0  # rows of cells without a place
+    undrawn: int = 0  # rows without a place that `prepare` counts
+    unknown: object = None  # Rows whose number is not finite where the record needs a finite one
     left_out: List[str] = field(default_factory=list)  # names of panels and series that have no place
     width: Optional[float] = None
     height: Optional[float] = None
@@ -124,6 +129,28 @@ class Drawing:
     @property
     def cells(self):
         return self.panels[0].cells if self.panels else None
+
+
+# ---- Places on the axes ----
+
+def bounded(values):
+    """The values; NaN where one is too large to be drawn."""
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
+
+
+def places(drawing, one):
+    """The points of the series; NaN where one has no place on the axes."""
+    x, y = bounded(one.x), bounded(one.y)
+    for values, scale in ((x, drawing.x), (y, drawing.y)):
+        if scale.kind == "log":
+            values[~(values > 0)] = np.nan
+    return x, y
+
+
+def rules(drawing, panel):
+    """The panel's rules that have a place on its axes."""
+    return [rule for rule in panel.rules if abs(rule.at) < LARGEST
+            and (rule.at > 0 or (drawing.x if rule.vertical else drawing.y).kind != "log")]
 
 
 # ---- Blocks of a section, in the order of the page ----

@@ -105,28 +105,6 @@ def _say_heads(heads):
     return ", ".join(map(words.number, heads[:NAMED])) + more
 
 
-# ---- Logarithmic axes ----
-
-def drop_zeros(drawing):
-    """Takes points with y = 0 out of every series: a logarithmic axis has no place for them. drawing.own: how many."""
-    drawing.own = 0
-    for one in drawing.series():
-        zero = one.y == 0
-        drawing.own += int(zero.sum())
-        for name in ("x", "y", "lo", "hi"):
-            values = getattr(one, name)
-            if values is not None:
-                setattr(one, name, values[~zero])
-        if one.hover:
-            one.hover = [text for text, gone in zip(one.hover, zero) if not gone]
-
-
-def say_zeros(drawing):
-    """" 3 values are exactly 0 and not drawn."; nothing where none is."""
-    count = drawing.own
-    return f" {words.count(count, 'value is', 'values are')} exactly 0 and not drawn." if count else ""
-
-
 # ---- Sentences over layers and heads ----
 
 def extent(values):

@@ -51,6 +51,7 @@ def _prepare(comparison, drawing):
     panel = drawing.panels[0]
     for one in panel.series:
         one.y, one.x = _middles(comparison, one.rows)
+        drawing.undrawn += int(np.isnan(one.y).sum())
         one.name = str(_kinds(comparison, one.rows)[0])
         one.colour = {EQUAL: 1, OTHER: 0}.get(one.name, "fails")
     values = np.concatenate([part for one in panel.series for part in (one.x, one.y)])

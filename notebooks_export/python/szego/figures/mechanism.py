@@ -6,20 +6,15 @@ from functools import partial
 import numpy as np
 
 from . import labels, words
-from .compose import add_series, compose
+from .compose import WIDE, add_series, compose
 from .drawing import Drawing, Finding, Heading, Paragraph
 from .inference import mean_interval
 from .record import POINTS, ROWS, Axis, Figure, Rule, Section
 from .rows import match
 
 STATEMENT = 240
-WIDTH = 6.67  # inches: names of arms are long
 MEAN = "mean over the seeds, 95% interval"
 DECISIONS = ("supported", "opposed", "not decided", "not testable", "not complete")
-
-
-def _finite(column):
-    return lambda rows: np.isfinite(rows.numbers(column))
 
 
 # ---- A hypothesis ----
@@ -79,7 +74,7 @@ def _add_mean(hypotheses, drawing):
 
 
 DIFFERENCES = Figure("mechanism-differences", ("reproduce_pairs",), needs=("seed", "difference"),
-                     undone="the differences are not drawn", keeps=_finite("difference"),
+                     undone="the differences are not drawn", known=("difference",),
                      figure_by=("result", "hypothesis"), group_by=("result", "hypothesis"), marks=POINTS,
                      x=Axis("difference"), y=Axis("seed", places=True),
                      rules=(Rule("0: no difference", at=0, vertical=True),),
@@ -141,14 +136,14 @@ def _find_beyond(drawing):
 
 
 INDICES = Figure("mechanism-indices", ("reproduce_arms",), needs=("index", "layer"),
-                 undone="the arms' indices are not drawn", keeps=_finite("index"),
+                 undone="the arms' indices are not drawn", known=("index",),
                  figure_by=("result", "task", "method", "layer"), group_by=("result", "task", "method"), marks=POINTS,
                  x=Axis("index", label="share of the drops", lo=0, hi=1), y=Axis("arm"),
                  rules=(Rule("equal heads, 95%, mean of the runs", column="equal_95", vertical=True),
                         Rule("uniform shares, mean", column="dirichlet_mean", vertical=True),
                         Rule("uniform shares, 95%", column="dirichlet_95", vertical=True)),
                  hover=("arm", "seed", "index", "total_drop", "equal_95", "note"), subject=_index_subject,
-                 series_name=lambda rows: "a seed", prepare=_prepare_indices, width=WIDTH, title="deposit index by arm",
+                 series_name=lambda rows: "a seed", prepare=_prepare_indices, width=WIDE, title="deposit index by arm",
                  caption=_say_beyond, finding=_find_beyond)
 LISTED = Figure("mechanism-listed", ("reproduce_hypotheses",), marks=ROWS, heading="Every hypothesis",
                 keeps=lambda rows: rows.texts("hypothesis").astype(bool),

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from . import labels, words
-from .compose import add_series, compose
+from .compose import WIDE, add_series, compose
 from .drawing import Finding, Paragraph
 from .record import LINEAR, LOG, POINTS, ROWS, Axis, Figure, Section
 
@@ -91,15 +91,11 @@ def _prepare_means(drawing):
 
 
 BY_RELATION = dict(figure_by=("result", "relation"), group_by=("result", "relation"), series_by=("arm",), marks=POINTS,
-                   width=6.67, subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
-
-
-def _has(*columns):
-    return lambda rows: np.isfinite([rows.numbers(column) for column in columns]).all(axis=0)
+                   width=WIDE, subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
 
 
 MEANS = Figure("relations-arms", ("reproduce_relation_arms",), needs=("x_mean", "y_mean"),
-               undone="the arms' means are not drawn", keeps=_has("x_mean", "y_mean"), **BY_RELATION,
+               undone="the arms' means are not drawn", known=("x_mean", "y_mean"), **BY_RELATION,
                x=Axis("x_mean"), y=Axis("y_mean"), lo="y_lo", hi="y_hi", hover=("runs", "x_mean", "y_mean", "note"),
                prepare=_prepare_means, title="means of the arms, with 95% intervals")
 
@@ -136,7 +132,7 @@ def _prepare_runs(drawing):
 
 
 RUNS = Figure("relations-runs", ("reproduce_relation_runs",), needs=("x_value", "y_value"),
-              undone="the runs are not drawn", keeps=_has("x_value", "y_value"), **BY_RELATION, skips=_is_constant,
+              undone="the runs are not drawn", known=("x_value", "y_value"), **BY_RELATION, skips=_is_constant,
               skipped="in no arm both numbers vary",
               x=Axis("x_value", label="x in its arm (deviations)"),
               y=Axis("y_value", label="y in its arm (deviations)"), hover=("seed", "x_value", "y_value"), prepare=_prepare_runs,

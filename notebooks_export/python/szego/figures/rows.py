@@ -39,6 +39,16 @@ class Source:
             self._numbers[column] = values
         return self._numbers[column]
 
+    def is_infinite(self, column):
+        """bool [size]: a number is written that is not finite. NaN is one where empty cells are masked, and is an
+        empty cell in a structured array."""
+        values = self.numbers(column)
+        if column not in self.names or self.is_text(column):
+            return np.zeros(self.size, bool)
+        if isinstance(self.columns, np.ndarray):
+            return np.isinf(values)
+        return ~np.isfinite(values) & ~np.ma.getmaskarray(self.columns[column])
+
     def texts(self, column):
         """Array of objects [size]: str, or None where the cell is empty or there is no such column of texts."""
         if column not in self._texts:
@@ -91,6 +101,10 @@ class Rows:
     def numbers(self, column):
         """float64 [rows]; NaN where there is no number."""
         return self.source.numbers(column)[self.index]
+
+    def is_infinite(self, column):
+        """bool [rows]: a number is written that is not finite."""
+        return self.source.is_infinite(column)[self.index]
 
     def texts(self, column):
         """Objects [rows]: str, None where there is no text."""

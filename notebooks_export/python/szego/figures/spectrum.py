@@ -7,8 +7,8 @@ import numpy as np
 from . import bounds, heads, words
 from .bounds import DIGITS, MATRIX, Index, Stated
 from .compose import FEW, add_series, chosen_scale, compose
-from .drawing import Line, Paragraph, Series
-from .record import LOG, POINTS, Axis, Figure, Section
+from .drawing import Line, Panel, Paragraph, Series
+from .record import LOG, PANELS, POINTS, Axis, Figure, Section
 from .rows import Rows
 
 TABLE = "spectrum_eigenvalues"
@@ -272,12 +272,28 @@ def _read_panel(drawing, panel, known, facts):
     return {id(one): matrix for one, matrix in kept}
 
 
+def _part_orders(drawing):
+    """A panel an order where there are several: curves that approach each other would hide each other."""
+    parted = []
+    for panel in drawing.panels:
+        orders = panel.rows.split("n")
+        for rows in orders:
+            name = f"n = {words.number(rows.number('n'))}" if len(orders) > 1 else None
+            parted.append(Panel(rows, ", ".join(filter(None, (panel.name, name))) or None,
+                                [one for one in panel.series if np.isin(one.rows.index, rows.index).all()]))
+    drawing.left_out += [panel.name for panel in parted[PANELS:]]
+    drawing.panels = parted[:PANELS]
+
+
 # ---- Over the share of values ----
 
 def _prepare_share(drawing, known):
     facts = drawing.own = Facts(False)
+    _part_orders(drawing)
+    kept = []
     for panel in drawing.panels:
         matrices = _read_panel(drawing, panel, known, facts)
+        kept.append(list(matrices.values()))
         for one in panel.series:
             one.x, one.y = matrices[id(one)].spectrum.curve()
         heads.leave_out_multiples(panel, facts.left_out)
@@ -288,9 +304,10 @@ def _prepare_share(drawing, known):
     if facts.matrices:
         drawing.y.label = facts.matrices[-1].label
     if facts.bounds_all:
-        for panel in drawing.panels:
-            panel.rules += [Line("certified maximum of |a|", facts.hi)] if facts.singular else [
-                Line("certified range", facts.lo), Line(None, facts.hi)]
+        for panel, own in zip(drawing.panels, kept):
+            lo, hi = min(matrix.lo for matrix in own), max(matrix.hi for matrix in own)
+            panel.rules += [Line("certified maximum of |a|", hi)] if facts.singular else [
+                Line("certified range", lo), Line(None, hi)]
     if not facts.singular:
         _choose_scale(drawing, facts)
     elif facts.greatest > 0:  # those that are 0 have no place on it
@@ -312,7 +329,8 @@ def _choose_scale(drawing, facts):
 
 
 def _add_symbols(drawing, panel, matrices, facts):
-    """Below the values, so that they are seen: a line of its own colour, or beside several matrices a thin one each."""
+    """Thin lines over the values, so that both are seen where they agree: of a colour of their own beside one matrix,
+    else each of its matrix's."""
     shown = panel.series
     if len(shown) > FEW:
         return
@@ -323,8 +341,9 @@ def _add_symbols(drawing, panel, matrices, facts):
             continue
         x, y = symbol.curve()
         lines.append(Series(one.rows, "quantiles of |a|" if facts.singular else "quantiles of the symbol", "line", x, y,
-                            colour=1 if len(shown) == 1 else one.colour, thin=len(shown) > 1, unlisted=i > 0))
-    panel.series = lines + shown
+                            colour=1 if len(shown) == 1 else one.colour, fine=len(shown) == 1, thin=len(shown) > 1,
+                            unlisted=i > 0))
+    panel.series = shown + lines
 
 
 # ---- By rank ----
@@ -364,6 +383,7 @@ def _rounding(matrix, sizes):
 
 def _prepare_plane(drawing, known):
     facts = drawing.own = Facts(True)
+    _part_orders(drawing)
     for panel in drawing.panels:
         matrices = _read_panel(drawing, panel, known, facts)
         for one in panel.series:
@@ -546,6 +566,6 @@ SECTION = Section(
     "spectrum", "Eigenvalues over the symbol", (TABLE,),
     "Dots are eigenvalues, sorted, over the share of values below. The line shows the symbol's quantiles, which large "
     "matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the certified ends. "
-    "Where many eigenvalues are exactly 0 the others are drawn by their rank. Complex eigenvalues are drawn in the "
-    "complex plane.", (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12,
+    "Orders n have a panel each. Where many eigenvalues are exactly 0 the others are drawn by their rank. Complex "
+    "eigenvalues are drawn in the complex plane.", (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12,
     compose=_compose)

@@ -11,10 +11,6 @@ def _kind(rows):
     return f"{words.clipped(rows.text('encoding'))}, task {words.clipped(rows.text('task'))}"
 
 
-def _is_known(rows):
-    return np.isfinite(rows.numbers("difference"))
-
-
 def _counted(rows):
     """"1 of 3 exceed their spread; 1 rests on fewer than 3 seeds"."""
     difference, enough = np.abs(rows.numbers("difference")), rows.numbers("pairs") >= SEEDS_NEEDED
@@ -43,7 +39,7 @@ def _say_finding(drawing):
 
 
 DIFFERENCES = Figure("switches", (TABLE,), needs=("accuracy", "accuracy_without", "difference"),
-                     undone="the switches are not drawn", keeps=_is_known, figure_by=("result", "task", "encoding"),
+                     undone="the switches are not drawn", known=("difference",), figure_by=("result", "task", "encoding"),
                      group_by=("result", "task", "encoding"), marks=POINTS,
                      x=Axis("difference", label="accuracy with less without (points)", times=100),
                      y=Axis("experiment"), spread="difference_spread", seeds="pairs",

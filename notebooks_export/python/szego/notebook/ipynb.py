@@ -15,7 +15,7 @@ from .archive import dtype
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
 #: What every subject needs, in the order of their imports.
-COMMON = ("names", "labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
+COMMON = ("names", "labels", "words", "rows", "record", "drawing", "unplaced", "compose", "colours", "thin", "draw")
 _MARKDOWN = str.maketrans({**{c: f"&#{ord(c)};" for c in "`*_{}[]()+-.!|~:/@^=%"},
                            # MathJax reads what is shown: an element of its own keeps it from a formula.
                            **{c: f"<span>&#{ord(c)};</span>" for c in "$\\"}, "\n": " ", "\t": " "})

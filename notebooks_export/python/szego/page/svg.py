@@ -14,6 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from ..figures import colours, draw, words
+from ..figures.drawing import rules
 from ..markup import visible
 from .text import width
 
@@ -215,7 +216,7 @@ def _overlay(root, drawing, drawn, height):
     most = int(np.clip(FIGURE_HITS // max(lines, 1), LEAST_HITS, MOST_HITS))
     over = _element(root, "g", class_="over")
     for panel, axis, all_marks in zip(drawing.panels, drawn.axes, drawn.marks):
-        for rule in draw.rules(panel):
+        for rule in rules(drawing, panel):
             _rule(over, drawing, axis, rule, height)
         for marks in all_marks:
             if panel.cells is not None:
@@ -272,10 +273,15 @@ def _entries(drawing):
     listed = []
     for i, (one, _) in enumerate(_keys(drawing)):
         name = getattr(one, "entry", None) or one.name
-        if name and not getattr(one, "unlisted", False):
+        if name and not getattr(one, "unlisted", False) and not _is_in_panel(drawing, one):
             listed.append((i, name, one))
-    rules = any(not hasattr(one, "marks") for _, _, one in listed)
-    return listed if len(listed) > 1 or rules else []
+    several = len(listed) > 1 or any(_is_in_panel(drawing, one) for one in drawing.series())
+    return listed if several or any(not hasattr(one, "marks") for _, _, one in listed) else []
+
+
+def _is_in_panel(drawing, one):
+    """Its name stands in its panel."""
+    return hasattr(one, "marks") and draw.is_named_within(drawing, one)
 
 
 def _rows_of_entries(entries, across):
@@ -295,16 +301,15 @@ def _swatch(entry, one, x, y):
     kind = getattr(one, "marks", "rule")
     colour = f"var({_variable(colours.name(one.colour))})"
     look = {"style": f"stroke: {colour}; fill: {colour}"}
-    if kind in ("bars", "ranges", "violins"):
+    if kind in ("bars", "ranges"):
         _element(entry, "path", class_="swatch area", d=f"M{x:.1f} {y - 4:.1f}h18v8h-18z", **look)
         return
-    if kind != "points":
-        dash = (5, 3) if kind == "rule" else (1, 1.5) if one.thin else colours.dash(one.colour)
-        dash = dash[1] if isinstance(dash, tuple) and isinstance(dash[1], tuple) else dash
+    if kind not in ("points", "violins"):
+        dash = (0, (5, 3)) if kind == "rule" else draw.dash(one)
         _element(entry, "path", class_="swatch stroke", d=f"M{x:.1f} {y:.1f}h18",
-                 stroke_dasharray=" ".join(map(str, dash)) if isinstance(dash, tuple) else None, **look)
-    if kind == "points" or (kind == "line" and not one.thin and one.colour != "muted"):
-        marker = matplotlib.markers.MarkerStyle(colours.marker(one.colour))
+                 stroke_dasharray=None if dash == "-" else " ".join(map(str, dash[1])), **look)
+    if kind != "rule" and draw.marker(one):
+        marker = matplotlib.markers.MarkerStyle(draw.marker(one))
         path = marker.get_path().transformed(marker.get_transform())
         points = [f"{x + 9 + 5 * px:.1f} {y - 5 * py:.1f}" for px, py in path.to_polygons()[0]]
         _element(entry, "path", class_="swatch", d="M" + "L".join(points) + "z", **look)
