@@ -110,8 +110,8 @@ enum {
     SZGI_SUMMARY_NUMBERS
 };
 
-/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN where there is none. toeplitzness may be NULL or NaN,
- * symbol NULL or without a method: none. */
+/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN for those that do not exist. toeplitzness may be NULL or
+ * NaN, symbol NULL or without a method: none. */
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
                           const struct szg_range *symbol, double *out);
 
