@@ -26,7 +26,7 @@ static void scale_rows(double *rows, int64_t count, double factor) {
         rows[i] *= factor;
 }
 
-/* YaRN's attention factor stands on the dimensions that rotate. */
+/* YaRN's attention factor multiplies the dimensions that rotate. */
 static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, double *rows) {
     szgi_rotary rotary;

@@ -110,8 +110,8 @@ enum {
     SZGI_SUMMARY_NUMBERS
 };
 
-/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN where there is none. toeplitzness may be NULL or NaN,
- * symbol NULL or without a method: none. */
+/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN for those that do not exist. toeplitzness may be NULL or
+ * NaN, symbol NULL or without a method: none. */
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
                           const struct szg_range *symbol, double *out);
 
@@ -150,7 +150,8 @@ const char *szgi_bound_of_name(szgi_bound_of of);
 /* The tables `samples` and `range` of a symbol, which `spectrum`, `symbol` and `checkpoint` write.
  * A writer gives the rows of its own labels behind `source`. */
 #define SZGI_SAMPLES(X, TABLE, LABELS)                                                             \
-    X(TABLE##_THETA, "theta", SZG_REAL, "radians a position", "angle", "argument of the symbol")   \
+    X(TABLE##_THETA, "theta", SZG_REAL, "radians a position", "angle",                             \
+      "argument of the symbol, radians")                                                           \
     X(TABLE##_RE, "re", SZG_REAL, "1", "value", "real part of the symbol")                         \
     X(TABLE##_IM, "im", SZG_REAL, "1", "imaginary part", "imaginary part of the symbol")           \
     LABELS(X, TABLE)                                                                               \
@@ -166,9 +167,9 @@ const char *szgi_bound_of_name(szgi_bound_of of);
     X(TABLE##_MAX_HI, "max_hi", SZG_REAL, "1", "upper end of the maximum",                         \
       "upper bound of the symbol's maximum, or its modulus's", SZGI_END_UPPER)                     \
     X(TABLE##_THETA_MIN, "theta_min", SZG_REAL, "radians a position", "angle of the minimum",      \
-      "where the minimum was found")                                                               \
+      "where the minimum was found, radians")                                                      \
     X(TABLE##_THETA_MAX, "theta_max", SZG_REAL, "radians a position", "angle of the maximum",      \
-      "where the maximum was found")                                                               \
+      "where the maximum was found, radians")                                                      \
     X(TABLE##_METHOD, "method", SZG_TEXT, "", "method", "how the range was established")           \
     LABELS(X, TABLE)                                                                               \
     X(TABLE##_BOUND_OF, "bound_of", SZG_TEXT, "", "what the symbol bounds", SZGI_BOUND_OF_DOC)     \

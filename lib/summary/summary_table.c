@@ -10,8 +10,8 @@
 
 #include "spectra/spectra.h"
 
-/* theorem and method stand between the symbol's columns and the residual, the last number. What
- * other programs read stands in columns of its own, so that notes and methods can be reworded. */
+/* theorem and method are between the symbol's columns and the residual, the last number. What other
+ * programs read has columns of its own, so that notes and methods can be reworded. */
 #define SUMMARY(X)                                                                                 \
     X(SUMMARY_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
     X(SUMMARY_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \

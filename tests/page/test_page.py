@@ -127,6 +127,22 @@ def marks_are_those_of_the_rows():
     tap.ok("as many marks as are claimed", len(re.findall(r'class="(?:ink )?mark"', picture["svg"])) == picture["marks"] > 0)
 
 
+def extreme_points_answer():
+    """However close points lie, the pointer finds the least and the greatest of both coordinates."""
+    x = np.r_[np.linspace(1.0, 2.0, 400), 2.0004, 0.9996]
+    with scratch() as folder:
+        write_result(f"{folder}/r", "contraction", contraction_rows(lambda step, head: step + head + 1.0, "rope"))
+        drawing = next(block for block in document.compose.section_blocks(contraction.SECTION, Tables(szego.load(folder)))
+                       if getattr(block, "id", "") == "contraction-heads")
+    one = drawing.panels[0].series[0]
+    y = 2.0 + 0.5 * np.sin(3 * np.pi * x)
+    one.marks, one.x, one.y, one.lo, one.hi, one.hover = "points", x, y, None, None, None
+    drawing.panels[0].series[:] = [one]
+    del drawing.panels[1:]
+    told = {float(value) for value in re.findall(r"<title>[^<]*training step: ([\d.]+)\n", svg.inline(drawing, "f0")["svg"])}
+    tap.ok("the least and the greatest x have a place", {0.9996, 2.0004} <= told and len(told) <= 60, str(sorted(told)))
+
+
 def damaged_results_are_named():
     with scratch() as folder:
         write_result(f"{folder}/a", "contraction", contraction_rows(name="rope"))
@@ -313,6 +329,7 @@ def a_program_of_every_kind():
 hostile_names_are_text()
 colours_have_names()
 marks_are_those_of_the_rows()
+extreme_points_answer()
 damaged_results_are_named()
 tables_of_no_section_are_for_readers()
 workers_draw_alike()

@@ -16,6 +16,8 @@ EMPTY_INTEGER = np.iinfo(np.int64).min
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
+#: What needs no second look: integers of more digits may leave 64 bits.
+_SURE = {"integer": re.compile(r"-?[0-9]{1,18}"), "real": _REAL}
 
 
 def kind(column):
@@ -86,8 +88,11 @@ class Column:
         """Refuses a cell that is not of the column's type."""
         if self.kind == "text":
             return
+        known = set(self.cells) - {None}
+        if all(map(_SURE[self.kind].fullmatch, known)):
+            return
         fits = _is_integer if self.kind == "integer" else _is_real
-        bad = {cell for cell in set(self.cells) if cell is not None and not fits(cell)}
+        bad = {cell for cell in known if not fits(cell)}
         if bad:
             row, cell = next((row, cell) for row, cell in enumerate(self.cells) if cell in bad)
             shown = cell if len(cell) <= 40 else cell[:40] + "..."
@@ -134,7 +139,7 @@ class Joined:
 
     def columns(self) -> Iterator[Tuple[str, str, List[Optional[str]]]]:
         """(name, type, cells), `result` first."""
-        yield "result", "text", [result for result, rows, _ in self.parts for _ in range(rows)]
+        yield "result", "text", [path for result, rows, _ in self.parts for path in [result] * rows]
         for name, shown in self.names().items():
             yield shown, self._kind(name), self._cells(name)
 
@@ -196,16 +201,21 @@ def _series(pandas, column):
 
 def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
     """int64, float64 or an object array of str; masked where a cell is empty, if one is."""
+    distinct = list(set(cells))
+    if len(distinct) * 4 > len(cells):
+        return _each(kind, cells)
+    places = {cell: place for place, cell in enumerate(distinct)}
+    return _each(kind, distinct)[np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))]
+
+
+def _each(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
     empty = np.fromiter((cell is None for cell in cells), bool, len(cells))
-    if kind == "integer":
-        values = np.fromiter((EMPTY_INTEGER if cell is None else int(cell) for cell in cells),
-                             np.int64, len(cells))
-    elif kind == "real":
-        values = np.fromiter((np.nan if cell is None else float(cell) for cell in cells),
-                             np.float64, len(cells))
-    else:
+    if kind == "text":
         values = np.empty(len(cells), object)
         values[:] = ["" if cell is None else cell for cell in cells]
+    else:
+        convert, missing, dtype = (int, EMPTY_INTEGER, np.int64) if kind == "integer" else (float, np.nan, np.float64)
+        values = np.fromiter((missing if cell is None else convert(cell) for cell in cells), dtype, len(cells))
     return np.ma.MaskedArray(values, mask=empty) if empty.any() else values
 
 

@@ -8,8 +8,12 @@ import numpy as np
 
 def _factorize(cells):
     """An integer for each text, by first appearance."""
-    seen = {}
-    return np.fromiter((seen.setdefault(cell, len(seen)) for cell in cells), np.int64, len(cells))
+    places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+    return np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
+
+
+def _read_text(cell):
+    return (cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)) or None
 
 
 class Source:
@@ -55,10 +59,10 @@ class Source:
             values = np.full(self.size, None, object)
             if self.is_text(column):
                 cells = self.columns[column]
-                data, empty = np.ma.getdata(cells), np.ma.getmaskarray(cells)
-                for i, cell in enumerate(data):
-                    cell = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-                    values[i] = None if empty[i] or not cell else cell
+                data = np.ma.getdata(cells).tolist()
+                read = {cell: _read_text(cell) for cell in set(data)}
+                values[:] = [read[cell] for cell in data]
+                values[np.ma.getmaskarray(cells)] = None
             self._texts[column] = values
         return self._texts[column]
 

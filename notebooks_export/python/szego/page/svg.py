@@ -169,7 +169,7 @@ def _hits(parent, drawing, axis, marks, height, most):
     if not len(kept):
         return
     # The extreme points of the data, which the thinned marks have kept.
-    ends = list(dict.fromkeys([int(np.argmin(y[kept])), int(np.argmax(y[kept]))]))
+    ends = list(dict.fromkeys(int(of(at[kept])) for at in (y, x) for of in (np.argmin, np.argmax)))
     group = _element(parent, "g", class_="hits")
     for k in _spread(x[kept], y[kept], most, np.array(ends)):
         k = int(kept[k])
