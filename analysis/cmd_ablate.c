@@ -22,8 +22,8 @@ static const command_option options[] = {
     OPTION(ablate_options, config, "config", "FILE",
            "the models' configuration (default: the one in each checkpoint)"),
     OPTION(ablate_options, data, "data", "FILE",
-           "judge by the examples of a JSONL file (default: the data of the configuration, made "
-           "again from data.seed)"),
+           "measure accuracy on the examples of a JSONL file (default: the data of the "
+           "configuration, generated again from data.seed)"),
     OPTION(ablate_options, split, "split", "SPLIT",
            "test (default), or all: the training split too, as the released code does",
            .choices = "test|all"),
@@ -34,7 +34,7 @@ static const command_option options[] = {
            "but the last head of every layer below stays off, as in the released code; rotation: "
            "its queries and keys are not rotated, the weights as they are",
            .words = "output|values|latent_columns|cumulative|rotation"),
-    OPTION(ablate_options, batch, "batch", "B", "sequences a pass (default: loop.evaluate_batch)",
+    OPTION(ablate_options, batch, "batch", "B", "sequences per pass (default: loop.evaluate_batch)",
            .least = 1, .most = 1 << 20),
     OPTION(ablate_options, checkpoints, NULL, "[PATH...]", NULL,
            .missing = "--checkpoint is missing: a checkpoint or the folder of a run"),
@@ -193,16 +193,18 @@ static const command_example examples[] = {
     {"szego ablate runs/run-0/", "Accuracy without each head of one run."},
     {"szego ablate seeds/run-1/ seeds/run-2/ -o ablation/",
      "Two seeds, with means and intervals, in files."},
-    {"szego ablate runs/run-0/ --method cumulative --split all", "As the released code ablates."},
+    {"szego ablate runs/run-0/ --method cumulative --split all",
+     "Ablation as in the released code."},
     {0}};
 
 const command command_ablate = {
     .name = "ablate",
     .summary = "accuracy of a trained decoder without each head, and the deposit index",
-    .doc = "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
-           "accuracies (table `ablation`) and, per layer, the share of the total drop that the "
-           "worst head carries and the Gini coefficient of the drops (table `deposit`); with "
-           "several seeds their least and greatest, and 95% intervals of the mean by Student's t.",
+    .doc =
+        "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
+        "accuracies (table `ablation`) and, per layer, the share of the total drop that the worst "
+        "head carries and the Gini coefficient of the drops (table `deposit`); with several seeds "
+        "also their least and greatest values, and 95% intervals of the mean by Student's t.",
     .options = options,
     .own_size = sizeof(ablate_options),
     .check = check,

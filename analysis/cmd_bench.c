@@ -47,7 +47,7 @@ static const command_option options[] = {
            "time limit of each item; the run continues with the next one (default: that of --list)",
            .low = 1e-6, .high = 1e6),
     OPTION(own_options, bench.alone, "no-rival", NULL,
-           "without PyTorch and NumPy, and spectra on a GPU without the cpu"),
+           "do not time PyTorch and NumPy, nor the cpu for spectra on a GPU"),
     OPTION(own_options, bench.rival_log, "rival-log", "FILE",
            "add to FILE what PyTorch or NumPy writes to standard error"),
     OPTION(own_options, items, NULL, "[ITEM...]", NULL, .list = &words_items, .hook = check_item),
@@ -214,14 +214,15 @@ static const command_example examples[] = {
 const command command_bench = {
     .name = "bench",
     .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
-    .doc = "Times each item against what people use for it now, in alternating pairs, and prints "
-           "medians with their spread. An item may be a group: `train` has `train:rope`, and that "
-           "`train:rope:step`. Without items: all of the backend (--backend cuda: those of a GPU), "
-           "some minutes. An item that reaches its limit or fails is a row that says so, and the "
-           "exit status tells. Rows are kept as they are measured: --format csv prints each at "
-           "once; with -o they grow in FILE.partial.csv or DIR/bench.partial.csv, which an "
-           "interruption leaves and a whole run replaces by its result. Close other programs "
-           "first; docs/reference/benchmarks.md says what is measured and why.",
+    .doc =
+        "Times each item and the program that people use for it now in alternating pairs, and "
+        "prints medians with their spread. An item may be a group: `train` has `train:rope`, and "
+        "that `train:rope:step`. Without items, all items of the backend are timed (--backend "
+        "cuda: those of a GPU), which takes some minutes. If an item reaches its limit or fails, "
+        "its row and the exit status say so. Rows are kept as they are measured: --format csv "
+        "prints each at once; -o appends them to FILE.partial.csv or DIR/bench.partial.csv, which "
+        "remains after an interruption. A complete run replaces it by the result. Close other "
+        "programs first; docs/reference/benchmarks.md says what is measured and why.",
     .options = options,
     .own_size = sizeof(own_options),
     .check = check_options,

@@ -22,7 +22,7 @@ static const command_option options[] = {
     OPTION(capture_options, config, "config", "FILE",
            "the model's configuration (default: the one in the checkpoint)"),
     OPTION(capture_options, data, "data", "FILE",
-           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
+           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} per line",
            .missing = "--data is missing"),
     OPTION(capture_options, layers, "layers", "LIST", "layers to capture, 0-2+5 (default: all)",
            .fallback = "all"),
@@ -137,8 +137,8 @@ const command command_capture = {
     .doc = "Logits of every layer and head before mask and softmax, cut to the real tokens: the "
            "coupled ones against the content's, which are those without rotation and bias, or of a "
            "second pass without the rows of positions that are added to the tokens. The report is "
-           "that of `szego logits`; `szego train --capture every=K` makes it while a model "
-           "trains. docs/reference/capture.md says more.",
+           "that of `szego logits`; `szego train --capture every=K` writes it during training. See "
+           "docs/reference/capture.md.",
     .options = options,
     .own_size = sizeof(capture_options),
     .check = check,

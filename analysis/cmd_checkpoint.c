@@ -47,12 +47,12 @@ static const command_option options[] = {
     OPTION(checkpoint_options, dry_run, "dry-run", NULL,
            "print what was resolved (the table `architecture`), and compute nothing"),
     OPTION(checkpoint_options, raw, "raw", NULL,
-           "fold no gain of a norm into the weights (default: those of input, query, key and "
-           "latent norms), and bound no logit"),
+           "do not fold the gains of norms into the weights (default: those of input, query, key "
+           "and latent norms are folded), and bound no logit"),
     OPTION_BY(take_context, checkpoint_options, context, "context", "N",
               "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at "
-              "any lag (default) and takes a factorisation a lag; N may be `trained`, the length "
-              "in the configuration",
+              "any lag (default) and takes one factorisation per lag; N may be `trained`, the "
+              "length in the configuration",
               .words = "trained"),
     OPTION(checkpoint_options, positions, "positions", "N",
            "leading positions of the position table (default: all)", .letter = 'n', .least = 1,
@@ -65,12 +65,11 @@ static const command_option options[] = {
            "none)",
            .most = SZG_CHECKPOINT_LAGS, .fallback = "256"),
     OPTION(checkpoint_options, layers, "layers", "LIST",
-           "these layers alone: 0-7, or 0+2+5; results of parts that make the whole have its rows, "
-           "each once"),
-    OPTION(checkpoint_options, heads, "heads", "LIST", "these query heads of each layer alone"),
+           "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result"),
+    OPTION(checkpoint_options, heads, "heads", "LIST", "only these query heads of each layer"),
     OPTION(checkpoint_options, top, "top", "K",
-           "of an unknown architecture, or with --config none: the K largest singular values of "
-           "each weight alone, with the error of each (table `top`); much faster for large weights",
+           "for an unknown architecture, or with --config none: only the K largest singular values "
+           "of each weight, with the error of each (table `top`); much faster for large weights",
            .least = 1, .most = (int64_t)1 << 40),
     OPTION(checkpoint_options, circuits, "circuits", NULL,
            "QK and OV circuits of every head in the table `circuits`, each beside a random "
@@ -83,14 +82,14 @@ static const command_option options[] = {
            "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits",
            .most = 1 << 20, .fallback = "200", .hook = imply_circuits),
     OPTION(checkpoint_options, all, "all", NULL,
-           "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
-           "always have the rows"),
-    OPTION(checkpoint_options, path, NULL, "PATH", "one PATH is analysed",
+           "print every table, with one row per head, instead of a digest with one row per layer; "
+           "-o, csv and json always have all rows"),
+    OPTION(checkpoint_options, path, NULL, "PATH", "only one PATH is accepted",
            .missing = "PATH is missing: a safetensors or GGUF file, an index of shards or a model "
                       "folder"),
     {0}};
 
-/* A layer a row in place of a head a row. */
+/* One row per layer instead of one row per head. */
 static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
     szg_table *digest;
     SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
@@ -255,20 +254,20 @@ static const command_example examples[] = {
     {"szego checkpoint model/model.safetensors --config none",
      "Singular values of every weight of a file."},
     {"szego checkpoint model/ -o spectra/", "Spectra of every head of a model folder, in files."},
-    {"szego checkpoint model/ --dry-run", "What szego takes the model for, and which key says so."},
+    {"szego checkpoint model/ --dry-run",
+     "The architecture that szego recognises, and the keys that decide it."},
     {0}};
 
 const command command_checkpoint = {
     .name = "checkpoint",
     .summary = "spectra of a trained checkpoint, per layer and head",
     .doc =
-        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
-        "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
-        "is a safetensors file, an index of shards, a GGUF file or a model folder with "
-        "config.json, where a key that it lacks has the default of the model's class. Of an "
-        "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
-        "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
-        "command goes on.",
+        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position term "
+        "with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH is a "
+        "safetensors file, an index of shards, a GGUF file or a model folder with config.json; "
+        "missing keys have the defaults of the model's class. For an unknown architecture szego "
+        "computes the singular values of every 2-D weight. With -o DIR/ finished heads are kept in "
+        "DIR/checkpoint.journal, and after an interruption the same command continues.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
     .run = run,

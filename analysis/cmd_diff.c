@@ -22,17 +22,17 @@ typedef struct diff_options {
 
 static const command_option options[] = {
     OPTION(diff_options, previous, "to", "first|previous",
-           "what each checkpoint of a series is compared with: the first one (default), or the one "
-           "before",
+           "the checkpoint with which each one of a series is compared: the first one (default), "
+           "or the one before",
            .choices = "first|previous"),
     OPTION(diff_options, top, "top", "R",
-           "singular vectors whose span left_angle and right_angle follow (default 4)", .least = 1,
-           .most = 1 << 20),
+           "number of singular vectors whose span left_angle and right_angle measure (default 4)",
+           .least = 1, .most = 1 << 20),
     OPTION(diff_options, spectra, "spectra", NULL,
-           "the table `diff_spectra` too: every singular value of M_A, M_B, D2, D3 and M_B - M_A"),
+           "also the table `diff_spectra`: every singular value of M_A, M_B, D2, D3 and M_B - M_A"),
     OPTION(diff_options, raw, "raw", NULL,
-           "fold no gain of a norm into the weights (default: those of input, query, key and "
-           "latent norms)"),
+           "do not fold the gains of norms into the weights (default: those of input, query, key "
+           "and latent norms are folded)"),
     MODEL_OPTIONS(diff_options),
     OPTION(diff_options, order, NULL, "N", "sequence length of encodings (default 512)",
            .letter = 'n', .least = 1, .most = (int64_t)1 << 40),
@@ -284,12 +284,11 @@ const command command_diff = {
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
     .doc = "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
            "the second PATH, with that of A, the first, of one architecture: the parts of first "
-           "and second order of the change (D2, D3), norms, stable rank, "
-           "spectral entropy, and the angles by which the top singular directions turned. Rows "
-           "begin with what changed most. More PATHs, or one folder with folders "
-           "checkpoint-STEP in it, are a series with a column `step`. Of encodings (SPEC) the "
-           "symbols' certified ranges and the eigenvalues are compared; what exists as a file or "
-           "folder is a PATH.",
+           "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
+           "angles by which the top singular directions turned. Heads that changed most come "
+           "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
+           "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
+           "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),
     .check = complete,

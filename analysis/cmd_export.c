@@ -9,17 +9,17 @@ typedef struct export_options {
 } export_options;
 
 static const command_option options[] = {
-    OPTION(export_options, folder, NULL, "DIR", "one DIR is exported",
-           .missing = "DIR is missing: a folder that holds results"),
+    OPTION(export_options, folder, NULL, "DIR", "only one DIR is accepted",
+           .missing = "DIR is missing: name a folder that holds results"),
     OPTION(export_options, form, "to", "FORM",
-           "npz: one file for numpy.load; csv: a folder with a CSV file a table and manifest.json; "
-           "ipynb: a Jupyter notebook, and the npz that it loads beside it",
-           .choices = "npz|csv|ipynb", .missing = "--to is missing: npz, csv or ipynb"),
+           "npz: one file for numpy.load; csv: a folder with one CSV file per table and "
+           "manifest.json; ipynb: a Jupyter notebook, and beside it the npz that it loads",
+           .choices = "npz|csv|ipynb", .missing = "--to is missing: choose npz, csv or ipynb"),
     {0}};
 
 static void check(command_call *call, struct argp_state *state) {
     if (call->shared.format)
-        argp_error(state, "--format: an export writes files; --to says of which form");
+        argp_error(state, "--format: export writes files; --to chooses their form");
 }
 
 static szg_status run(command_call *call) {
@@ -38,9 +38,9 @@ static const command_example examples[] = {
 const command command_export = {
     .name = "export",
     .summary = "results as a NumPy archive, joined CSV files or a Jupyter notebook",
-    .doc = "Every table of every result in DIR and below it, joined by command and table: "
-           "train_metrics holds the metrics of all trainings, with the result's folder in each "
-           "row. -o says where they go; the default is DIR/export.npz, DIR/export/ or "
+    .doc = "Exports all tables in DIR and its subfolders. Tables with the same command and name "
+           "are joined: train_metrics holds the metrics of all trainings, with the result's folder "
+           "in each row. -o names the output; the default is DIR/export.npz, DIR/export/ or "
            "DIR/export.ipynb. This command needs Python with NumPy and nbformat, and the Python "
            "package szego.",
     .options = options,

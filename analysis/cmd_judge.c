@@ -9,17 +9,16 @@ typedef struct judge_options {
 
 static const command_option options[] = {
     OPTION(judge_options, preset, "preset", "NAME",
-           "which runs were to be made, if DIR has no manifest.json: a preset, or a preset file "
+           "the preset of the runs, if DIR has no manifest.json: its name, or a preset file "
            "(FILE.json)",
            .list = &words_presets),
-    OPTION(judge_options, folder, NULL, "DIR", "one DIR is judged",
-           .missing = "DIR is missing: a folder that `szego reproduce -o DIR/` wrote"),
+    OPTION(judge_options, folder, NULL, "DIR", "only one DIR is accepted",
+           .missing = "DIR is missing: name a folder that `szego reproduce -o DIR/` wrote"),
     {0}};
 
 static void check(command_call *call, struct argp_state *state) {
     if (call->shared.format)
-        argp_error(state, "--format: what is judged is printed for people; -o DIR/ writes the "
-                          "tables");
+        argp_error(state, "--format: judge prints for people; -o DIR/ writes the tables");
 }
 
 static szg_status run(command_call *call) {
@@ -41,9 +40,9 @@ const command command_judge = {
     .name = "judge",
     .summary = "Table 1, comparisons and tests of hypotheses from the runs of an experiment",
     .doc = "Reads the runs that `szego reproduce -o DIR/` left in DIR and judges them: Table 1, "
-           "the sweep over rotated heads, what each switch changes, the arms with their "
-           "confidence intervals, hypotheses and the relations between heads. Nothing is trained. "
-           "This command needs Python with NumPy and SciPy, and the Python package szego.",
+           "the sweep over rotated heads, the effect of each switch, confidence intervals of each "
+           "arm, hypotheses, and relations between numbers of the runs. Nothing is trained. This "
+           "command needs Python with NumPy and SciPy, and the Python package szego.",
     .options = options,
     .own_size = sizeof(judge_options),
     .check = check,

@@ -39,10 +39,11 @@ static void take_operand(const command_option *row, void *field, const char *tex
 }
 
 static const command_option options[] = {
-    OPTION(logits_options, array[SZGI_DUMP_COUPLED], "coupled", "FILE",
-           "coupled logits: FILE.npy, or FILE.safetensors:TENSOR, here and below"),
+    OPTION(
+        logits_options, array[SZGI_DUMP_COUPLED], "coupled", "FILE",
+        "coupled logits: FILE.npy or FILE.safetensors:TENSOR; the other matrices below likewise"),
     OPTION(logits_options, array[SZGI_DUMP_CONTENT], "content", "FILE",
-           "content logits that go with them"),
+           "content logits of the same matrices"),
     OPTION(logits_options, array[SZGI_DUMP_QUERIES], "q", "FILE",
            "queries before the encoding acts"),
     OPTION(logits_options, array[SZGI_DUMP_KEYS], "k", "FILE", "keys before the encoding acts"),
@@ -56,12 +57,13 @@ static const command_option options[] = {
            "factor on q . k (default 1/sqrt(d)); logits are not scaled", .low = 1e-300,
            .high = 1e300),
     OPTION(logits_options, dump.axes, "axes", "LIST",
-           "what the axes before the last two count (default: the file's metadata, else head of "
-           "one axis, layer,head of two, batch,layer,head of three); with token and dim every "
-           "axis, in any order: token,head,dim",
+           "meanings of the axes before the last two (default: the file's metadata, or else head "
+           "for one axis, layer,head for two, batch,layer,head for three); with token and dim, "
+           "meanings of all axes in any order: token,head,dim",
            .words = "head|layer,head|batch,layer,head|token,head,dim|head,token,dim"),
     OPTION(logits_options, lengths, "lengths", "N[,N...]",
-           "real tokens of each batch entry: cut to them", .least = 1, .most = (int64_t)1 << 40),
+           "number of real tokens of each batch entry; the others are cut off", .least = 1,
+           .most = (int64_t)1 << 40),
     OPTION(logits_options, dump.causal, "mask", "MASK",
            "none (default) or causal: entries above the diagonal are not read; they count as "
            "zeros, and have no weight in a softmax",
@@ -71,10 +73,10 @@ static const command_option options[] = {
     OPTION(logits_options, all, "all", NULL,
            "tables of every eigenvalue, singular value and symbol sample too"),
     OPTION(logits_options, statistics, "statistics", NULL,
-           "in place of the contraction: largest logit, entropy of the attention weights, share of "
+           "instead of the contraction: largest logit, entropy of the attention weights, share of "
            "token 0, norms of q and k; memory does not grow with N^2"),
     OPTION(logits_options, sinks, "sinks", "TOKEN[,TOKEN...]",
-           "with --statistics: share of these tokens too, counted from 0",
+           "with --statistics: also the share of these tokens, counted from 0",
            .most = (int64_t)1 << 40),
     OPTION(logits_options, soft_cap, "soft-cap", "C",
            "with --statistics: the softmax is of C tanh(logit / C)", .low = 1e-300, .high = 1e300),

@@ -22,7 +22,7 @@ static const command_option options[] = {
     OPTION(predict_options, config, "config", "FILE",
            "the model's configuration (default: the one in the checkpoint)"),
     OPTION(predict_options, data, "data", "FILE",
-           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
+           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} per line",
            .missing = "--data is missing"),
     {0}};
 

@@ -9,9 +9,8 @@ typedef struct report_options {
 } report_options;
 
 static const command_option options[] = {
-    OPTION(report_options, folder, NULL, "DIR", "one DIR is reported",
-           .missing = "DIR is missing: a folder of results, as -o DIR/ of the other commands "
-                      "writes it"),
+    OPTION(report_options, folder, NULL, "DIR", "only one DIR is accepted",
+           .missing = "DIR is missing: name a folder that a command wrote with -o DIR/"),
     {0}};
 
 static void check(command_call *call, struct argp_state *state) {
@@ -35,12 +34,12 @@ static const command_example examples[] = {
 
 const command command_report = {
     .name = "report",
-    .summary = "one HTML page of a folder of results: plots with the rows behind them",
-    .doc = "Draws every result in DIR and below it, found by manifest.json alone, into one HTML "
-           "page that loads nothing: a section for each kind of result, each plot with the rows "
-           "that it was drawn from. -o names the page (default: DIR/report.html). Results that "
-           "cannot be read are named in the page and give exit status 3. This command needs Python "
-           "with NumPy, Matplotlib and Jinja2, and the Python package szego.",
+    .summary = "one HTML page of a folder of results: plots with links to their data",
+    .doc = "Draws all results in DIR and its subfolders into one self-contained HTML page. A "
+           "result is a folder with a manifest.json. The page has a section for each kind of "
+           "result, and each plot links to its data. -o names the page (default: DIR/report.html). "
+           "The page names results that cannot be read; the exit status is then 3. This command "
+           "needs Python with NumPy, Matplotlib and Jinja2, and the Python package szego.",
     .options = options,
     .own_size = sizeof(report_options),
     .check = check,

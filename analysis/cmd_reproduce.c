@@ -33,9 +33,10 @@ static const command_option options[] = {
            "times",
            .list = &words_keys),
     OPTION(reproduce_options, list, "list", NULL,
-           "train nothing: what has run in -o DIR/, what is missing, and what it needs"),
+           "train nothing: list the runs in -o DIR/ that are finished, those that are missing, and "
+           "their cost"),
     OPTION(reproduce_options, minutes, "minutes", "M",
-           "stop training after M minutes: a run that would not finish is not begun, or is saved; "
+           "stop training after M minutes: a run that would not finish is saved or not started; "
            "the same command continues",
            .low = 1e-4, .high = 1e7),
     OPTION(reproduce_options, all, "all", NULL, "print every table on standard output"),
@@ -361,15 +362,14 @@ static const command_example examples[] = {
 const command command_reproduce = {
     .name = "reproduce",
     .summary = "the paper's tables and figures: train, ablate and tabulate a preset",
-    .doc =
-        "Trains every run of a preset (encodings, tasks, seeds), ablates heads where it says so, "
-        "and writes Table 1's shape with the paper's numbers beside it, accuracy by epoch, "
-        "ablation, deposit, the sweep over rotated heads, what each switch changes, which tables "
-        "and figures have run, and what the full preset would need. Each run has a folder of its "
-        "own under DIR/runs/; finished ones are not repeated, and after an interruption the same "
-        "command continues. At the end `szego judge` writes the tables that compare runs; without "
-        "its Python packages a note says so. DIR/report.html shows it all, as `szego report DIR` "
-        "does.",
+    .doc = "Trains every run of a preset (encodings, tasks, seeds), ablates heads if the preset "
+           "says so, and writes a table in the form of Table 1 with the paper's numbers, accuracy "
+           "by epoch, ablation, deposit, the sweep over rotated heads, the effect of each switch, "
+           "a list of the paper's tables and figures that are covered, and the cost of the full "
+           "preset. Each run has its own folder under DIR/runs/. Finished runs are not repeated, "
+           "and after an interruption the same command continues. At the end `szego judge` writes "
+           "the tables that compare runs, and `szego report` writes DIR/report.html; if their "
+           "Python packages are missing, a note says so.",
     .options = options,
     .own_size = sizeof(reproduce_options),
     .check = check,

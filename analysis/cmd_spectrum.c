@@ -39,26 +39,26 @@ static const command_option options[] = {
     OPTION(spectrum_options, all, "all", NULL,
            "every eigenvalue (table eigenvalues), at any length"),
     OPTION(spectrum_options, dense, "dense", NULL,
-           "form the dense matrix and use LAPACK: the oracle"),
+           "form the dense matrix and use LAPACK, as a check"),
     OPTION(spectrum_options, certify, "certify", NULL,
-           "prove the range of the eigenvalues of a Hermitian matrix, of the singular values of "
-           "any other, with --all every value, whatever it costs; without the option the range of "
-           "eigenvalues where it costs at most a quarter of the solver"),
+           "prove the range of the eigenvalues of a Hermitian matrix, or of the singular values of "
+           "any other matrix, and with --all every value, at any cost; without this option the "
+           "range of eigenvalues is proved if that costs at most a quarter of the solver"),
     OPTION(spectrum_options, k, "k", "K",
-           "K eigenvalues at each end (table extremes, 1 .. 100), in place of their range; made "
-           "for N up to 10^7, and 10^8 with K <= 2, where memory (0.8 GB a vector) and crowded "
-           "ends are the limits",
+           "K eigenvalues at each end (table extremes, 1 .. 100), instead of their range; for N up "
+           "to 10^7, or up to 10^8 with K <= 2, where memory (0.8 GB per vector) and crowded ends "
+           "are the limits",
            .least = 1, .most = 100),
-    OPTION(spectrum_options, density, "density", NULL,
-           "the density of the eigenvalues (table density), in place of their range; made for N up "
-           "to 10^8"),
+    OPTION(
+        spectrum_options, density, "density", NULL,
+        "the density of the eigenvalues (table density), instead of their range; for N up to 10^8"),
     OPTION(spectrum_options, moments, "moments", "M",
            "Chebyshev moments of --density (default 128): the resolution is about width / M",
            .least = 2, .most = 65536),
-    OPTION(spectrum_options, vectors, "vectors", "R",
-           "random vectors of --density (default: none where all eigenvalues are at hand, else "
-           "2^19 / N)",
-           .least = 1, .most = 1 << 20),
+    OPTION(
+        spectrum_options, vectors, "vectors", "R",
+        "random vectors of --density (default: none if all eigenvalues are known, else 2^19 / N)",
+        .least = 1, .most = 1 << 20),
     {0}};
 
 static void check_options(command_call *call, struct argp_state *state) {
@@ -320,9 +320,10 @@ static const command_example examples[] = {
 const command command_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of an encoding's kernel or logits, symbol range, limit theorem",
-    .doc = "Eigenvalue range (with --all every eigenvalue) of a positional encoding's kernel, of "
-           "content, or of logits; the certified range of the symbol; the limit theorem that "
-           "applies. Heads become rows. -o DIR/ also writes samples and range of the symbols.",
+    .doc = "Prints the eigenvalue range (with --all every eigenvalue) of a positional encoding's "
+           "kernel, of content, or of logits, the certified range of the symbol, and the limit "
+           "theorem that applies. Each head has a row. -o DIR/ also writes samples and ranges of "
+           "the symbols.",
     .options = options,
     .own_size = sizeof(spectrum_options),
     .check = check_options,

@@ -14,10 +14,11 @@ typedef struct symbol_options {
 } symbol_options;
 
 static const command_option options[] = {
-    SPECS_OPTIONS(symbol_options, "sequence lengths: lags below N make the symbol (default 512)"),
+    SPECS_OPTIONS(symbol_options,
+                  "sequence lengths: the symbol is made of the lags below N (default 512)"),
     OPTION(symbol_options, convention, "convention", "WORD",
            "truncated (default): bounds the eigenvalues; fejer: smoothed, no bound; closed_form: "
-           "the infinite symbol where the encoding has one",
+           "the infinite symbol, if the encoding has one",
            .choices = "truncated|fejer|closed_form"), /* as szg_symbol_convention has them */
     OPTION(symbol_options, grid, "grid", "M", "samples over [0, 2 pi) (default 1024)", .least = 1,
            .most = 100000000, .fallback = "1024"),
@@ -93,8 +94,8 @@ const command command_symbol = {
     .name = "symbol",
     .summary = "the symbol of an encoding's kernel, sampled, with certified extrema",
     .doc = "Samples the symbol of a positional encoding's kernel and encloses its minimum and "
-           "maximum. Every row names the convention. Point masses of almost periodic kernels have "
-           "a table of their own, atoms.",
+           "maximum. Every row names the convention. Point masses of almost periodic kernels are "
+           "in a separate table, atoms.",
     .options = options,
     .own_size = sizeof(symbol_options),
     .run = run,

@@ -1,4 +1,4 @@
-/* `szego train`: a decoder on one of the paper's tasks, one run a seed. */
+/* `szego train`: a decoder on one of the paper's tasks, one run per seed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,14 +84,14 @@ static const command_option options[] = {
               .key = "loop.epochs"),
     OPTION_BY(set_key, train_options, overrides, "batch", "N", "loop.batch", .key = "loop.batch"),
     OPTION_BY(set_key, train_options, overrides, "limit-steps", "N",
-              "stop after N steps; the schedule stays that of all epochs (loop.limit_steps)",
+              "stop after N steps; the schedule is still that of all epochs (loop.limit_steps)",
               .key = "loop.limit_steps"),
     OPTION_BY(set_key, train_options, overrides, "learning-rate", "X", "loop.learning_rate",
               .key = "loop.learning_rate"),
     OPTION(train_options, seeds, "seeds", "S,...",
-           "one run a seed (default: --seed), then mean and spread", .most = INT64_MAX),
+           "one run per seed (default: --seed), then mean and spread", .most = INT64_MAX),
     OPTION_BY(set_key, train_options, overrides, "data", "FILE",
-              "JSONL file of examples in place of the task (data.train_file)",
+              "JSONL file of examples instead of the task (data.train_file)",
               .key = "data.train_file"),
     OPTION_BY(set_key, train_options, overrides, "test-data", "FILE",
               "JSONL file of the test split (data.test_file; default: a part of --data)",
@@ -105,7 +105,7 @@ static const command_option options[] = {
               "lists as 0-3+5 or all"),
     OPTION(train_options, dump, "dump", NULL, "keep the captured logits too, in RUN/logits/"),
     OPTION(train_options, resume, "resume", NULL, "continue the runs in -o DIR/"),
-    OPTION(train_options, config, NULL, "[CONFIG.json]", "one CONFIG.json is read"),
+    OPTION(train_options, config, NULL, "[CONFIG.json]", "only one CONFIG.json is accepted"),
     {0}};
 
 static void check(command_call *call, struct argp_state *state) {
@@ -296,7 +296,7 @@ static const command_example examples[] = {
      "The paper's decoder on trigger count, one run."},
     {"szego train --encoding mla --seeds 1,2 --capture every=100 -o seeds/",
      "Two runs that report their attention logits."},
-    {"szego train --task count --export-data data/", "The examples alone, as JSONL."},
+    {"szego train --task count --export-data data/", "Only the examples, as JSONL."},
     {0}};
 
 const command command_train = {

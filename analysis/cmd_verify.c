@@ -19,7 +19,7 @@ static const command_option options[] = {
     OPTION(verify_options, terms, "terms", "N", "terms of Lemma B.1's polynomials (default 16)",
            .letter = 'n', .least = 2, .most = 4096),
     OPTION(verify_options, trials, "trials", "K",
-           "random and adversarial trials a claim (default 64)", .least = 1, .most = 1000000),
+           "random and adversarial trials per claim (default 64)", .least = 1, .most = 1000000),
     OPTION(verify_options, check, "check", "FILE",
            "recompute the certificates of a JSON or CSV file by separate code at twice the "
            "precision"),
@@ -86,17 +86,18 @@ static szg_status run(command_call *call) {
 static const command_example examples[] = {
     {"szego verify", "Every claim: verdict and true statement."},
     {"szego verify L3 B1 -o claims/", "Two claims, with their certificates in files."},
-    {"szego verify --check claims/certificates.csv", "The certificates again, by separate code."},
+    {"szego verify --check claims/certificates.csv",
+     "Recomputes the certificates with separate code."},
     {0}};
 
 const command command_verify = {
     .name = "verify",
     .summary = "the paper's claims: verdicts, certificates, true statements",
-    .doc =
-        "Computes a verdict for each CLAIM (all of them without one) and certificates for those "
-        "that fail; compares with the ledger, exit status 4 where a verdict differs. Lemma B.1 is "
-        "tried over random and adversarial weights and phases. With -o or --format json the "
-        "tables are claims, certificates, lemma, samples and evidence; on a terminal the claims.",
+    .doc = "Computes a verdict for each CLAIM (default: all claims) and certificates for those "
+           "that fail. Compares the verdicts with the ledger; the exit status is 4 if one differs. "
+           "Lemma B.1 is tested with random and adversarial weights and phases. With -o or "
+           "--format json the tables are claims, certificates, lemma, samples and evidence; on a "
+           "terminal the claims.",
     .options = options,
     .own_size = sizeof(verify_options),
     .check = check_options,

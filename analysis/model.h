@@ -17,8 +17,8 @@ typedef struct model_options {
            "the model's configuration (default: config.json beside the weights, or the metadata "  \
            "of a GGUF file; none: assume no architecture)"),                                       \
         OPTION(type, model.set, "set", "PATH=VALUE",                                               \
-               "a value of the configuration, in place of what is there: --set rope_theta=10000; " \
-               "as often as needed"),                                                              \
+               "override a value of the configuration: --set rope_theta=10000; "                   \
+               "may be given several times"),                                                      \
         OPTION(type, model.prefix, "prefix", "PREFIX",                                             \
                "the part of a name in front of the layers to read, in a model of several stacks "  \
                "(default: the stack of text)")

@@ -32,10 +32,11 @@ const command_option shared_option_rows[] = {
     OPTION(shared_options, format, "format", "FORMAT",
            "format on standard output: table (default), csv or json", .choices = "table|csv|json"),
     OPTION(shared_options, columns, "columns", "NAME[,NAME...]",
-           "columns of a table on the screen (default: those that fit into the width)",
+           "columns of a table on the screen (default: as many as fit into the width)",
            .list = &words_columns),
     OPTION(shared_options, wide, "wide", NULL,
-           "every column of a table on the screen; rows longer than the line have a line a column"),
+           "every column of a table on the screen; a row longer than the line has one line per "
+           "column"),
     OPTION(shared_options, notes, "notes", NULL, "print the notes below a table on the screen"),
     OPTION(shared_options, backend, "backend", "NAME",
            "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; "
@@ -90,7 +91,7 @@ static void store_text(const command_option *row, const char **field, const char
     if (row->choices)
         (void)parse_choice(state, name, text, row->choices);
     if (option_is_operand(row) && *field)
-        argp_error(state, "%s, '%s' is a second one", row->doc, SHOWN(text));
+        argp_error(state, "%s; '%s' is a second one", row->doc, SHOWN(text));
     *field = text;
 }
 

@@ -20,7 +20,7 @@ typedef struct specs_options {
            "a positional encoding, as the operand SPEC; may be given several times",               \
            .list = &words_encodings),                                                              \
         OPTION_BY(specs_take_file, type, common.specs, "coefficients", "FILE",                     \
-                  "Toeplitz coefficients, one row a head: short for file:path=FILE"),              \
+                  "Toeplitz coefficients, one row per head: short for file:path=FILE"),            \
         OPTION(type, common.orders, NULL, "N[,N...]", orders_doc, .letter = 'n', .least = 1,       \
                .most = SPECS_ORDER_MOST, .fallback = "512"),                                       \
         OPTION(type, common.specs, NULL, "SPEC...", NULL, .list = &words_encodings,                \

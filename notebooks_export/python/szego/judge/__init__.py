@@ -73,7 +73,7 @@ def main(arguments: List[str]) -> int:
     what is refused is raised, for the launcher to tell (publish.py), and a wrong option exits with 2."""
     parser = argparse.ArgumentParser(prog="szego judge", description="Judges the runs of an experiment.")
     parser.add_argument("folder", help="what `szego reproduce -o` wrote, or an unpacked runs.tar.xz")
-    parser.add_argument("--preset", help="of the runs, where the folder has no manifest: a name or a file")
+    parser.add_argument("--preset", help="the preset of the runs, if the folder has no manifest: a name or a file")
     parser.add_argument("-o", "--output", help="the folder that receives all tables; it may be the same one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     given = parser.parse_args(arguments)

@@ -15,7 +15,7 @@ CAPTURED = ("contraction", "curvature", "curvature_adamw")
 MEASURES = ("index", "accuracy", "steps_to_half", "rank_correlation", "total_drop")
 _LIMIT = 256 << 20
 _WRITTEN = {"format": FORMAT, "command": "reproduce"}  # what the manifest of `szego reproduce` says
-_NAME_IT = "name the preset of these runs (preset=\"mechanism\", preset=\"my.json\"; --preset)"
+_NAME_IT = "name the preset of its runs with --preset NAME (in Python: preset=\"NAME\")"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -133,11 +133,11 @@ def _provenance(folder: str, is_named: bool) -> dict:
     if not is_there(path):
         if is_named:
             return {}
-        raise DataError(f"{folder}: holds no manifest.json of `szego reproduce`, which has the preset: {_NAME_IT}")
+        raise DataError(f"{folder}: has no manifest.json from `szego reproduce`: {_NAME_IT}")
     try:
         root = read_json(read_file(path, _LIMIT), path)
     except DataError as error:
-        raise DataError(f"{error}: copy it again, or remove it and name the preset of these runs (--preset)") from None
+        raise DataError(f"{error}: copy it again, or remove it and name the preset of its runs with --preset") from None
     written = {key: root.get(key) for key in _WRITTEN} if isinstance(root, dict) else {}
     if written == _WRITTEN:
         return member(path, root, "provenance", dict)

@@ -278,15 +278,15 @@ class Runs:
         self.plan, self.folder = plan, folder
         root = os.path.join(folder, "runs")
         if not os.path.isdir(root):
-            raise DataError(f"{folder}: holds no runs: there is no folder {root}: name the folder that `szego "
+            raise DataError(f"{folder}: has no runs, because there is no folder {root}: name the folder that `szego "
                             "reproduce -o` wrote, or the one that runs.tar.xz was unpacked in")
         self.all: List[Run] = []
         for planned in plan.runs:
             self.all.append(Run(planned, os.path.join(root, *planned.name.split("/"))))
             tell(f"reading runs: {len(self.all)} of {len(plan.runs)}")
         if not any(os.path.isdir(run.folder) for run in self.all):
-            raise DataError(f"{root}: holds none of the {len(self.all)} runs of {plan.place}, such as "
-                            f"{self.all[0].name}: name the preset of these runs (--preset)")
+            raise DataError(f"{root}: has none of the {len(self.all)} runs of {plan.place}, such as "
+                            f"{self.all[0].name}: name the preset of its runs with --preset")
         self._spell()
         self._refuse_copies()
         self._settle_heads()

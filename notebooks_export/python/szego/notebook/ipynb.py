@@ -76,17 +76,17 @@ def show_blocks(blocks):
 
 sorted(archive.files)'''
 
-ARRAYS = """The numbers are beside this notebook in {file}, one structured array a table: a row an element, a column a
-field. NumPy and Matplotlib are all that is needed; nothing was computed here yet: *Run all cells*.
+ARRAYS = """The numbers are beside this notebook in {file}, one structured array per table, whose elements are the rows
+and whose fields are the columns. The notebook needs only NumPy and Matplotlib. No cell has run yet: *Run all cells*.
 
 - `archive["verify_claims"]["verdict"]` is a column of a table. Arrays are named after the command and the table.
 - `<f8` are real numbers, exact to the last bit. A cell that does not apply is NaN.
-- Where the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends of enclosures: print them whole,
-  as NumPy does below, or round outwards.
-- `<i8` are integers. A column of integers in which a cell does not apply is `<f8`, with NaN there; every value is still
-  exact.
+- If the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends of enclosures: print all their
+  digits, as NumPy does below, or round outwards.
+- `<i8` are integers. If a cell of an integer column does not apply, the column is `<f8` and the cell is NaN; every
+  value is still exact.
 - `|S` are texts, UTF-8 bytes: `.decode()`. A cell that does not apply and an empty text are both `b""`.
-- `result` is the folder that a row comes from; `note` is what a reader must know about it.
+- `result` is the folder that a row comes from; `note` is a remark about the row.
 - `manifest` is a JSON text with the provenance of every result, and with this list."""
 
 #: The module `names` of a notebook, where no tables.json is.

@@ -31,7 +31,7 @@ def _path(folder, to, output):
 def export(folder, to, output=None):
     """Writes every table of every result in `folder` and below it, joined by command and table.
 
-    to: "npz" (one file for numpy.load), "csv" (a folder with a CSV file a table and manifest.json), "ipynb" (a Jupyter
+    to: "npz" (one file for numpy.load), "csv" (a folder with one CSV file per table and manifest.json), "ipynb" (a Jupyter
     notebook that shows the figures of the HTML page, and the npz that it loads beside it). output: a file or folder of
     the form's ending; None: export.npz, export/ or export.ipynb in `folder`. The answer: the path and the Results. A
     result that cannot be read is left out with a warning, and the manifest names it. DataError: the folder holds no
