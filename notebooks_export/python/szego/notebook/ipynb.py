@@ -15,12 +15,14 @@ from .archive import dtype
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
 #: What every subject needs, in the order of their imports.
-COMMON = ("names", "labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
+COMMON = ("names", "labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw",
+          "tabular", "jupyter")
 _MARKDOWN = str.maketrans({**{c: f"&#{ord(c)};" for c in "`*_{}[]()+-.!|~:/@^=%"},
                            # MathJax reads what is shown: an element of its own keeps it from a formula.
                            **{c: f"<span>&#{ord(c)};</span>" for c in "$\\"}, "\n": " ", "\t": " "})
 
-LOAD = '''import json
+LOAD = '''import dataclasses
+import json
 import sys
 import types
 
@@ -47,31 +49,12 @@ def module(name, source):
 
 
 def show(section):
-    """Draws a section's figures, each with its caption."""
+    """Shows a section's figures, sentences and tables; the cell above has its introduction."""
     tables = figures.rows.Tables({{name: archive[name] for name in archive.files if name != "manifest"}})
-    show_blocks(figures.compose.section_blocks(section, tables))
-
-
-def show_blocks(blocks):
-    from szego_figures import draw, drawing
-    for block in blocks:
-        if isinstance(block, drawing.Drawing):
-            for sentence in block.findings:
-                print(sentence)
-            draw.draw(block)
-            plt.show()
-            print(block.title, block.caption, sep=". ", end="\\n\\n")
-        elif isinstance(block, (drawing.Paragraph, drawing.Finding)):
-            print(block.text.replace("`", ""), end="\\n\\n")
-        elif isinstance(block, drawing.Heading):
-            print(block.text.upper())
-        elif isinstance(block, drawing.Grid):
-            for row in [block.head, *block.cells]:
-                print(" | ".join(cell[0] if isinstance(cell, tuple) else str(cell) for cell in row))
-            print()
-            for row, opened in zip(block.cells, block.opens):
-                print(row[0])
-                show_blocks(opened)
+    ends = {{table["name"]: {{column["name"]: column["end"] for column in table["columns"] if "end" in column}}
+            for table in manifest["tables"]}}
+    section = dataclasses.replace(section, intro=None)
+    figures.jupyter.show(figures.compose.section_blocks(section, tables), ends)
 
 
 sorted(archive.files)'''
