@@ -3,14 +3,17 @@ import collections
 import json
 import os
 
-import nbformat
-
 from .. import columns
-from ..errors import ArgumentError
+from ..errors import ArgumentError, MissingPackageError
 from ..figures import subjects
 from ..files import whole_file
 from ..markup import escaped, visible
 from .archive import dtype
+
+try:
+    import nbformat
+except ImportError as _error:
+    raise MissingPackageError("a notebook needs nbformat: apt install python3-nbformat, or pip install nbformat") from _error
 
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
