@@ -120,7 +120,8 @@ def blocks(certificates, claim):
     yield Grid(("certificate", "what it encloses", "n", "weights (exact)", "phases (exact)", "note"),
                [_row(rows) for rows in shown], (False, False, True, False, False, False), sources=[certificates])
     if len(certificates) > SHOWN:
-        yield Paragraph(f"And {len(certificates) - SHOWN} more certificates, in the table {certificates.table}.")
+        more = words.count(len(certificates) - SHOWN, "more certificate", "more certificates")
+        yield Paragraph(f"And {more}, in the table {certificates.table}.")
     yield Paragraph(_check(claim))
 
 

@@ -153,7 +153,8 @@ def _compose(section, tables):
         ledger = _Ledger(tables, claims, left - kept)
         yield _grid(ledger, i)
         if len(claims) > CLAIMS:
-            yield Paragraph(f"And {len(claims) - CLAIMS} more claims, in the table {claims.table}.")
+            more = words.count(len(claims) - CLAIMS, "more claim", "more claims")
+            yield Paragraph(f"And {more}, in the table {claims.table}.")
         yield Finding(_say_verdicts(claims, len(results) > 1), f"claims-ledger-{i + 1}")
         left, left_out = ledger.left + kept, left_out + ledger.left_out
         if len(ledger.trials):

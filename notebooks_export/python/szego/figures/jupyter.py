@@ -5,7 +5,7 @@ import re
 
 import matplotlib.pyplot as plt
 
-from . import draw, drawing, tabular
+from . import draw, drawing, tabular, words
 
 #: MathJax reads what is shown: an element of its own keeps it from a formula.
 _NO_FORMULA = {ord(c): f"<span>{c}</span>" for c in "$\\"}
@@ -77,8 +77,9 @@ def _show_listing(block, ends):
     columns = tabular.listed_columns(block)
     _show_table(Table(columns, tabular.listed_cells(block, ends.get(block.rows.table, {})),
                       [not block.rows.is_text(name) for name in columns]))
-    if tabular.unlisted(block):
-        print(f"And {tabular.unlisted(block)} more rows, in archive[{block.rows.table!r}].", end="\n\n")
+    more = tabular.unlisted(block)
+    if more:
+        print(f"And {words.count(more, 'more row', 'more rows')}, in archive[{block.rows.table!r}].", end="\n\n")
 
 
 def _show_grid(block, ends):

@@ -6,6 +6,7 @@ import os
 from .. import columns
 from ..errors import ArgumentError, MissingPackageError
 from ..figures import subjects
+from ..figures.words import count
 from ..files import whole_file
 from ..markup import escaped, visible
 from .archive import dtype
@@ -13,7 +14,8 @@ from .archive import dtype
 try:
     import nbformat
 except ImportError as _error:
-    raise MissingPackageError("a notebook needs nbformat: apt install python3-nbformat, or pip install nbformat") from _error
+    raise MissingPackageError("a notebook needs nbformat: apt install python3-nbformat, or pip install "
+                              "nbformat") from _error
 
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
@@ -105,17 +107,18 @@ def _code(value, characters=NAME_SHOWN):
 
 
 def _title(results, folder, version, commit):
+    read = count(len(results.provenance), "result", "results")
     lines = [f"# Results of {_code(folder)}", "",
-             f"Written by szego {version} ({commit}) from {len(results.provenance)} results; the whole provenance of "
-             "each, its command line and its configuration, is in `manifest[\"results\"]`.", "",
+             f"Written by szego {version} ({commit}) from {read}; the whole provenance of each, its command "
+             "line and its configuration, is in `manifest[\"results\"]`.", "",
              "| folder | command | version | commit | backend |", "|---|---|---|---|---|"]
     for path, provenance in list(results.provenance.items())[:RESULTS_SHOWN]:
         facts = [provenance.get(key) for key in ("command", "version", "commit", "backend")]
         lines.append("| " + " | ".join(_code(fact if isinstance(fact, str) else "") for fact in [path, *facts]) + " |")
     if len(results.provenance) > RESULTS_SHOWN:
-        lines += ["", f"{len(results.provenance) - RESULTS_SHOWN} more are in the manifest."]
+        lines += ["", f"{count(len(results.provenance) - RESULTS_SHOWN, 'more is', 'more are')} in the manifest."]
     if results.skipped:
-        lines += ["", f"{len(results.skipped)} of the results could not be read and are not in here:", ""]
+        lines += ["", f"{count(len(results.skipped), 'result', 'results')} could not be read:", ""]
         lines += [f"- {markdown(message, TEXT_SHOWN)}" for message in results.skipped[:RESULTS_SHOWN]]
     return "\n".join(lines)
 
@@ -124,7 +127,8 @@ def _arrays(results, file):
     lines = ["## How to read the arrays", "", ARRAYS.format(file=_code(file))]
     for name, table in results.items():
         docs = results.docs.get(name, {})
-        lines += ["", f"### `{name}`: {len(next(iter(table.values())))} rows", "", "| column | dtype | |", "|---|---|---|"]
+        rows = count(len(next(iter(table.values()))), "row", "rows")
+        lines += ["", f"### `{name}`: {rows}", "", "| column | dtype | |", "|---|---|---|"]
         lines += [f"| {_code(column)} | {_code(dtype(cells))} | {markdown(docs.get(column, ''), TEXT_SHOWN)} |"
                   for column, cells in table.items()]
     return "\n".join(lines)
