@@ -58,12 +58,12 @@ for page in pages:
 tap.ok("names were found", len(places) > 15, str(places))
 for one, page in sorted(places.items()):
     tap.ok(f"{page}: {one}", is_there(one))
-frame = pandas.DataFrame({"encoding": ["rope"] * 4, "split": ["train", "test"] * 2, "accuracy": [0.5, 0.25, 0.75, 0.375]})
-line = re.search(r"^szego\.load\(.*train_metrics.*$", (SOURCE / "docs/how-to/python.md").read_text("utf-8"), re.MULTILINE)
+frame = pandas.DataFrame({"encoding": "rope", "split": ["train", "test"] * 2, "accuracy": [0.5, 0.25, 0.75, 0.375]})
+page = (SOURCE / "docs/how-to/python.md").read_text("utf-8")
+line = re.search(r"^szego\.load\(.*train_metrics.*$", page, re.MULTILINE)
 szego.load = lambda folder, frames: {"train_metrics": frame}
 found = eval(line.group())  # pylint: disable=eval-used # of our own page
 tap.ok("an accuracy of the example is that of test examples", found.to_dict() == {"rope": 0.375}, str(found))
-tap.ok("szego.columns says what docs/how-to/python.md says", (szego.columns.label("sigma_max"), szego.columns.unit("loss"),
-                                                             szego.columns.end("lambda_min_lo")) ==
-       ("largest singular value", "nats", "lower"))
+told = szego.columns.label("sigma_max"), szego.columns.unit("loss"), szego.columns.end("lambda_min_lo")
+tap.ok("szego.columns says what docs/how-to/python.md says", told == ("largest singular value", "nats", "lower"))
 tap.finish()
