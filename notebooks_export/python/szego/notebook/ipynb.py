@@ -59,7 +59,10 @@ def show(section):
     ends = {{table["name"]: {{column["name"]: column["end"] for column in table["columns"] if "end" in column}}
             for table in manifest["tables"]}}
     section = dataclasses.replace(section, intro=None)
-    figures.jupyter.show(figures.compose.section_blocks(section, tables), ends)
+    blocks = figures.compose.section_blocks(section, tables)
+    figures.jupyter.show(blocks, ends)
+    if not blocks:
+        print("These results have nothing that can be shown here.")
 
 
 sorted(archive.files)'''
