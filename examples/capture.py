@@ -7,6 +7,9 @@ import sys
 import numpy as np
 import szego
 
+if len(sys.argv) > 2 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
+
 config = {
     "model": {"encoding": "rope", "vocabulary": 64, "width": 32, "hidden": 64, "layers": 2, "heads": 4,
               "max_length": 26},

@@ -7,6 +7,9 @@ import sys
 import numpy as np
 import szego
 
+if len(sys.argv) > 2 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
+
 N = 1024
 lags = np.exp(-np.arange(64)**2 / 8.0)  # a_k = a_-k = e^(-k^2 / 8); 0 from lag 64 on
 

@@ -9,6 +9,8 @@ import szego
 
 arrays = [name for name in sys.argv[1:] if name.endswith(".npy")]
 figures = [name for name in sys.argv[1:] if not name.endswith(".npy")]
+if len(arrays) not in (0, 2) or len(figures) > 1 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
 if arrays:
     q, k = (np.load(name) for name in arrays)
 else:

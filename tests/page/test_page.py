@@ -92,6 +92,14 @@ def hostile_names_are_text():
     tap.ok("there is a finding", 'id="findings"' in text)
 
 
+def notes_are_whole():
+    note = "a note of several sentences; " * 12 + "its end"
+    with scratch() as folder:
+        write_result(f"{folder}/r", "claims", [{"id": "B2", "statement": "s", "verdict": "measured", "note": note}], "verify")
+        text = page_of(folder, workers=1)
+    tap.ok("a note of a claim is shown to its end", f">{note}</td>" in text)
+
+
 def colours_have_names():
     with scratch() as folder:
         write_result(f"{folder}/r", "contraction", contraction_rows(heads=1))
@@ -327,6 +335,7 @@ def a_program_of_every_kind():
 
 
 hostile_names_are_text()
+notes_are_whole()
 colours_have_names()
 marks_are_those_of_the_rows()
 extreme_points_answer()

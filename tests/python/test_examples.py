@@ -235,7 +235,24 @@ def check_logits():
     tap.ok("logits of random arrays", text.startswith("rope:dim=16,pairing=half: ") and len(text.splitlines()) == 3, text)
 
 
-for check in (check_kernel, check_checkpoint, check_capture, check_logits):
+# ---- Arguments that do not fit --------------------------------------------------------------------
+
+def check_usage():
+    """An argument that is missing, or one too many, is told with the usage before anything is computed."""
+    for name, *arguments in (("kernel", "a.png", "b.png"), ("kernel", "--help"), ("capture", "a.png", "b.png"),
+                             ("capture", "-h"), ("checkpoint",), ("checkpoint", "checkpoint.png"), ("checkpoint", "--help"),
+                             ("checkpoint", ".", "a.png", "b.png"), ("logits", "q.npy"), ("logits", "a.png", "b.png"),
+                             ("logits", "--help")):
+        with scratch() as place:
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments], text=True,
+                                  capture_output=True, check=False, timeout=60, cwd=place,
+                                  env={**os.environ, "PYTHONPATH": PACKAGE})
+            tap.ok(f"{name} {' '.join(arguments)}: a usage line", done.returncode == 1 and not done.stdout
+                   and f"\nusage: python3 {name}.py" in done.stderr and "Traceback" not in done.stderr
+                   and not os.listdir(place), f"{done.returncode} {done.stdout} {done.stderr}")
+
+
+for check in (check_usage, check_kernel, check_checkpoint, check_capture, check_logits):
     check()
 with open(os.path.join(SOURCE, "docs/how-to/python.md"), encoding="utf-8") as page:
     listed = set(re.findall(r"examples/(\w+)\.py", page.read()))

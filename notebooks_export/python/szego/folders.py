@@ -46,6 +46,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         raise DataError(f"{folder}: no such folder")
     results = Results()
     found: Dict[str, Joined] = {}
+    exports: List[str] = []
     for path in _manifests(folder):
         try:
             one = _read_result(folder, path)
@@ -58,6 +59,9 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         if one is None:
             continue
         command, provenance, tables = one
+        if command == "export" and path != ".":
+            exports.append(os.path.join(folder, path, ""))
+            continue
         results.provenance[path] = provenance
         if command == "export":
             for name, rows, columns in tables:
@@ -66,6 +70,8 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
             break
         for name, rows, columns in tables:
             _join(found, command, name).add(path, rows, columns)
+    if exports and not results.provenance and not results.skipped:
+        raise DataError(f"{folder}: holds no results of its own: {exports[0]} is an export; name it itself")
     if not results.provenance and not results.skipped:
         raise DataError(f"{folder}: holds no results: give a folder that a command wrote with -o DIR/ (CSV files and a "
                         "manifest.json), or one above it")
@@ -168,8 +174,8 @@ def _member(place: str, value, key: str, kind: type):
 
 
 def _read_result(folder: str, path: str):
-    """(command, provenance, [(table, rows, columns)]); None where the manifest is another program's, or it is an
-    export below the folder. One that names the format but is no JSON was cut off."""
+    """(command, provenance, [(table, rows, columns)]), without tables of an export below the folder; None where the
+    manifest is another program's. One that names the format but is no JSON was cut off."""
     here = os.path.join(folder, path) if path != "." else folder
     if path.count(os.sep) >= _DEPTH_LIMIT:
         raise DataError(f"{here}: lies more than {_DEPTH_LIMIT} folders below the first: give a folder further down")
@@ -187,7 +193,7 @@ def _read_result(folder: str, path: str):
     if len(command) > _COMMAND_LIMIT:
         raise DataError(f"{place}: command {command[:80]!r}: more than {_COMMAND_LIMIT} characters")
     if command == "export" and path != ".":
-        return None
+        return command, {}, []
     provenance = _member(place, root, "provenance", dict)
     entries = _member(place, root, "tables", list)
     if len(entries) > _TABLE_LIMIT:

@@ -50,7 +50,8 @@ def tell_written(note, results, rest):
     for message in results.skipped:
         say("warning: left out: " + message)
     if results.skipped:
-        raise sys.modules["szego"].errors.DataError("%d of the results could not be read%s" % (len(results.skipped), rest))
+        count = len(results.skipped)
+        raise sys.modules["szego"].errors.DataError("%d result%s could not be read%s" % (count, "s" * (count > 1), rest))
 
 
 # ---- What is imported ----

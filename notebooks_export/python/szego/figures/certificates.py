@@ -1,5 +1,6 @@
 """Certificates: two enclosed quantities, how they are related, and the exact inputs; and the curves of those that
 refute Lemma B.1: f(t) = sum 2 w_i cos(i theta_i + i t), and g, which is f with every theta_i = 0."""
+import decimal
 import math
 import shlex
 from dataclasses import dataclass, replace
@@ -88,15 +89,25 @@ def _enclosures(rows):
 def _decimal(token):
     """A number, or a phase p/q of pi, for readers."""
     value = real(token)
-    return (token if math.isnan(value) else f"{value:.10g}") + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
+    return (token if math.isnan(value) else f"{value + 0.0:.10g}") + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
+
+
+def _plain(token):
+    """The decimal that is the number, where ten digits write it exactly; else the hexadecimal token."""
+    value = real(token)
+    if not math.isfinite(value):
+        return token
+    shown = f"{value + 0.0:.10g}"  # no sign of a zero
+    return shown if decimal.Decimal(shown) == decimal.Decimal(value) else token
 
 
 def _exact(text):
-    """The exact text, and the numbers in decimals."""
+    """The numbers exactly, and in decimals where some are hexadecimal or phases."""
     tokens = (text or "").split()
     kept = [token for token in tokens[:NUMBERS] if len(token) < TOKEN]
+    shown = " ".join(map(_plain, tokens))
     decimals = ", ".join(map(_decimal, kept)) + (f" {ELLIPSIS}" if len(kept) < len(tokens) else "")
-    return words.clipped(text, EXACT), decimals or None
+    return words.clipped(shown, EXACT), decimals if shown != decimals.replace(",", "") else None
 
 
 def _row(rows):
@@ -120,7 +131,8 @@ def blocks(certificates, claim):
     yield Grid(("certificate", "what it encloses", "n", "weights (exact)", "phases (exact)", "note"),
                [_row(rows) for rows in shown], (False, False, True, False, False, False), sources=[certificates])
     if len(certificates) > SHOWN:
-        yield Paragraph(f"And {len(certificates) - SHOWN} more certificates, behind the link.")
+        more = words.count(len(certificates) - SHOWN, "more certificate", "more certificates")
+        yield Paragraph(f"And {more}, in the table {certificates.table}.")
     yield Paragraph(_check(claim))
 
 

@@ -153,7 +153,8 @@ def _compose(section, tables):
         ledger = _Ledger(tables, claims, left - kept)
         yield _grid(ledger, i)
         if len(claims) > CLAIMS:
-            yield Paragraph(f"And {len(claims) - CLAIMS} more claims, behind the link.")
+            more = words.count(len(claims) - CLAIMS, "more claim", "more claims")
+            yield Paragraph(f"And {more}, in the table {claims.table}.")
         yield Finding(_say_verdicts(claims, len(results) > 1), f"claims-ledger-{i + 1}")
         left, left_out = ledger.left + kept, left_out + ledger.left_out
         if len(ledger.trials):
@@ -164,12 +165,12 @@ def _compose(section, tables):
         yield Paragraph(f"The ledgers of {len(results) - RESULTS} more results are left out; their rows are in the "
                         "table verify_claims.", sources=results[RESULTS:])
     if left_out:
-        yield Paragraph(f"{words.count(left_out, 'more figure is', 'more figures are')} left out; the links of their "
-                        "claims lead to the rows.")
+        yield Paragraph(f"{words.count(left_out, 'more figure is', 'more figures are')} left out; their rows are in "
+                        "the tables verify_samples and verify_lemma.")
 
 
 SECTION = Section(
     "claims", "The ledger of claims", ("verify_claims",),
-    "The paper's claims, our readings of them, and our corrections. Each row opens to what its verdict rests on.",
+    "The paper's claims, our readings of them, and our corrections. Each verdict comes with what it rests on.",
     compose=_compose, is_present=lambda tables: len(tables.rows("verify_claims")) > 0
     and tables.rows("verify_claims").has("id"))

@@ -66,5 +66,5 @@ def main(arguments):
     path, results = export(given.folder, given.to, given.output)
     note = f"wrote {path}: {count(len(results), 'table', 'tables')} of " \
            f"{count(len(results.provenance), 'result', 'results')}"
-    tell_written(None if given.quiet else note, results, f" and are not in {path}; the rest is complete")
+    tell_written(None if given.quiet else note, results, f"; {path} has the rest")
     return 0
