@@ -215,7 +215,7 @@ const command command_bench = {
     .name = "bench",
     .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
     .doc =
-        "Times each item and the program that people use for it now in alternating pairs, and "
+        "Times each item and what people use for it now, in alternating pairs, and "
         "prints medians with their spread. An item may be a group: `train` has `train:rope`, and "
         "that `train:rope:step`. Without items, all items of the backend are timed (--backend "
         "cuda: those of a GPU), which takes some minutes. If an item reaches its limit or fails, "

@@ -43,7 +43,7 @@ __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamp
 
 def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
     """Sorted values beside the quantiles of the symbol and the certified range; by rank where many are exactly 0, and
-    in the plane where they are complex. A figure a source and matrix, a panel a layer.
+    in the plane where they are complex. One figure per source and matrix, one panel per layer.
 
     results: a Spectrum, a list of them, or tables with `spectrum_eigenvalues` (`szego spectrum --all -o DIR/`).
     symbol: of a Spectrum, the Symbol to set beside it.
@@ -73,7 +73,7 @@ def density(results, ax=None, **where):
 
 
 def extremes(results, ax=None, **where):
-    """Eigenvalues at the ends of long kernels' spectra, their errors and gaps, a figure an end and matrix each. Tables
+    """Eigenvalues at the ends of long kernels' spectra, their errors and gaps, one figure per end and matrix. Tables
     of `spectrum --k K`."""
     return _show("extremes", extremes_records.SECTION.figures, results, ax, where)
 
@@ -88,8 +88,8 @@ def ranges(results, ax=None, **where):
 
 
 def contraction(results, ax=None, *, column: str = "width_ratio", **where):
-    """The ratio of widths over training steps, a panel a layer, a line a head, which is the mean over probes; of a run
-    with one step the map of its heads; without heads the three ratios over orders. A figure a run.
+    """The ratio of widths over training steps, one panel per layer, one line per head: the mean over probes. For a run
+    with one step the map of its heads; without heads the three ratios over orders. One figure per run.
 
     results: tables of `train --capture`, `capture`, `logits`, `reproduce` or `spectrum --part ratio`; or a
     Contraction, whose eigenvalues are drawn with the encoding and without.
@@ -106,7 +106,7 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
 
 
 def contraction_map(results, ax=None, *, over: str = "head", **where):
-    """The ratio of widths of every head, layer by head at the last step, a figure a run. Blue: the encoding narrows
+    """The ratio of widths of every head, layer by head at the last step, one figure per run. Blue: the encoding narrows
     the spectrum. `contraction` draws the steps."""
     if over != "head":
         raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over='head'); "
@@ -141,7 +141,7 @@ def sweep(results, ax=None, **where):
 
 
 def claims(results, ax=None, **where):
-    """The verdict on each claim: a row a claim, a column a verdict, with how many have it. Tables of `verify`."""
+    """The verdict on each claim: one row per claim, one column per verdict, and counts. Tables of `verify`."""
     return _show("claims", (_VERDICTS,), results, ax, where)
 
 
@@ -152,7 +152,8 @@ def lemma(results, ax=None, **where):
 
 
 def counterexamples(results, ax=None, **where):
-    """f and g of each counterexample to Lemma B.1, a figure a claim, a panel a certificate. Tables of `verify`."""
+    """f and g of each counterexample to Lemma B.1: a figure for each claim, a panel for each certificate. Tables of
+    `verify`."""
     return _show("counterexamples", (), results, ax, where, section=_CURVES, beside=("verify_certificates",))
 
 
@@ -164,19 +165,19 @@ def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
 
 
 def heads(results, ax=None, **where):
-    """Singular values of each head of a checkpoint, the largest first: a figure a matrix, a panel a layer; of tensors
-    without layers one figure. Tables of `checkpoint`."""
+    """Singular values of each head of a checkpoint, the largest first: one figure per matrix, one panel per layer; of
+    tensors without layers one figure. Tables of `checkpoint`."""
     return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
 def kernel(results, ax=None, **where):
-    """Mean kernel of each head over the lag: a panel a layer, a line a head. Tables of `checkpoint`."""
+    """Mean kernel of each head over the lag: one panel per layer, one line per head. Tables of `checkpoint`."""
     return _show("kernel", (kernel_records.LINES,), results, ax, where)
 
 
 def rotary(results, ax=None, **where):
-    """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, a panel a layer, a line a
-    head. Tables of `checkpoint`."""
+    """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, one panel per layer, one
+    line per head. Tables of `checkpoint`."""
     return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
 
 
