@@ -140,7 +140,7 @@ def damaged_results_are_named():
         tap.ok("the damaged one is told with its row, and one of another version", len(results.skipped) == 2
                and "b/contraction.csv: row 11" in results.skipped[0]
                and "c/manifest.json: format: is szego-results-9" in results.skipped[1]
-               and "2 results could not be read" in text and "b/contraction.csv: row 11" in text, str(results.skipped))
+               and "2 results were left out" in text and "b/contraction.csv: row 11" in text, str(results.skipped))
         tap.ok("and the other drawn", 'id="contraction-1"' in text)
         for name, given in (("an ending that is none", f"{folder}/x.csv"), ("a file in a file", f"{path}/x.html"),
                             ("a folder in a file", f"{path}/x./")):

@@ -34,14 +34,15 @@ def say(text):
 
 
 def tell_written(note, results, rest):
-    """What a command says of results that it has written: `note` (None: it is quiet), and what could not be read, in a
-    DataError; `rest` says where the others are."""
+    """What a command says of results that it has written: `note` (None: it is quiet), and what it left out, in a
+    DataError; `rest` names where the others are."""
     if note:
         say(note)
     for message in results.skipped:
         say("warning: left out: " + message)
     if results.skipped:
-        raise sys.modules["szego"].errors.DataError("%d of the results could not be read%s" % (len(results.skipped), rest))
+        raise sys.modules["szego"].errors.DataError("%d of the results %s left out; the rest is in %s" % (
+            len(results.skipped), "was" if len(results.skipped) == 1 else "were", rest))
 
 
 # ---- What is imported ----

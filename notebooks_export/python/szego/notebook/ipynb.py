@@ -129,7 +129,8 @@ def _title(results, folder, version, commit):
     if len(results.provenance) > RESULTS_SHOWN:
         lines += ["", f"{len(results.provenance) - RESULTS_SHOWN} more are in the manifest."]
     if results.skipped:
-        lines += ["", f"{len(results.skipped)} of the results could not be read and are not in here:", ""]
+        lines += ["", f"{len(results.skipped)} of the results were left out:" if len(results.skipped) > 1 else
+                  "1 of the results was left out:", ""]
         lines += [f"- {markdown(message, TEXT_SHOWN)}" for message in results.skipped[:RESULTS_SHOWN]]
     return "\n".join(lines)
 
