@@ -144,7 +144,28 @@ def names_that_are_not_utf8_are_not_written():
         tap.ok("and npz has its bytes", set(np.load(f"{folder}/out.npz")["train_metrics"]["result"]) == {b"a\xff", b"b"})
 
 
+def numbers_that_are_no_doubles_are_refused():
+    """They would be read as infinity or 0."""
+    cells = {"1e400": False, "-1E+309": False, "4e-400": False, "-0.001e-323": False, "9" * 400: False,
+             "0." + "0" * 400 + "1": False, "1.7976931348623157e308": True, "-1e-320": True, "4.9e-324": True,
+             "0e999": True, "-0.0e-999": True, "0" * 400 + "1": True, "0.1" + "0" * 400: True, "inf": True, "-inf": True,
+             "nan": True, "9" * 99 + "e99": True, "." + "0" * 98 + "1e-99": True}
+    with scratch() as folder:
+        put(f"{folder}/r", 0)
+        for cell, fits in cells.items():
+            with open(f"{folder}/r/metrics.csv", "w", encoding="utf-8") as file:
+                file.write(CURVES + f"r,rope,count,test,0,{cell},0.5\n" * 3)
+            said = refusal(lambda: szego.load(folder))
+            words = "" if fits else f"{folder}/r/metrics.csv: row 2, column loss: '{cell[:40]}"
+            tap.ok(f"{cell[:24]} is {'' if fits else 'no '}double", said == "" if fits else said.startswith(words) and
+                   said.endswith("is no real within the range of a double"), said)
+            if fits:
+                value = float(szego.load(folder)["train_metrics"]["loss"][0])
+                tap.ok("and read as the nearest", repr(value) == repr(float(cell)), repr(value))
+
+
 a_copy_is_named_and_left_out()
+numbers_that_are_no_doubles_are_refused()
 names_that_are_not_utf8_are_not_written()
 what_cannot_be_read_is_named()
 nothing_replaces_an_export_where_nothing_is_left()
