@@ -19,7 +19,7 @@ sys.path.insert(0, PACKAGE)
 import numpy as np
 import szego
 from szego.files import whole_file
-from szego.figures import contraction
+from szego.figures import contraction, kernel
 from szego.figures.rows import Tables
 from szego.page import document, svg, write
 
@@ -124,6 +124,35 @@ def marks_are_those_of_the_rows():
     heads = re.findall(r'data-head="0\.(\d)" data-series', picture["svg"])
     tap.ok("a series has its head", sorted(heads) == ["0", "1", "2"], str(heads))
     tap.ok("as many marks as are claimed", len(re.findall(r'class="(?:ink )?mark"', picture["svg"])) == picture["marks"] > 0)
+
+
+def kernel_rows(lags, value):
+    """Two heads' kernels; a record that shows each row, NaN as well."""
+    return [{"source": "m", "layer": 0, "head": head, "lag": lag, "kernel": value(head, lag)} for head in range(2)
+            for lag in range(lags)]
+
+
+def marks_of_each_row_are_its_own():
+    """Rows that are NaN, at the front and between the others, and rows that are too many to be drawn, move no title to
+    another mark, and no mark from its place."""
+    for lags, holes in ((12, {0, 1, 4, 7, 8}), (3000, {0, 1, 2, 700, *range(1500, 1600)})):
+        def value(head, lag, lags=lags, holes=holes):
+            return np.nan if lag in holes else head + lag * lag / lags**2
+        with scratch() as folder:
+            write_result(f"{folder}/r", "kernel", kernel_rows(lags, value), "checkpoint")
+            tables = Tables(szego.load(folder))
+        drawing = next(block for block in document.compose.section_blocks(kernel.SECTION, tables)
+                       if getattr(block, "id", "") == "kernel-lines")
+        picture = svg.inline(drawing, "f0")["svg"]
+        hits = [(*map(float, place), int(head), int(lag), float(told)) for *place, head, lag, told in re.findall(
+            r'<circle cx="([\d.]+)" cy="([\d.]+)"[^>]*><title>head (\d)\nlag[^:\n]*: (\d+)\n[^:\n]*: ([\d.e-]+)</title>', picture)]
+        tap.ok(f"{lags} rows: each mark says its own", len(hits) > 12 and all(
+            lag not in holes and abs(told - value(head, lag)) < 1e-5 for _, _, head, lag, told in hits), str(hits[:4]))
+        (_, low, *_, least), (_, high, *_, most) = min(hits, key=lambda hit: hit[4]), max(hits, key=lambda hit: hit[4])
+        (left, *_, first, _), (right, *_, last, _) = min(hits, key=lambda hit: hit[3]), max(hits, key=lambda hit: hit[3])
+        wrong = [hit for hit in hits if abs(hit[0] - left - (right - left) * (hit[3] - first) / (last - first)) > 0.02
+                 or abs(hit[1] - low - (high - low) * (hit[4] - least) / (most - least)) > 0.02]
+        tap.ok(f"{lags} rows: and stands at its place", not wrong and right > left and low > high, str(wrong[:4]))
 
 
 def damaged_results_are_named():
@@ -315,6 +344,7 @@ def a_program_of_every_kind():
 hostile_names_are_text()
 colours_have_names()
 marks_are_those_of_the_rows()
+marks_of_each_row_are_its_own()
 damaged_results_are_named()
 tables_of_no_section_are_for_readers()
 workers_draw_alike()
