@@ -17,6 +17,7 @@ import szego
 from szego.notebook.write import export
 from szego.page.write import report
 
+HOSTILE = "<img src=x onerror=alert(1)>`*[c](javascript:d)|$\\frac{1$ &amp;\u202e"
 NOBODY = 65534
 CURVES = "run,encoding,task,split,epoch,loss,accuracy\n"
 tap = Tap()
@@ -164,7 +165,39 @@ def numbers_that_are_no_doubles_are_refused():
                 tap.ok("and read as the nearest", repr(value) == repr(float(cell)), repr(value))
 
 
+def texts_of_a_notebook_are_no_markup():
+    """Names of folders, tables' columns and what they mean, provenance, and messages of what is left out: all of them
+    may come from anywhere, and a notebook's text cells are HTML, Markdown and formulas."""
+    with scratch() as folder:
+        put(f"{folder}/{HOSTILE}/{HOSTILE}", 0)
+        put(f"{folder}/{HOSTILE}/left out {HOSTILE}", 1, "1e999")
+        place = f"{folder}/{HOSTILE}/{HOSTILE}"
+        with open(f"{place}/manifest.json", encoding="utf-8") as file:
+            manifest = json.load(file)
+        manifest["provenance"] = {key: HOSTILE for key in ("version", "commit", "command", "backend")}
+        for column in manifest["tables"][0]["columns"]:
+            column["doc"] = HOSTILE
+        manifest["tables"][0]["columns"][0]["name"] = HOSTILE
+        with open(f"{place}/manifest.json", "w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+        with open(f"{place}/metrics.csv", encoding="utf-8") as file:
+            text = file.read().replace("run", HOSTILE, 1)
+        with open(f"{place}/metrics.csv", "w", encoding="utf-8") as file:
+            file.write(text)
+        _, results = export(f"{folder}/{HOSTILE}", "ipynb", f"{folder}/{HOSTILE}.ipynb")
+        with open(f"{folder}/{HOSTILE}.ipynb", encoding="utf-8") as file:
+            cells = json.load(file)["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown" and cell["id"] in ("title", "readme")]
+    whole = "\n".join(texts)
+    # The folder, a row of the provenance, two names in a message, the npz, a column, and seven meanings.
+    tap.ok("each hostile name is shown", len(results.skipped) == 1 and whole.count("javascript") == 1 + 5 + 2 + 1 + 1 + 7,
+           whole)
+    wrong = [sign for sign in ("<img", "](", "`*", "$\\", "\\frac", "\u202e", " &amp; ") if sign in whole]
+    tap.ok("and nothing in it is markup or a formula", not wrong, str(wrong))
+
+
 a_copy_is_named_and_left_out()
+texts_of_a_notebook_are_no_markup()
 numbers_that_are_no_doubles_are_refused()
 names_that_are_not_utf8_are_not_written()
 what_cannot_be_read_is_named()
