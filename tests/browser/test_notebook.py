@@ -28,6 +28,7 @@ except ImportError as error:
          "(./check --browser installs them)")
 
 matplotlib.use("Agg")
+os.environ.pop("MPLBACKEND", None)  # Jupyter's kernel shows figures where it chooses the backend itself
 import matplotlib.pyplot
 PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)

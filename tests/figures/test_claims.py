@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The ledger of claims: what is said of certificates, samples and trials against counts and numbers made apart."""
 import math
+import re
 
 from support import blocks, chance, compose, draw, drawing, np, tables, tap
 
@@ -115,9 +116,17 @@ def what_a_row_opens_to():
     cell = ledger([claim("fails", statement=long)])[1].cells[0][1]
     tap.ok("a formula that is too long is left out whole", cell == "`" + "x" * 300 + "` and …", cell)
     hostile = "<script>$\\frac{1$ \x1b[2J\u202e" * 9
-    opened([claim(hostile, hostile, note=hostile, source=hostile)], verify_certificates=[
-        certificate(id=hostile, left=hostile, weights=hostile, phases=hostile, left_lo=hostile)])
-    tap.ok("hostile texts pass", True)
+    row = claim(hostile, hostile, note=hostile, source=hostile)
+    facts, enclosed = of_kind(opened([row], verify_certificates=[
+        certificate(id=hostile, left=hostile, weights=hostile, phases=hostile, left_lo=hostile)]), drawing.Grid)
+    tap.ok("hostile texts are told as they stand", {name: dict(facts.cells)[name] for name in ("source", "note")} ==
+           {"source": hostile, "note": hostile}, str(facts.cells))
+    tap.ok("an end that is no number encloses nothing",
+           enclosed.cells[0][1][0].endswith("in [nan, 1] < b in [2, 2]: the enclosures do not show this"),
+           enclosed.cells[0][1][0])
+    grid = ledger([row])[1]
+    tap.ok("no class and no id is a text of a file", grid.classes == ["unknown"] and
+           re.fullmatch("claim-[A-Za-z0-9_-]+", grid.ids[0]), f"{grid.classes} {grid.ids}")
 
 
 def curves_name_their_certificates():

@@ -10,6 +10,7 @@ an old interpreter can say so.
 
 A command starts its workers by fork or spawn. Those end with it even if it is killed; those of a forkserver do not.
 """
+import errno
 import importlib
 import importlib.util
 import os
@@ -24,6 +25,7 @@ LEAST = (3, 9)
 ANSWERS = 3
 LITTLE = 64 << 20  # bytes of a disk; more than a compiled module has
 USAGE, DATA, BACKEND, INTERRUPTED, PIPE = 2, 3, 5, 130, 128 + signal.SIGPIPE
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # of files that have a name this is told
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 
@@ -31,8 +33,22 @@ FOLDER = os.path.dirname(os.path.realpath(__file__))
 def say(text):
     """A line on stderr as the program writes it: what could drive a terminal is \\xNN."""
     shown = "".join(c if c.isprintable() else "".join("\\x%02x" % byte for byte in os.fsencode(c)) for c in text)
-    sys.stderr.write("szego: " + shown + "\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write("szego: " + shown + "\n")
+    except OSError:  # there is nobody to tell, and the exit code is the same
+        pass
+    can_write(sys.stderr)
+
+
+def can_write(stream):
+    """Whether a standard stream takes what was written. One that does not gets another end: Python would try again
+    when it ends, and exit with a code of its own."""
+    try:
+        stream.flush()
+        return True
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
 
 
 def progress_line(stream):
@@ -43,15 +59,16 @@ def progress_line(stream):
 
 
 def tell_written(note, results, rest):
-    """What a command says of results that it has written: `note` (None: it is quiet), and what could not be read, in a
-    DataError; `rest` says where the others are."""
+    """What a command says of results that it has written: `note` (None: it is quiet), and what it left out, in a
+    DataError; `rest` names where the others are."""
     if note:
         say(note)
     for message in results.skipped:
         say("warning: left out: " + message)
     if results.skipped:
         count = len(results.skipped)
-        raise sys.modules["szego"].errors.DataError("%d result%s could not be read%s" % (count, "s" * (count > 1), rest))
+        raise sys.modules["szego"].errors.DataError("%d result%s left out; the rest is in %s" % (
+            count, " was" if count == 1 else "s were", rest))
 
 
 # ---- What is imported ----
@@ -111,6 +128,22 @@ def fault(name):
         return "%s (%s)" % (name, " ".join(str(error).split())[:120] or type(error).__name__)
 
 
+def faults_of(needs):
+    """The faults of several packages. Matplotlib reads the matplotlibrc of the current folder first, and is imported where
+    that is the package's own: what a user has set for windows, TeX or fonts changes no page."""
+    os.environ["MPLBACKEND"] = "agg"
+    if "matplotlib" in needs:
+        import logging  # pylint: disable=import-outside-toplevel
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps what it knows of fonts is its own affair
+    here = os.open(".", os.O_PATH)
+    os.chdir(FOLDER)
+    try:
+        return [told for told in map(fault, needs) if told]
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
 def examine(version, needs):
     """The answer to the program."""
     if sys.version_info < LEAST:
@@ -118,7 +151,7 @@ def examine(version, needs):
     listen()
     spare_disk()
     complete_path()
-    faults = [told for told in map(fault, needs) if told]
+    faults = faults_of(needs)
     if faults:
         return "%s lacks %s" % (sys.executable, ", ".join(faults))
     own = load_package().__version__
@@ -128,10 +161,16 @@ def examine(version, needs):
 # ---- Signals ----
 
 
+parent = None  # of a process that begins by fork; None: it is not known
+
+
 def die_with_parent():
-    """No signal tells of a parent that was killed: Linux ends this process with it."""
+    """No signal tells of a parent that was killed: Linux ends this process with it, or it ends itself where that came
+    too late."""
     import ctypes  # pylint: disable=import-outside-toplevel
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if parent not in (None, os.getppid()):
+        os._exit(1)  # pylint: disable=protected-access
 
 
 def is_ignored(number):
@@ -148,6 +187,18 @@ def begin_worker():
     die_with_parent()
 
 
+forked = []  # processes of this one, those too of which no list of Python's tells yet
+
+
+def end_forked():
+    for process in forked:
+        try:  # a number may be another process's by now, which is no child
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            os.kill(process, signal.SIGKILL)
+        except (ChildProcessError, ProcessLookupError):
+            pass
+
+
 stopping = False
 
 
@@ -162,6 +213,7 @@ def stop(_number, _frame):
     if "multiprocessing" in sys.modules:
         for worker in sys.modules["multiprocessing"].active_children():
             worker.kill()
+    end_forked()
     raise KeyboardInterrupt
 
 
@@ -180,9 +232,16 @@ def tell_unraisable(found):
 
 def fork_whole(fork=os.fork):
     """os.fork, but signals wait: neither callbacks at the fork nor a process without its own handlers gets them."""
+    global parent  # pylint: disable=global-statement
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    parent = os.getpid()
     try:
-        return fork()
+        process = fork()
+        if process == 0:
+            del forked[:]
+        else:
+            forked.append(process)
+        return process
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -222,6 +281,9 @@ def work(name, arguments):
 def run(command, arguments):
     """The exit code. An error that no command expects keeps its traceback."""
     name = COMMANDS[command]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    # argparse takes the value of --output=-- for the end of the options.
+    arguments = [word[:-2] + "./--" if word.endswith("=--") else word for word in arguments[:end]] + arguments[end:]
     try:
         code = work(name, arguments)
         sys.stdout.flush()
@@ -232,15 +294,18 @@ def run(command, arguments):
         say("%s lacks the module %s, which `szego %s` needs: install the package again" % (FOLDER, name, command))
         return BACKEND
     except BrokenPipeError:  # as a program ends that SIGPIPE kills
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (sys.modules["szego"].SzegoError, OSError) as error:
+        place = getattr(error, "filename", None) or getattr(error, "errno", None) in UNWRITTEN and \
+            "the result: cannot be written"
         say(str(error) if error.args and not isinstance(error, OSError) else
-            ": ".join(str(part) for part in (error.filename, error.strerror) if part) or repr(error))
+            ": ".join(str(part) for part in (place, error.strerror) if part) or repr(error))
         return code_of(error)
     except MemoryError:
         say("out of memory")
         return 1
+    finally:
+        can_write(sys.stdout)
 
 
 def main():

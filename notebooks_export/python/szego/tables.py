@@ -1,5 +1,6 @@
 """Tables of cells, joined over results and turned into arrays or frames."""
 import difflib
+import math
 import re
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -15,7 +16,9 @@ TYPES = ("integer", "real", "text")
 EMPTY_INTEGER = np.iinfo(np.int64).min
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
-_REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
+#: Reals that are doubles; _WIDE: those too that may lie beyond their range.
+_REAL = re.compile(r"[-+]?(?:[0-9]{1,99}\.?[0-9]{0,99}|\.[0-9]{1,99})(?:[eE][-+]?[0-9]{1,2})?|[-+]?inf|-?nan")
+_WIDE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 #: What needs no second look: integers of more digits may leave 64 bits.
 _SURE = {"integer": re.compile(r"-?[0-9]{1,18}"), "real": _REAL}
 
@@ -96,7 +99,8 @@ class Column:
         if bad:
             row, cell = next((row, cell) for row, cell in enumerate(self.cells) if cell in bad)
             shown = cell if len(cell) <= 40 else cell[:40] + "..."
-            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}")
+            beyond = " within the range of a double" if self.kind == "real" and _WIDE.fullmatch(cell) else ""
+            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}{beyond}")
 
 
 def _is_integer(cell: str) -> bool:
@@ -105,7 +109,12 @@ def _is_integer(cell: str) -> bool:
 
 
 def _is_real(cell: str) -> bool:
-    return _REAL.fullmatch(cell) is not None
+    """A number that a double would turn into infinity or 0 is none."""
+    if _REAL.fullmatch(cell):
+        return True
+    digits = re.split("[eE]", cell)[0]
+    return _WIDE.fullmatch(cell) is not None and not math.isinf(float(cell)) \
+        and (float(cell) != 0 or not digits.strip("+-0."))
 
 
 class Joined:

@@ -121,7 +121,7 @@ def _title(results, folder, version, commit):
     if len(results.provenance) > RESULTS_SHOWN:
         lines += ["", f"{count(len(results.provenance) - RESULTS_SHOWN, 'more is', 'more are')} in the manifest."]
     if results.skipped:
-        lines += ["", f"{count(len(results.skipped), 'result', 'results')} could not be read:", ""]
+        lines += ["", f"{count(len(results.skipped), 'result was', 'results were')} left out:", ""]
         lines += [f"- {markdown(message, TEXT_SHOWN)}" for message in results.skipped[:RESULTS_SHOWN]]
     return "\n".join(lines)
 
