@@ -272,7 +272,7 @@ def check_arguments(place):
     tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
                                                     presets / "small.json"), done.stdout)
     answers("an unknown preset", place.judge("tell", "--preset", "smal", "runs", **python), 2, "did you mean small?")
-    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "-o DIR/ writes the tables")
+    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "--format is an option of commands that compute")
     answers("no folder", place.judge("tell", **python), 2, "DIR is missing")
     answers("two folders", place.judge("tell", "a", "b", **python), 2, "'b' is a second one")
 
