@@ -262,7 +262,7 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
-    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--thr", "3", "--", "-odd", **python)
+    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--", "-odd", **python)
     tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
            ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
     presets = place.program.parent.parent / "share/szego/presets"
