@@ -17,10 +17,13 @@ static const command_option options[] = {
            .choices = "npz|csv|ipynb", .missing = "--to is missing: choose npz, csv or ipynb"),
     {0}};
 
-static void check(command_call *call, struct argp_state *state) {
-    if (call->shared.format)
-        argp_error(state, "--format: export writes files; --to chooses their form");
-}
+static const command_option common[] = {
+    OPTION(
+        shared_options, output, "output", "PATH",
+        "where the export goes: FILE.npz, FILE.ipynb, or with --to csv a folder (DIR/); default: "
+        "export.npz, export.ipynb or export/ in the folder that is exported",
+        .letter = 'o'),
+    {0}};
 
 static szg_status run(command_call *call) {
     const export_options *own = call->own;
@@ -45,7 +48,7 @@ const command command_export = {
            "package szego.",
     .options = options,
     .own_size = sizeof(export_options),
-    .check = check,
+    .common = common,
     .run = run,
     .examples = examples,
     .needs = "numpy nbformat",

@@ -16,10 +16,12 @@ static const command_option options[] = {
            .missing = "DIR is missing: name a folder that `szego reproduce -o DIR/` wrote"),
     {0}};
 
-static void check(command_call *call, struct argp_state *state) {
-    if (call->shared.format)
-        argp_error(state, "--format: judge prints for people; -o DIR/ writes the tables");
-}
+static const command_option common[] = {
+    OPTION(
+        shared_options, output, "output", "PATH",
+        "the folder (DIR/) that gets a CSV file for each table; it may be the one that is judged",
+        .letter = 'o'),
+    {0}};
 
 static szg_status run(command_call *call) {
     const judge_options *own = call->own;
@@ -45,7 +47,7 @@ const command command_judge = {
            "command needs Python with NumPy and SciPy, and the Python package szego.",
     .options = options,
     .own_size = sizeof(judge_options),
-    .check = check,
+    .common = common,
     .run = run,
     .examples = examples,
     .topics = "presets",

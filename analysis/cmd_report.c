@@ -13,10 +13,15 @@ static const command_option options[] = {
            .missing = "DIR is missing: name a folder that a command wrote with -o DIR/"),
     {0}};
 
-static void check(command_call *call, struct argp_state *state) {
-    if (call->shared.format)
-        argp_error(state, "--format: a report is an HTML page; `szego export` has the tables");
-}
+static const command_option common[] = {
+    OPTION(
+        shared_options, output, "output", "PATH",
+        "the page, FILE.html, or a folder (DIR/) for report.html; default: DIR/report.html of the "
+        "folder that is reported",
+        .letter = 'o'),
+    OPTION(shared_options, threads, "threads", "N",
+           "processes that draw (default: one for each processor)", .least = 1, .most = 1024),
+    {0}};
 
 static szg_status run(command_call *call) {
     const report_options *own = call->own;
@@ -42,7 +47,7 @@ const command command_report = {
            "needs Python with NumPy, Matplotlib and Jinja2, and the Python package szego.",
     .options = options,
     .own_size = sizeof(report_options),
-    .check = check,
+    .common = common,
     .run = run,
     .examples = examples,
     .needs = "numpy matplotlib jinja2",

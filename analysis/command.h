@@ -23,7 +23,7 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
-/* Options that every command takes; the frame parses them. */
+/* Options that commands share; the frame parses them. */
 typedef struct shared_options {
     const char *output;  /* -o: DIR/, FILE.csv, FILE.json, FILE.npy; NULL: stdout */
     const char *format;  /* --format: table, csv, json; NULL: table on stdout */
@@ -137,6 +137,9 @@ typedef struct command {
     const char *doc;               /* what --help says before the options */
     const command_option *options; /* letters are none of the shared ones; {0} at the end; NULL */
     size_t own_size;               /* of the struct that they fill */
+    const command_option
+        *common; /* of a command that computes nothing: those of shared_options
+                    that act on it, in place of shared_option_rows; {0} at the end */
     /* Completes and checks the options together, once all are there; NULL: nothing to do. */
     void (*check)(command_call *call, struct argp_state *state);
     /* Runs and writes the results. On failure the frame prints the context's message and exits with
@@ -187,11 +190,11 @@ SZG_CHECK_RESULT szg_status preset_path(const command_call *call, const char *na
 /* Every command, NULL at the end; one file each. */
 extern const command *const command_table[];
 
-/* Row `i` of the command's own options, then of those that every command takes; NULL behind the
+/* Row `i` of the command's own options, then of those that it shares with others; NULL behind the
  * last one. */
 const command_option *option_at(const command *which, int i);
 int option_count(const command *which); /* of its own */
-/* The options that every command takes, {0} at the end. */
+/* The options that every command takes that computes, {0} at the end. */
 extern const command_option shared_option_rows[];
 
 static inline bool option_is_operand(const command_option *row) {

@@ -67,7 +67,7 @@ static void put_options(manual *page, const command *which) {
     int own = option_count(which);
     for (int i = 0; (option = shown_at(which, &i)); i++) {
         char term[TERM];
-        if (i >= own) {
+        if (i >= own && !which->common) {
             heading = "Options of every command";
             own = INT_MAX;
         }

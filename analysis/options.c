@@ -47,6 +47,10 @@ const command_option shared_option_rows[] = {
            "worker threads (default: one for each processor)", .least = 1, .most = 1024),
     OPTION(shared_options, seed, "seed", "S", "seed of every random number (default 0)",
            .most = INT64_MAX),
+    {0}};
+
+/* Those of every command, behind the others. */
+static const command_option last_rows[] = {
     OPTION(shared_options, quiet, "quiet", NULL, "no notes and no progress bar", .letter = 'q'),
     OPTION_BY(print_help, shared_options, quiet, "help", NULL, "this page", .letter = 'h'),
     OPTION_BY(print_help, shared_options, quiet, NULL, NULL, NULL, .letter = '?'), /* as argp's */
@@ -65,8 +69,11 @@ int option_count(const command *which) {
 }
 
 const command_option *option_at(const command *which, int i) {
-    int own = option_count(which);
-    const command_option *row = i < own ? &which->options[i] : &shared_option_rows[i - own];
+    const command_option *common = which->common ? which->common : shared_option_rows;
+    int own = option_count(which), more = own + count_rows(common);
+    const command_option *row = i < own    ? &which->options[i]
+                                : i < more ? &common[i - own]
+                                           : &last_rows[i - more];
     return row->kind == OPTION_END ? NULL : row;
 }
 
@@ -249,6 +256,20 @@ static _Noreturn void refuse(const char *program, const char *word, const szgi_s
     exit(EXIT_USAGE);
 }
 
+/* An option that acts on commands that compute, given to one that does not. */
+static void check_common(const char *program, const char *word) {
+    const char *name = word + strspn(word, "-");
+    for (const command_option *row = shared_option_rows; row->kind != OPTION_END; row++)
+        if (strlen(row->name) == strcspn(name, "=") &&
+            strncmp(name, row->name, strlen(row->name)) == 0) {
+            fprintf(stderr,
+                    "%s: --%s is an option of commands that compute, and this one does not\n"
+                    "Try `%s --help' or `%s --usage' for more information.\n",
+                    program, row->name, program, program);
+            exit(EXIT_USAGE);
+        }
+}
+
 /* getopt prints a word as it stands: one with control characters is refused before. */
 static bool is_plain(const char *word) {
     return strcmp(SHOWN(word), word) == 0;
@@ -262,6 +283,8 @@ static void check_names(const struct argp_option *option, int argc, char **argv)
     if (open_table(option, &table) && words) {
         memcpy(words, argv, (size_t)argc * sizeof *words);
         const char *refused = find_refused(&table, argc, words);
+        if (refused)
+            check_common(argv[0], refused);
         szgi_suggestion near = find_near(&table, refused ? refused : "--");
         if (refused && (near.word || !is_plain(refused)))
             refuse(argv[0], refused, &near);
@@ -295,7 +318,9 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 
 /* argp's table of them, {0} at the end; NULL: no memory. */
 static struct argp_option *list_options(const command *which) {
-    int count = option_count(which) + count_rows(shared_option_rows), used = 0;
+    int count = 0, used = 0;
+    while (option_at(which, count))
+        count++;
     struct argp_option *out = calloc((size_t)count + 1, sizeof *out);
     for (int i = 0; out && i < count; i++) {
         const command_option *row = option_at(which, i);

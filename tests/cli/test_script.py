@@ -277,7 +277,7 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
-    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--thr", "3", "--", "-odd", **python)
+    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--", "-odd", **python)
     tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
            ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
     done = place.judge("tell", "-o", "--", "runs", **python)
@@ -290,7 +290,7 @@ def check_arguments(place):
     tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
                                                     presets / "small.json"), done.stdout)
     answers("an unknown preset", place.judge("tell", "--preset", "smal", "runs", **python), 2, "did you mean small?")
-    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "-o DIR/ writes the tables")
+    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "--format is an option of commands that compute")
     answers("no folder", place.judge("tell", **python), 2, "DIR is missing")
     answers("two folders", place.judge("tell", "a", "b", **python), 2, "'b' is a second one")
 
