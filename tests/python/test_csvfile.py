@@ -123,7 +123,7 @@ tap.ok("arrays are those of each cell", wrong is None, str(wrong))
 wrong = []
 for kind, good, bad in (("integer", ["0", "-1", str(2**63 - 1), str(-2**63), "0" * 19],
                          ["", "+1", "1.0", " 1", str(2**63), "0" * 20, "1_0", "\u0661"]),
-                        ("real", ["1", "-.5", "+5.", "1e-400", "nan", "-nan", "+inf"],
+                        ("real", ["1", "-.5", "+5.", "1e-300", "nan", "-nan", "+inf"],
                          ["", "1,5", "infinity", "1_0", " 1", "e5", ".", "+nan", "1e"])):
     for cell in good + bad:
         column = tables.Column("c", kind, "", ["1", None, cell, "2"])
