@@ -447,6 +447,34 @@ def check_refused(place, folder):
     shutil.rmtree(first)
     shutil.move(place / "kept", first)
     szego.judge.judge(folder)
+    check_mixtures(place / "unpacked", folder)
+
+
+def check_mixtures(place, folder):
+    """Runs without a manifest, as runs.tar.xz has them: each says alone what it is of."""
+    shutil.copytree(folder / "runs", place / "runs")
+    szego.judge.judge(place, preset=PRESET)
+    ends = {name: place / "runs" / name / "finished.json" for name in (
+        "text/distance/rope/run-2", "text/distance/nope/run-2", "bare/distance/t5/run-2", "short/distance/rope/run-2")}
+    rope, nope, bare, short = ends.values()
+    def with_config(path, section, **keys):
+        facts = json.loads(path.read_text())
+        facts["config"][section].update(keys)
+        return json.dumps(facts)
+    for name, path, text, words in (
+            ("a copy under another encoding", nope, rope.read_text(), ["config.model.encoding is 'rope'", "has 'nope'"]),
+            ("a copy under another profile", rope, rope.read_text().replace('"text"', '"released"', 1), ["config.profile"]),
+            ("a seed of another batch, which the preset sets", rope, with_config(rope, "loop", batch=8), ["config.loop.batch is 8"]),
+            ("a seed of another key, which it does not set", rope, with_config(rope, "model", dropout=0.5), ["model.dropout is 0.5", "0.1"]),
+            ("an experiment with another default", short, with_config(short, "model", mask="none"), ["model.mask is 'none'", "'causal'"]),
+            ("a switch that is off", bare, with_config(bare, "model", mask="causal"), ["config.model.mask is 'causal'"]),
+            ("a seed of more data", rope, rope.read_text().replace('"test_examples": ', '"test_examples": 9'), ["test_examples is 9"])):
+        with changed(path, text):
+            refused(name, place, str(path.relative_to(place)), *words, preset=PRESET)
+    twice = {**PRESET, "experiments": [*PRESET["experiments"], {
+        **PRESET["experiments"][2], "encodings": ["alibi:slopes=exp"]}]}
+    shutil.copytree(place / "runs/code/distance/alibi", place / "runs/code/distance/alibi-slopes-exp")
+    refused("two spellings of one arm", place, "alibi-slopes-exp/run-1", "seed counts once", preset=twice)
 
 
 # ---- What is written ----------------------------------------------------------------------------

@@ -259,20 +259,22 @@ class _Experiment:
         return made
 
     def _run(self, task: str, encoding: str, seed: int, rotated: Optional[int]) -> PlannedRun:
-        keys: Dict[str, object] = {"data.task": task}
+        first = self.base if self.like else self.origin
+        keys: Dict[str, object] = {"data.task": task, "model.encoding": self._spelled(encoding, first)}
+        if "profile" in first:
+            keys["profile"] = first["profile"]
         for sections in (self.root.get("config"), self.root["tasks"][task], self.base.get("config"),
                          self.origin.get("config")):
             keys.update(flat(self.place, sections or {}))
         length, name = self._inherited("length") or {}, self.part["name"]
-        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like, self._spelled(encoding),
-                          task, seed, rotated, self._methods(encoding), self._head(), tuple(length.get("words", ())),
+        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like,
+                          str(keys["model.encoding"]), task, seed, rotated, self._methods(encoding), self._head(), tuple(length.get("words", ())),
                           length.get("examples", 2000), keys)
 
-    def _spelled(self, encoding: str) -> str:
-        """As the configuration of the run has it: the released code's ALiBi has slopes of its own. Finished runs say
-        so themselves, those that are not have this alone."""
-        released = (self.base if self.like else self.origin).get("profile") == "released"
-        return "alibi:slopes=exp" if released and encoding == "alibi" else encoding
+    @staticmethod
+    def _spelled(encoding: str, first: dict) -> str:
+        """As the configuration of the run has it: the released code's ALiBi has slopes of its own."""
+        return "alibi:slopes=exp" if first.get("profile") == "released" and encoding == "alibi" else encoding
 
     def _methods(self, encoding: str) -> Tuple[str, ...]:
         """Rotation is of encodings that rotate, and the latent columns of decoupled rotary parts."""

@@ -83,13 +83,13 @@ class Run:
 
     def _check_config(self, path: str, config: Dict[str, object]) -> None:
         """Keys that both configurations have are equal. A preset may spell a text in another way, unless it is a
-        word."""
+        word or the encoding, of which the plan knows the spelling."""
         wanted = self.planned.config or self.planned.keys
         for key, value in wanted.items():
             found = config.get(key)
             comparable = _is_number(value) and _is_number(found) or (
                 isinstance(value, (str, bool)) and type(value) is type(found) and
-                (wanted is self.planned.config or isinstance(value, bool) or
+                (wanted is self.planned.config or isinstance(value, bool) or key == "model.encoding" or
                  bool(_WORD.fullmatch(str(value)) and _WORD.fullmatch(str(found)) and found != "all")))
             if comparable and value != found:
                 raise DataError(f"{path}: config.{key} is {found!r}, and the plan's run {self.name} has {value!r}: it "
@@ -106,6 +106,14 @@ class Run:
                 raise DataError(f"{path}: {name} is missing: {_REMEDY}")
             if facts[name] is not None and not (_is_number(facts[name]) and 0 <= facts[name] <= 1):
                 raise DataError(f"{path}: {name} is {facts[name]!r}, not in 0 .. 1, or null: {_REMEDY}")
+
+    def settings(self) -> Dict[str, object]:
+        """What runs of one kind have in common: all keys but the head that another run names, and the sizes of the
+        data."""
+        made = {key: value for key, value in self.planned.config.items()
+                if self.planned.head is None or key not in ("intervention.layer", "intervention.head")}
+        return {**made, **{name: (self.facts or {})[name] for name in ("train_examples", "test_examples")
+                           if name in (self.facts or {})}}
 
     def fact(self, name: str) -> float:
         """A number of finished.json; NaN: it is not known."""
@@ -289,6 +297,7 @@ class Runs:
                             f"{self.all[0].name}: name the preset of these runs (--preset)")
         self._spell()
         self._refuse_copies()
+        self._refuse_mixtures()
         self._settle_heads()
 
     def _spell(self) -> None:
@@ -305,15 +314,33 @@ class Runs:
             run.arm = run.planned.arm
 
     def _refuse_copies(self) -> None:
-        """Two folders that lead to the same one would count a run twice."""
-        seen: Dict[str, Run] = {}
-        for run in self.all:
-            if not run.finished:
-                continue
-            twin = seen.setdefault(os.path.realpath(run.folder), run)
+        """Two folders that lead to the same one would count a run twice, as two of one arm, task and seed would."""
+        folders: Dict[str, Run] = {}
+        seeds: Dict[tuple, Run] = {}
+        for run in (one for one in self.all if one.finished):
+            twin = folders.setdefault(os.path.realpath(run.folder), run)
             if twin is not run:
                 raise DataError(f"{run.folder}: is the same folder as {twin.folder}: a run counts once: remove the "
                                 "link")
+            twin = seeds.setdefault((run.arm, run.task, run.seed), run)
+            if twin is not run:
+                raise DataError(f"{run.folder}: is a run of {run.arm.name}, task {run.task}, seed {run.seed}, as "
+                                f"{twin.folder} is: a seed counts once: remove one of them")
+
+    def _refuse_mixtures(self) -> None:
+        """Seeds of an arm differ in nothing else. A key that the preset does not set has the same default in all
+        experiments of a profile, encoding and task."""
+        first: Dict[tuple, Tuple[object, Run]] = {}
+        for run in self.all:
+            settings = run.settings()
+            for key, value in settings.items():
+                own = key in run.planned.keys or key not in run.planned.config
+                kind = (run.planned.experiment if own else None, settings.get("profile"), run.arm.encoding, run.task)
+                known, other = first.setdefault((*kind, key), (value, run))
+                if known != value:
+                    raise DataError(f"{run.path('finished.json')}: {key} is {value!r}, and the run {other.name} has "
+                                    f"{known!r}, though the preset makes no difference between them: remove the "
+                                    "folder of the one that is of another experiment")
 
     def _settle_heads(self) -> None:
         """Of runs that intervene on a head of another run."""
