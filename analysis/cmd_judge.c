@@ -1,6 +1,8 @@
 /* `szego judge`: what the runs of an experiment show. The Python package judges. */
 #include <string.h>
 
+#include <szego/reproduce.h>
+
 #include "script.h"
 
 typedef struct judge_options {
@@ -22,12 +24,22 @@ static void check(command_call *call, struct argp_state *state) {
                           "tables");
 }
 
+/* As `szego reproduce` checks it. What DIR's manifest holds has been checked before it was written. */
+static szg_status check_preset(const command_call *call, const char *path) {
+    szg_reproduction *reproduction;
+    szg_reproduction_options wanted = {SZG_INIT(szg_reproduction_options), .preset = path};
+    SZG_TRY(szg_reproduction_open(call->context, &wanted, &reproduction));
+    szg_reproduction_close(&reproduction);
+    return SZG_OK;
+}
+
 static szg_status run(command_call *call) {
     const judge_options *own = call->own;
     char path[PATH_MAX], preset[PATH_MAX + 16];
     if (!own->preset)
         return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
     SZG_TRY(preset_path(call, own->preset, path));
+    SZG_TRY(check_preset(call, path));
     snprintf(preset, sizeof preset, "--preset=%s", path);
     return script_run(call, call->command, (const char *[]){preset, "--", own->folder, NULL});
 }
@@ -41,8 +53,9 @@ const command command_judge = {
     .name = "judge",
     .summary = "Table 1, comparisons and tests of hypotheses from the runs of an experiment",
     .doc = "Reads the runs that `szego reproduce -o DIR/` left in DIR and judges them: Table 1, "
-           "the sweep over rotated heads, what each switch changes, the arms with their "
-           "confidence intervals, hypotheses and the relations between heads. Nothing is trained. "
+           "the sweep over rotated heads, what each switch changes, the heads of each finished "
+           "run, hypotheses, how two numbers of the runs go together, and when an arm gets its "
+           "numbers. Nothing is trained. "
            "This command needs Python with NumPy and SciPy, and the Python package szego.",
     .options = options,
     .own_size = sizeof(judge_options),

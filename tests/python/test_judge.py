@@ -391,12 +391,8 @@ def check_refused(place, folder):
     refused("no runs", place / "bare", "bare/runs", "reproduce -o", preset=PRESET)
     refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
     refused("no such preset", folder, "'nope'", "./my.json", preset="nope")
-    for key, word in (("experiments", "experiments is missing"), ("seeds", "seeds is missing"), ("tasks", "tasks is missing")):
-        refused(f"a preset without {key}", folder, word, preset={name: one for name, one in PRESET.items() if name != key})
-    twice = {**PRESET, "seeds": [1, 1]}
-    refused("two runs of one name", folder, "two runs would have the folder", "run-1", preset=twice)
-    refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "12",
-            preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 12}}})
+    refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "16",
+            preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 16}}})
     for path in (run / "metrics.csv", run / "ablation.csv", tested / "length.csv"):
         with changed(path, None):
             refused(f"without {path.name}", folder, str(path), "is missing", "remove finished.json")
@@ -420,10 +416,7 @@ def check_refused(place, folder):
             refused(f"a manifest: {words[0]}", folder, str(manifest), *words)
             if "needed" in words[-2]:
                 tap.ok("the preset helps", len(szego.judge.judge(folder, preset=PRESET)) == len(JUDGED))
-    for key, value, words in (("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]), ("early_steps", 1.5, ["early_steps is '1.5'"]),
-                              ("hypotheses", 7, ["preset: hypotheses"]), ("config", {"model": {"width": []}}, ["model.width"]),
-                              ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
-        refused(f"a preset whose {key} is of another kind", folder, *words, preset={**PRESET, key: value})
+    check_manifests(manifest, folder)
     for name, words, text in (
             ("metrics.csv", ["column accuracy is missing"], metrics.replace("accuracy", "accurate", 1)),
             ("metrics.csv", ["row 3", "split"], metrics.replace(",test,", ",tset,", 1)),
@@ -447,7 +440,46 @@ def check_refused(place, folder):
     shutil.rmtree(first)
     shutil.move(place / "kept", first)
     szego.judge.judge(folder)
+    check_presets(place, folder)
     check_mixtures(place / "unpacked", folder)
+
+
+def check_manifests(manifest, folder):
+    """The preset in a manifest that was changed since."""
+    root = json.loads(manifest.read_text())
+    for key, value, words in (
+            *((key, None, [f"{key} is missing"]) for key in ("experiments", "seeds", "tasks")),
+            ("seeds", [1, 1], ["two runs would have the folder", "run-1"]), ("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]),
+            ("early_steps", 1.5, ["early_steps is '1.5'"]), ("hypotheses", 7, ["preset: hypotheses"]),
+            ("config", {"model": {"width": []}}, ["model.width"]),
+            ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
+        preset = {name: one for name, one in {**PRESET, key: value}.items() if one is not None}
+        with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "preset": preset}})):
+            refused(f"a manifest's preset: {key} is {str(value)[:20]}", folder, str(manifest), *words)
+
+
+def check_presets(place, folder):
+    """A preset that is named is refused as `szego reproduce` refuses it, by the program and by the package."""
+    first, arm = PRESET["hypotheses"][0], PRESET["hypotheses"][0]["arm"]
+    relation = {**PRESET["relations"][1], "arms": [arm, arm]}
+    for number, (words, changes) in enumerate((
+            ("hypotheses[0].minuss: is unknown: did you mean minus?",
+             {"hypotheses": [{**{key: one for key, one in first.items() if key != "minus"}, "minuss": first["minus"]}]}),
+            ("relations[0].arms[1]: is there twice", {"relations": [relation]}),
+            ("hypotheses[0].primary: is a text", {"hypotheses": [{**first, "primary": "true"}]}),
+            ("is \"arm\" itself", {"hypotheses": [{**first, "minus": [arm]}]}),
+            ("hypotheses[1].name: \"H1\" is there twice", {"hypotheses": [first, first]}),
+            ("has no run of experiment text, encoding alibi", {"hypotheses": [{**first, "arm": {**arm, "encoding": "alibi"}}]}),
+            ("hypothesis: is unknown: did you mean hypotheses?", {"hypothesis": [first]}),
+            ("has no layer 7", {"hypotheses": [{**first, "layer": 7}]}))):
+        preset, path = {**PRESET, **changes}, place / f"wrong-{number}.json"
+        path.write_text(json.dumps(preset))
+        refused(f"{words}: a dict", folder, "preset: ", words, preset=preset)
+        refused(f"{words}: a file", folder, f"{path}: ", words, preset=path)
+        done = subprocess.run([PROGRAM, "judge", "--preset", path, folder], capture_output=True, text=True, check=False)
+        asked = subprocess.run([PROGRAM, "reproduce", "--list", "--preset", path], capture_output=True, text=True, check=False)
+        tap.ok(f"{words}: the program", done.returncode == 3 and words in done.stderr and done.stderr == asked.stderr, done.stderr)
+    refused("a preset that is no JSON", folder, "preset: is no JSON", preset={**PRESET, "seeds": [math.nan]})
 
 
 def check_mixtures(place, folder):
@@ -471,8 +503,7 @@ def check_mixtures(place, folder):
             ("a seed of more data", rope, rope.read_text().replace('"test_examples": ', '"test_examples": 9'), ["test_examples is 9"])):
         with changed(path, text):
             refused(name, place, str(path.relative_to(place)), *words, preset=PRESET)
-    twice = {**PRESET, "experiments": [*PRESET["experiments"], {
-        **PRESET["experiments"][2], "encodings": ["alibi:slopes=exp"]}]}
+    twice = {**PRESET, "experiments": [*PRESET["experiments"], {"name": "code", "seeds": [1], "encodings": ["alibi:slopes=exp"]}]}
     shutil.copytree(place / "runs/code/distance/alibi", place / "runs/code/distance/alibi-slopes-exp")
     refused("two spellings of one arm", place, "alibi-slopes-exp/run-1", "seed counts once", preset=twice)
 

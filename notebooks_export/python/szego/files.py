@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import tempfile
+import threading
 
 from .errors import SzegoError
 
@@ -97,12 +98,20 @@ def locked(folder):
 
 @contextlib.contextmanager
 def _unstoppable():
-    """Signals that stop the command wait until the block ends."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    """Signals that stop the command wait until the block ends. A thread that blocks them is no help: another one takes
+    them, and Python raises KeyboardInterrupt in the main thread all the same."""
+    waiting, before = [], {}
+    if threading.current_thread() is threading.main_thread():  # else nothing is raised here
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, lambda caught, _frame: waiting.append(caught))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in reversed(before.items()):
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def replace_result(folder, files, manifest, former=()):

@@ -1,13 +1,17 @@
 """What was to be run and asked: the preset's runs in their order, its hypotheses, relations and courses by step.
 
-docs/how-to/reproduce.md describes preset files. The program has checked one before it trained anything; what is read
-here is checked as far as it is used."""
+docs/how-to/reproduce.md describes preset files. The library checks one that is named. That of a manifest was checked
+before it was written: what is read here is checked as far as it is used."""
 import contextlib
+import ctypes
+import json
 import os
+import tempfile
 from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ..errors import DataError
+from .. import layout, native
+from ..errors import ArgumentError, DataError
 from ..folders import FORMAT, _member as member, _read_file as read_file, is_there, read_json
 
 METHODS = ("output", "values", "latent_columns", "cumulative", "rotation")
@@ -162,6 +166,32 @@ def _find_preset(preset):
         raise DataError(f"preset {name!r}: there is no such preset in {os.path.dirname(places[0])} and the other "
                         "places where szego installs them: name its file (./my.json)")
     return found, read_json(read_file(found, _LIMIT), found)
+
+
+def check_preset(preset) -> None:
+    """DataError: what `szego reproduce` refuses. None is no preset."""
+    if isinstance(preset, dict):
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="ascii") as file:
+            try:
+                json.dump(preset, file, allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise DataError(f"preset: is no JSON: {error}") from None
+            file.flush()
+            _check_file(file.name, "preset")
+    elif preset is not None:
+        place, _ = _find_preset(preset)
+        _check_file(place, place)
+
+
+def _check_file(path: str, place: str) -> None:
+    def work(context: native.Context) -> None:
+        options = layout.ReproductionOptions(preset=os.fsencode(path))
+        with native.handle(context, "szg_reproduction_open", "szg_reproduction_close", ctypes.byref(options)):
+            pass
+    try:
+        native.run(work, quick=True)
+    except ArgumentError as error:
+        raise DataError(str(error).replace(path, place, 1)) from None
 
 
 def flat(place: str, sections: Dict[str, object]) -> Dict[str, object]:
