@@ -518,7 +518,7 @@ def judge_into(folder, output, *options, **more):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def check_written(place, folder):
@@ -544,6 +544,15 @@ def check_written(place, folder):
         tap.ok(f"DIR is {where.name}", code == wanted and f"szego: {where}: {words}" in said and "reproduce -o DIR/" in said, said)
     less = {key: value for key, value in PRESET.items() if key not in ("hypotheses", "by_step")}
     (place / "less.json").write_text(json.dumps(less))
+    other, before = place / "other", contents(folder)
+    shutil.copytree(folder, other)
+    root = json.loads((other / "manifest.json").read_text())
+    root["provenance"]["arguments"] = ["made elsewhere"]
+    (other / "manifest.json").write_text(json.dumps(root))
+    for name, of, options in (("another preset", folder, ["--preset", place / "less.json"]), ("other runs", other, [])):
+        code, said = judge_into(of, folder, *options)
+        tap.ok(f"{name} over the program's own tables", code == 3 and contents(folder) == before and
+               f"{folder}/manifest.json: its tables " in said and "deposit" in said and "-o" in said, said)
     code, said = judge_into(folder, output, "--preset", place / "less.json")
     gone = ["arms.csv", "by_step.csv", "hypotheses.csv", "pairs.csv"]
     tap.ok("tables of before go, and a line names them", code == 0 and sorted(set(whole) - set(contents(output))) == gone and
