@@ -350,7 +350,11 @@ def check_curves():
     tap.close("half on the line", half(Curve([10, 20, 30], [0.2, 0.6, 0.8], 0.1, 9)), 15, 1e-12)
     tap.close("half before the first epoch", half(Curve([10, 20], [0.5, 0.6], 0.1, 9)), 5, 1e-12)
     tap.ok("nothing learned", all(math.isnan(half(Curve(*one, 9))) for one in (([10], [0.2], 0.1), ([], [], 0.1), ([5], [0.9], math.nan))))
+    nan = math.nan
+    tap.ok("an epoch that is not known", all(math.isnan(half(Curve([10, 20, 30], one, 0.1, 9))) for one in (
+        [0.2, 0.8, nan], [nan, 0.6, 0.8], [0.2, nan, 0.8])) and same(half(Curve([10, 20, 30], [0.5, nan, 0.6], 0.1, 9)), 5))
     early = measures.early_end
+    tap.ok("early ends where nothing is known", early(Curve([10, 20, 30], [0.1, nan, 0.9], 0.1, 900), None) == 10)
     tap.ok("early", early(Curve([10, 20, 30], [0.1, 0.1, 0.9], 0.1, 900), None) == 20 and early(Curve([10], [0.9], 0.1, 900), None) == 0
            and early(Curve([10], [0.1], 0.1, 900), None) == 10 and early(Curve([10], [0.1], 0.1, 0), None) == 0
            and early(None, 7) == 7)
@@ -387,6 +391,9 @@ def check_refused(place, folder):
     (place / "empty/runs").mkdir(parents=True)
     (place / "bare").mkdir()
     refused("no folder", place / "none", "none", "no such folder")
+    (place / "loop").symlink_to("loop")  # as a folder whose parent may not be read
+    refused("a folder of which nobody can tell whether it is there", place / "loop", f"{place}/loop: Too many levels")
+    refused("a file", folder / "manifest.json", "manifest.json: is not a folder")
     refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "--preset")
     refused("no runs", place / "bare", "bare/runs", "reproduce -o", preset=PRESET)
     refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
@@ -400,7 +407,7 @@ def check_refused(place, folder):
         refused("lengths that were not asked for", folder, str(tested / "length.csv"), "preset")
     with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",linear,", ",yarn,", 1)):
         refused("other scalings than the arm's", folder, str(tested / "length.csv"), "scalings", "run-1/length.csv")
-    metrics, ablation = (run / "metrics.csv").read_text(), (run / "ablation.csv").read_text()
+    metrics, ablation, captured = ((run / f"{name}.csv").read_text() for name in ("metrics", "ablation", "contraction"))
     facts = json.loads((run / "finished.json").read_text())
     first = run.parent / "run-1"
     with changed(first / "finished.json", None):
@@ -422,6 +429,19 @@ def check_refused(place, folder):
             ("metrics.csv", ["row 3", "split"], metrics.replace(",test,", ",tset,", 1)),
             ("metrics.csv", ["is no real"], re.sub(r"(,test,[^,]*),", r"\1,x", metrics, count=1)),
             ("metrics.csv", ["epochs of split"], "".join(metrics.splitlines(True)[:2])),
+            ("metrics.csv", ["row 4", "step is below"], metrics.replace(",2,10,train,", ",2,1,train,", 1)),
+            ("metrics.csv", ["ends at step 11", "finished.json says 10 steps"], metrics.replace(",2,10,", ",2,11,")),
+            ("metrics.csv", ["last accuracy of split test is 1.0", "says"], re.sub(r"(,2,10,test,[^,]*),[^,]*", r"\1,1", metrics)),
+            ("contraction.csv", ["step 3, layer 1, head 2, probe 0: is missing"], re.sub(r'(?m)^[^"]*"[^"]*",3,1,2,0,.*\n', "", captured)),
+            ("contraction.csv", ["step 6, layer 0, head 0, probe 0: is missing"], re.sub(r'(?m)^[^"]*"[^"]*",[69],.*\n', "", captured)),
+            ("contraction.csv", ["head and probe twice"], captured + captured.splitlines(True)[1]),
+            ("contraction.csv", ["step 1, layer 0, head 0, probe 0: is not what config.capture names"],
+             captured + re.sub('",0,', '",1,', captured.splitlines(True)[1])),
+            ("contraction.csv", ["has 0 probes, and 1 were captured"], captured.splitlines(True)[0]),
+            ("finished.json", ["test_accuracy is null", "test_examples is"], json.dumps({**facts, "test_accuracy": None})),
+            ("finished.json", ["whole is null"], json.dumps({**facts, "whole": None})),
+            ("finished.json", ["whole is 0.9", "test_accuracy"], json.dumps({**facts, "whole": 0.9})),
+            ("finished.json", ["epochs is 3", "loop.epochs 2"], json.dumps({**facts, "epochs": 3})),
             ("ablation.csv", ["row 3", "twice"], ablation.replace(",2,0,1,", ",2,0,0,", 1)),
             ("ablation.csv", ["heads and layers are 10"], "".join(ablation.splitlines(True)[:-1])),
             ("ablation.csv", ["method is not output"], ablation.replace(",output,", ",values,", 1)),

@@ -22,6 +22,7 @@ from ..arguments import keywords
 from ..display import screen
 from ..errors import ArgumentError, DataError
 from ..files import check_folder, names_folder
+from ..folders import is_there
 from ..publish import progress_line, say
 from ..tables import Joined, Results, collect
 from .accuracies import sweep, table1
@@ -98,8 +99,10 @@ def main(arguments: List[str]) -> int:
 
 def _judged(folder: str, preset, tell: Callable[[str], None] = lambda text: None) -> Tuple[dict, List[Rows]]:
     """(how the tables came about, the tables that the preset asks for). tell: shows a line, "" at the end."""
-    if not os.path.isdir(folder):
+    if not is_there(folder):
         raise DataError(f"{folder}: no such folder")
+    if not os.path.isdir(folder):
+        raise DataError(f"{folder}: is not a folder: name the one that `szego reproduce -o` wrote")
     plan = read_plan(folder, preset)
     try:
         runs = Runs(folder, plan, tell)

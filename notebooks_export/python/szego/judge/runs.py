@@ -1,5 +1,6 @@
 """What the runs left in their folders, checked when it is read."""
 import functools
+import itertools
 import math
 import os
 import re
@@ -18,6 +19,7 @@ _REMEDY = ("copy the run's folder again, or remove finished.json from it, and `s
            "again")
 _LIMIT = 256 << 20
 _WORD = re.compile(r"[a-z_]+")
+_INDICES = re.compile(r"none|[0-9]{1,4}(-[0-9]{1,4})?([+][0-9]{1,4}(-[0-9]{1,4})?)*")
 _ABLATIONS = {"output": "ablation.csv", **{method: f"ablation_{method}.csv" for method in METHODS[1:]}}
 
 
@@ -106,6 +108,20 @@ class Run:
                 raise DataError(f"{path}: {name} is missing: {_REMEDY}")
             if facts[name] is not None and not (_is_number(facts[name]) and 0 <= facts[name] <= 1):
                 raise DataError(f"{path}: {name} is {facts[name]!r}, not in 0 .. 1, or null: {_REMEDY}")
+        self._check_accuracy(path, facts)
+        most = self.planned.config.get("loop.epochs")
+        if _is_number(most) and facts["epochs"] > most:
+            raise DataError(f"{path}: epochs is {facts['epochs']}, and config.loop.epochs {most}: {_REMEDY}")
+
+    def _check_accuracy(self, path: str, facts: dict) -> None:
+        """They are known where there are test examples. Heads are ablated on the same ones, so `whole` is the same
+        accuracy again: a GPU may round an example to another side."""
+        accuracy, whole, examples = facts["test_accuracy"], facts["whole"], facts["test_examples"]
+        name = next((one for one in ("test_accuracy", "whole") if facts[one] is None), None)
+        if examples > 0 and name:
+            raise DataError(f"{path}: {name} is null, and test_examples is {examples}: {_REMEDY}")
+        if examples > 0 and abs(accuracy - whole) > max(0.01, 1.5 / examples):
+            raise DataError(f"{path}: whole is {whole}, and test_accuracy {accuracy}, of the same examples: {_REMEDY}")
 
     def settings(self) -> Dict[str, object]:
         """What runs of one kind have in common: all keys but the head that another run names, and the sizes of the
@@ -166,7 +182,7 @@ class Run:
 
     @functools.cached_property
     def curve(self) -> Tuple[np.ndarray, np.ndarray]:
-        """(steps done, accuracy) of the test split by epoch, where it has one."""
+        """(steps done, accuracy) of the test split by epoch; NaN: it is not known."""
         name = "metrics.csv"
         log = self._table(name, {"seed": "integer", "epoch": "integer", "step": "integer", "split": "text",
                                  "accuracy": "real"})
@@ -179,8 +195,20 @@ class Run:
             if len(epochs) < (self.facts or {})["epochs"] or (epochs != np.arange(1, len(epochs) + 1)).any():
                 raise DataError(f"{self.path(name)}: epochs of split {split} are not 1, 2, .. "
                                 f"{(self.facts or {})['epochs']}: {_REMEDY}")
-        kept = (log["split"] == "test") & np.isfinite(log["accuracy"])
-        return log["step"][kept], log["accuracy"][kept]
+        tested = log["split"] == "test"
+        self._check_end(name, log["step"], log["accuracy"][tested])
+        return log["step"][tested], log["accuracy"][tested]
+
+    def _check_end(self, name: str, step: np.ndarray, accuracy: np.ndarray) -> None:
+        """The log ends where finished.json says."""
+        self._fail_rows(name, np.diff(step, prepend=0) < 0, "step is below that of the row before")
+        if (int(step[-1]) if len(step) else 0) != self.steps:
+            raise DataError(f"{self.path(name)}: ends at step {step[-1] if len(step) else 0}, and finished.json says "
+                            f"{self.steps} steps: {_REMEDY}")
+        last = float(accuracy[-1]) if len(accuracy) else math.nan
+        if not (last == self.fact("test_accuracy") or math.isnan(last)):
+            raise DataError(f"{self.path(name)}: the last accuracy of split test is {last}, and finished.json says "
+                            f"{self.fact('test_accuracy')}: {_REMEDY}")
 
     @functools.cached_property
     def contraction(self) -> Optional[Dict[str, np.ndarray]]:
@@ -189,7 +217,28 @@ class Run:
                                               "width_ratio": "real", "grad_norm_qk": "real"}, ("grad_norm_qk",), True)
         if log is not None:
             self._fail_rows("contraction.csv", log["width_ratio"] < 0, "width_ratio is below 0")
+            self._check_captured(log)
         return log
+
+    def _check_captured(self, log: Dict[str, np.ndarray]) -> None:
+        """Every layer, head and probe once at each step that the configuration captures."""
+        path, config = self.path("contraction.csv"), self.planned.config
+        rows = list(zip(*(log[name].tolist() for name in ("step", "layer", "head", "probe"))))
+        probes, steps = ({row[at] for row in rows} for at in (3, 0))
+        count = min(int(config.get("capture.probes", len(probes))), int(self.fact("test_examples")))
+        if len(probes) != count:
+            raise DataError(f"{path}: has {len(probes)} probes, and {count} were captured: {_REMEDY}")
+        every, until = (int(config.get(f"capture.{key}", 0)) for key in ("every", "until"))
+        if every > 0:
+            steps = set(range(0, min(self.steps, until or self.steps), every))
+        places = [range(size) if config.get(key, "all") == "all" else self._indices(config[key])
+                  for key, size in (("capture.layers", self.layers), ("capture.heads", self.heads))]
+        wanted = set(itertools.product(steps, *places, probes))
+        for bad in sorted(wanted.symmetric_difference(rows))[:1]:
+            raise DataError(f"{path}: step {bad[0]}, layer {bad[1]}, head {bad[2]}, probe {bad[3]}: "
+                            f"{'is missing' if bad in wanted else 'is not what config.capture names'}: {_REMEDY}")
+        if len(rows) > len(wanted):
+            raise DataError(f"{path}: has a step, layer, head and probe twice: {_REMEDY}")
 
     @functools.cached_property
     def curvature(self) -> Optional[Dict[str, np.ndarray]]:
@@ -253,23 +302,25 @@ class Run:
         elif method == "rotation":
             keys = dict(one.partition("=")[::2] for one in self.arm.encoding.partition(":")[2].split(","))
             if "rotate" in keys:
-                taken &= np.isin(np.arange(heads), indices(keys["rotate"]))
+                taken &= np.isin(np.arange(heads), self._indices(keys["rotate"]))
             if config.get("model.rotated_layers", "all") != "all":
-                taken &= np.isin(np.arange(layers), indices(config["model.rotated_layers"]))[:, None]
+                taken &= np.isin(np.arange(layers), self._indices(config["model.rotated_layers"]))[:, None]
             if config.get("intervention.kind") == "rotation":
                 taken[config["intervention.layer"], config["intervention.head"]] = False
         return taken.sum(axis=1)
+
+    def _indices(self, text) -> List[int]:
+        """"0-3+5" as a list; of "none" an empty one."""
+        if not _INDICES.fullmatch(str(text)):
+            raise DataError(f"{self.path('finished.json')}: config: {str(text)[:40]!r} are no indices, such as 0-3+5: "
+                            f"{_REMEDY}")
+        ends = [tuple(map(int, part.split("-"))) for part in str(text).split("+") if part != "none"]
+        return [one for first, *last in ends for one in range(first, (last or [first])[0] + 1)]
 
     def worst_head(self, layer: int) -> int:
         """The head of a layer with the largest drop, by output; -1: none costs accuracy."""
         drops = np.fmax(0, self.ablation("output").drops(layer))
         return int(np.argmax(drops)) if (drops > 0).any() else -1
-
-
-def indices(text) -> List[int]:
-    """"0-3+5" as a list; of "none" an empty one."""
-    ends = [tuple(map(int, part.split("-"))) for part in str(text).split("+") if part not in ("", "none")]
-    return [one for first, *last in ends for one in range(first, (last or [first])[0] + 1)]
 
 
 def _is_number(value) -> bool:
@@ -290,7 +341,10 @@ class Runs:
                             "reproduce -o` wrote, or the one that runs.tar.xz was unpacked in")
         self.all: List[Run] = []
         for planned in plan.runs:
-            self.all.append(Run(planned, os.path.join(root, *planned.name.split("/"))))
+            run = Run(planned, os.path.join(root, *planned.name.split("/")))
+            if run.finished:
+                run.curve  # pylint: disable=pointless-statement # its log says the same as finished.json
+            self.all.append(run)
             tell(f"reading runs: {len(self.all)} of {len(plan.runs)}")
         if not any(os.path.isdir(run.folder) for run in self.all):
             raise DataError(f"{root}: holds none of the {len(self.all)} runs of {plan.place}, such as "
