@@ -471,11 +471,24 @@ def check_manifests(manifest, folder):
             *((key, None, [f"{key} is missing"]) for key in ("experiments", "seeds", "tasks")),
             ("seeds", [1, 1], ["two runs would have the folder", "run-1"]), ("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]),
             ("early_steps", 1.5, ["early_steps is '1.5'"]), ("hypotheses", 7, ["preset: hypotheses"]),
-            ("config", {"model": {"width": []}}, ["model.width"]),
+            ("config", {"model": {"width": []}}, ["model.width"]), ("config", "x", ["experiments[0]", "--preset"]),
+            ("hypotheses", [{**PRESET["hypotheses"][0], "layer": 7}], ["ablation.csv: has 2 layers", "asks for layer 7"]),
+            ("experiments", [{**PRESET["experiments"][0], "rotated_heads": [2**70]}], ["rotated_heads", "from 0 to 1023"]),
+            ("experiments", [{**PRESET["experiments"][0], "length": {"words": "ab"}}], ["length: words is 'a'"]),
+            ("experiments", [{**PRESET["experiments"][0], "name": "../x"}], ["name is '../x'", "it names a folder"]),
             ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
         preset = {name: one for name, one in {**PRESET, key: value}.items() if one is not None}
         with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "preset": preset}})):
-            refused(f"a manifest's preset: {key} is {str(value)[:20]}", folder, str(manifest), *words)
+            refused(f"a manifest's preset: {key} is {str(value)[:20]}", folder, "manifest.json" if "ablation.csv" not in words[0]
+                    else "run-1/", *words)
+    for value in (5, [{"runs": 5, "config": {}}], [{"runs": ["a"], "config": "x"}]):
+        with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": value}})):
+            refused(f"a manifest's configs: {str(value)[:20]}", folder, f"{manifest}: configs", "--preset")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": []}})))
+        for end in folder.glob("runs/*/*/*/*/f*ed.json"):
+            stack.enter_context(changed(end, end.read_text().replace('"probes": 1', '"probes": "x"')))
+        refused("configurations of another kind", folder, "finished.json: config", "'x'", "remove finished.json")
 
 
 def check_presets(place, folder):

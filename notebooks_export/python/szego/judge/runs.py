@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..folders import _member as member, _read_file as read_file, is_there, read_json
 from ..tables import Column, array
 from .draws import other_head
-from .plan import METHODS, Arm, Plan, PlannedRun, flat
+from .plan import METHODS, Arm, Plan, PlannedRun, flat, reading
 
 _REMEDY = ("copy the run's folder again, or remove finished.json from it, and `szego reproduce` finishes the run "
            "again")
@@ -25,13 +25,18 @@ _ABLATIONS = {"output": "ablation.csv", **{method: f"ablation_{method}.csv" for 
 
 class Ablation(NamedTuple):
     """Accuracies without each head, and how many heads of each layer something is taken from."""
+    path: str
     method: str
     whole: float
     heads: np.ndarray  # [layers, heads]
     able: np.ndarray  # [layers]
 
     def drops(self, layer: int) -> np.ndarray:
-        """What the loss of each head of a layer costs; negative: a gain."""
+        """What the loss of each head of a layer costs; negative: a gain. DataError: the preset of a manifest that was
+        changed asks for a layer that is not there."""
+        if not 0 <= layer < len(self.heads):
+            raise DataError(f"{self.path}: has {len(self.heads)} layers, and the preset asks for layer {layer}: layers "
+                            "count from 0")
         return self.whole - self.heads[layer]
 
 
@@ -217,7 +222,8 @@ class Run:
                                               "width_ratio": "real", "grad_norm_qk": "real"}, ("grad_norm_qk",), True)
         if log is not None:
             self._fail_rows("contraction.csv", log["width_ratio"] < 0, "width_ratio is below 0")
-            self._check_captured(log)
+            with reading(f"{self.path('finished.json')}: config", _REMEDY):
+                self._check_captured(log)
         return log
 
     def _check_captured(self, log: Dict[str, np.ndarray]) -> None:
@@ -289,7 +295,10 @@ class Run:
             raise DataError(f"{self.path(name)}: has {len(layer)} rows; heads and layers are {len(counts)}: {_REMEDY}")
         without = np.empty(len(counts))
         without[places] = accuracy
-        return Ablation(method, self.fact("whole"), without.reshape(layers, heads + 1)[:, :heads], self._able(method))
+        with reading(f"{self.path('finished.json')}: config", _REMEDY):
+            able = self._able(method)
+        return Ablation(self.path(name), method, self.fact("whole"), without.reshape(layers, heads + 1)[:, :heads],
+                        able)
 
     def _able(self, method: str) -> np.ndarray:
         """How many heads of each layer the method takes something from."""
