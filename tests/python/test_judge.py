@@ -563,6 +563,13 @@ def check_written(place, folder):
         code, said = judge_into(folder, where, preexec_fn=limit)
         tap.ok(f"no space in {where.name}: a message, and no file changes", code == 1 and contents(where) == (
             whole if where == output else {}) and said == f"szego: {where}/manifest.json: cannot be written: File too large\n", said)
+    (output / "pairs.csv").unlink()
+    (output / "pairs.csv").mkdir()
+    code, said = judge_into(folder, output)
+    tap.ok("a folder where a table goes", code == 1 and said.startswith(f"szego: {output}/pairs.csv: is a folder") and
+           contents(output) == {name: one for name, one in whole.items() if name != "pairs.csv"}, said)
+    (output / "pairs.csv").rmdir()
+    szego.judge.write(folder, output=output)
     with locked(output):
         code, said = judge_into(folder, output)
     tap.ok("another writer", code == 1 and f"{output}: another writer uses this folder" in said and contents(output) == whole, said)

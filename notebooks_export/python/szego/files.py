@@ -123,6 +123,9 @@ def replace_result(folder, files, manifest, former=()):
     """
     def path(name):
         return os.path.join(folder, name)
+    for name in ("manifest.json", *files, *former):
+        if os.path.isdir(path(name)):  # no file takes its place, and the manifest would be away by then
+            raise SzegoError(f"{path(name)}: is a folder: remove it, or choose another one for the tables (-o)")
     with contextlib.ExitStack() as stack:  # which ends with what it began with, the manifest
         for name, lines in [("manifest.json", [manifest]), *files.items()]:
             with _naming(path(name)):
