@@ -53,10 +53,9 @@ const command command_judge = {
     .name = "judge",
     .summary = "Table 1, comparisons and tests of hypotheses from the runs of an experiment",
     .doc = "Reads the runs that `szego reproduce -o DIR/` left in DIR and judges them: Table 1, "
-           "the sweep over rotated heads, what each switch changes, the heads of each finished "
-           "run, hypotheses, how two numbers of the runs go together, and when an arm gets its "
-           "numbers. Nothing is trained. "
-           "This command needs Python with NumPy and SciPy, and the Python package szego.",
+           "the sweep over rotated heads, the effect of each switch, the heads of each run, "
+           "hypotheses, and relations between numbers of the runs. Nothing is trained. This command "
+           "needs Python with NumPy and SciPy, and the Python package szego.",
     .options = options,
     .own_size = sizeof(judge_options),
     .check = check,

@@ -520,14 +520,16 @@ def check_mixtures(place, folder):
     shutil.copytree(folder / "runs", place / "runs")
     szego.judge.judge(place, preset=PRESET)
     ends = {name: place / "runs" / name / "finished.json" for name in (
-        "text/distance/rope/run-2", "text/distance/nope/run-2", "bare/distance/t5/run-2", "short/distance/rope/run-2")}
-    rope, nope, bare, short = ends.values()
+        "text/distance/rope/run-2", "text/distance/nope/run-2", "bare/distance/t5/run-2", "short/distance/rope/run-2",
+        "text/count/rope/run-1", "text/count/rope-rotate-0-2/run-1")}
+    rope, nope, bare, short, whole, part = ends.values()
     def with_config(path, section, **keys):
         facts = json.loads(path.read_text())
         facts["config"][section].update(keys)
         return json.dumps(facts)
     for name, path, text, words in (
             ("a copy under another encoding", nope, rope.read_text(), ["config.model.encoding is 'rope'", "has 'nope'"]),
+            ("a copy under another part of heads", part, whole.read_text(), ["config.model.encoding is 'rope'", "has 'rope:rotate=0-2'"]),
             ("a copy under another profile", rope, rope.read_text().replace('"text"', '"released"', 1), ["config.profile"]),
             ("a seed of another batch, which the preset sets", rope, with_config(rope, "loop", batch=8), ["config.loop.batch is 8"]),
             ("a seed of another key, which it does not set", rope, with_config(rope, "model", dropout=0.5), ["model.dropout is 0.5", "0.1"]),
