@@ -352,7 +352,7 @@ def check_curves():
     tap.ok("nothing learned", all(math.isnan(half(Curve(*one, 9))) for one in (([10], [0.2], 0.1), ([], [], 0.1), ([5], [0.9], math.nan))))
     nan = math.nan
     tap.ok("an epoch that is not known", all(math.isnan(half(Curve([10, 20, 30], one, 0.1, 9))) for one in (
-        [0.2, 0.8, nan], [nan, 0.6, 0.8], [0.2, nan, 0.8])) and same(half(Curve([10, 20, 30], [0.5, nan, 0.6], 0.1, 9)), 5))
+        [0.2, 0.8, nan], [nan, 0.6, 0.8], [0.2, nan, 0.8], [nan, 0.2, 0.8])) and same(half(Curve([10, 20, 30], [0.5, nan, 0.6], 0.1, 9)), 5))
     early = measures.early_end
     tap.ok("early ends where nothing is known", early(Curve([10, 20, 30], [0.1, nan, 0.9], 0.1, 900), None) == 10)
     tap.ok("early", early(Curve([10, 20, 30], [0.1, 0.1, 0.9], 0.1, 900), None) == 20 and early(Curve([10], [0.9], 0.1, 900), None) == 0
@@ -451,6 +451,9 @@ def check_refused(place, folder):
             ("finished.json", ["line 1", "remove finished.json"], "{")):
         with changed(run / name, text):
             refused(f"{name}: {words[0]}", folder, f"run-2/{name}", *words)
+    with changed(run / "metrics.csv", metrics.replace(",2,10,", ",2,11,")):
+        refused("a log that nothing is asked of", folder, "run-2/metrics.csv", "ends at step 11", preset={
+            key: one for key, one in PRESET.items() if key not in ("hypotheses", "relations", "by_step")})
     shutil.move(first, place / "kept")
     first.symlink_to("run-2")
     refused("one folder as two runs", folder, "run-1/finished.json", "seed is 2")
