@@ -24,7 +24,8 @@ static void check(command_call *call, struct argp_state *state) {
                           "tables");
 }
 
-/* As `szego reproduce` checks it. What DIR's manifest holds has been checked before it was written. */
+/* As `szego reproduce` checks it. What DIR's manifest holds has been checked before it was written.
+ */
 static szg_status check_preset(const command_call *call, const char *path) {
     szg_reproduction *reproduction;
     szg_reproduction_options wanted = {SZG_INIT(szg_reproduction_options), .preset = path};
@@ -52,10 +53,11 @@ static const command_example examples[] = {
 const command command_judge = {
     .name = "judge",
     .summary = "Table 1, comparisons and tests of hypotheses from the runs of an experiment",
-    .doc = "Reads the runs that `szego reproduce -o DIR/` left in DIR and judges them: Table 1, "
-           "the sweep over rotated heads, the effect of each switch, the heads of each run, "
-           "hypotheses, and relations between numbers of the runs. Nothing is trained. This command "
-           "needs Python with NumPy and SciPy, and the Python package szego.",
+    .doc =
+        "Reads the runs that `szego reproduce -o DIR/` left in DIR and judges them: Table 1, "
+        "the sweep over rotated heads, the effect of each switch, the heads of each run, "
+        "hypotheses, and relations between numbers of the runs. Nothing is trained. This command "
+        "needs Python with NumPy and SciPy, and the Python package szego.",
     .options = options,
     .own_size = sizeof(judge_options),
     .check = check,
