@@ -27,7 +27,7 @@ import numpy as np  # pylint: disable=wrong-import-position # nothing is skipped
 from scipy import stats  # pylint: disable=wrong-import-position
 import szego.judge  # pylint: disable=wrong-import-position
 from szego.files import locked  # pylint: disable=wrong-import-position
-from judge_oracle import Oracle  # pylint: disable=wrong-import-position
+from judge_oracle import Oracle, exact_sign_flip, rejected, slow_pooled  # pylint: disable=wrong-import-position
 from szego.judge import columns, draws, measures, rows as rows_module, shares, statistics  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -214,36 +214,6 @@ def corners(generator, count):
     if kind == 0:
         return generator.integers(-2, 3, count).astype(float)
     return [np.full(count, 0.25), generator.normal(size=count), generator.integers(0, 2, count) * 2.0**-30][kind - 1]
-
-
-def exact_sign_flip(numbers):
-    """By the definition, in fractions."""
-    given = [fractions.Fraction(float(one)) for one in numbers]
-    far = [abs(sum(sign * one for sign, one in zip(signs, given))) >= abs(sum(given))
-           for signs in itertools.product((1, -1), repeat=len(given))]
-    return sum(far) / len(far)
-
-
-def rejected(p, level, index):
-    """Holm's step-down procedure at one level."""
-    order = sorted(range(len(p)), key=lambda one: p[one])
-    for rank, one in enumerate(order):
-        if p[one] > level / (len(p) - rank):
-            return False
-        if one == index:
-            return True
-    return False
-
-
-def slow_pooled(x, y, group, block, without=None):
-    """The mean of the groups' own correlations by NumPy's, each with the weight pairs less 1."""
-    total = weight = 0.0
-    for one in set(group.tolist()):
-        kept = (group == one) & (block != without)
-        a, b = x[kept], y[kept]
-        if len(a) > 1 and a.std(ddof=1) > 1e-6 * abs(a.mean()) and b.std(ddof=1) > 1e-6 * abs(b.mean()):
-            total, weight = total + (len(a) - 1) * np.corrcoef(a, b)[0, 1], weight + len(a) - 1
-    return total / weight if weight else math.nan
 
 
 def same(a, b, bound=1e-11):

@@ -295,8 +295,8 @@ class _Experiment:
                 raise DataError(f"{self.place}: tasks: {task!r} is not a task that `tasks` of the preset describes")
             made += [self._run(task, encoding, seed, None)
                      for encoding in member(self.place, self.part, "encodings", list)]
-            made += [self._run(task, f"rope:rotate=0-{_integer(self.place, 'rotated_heads', count, 1023) - 1}", seed, count)
-                     for count in self.part.get("rotated_heads", ())]
+            counts = [_integer(self.place, "rotated_heads", one, 1023) for one in self.part.get("rotated_heads", ())]
+            made += [self._run(task, f"rope:rotate=0-{count - 1}", seed, count) for count in counts]
         return made
 
     def _run(self, task: str, encoding: str, seed: int, rotated: Optional[int]) -> PlannedRun:
