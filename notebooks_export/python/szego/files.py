@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import tempfile
+import threading
 
 from .errors import SzegoError
 
@@ -97,12 +98,20 @@ def locked(folder):
 
 @contextlib.contextmanager
 def _unstoppable():
-    """Signals that stop the command wait until the block ends."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    """Signals that stop the command wait until the block ends. A thread that blocks them is no help: another one takes
+    them, and Python raises KeyboardInterrupt in the main thread all the same."""
+    waiting, before = [], {}
+    if threading.current_thread() is threading.main_thread():  # else nothing is raised here
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                before[number] = signal.signal(number, lambda caught, _frame: waiting.append(caught))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in reversed(before.items()):
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def replace_result(folder, files, manifest, former=()):
@@ -114,6 +123,9 @@ def replace_result(folder, files, manifest, former=()):
     """
     def path(name):
         return os.path.join(folder, name)
+    for name in ("manifest.json", *files, *former):
+        if os.path.isdir(path(name)):  # no file takes its place, and the manifest would be away by then
+            raise SzegoError(f"{path(name)}: is a folder: remove it, or choose another one for the tables (-o)")
     with contextlib.ExitStack() as stack:  # which ends with what it began with, the manifest
         for name, lines in [("manifest.json", [manifest]), *files.items()]:
             with _naming(path(name)):

@@ -22,6 +22,7 @@ from ..arguments import keywords
 from ..display import screen
 from ..errors import ArgumentError, DataError
 from ..files import check_folder, names_folder
+from ..folders import is_there
 from ..publish import progress_line, say
 from ..tables import Joined, Results, collect
 from .accuracies import sweep, table1
@@ -29,7 +30,7 @@ from .arms import arms
 from .by_step import by_step
 from .hypotheses import hypotheses
 from .lengths import length_arms
-from .plan import read_plan
+from .plan import check_preset, read_plan
 from .relations import relations
 from .rows import Rows
 from .runs import Runs
@@ -48,7 +49,7 @@ def judge(folder, *, preset=None, frames: bool = False) -> Results:
         finished count as missing.
     preset: which runs were to be made, and what is asked of them. None: the one in the folder's manifest.json. A
         folder without a manifest needs it: a name of those that are installed ("mechanism"), the path of a file, or
-        a dict.
+        a dict. It is checked by the library, as `szego reproduce` checks it.
     frames: pandas DataFrames instead of dicts of arrays.
 
     Tables: table1; sweep, switches, length_arms where the preset has them; arms, hypotheses, pairs with hypotheses;
@@ -56,6 +57,7 @@ def judge(folder, *, preset=None, frames: bool = False) -> Results:
     field and what to do: a folder without runs, a finished run without its log, a column that is missing, a run that
     is another one than its folder says or lies in two.
     """
+    check_preset(preset)
     return _results(*_judged(os.fspath(folder), preset), frames)
 
 
@@ -63,6 +65,7 @@ def judge(folder, *, preset=None, frames: bool = False) -> Results:
 def write(folder, *, output=None, preset=None) -> Results:
     """As judge(), and writes the tables and the manifest as `szego reproduce` does: into the folder itself, whose other
     tables stay, or into the folder `output`."""
+    check_preset(preset)
     provenance, tables = _judged(os.fspath(folder), preset)
     write_folder(os.fspath(folder if output is None else output), tables, provenance)
     return _results(provenance, tables, False)
@@ -70,7 +73,8 @@ def write(folder, *, output=None, preset=None) -> Results:
 
 def main(arguments: List[str]) -> int:
     """`szego judge`: prints the tables that a person reads first, or writes all of them (-o). Returns the exit code 0;
-    what is refused is raised, for the launcher to tell (publish.py), and a wrong option exits with 2."""
+    what is refused is raised, for the launcher to tell (publish.py), and a wrong option exits with 2. The program has
+    checked the preset."""
     parser = argparse.ArgumentParser(prog="szego judge", description="Judges the runs of an experiment.")
     parser.add_argument("folder", help="what `szego reproduce -o` wrote, or an unpacked runs.tar.xz")
     parser.add_argument("--preset", help="the preset of the runs, if the folder has no manifest: a name or a file")
@@ -95,8 +99,10 @@ def main(arguments: List[str]) -> int:
 
 def _judged(folder: str, preset, tell: Callable[[str], None] = lambda text: None) -> Tuple[dict, List[Rows]]:
     """(how the tables came about, the tables that the preset asks for). tell: shows a line, "" at the end."""
-    if not os.path.isdir(folder):
+    if not is_there(folder):
         raise DataError(f"{folder}: no such folder")
+    if not os.path.isdir(folder):
+        raise DataError(f"{folder}: is not a folder: name the one that `szego reproduce -o` wrote")
     plan = read_plan(folder, preset)
     try:
         runs = Runs(folder, plan, tell)

@@ -1,13 +1,18 @@
 """What was to be run and asked: the preset's runs in their order, its hypotheses, relations and courses by step.
 
-docs/how-to/reproduce.md describes preset files. The program has checked one before it trained anything; what is read
-here is checked as far as it is used."""
+docs/how-to/reproduce.md describes preset files. The library checks one that is named. That of a manifest was checked
+before it was written: what is read here is checked as far as it is used."""
 import contextlib
+import ctypes
+import json
 import os
+import re
+import tempfile
 from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ..errors import DataError
+from .. import layout, native
+from ..errors import ArgumentError, DataError
 from ..folders import FORMAT, _member as member, _read_file as read_file, is_there, read_json
 
 METHODS = ("output", "values", "latent_columns", "cumulative", "rotation")
@@ -16,6 +21,7 @@ MEASURES = ("index", "accuracy", "steps_to_half", "rank_correlation", "total_dro
 _LIMIT = 256 << 20
 _WRITTEN = {"format": FORMAT, "command": "reproduce"}  # what the manifest of `szego reproduce` says
 _NAME_IT = "name the preset of its runs with --preset NAME (in Python: preset=\"NAME\")"
+_FOLDER = re.compile(r"[a-z0-9_-]{1,64}")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -164,6 +170,32 @@ def _find_preset(preset):
     return found, read_json(read_file(found, _LIMIT), found)
 
 
+def check_preset(preset) -> None:
+    """DataError: what `szego reproduce` refuses. None is no preset."""
+    if isinstance(preset, dict):
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="ascii") as file:
+            try:
+                json.dump(preset, file, allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise DataError(f"preset: is no JSON: {error}") from None
+            file.flush()
+            _check_file(file.name, "preset")
+    elif preset is not None:
+        place, _ = _find_preset(preset)
+        _check_file(place, place)
+
+
+def _check_file(path: str, place: str) -> None:
+    def work(context: native.Context) -> None:
+        options = layout.ReproductionOptions(preset=os.fsencode(path))
+        with native.handle(context, "szg_reproduction_open", "szg_reproduction_close", ctypes.byref(options)):
+            pass
+    try:
+        native.run(work, quick=True)
+    except ArgumentError as error:
+        raise DataError(str(error).replace(path, place, 1)) from None
+
+
 def flat(place: str, sections: Dict[str, object]) -> Dict[str, object]:
     """{"model": {"width": 64}} as {"model.width": 64}; the values are texts, numbers and truth values."""
     made: Dict[str, object] = {}
@@ -178,28 +210,33 @@ def flat(place: str, sections: Dict[str, object]) -> Dict[str, object]:
     return made
 
 
-def _integer(place: str, key: str, value) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-        raise DataError(f"{place}: {key} is {str(value)[:40]!r}, not an integer from 0")
+def _integer(place: str, key: str, value, most: int = 2**63 - 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise DataError(f"{place}: {key} is {str(value)[:40]!r}, not an integer from 0"
+                        f"{f' to {most}' if most < 2**63 - 1 else ''}")
     return value
 
 
 @contextlib.contextmanager
-def _reading(place: str):
-    """A preset in which something is of another kind than the program would let through."""
+def reading(place: str, remedy: str = _NAME_IT):
+    """A preset or configuration in which something is of another kind than the program would let through."""
     try:
         yield
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{place}: is not what `szego reproduce` accepts ({type(error).__name__}: {error}): "
-                        f"{_NAME_IT}") from None
+        raise DataError(f"{place}: is not what `szego reproduce` accepts ({type(error).__name__}: "
+                        f"{_printable(error)}): {remedy}") from None
+
+
+def _printable(error: Exception) -> str:
+    return str(error).encode(errors="replace").decode()
 
 
 def _take_configs(plan: Plan, configs) -> None:
     """The configurations that the program recorded, those of runs that are not finished among them."""
     place = f"{plan.place.removesuffix(': preset')}: configs"
-    with _reading(place):
+    with reading(place):
         by_name = {name: flat(place, entry["config"]) for entry in configs or () for name in entry["runs"]}
     for run in plan.runs:
         run.config = by_name.get(run.name, {})
@@ -212,11 +249,15 @@ def _expand(place: str, root, provenance: dict) -> Plan:
     experiments = member(place, root, "experiments", list)
     first: Dict[str, dict] = {}
     for index, part in enumerate(experiments):
-        first.setdefault(member(f"{place}: experiments[{index}]", part, "name", str), part)
+        name = member(f"{place}: experiments[{index}]", part, "name", str)
+        if not _FOLDER.fullmatch(name):
+            raise DataError(f"{place}: experiments[{index}]: name is {name[:80]!r}, not lower-case letters, digits, _ "
+                            "and -: it names a folder")
+        first.setdefault(name, part)
     plan = Plan(place, root, provenance, [])
     for at, seed in enumerate(member(place, root, "seeds", list)):
         for index, part in enumerate(experiments):
-            with _reading(f"{place}: experiments[{index}]"):
+            with reading(f"{place}: experiments[{index}]"):
                 reader = _Experiment(f"{place}: experiments[{index}]", root, part, first)
                 own = part.get("seeds")
                 for one in [seed] if own is None else own if at == 0 else []:
@@ -254,25 +295,28 @@ class _Experiment:
                 raise DataError(f"{self.place}: tasks: {task!r} is not a task that `tasks` of the preset describes")
             made += [self._run(task, encoding, seed, None)
                      for encoding in member(self.place, self.part, "encodings", list)]
-            made += [self._run(task, f"rope:rotate=0-{count - 1}", seed, count)
-                     for count in self.part.get("rotated_heads", ())]
+            counts = [_integer(self.place, "rotated_heads", one, 1023) for one in self.part.get("rotated_heads", ())]
+            made += [self._run(task, f"rope:rotate=0-{count - 1}", seed, count) for count in counts]
         return made
 
     def _run(self, task: str, encoding: str, seed: int, rotated: Optional[int]) -> PlannedRun:
-        keys: Dict[str, object] = {"data.task": task}
+        first = self.base if self.like else self.origin
+        keys: Dict[str, object] = {"data.task": task, "model.encoding": self._spelled(encoding, first)}
+        if "profile" in first:
+            keys["profile"] = first["profile"]
         for sections in (self.root.get("config"), self.root["tasks"][task], self.base.get("config"),
                          self.origin.get("config")):
             keys.update(flat(self.place, sections or {}))
         length, name = self._inherited("length") or {}, self.part["name"]
-        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like, self._spelled(encoding),
-                          task, seed, rotated, self._methods(encoding), self._head(), tuple(length.get("words", ())),
-                          length.get("examples", 2000), keys)
+        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like,
+                          str(keys["model.encoding"]), task, seed, rotated, self._methods(encoding), self._head(),
+                          tuple(_integer(self.place, "length: words", one) for one in length.get("words", ())),
+                          _integer(self.place, "length: examples", length.get("examples", 2000)), keys)
 
-    def _spelled(self, encoding: str) -> str:
-        """As the configuration of the run has it: the released code's ALiBi has slopes of its own. Finished runs say
-        so themselves, those that are not have this alone."""
-        released = (self.base if self.like else self.origin).get("profile") == "released"
-        return "alibi:slopes=exp" if released and encoding == "alibi" else encoding
+    @staticmethod
+    def _spelled(encoding: str, first: dict) -> str:
+        """As the configuration of the run has it: the released code's ALiBi has slopes of its own."""
+        return "alibi:slopes=exp" if first.get("profile") == "released" and encoding == "alibi" else encoding
 
     def _methods(self, encoding: str) -> Tuple[str, ...]:
         """Rotation is of encodings that rotate, and the latent columns of decoupled rotary parts."""
@@ -309,7 +353,7 @@ def _read_questions(plan: Plan, place: str, root: dict) -> None:
     readers = {"hypotheses": _hypothesis, "relations": _relation, "by_step": _course}
     found: Dict[str, list] = {}
     for name, read in readers.items():
-        with _reading(f"{place}: {name}"):
+        with reading(f"{place}: {name}"):
             found[name] = [read(_Question(f"{place}: {name}[{index}]", root, one), plan)
                            for index, one in enumerate(root.get(name, ()))]
     plan.hypotheses, plan.relations, plan.courses = (found[name] for name in readers)

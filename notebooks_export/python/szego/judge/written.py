@@ -1,7 +1,7 @@
 """A folder of results: the tables as CSV, and the manifest that names them (docs/reference/formats.md)."""
 import json
 import os
-from typing import Dict, Iterator, List
+from typing import Dict, Iterator, List, Tuple
 
 from ..csvfile import field
 from ..errors import DataError
@@ -17,11 +17,16 @@ _LIMIT = 256 << 20
 
 
 def write_folder(folder: str, tables: List[Rows], provenance: dict) -> List[str]:
-    """Replaces the judged tables of a folder, and its manifest, in which the program's own tables stay. Answers the
-    files of judged tables that it had and that are not among these: they are removed."""
+    """Replaces the judged tables of a folder, and its manifest, in which the program's own tables stay: they are of the
+    same runs and preset, or DataError. Answers the files of judged tables that it had and that are not among these:
+    they are removed."""
+    path = os.path.join(folder, "manifest.json")
     with locked(folder):
-        there = _entries(os.path.join(folder, "manifest.json"))
+        there, before = _entries(path)
         kept = [entry for entry in there if entry["name"] not in COLUMNS]
+        if kept and before != provenance:
+            raise DataError(f"{path}: its tables {', '.join(entry['name'] for entry in kept)} are of other runs or of "
+                            "another preset than those judged: choose another folder (-o)")
         entries = sorted([*kept, *map(_entry, tables)], key=lambda entry: _place(entry["name"]))
         manifest = {"format": FORMAT, "command": "reproduce", "provenance": provenance, "tables": entries}
         files = {f"{table.name}.csv": _lines(table) for table in tables}
@@ -35,17 +40,17 @@ def _place(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
-def _entries(path: str) -> List[dict]:
-    """The tables of the manifest that is there, if it is one of `szego reproduce`."""
+def _entries(path: str) -> Tuple[List[dict], dict]:
+    """(the tables of the manifest that is there, its provenance), if it is one of `szego reproduce`."""
     if not is_there(path):
-        return []
+        return [], {}
     root = read_json(read_file(path, _LIMIT), path)
     if not isinstance(root, dict) or (root.get("format"), root.get("command")) != (FORMAT, "reproduce"):
         raise DataError(f"{path}: is not of `szego reproduce`: choose another folder for the judged tables (-o)")
     entries = member(path, root, "tables", list)
     for index, entry in enumerate(entries):
         member(f"{path}: tables[{index}]", entry, "name", str)
-    return entries
+    return entries, member(path, root, "provenance", dict)
 
 
 def _entry(table: Rows) -> Dict[str, object]:
