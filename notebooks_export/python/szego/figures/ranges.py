@@ -11,6 +11,8 @@ from .record import RANGES, Axis, Figure, Section
 
 TABLE = "spectrum_summary"
 MOST, NAMED, NAME = 40, 12, 48
+#: A range so many times as small as the greatest is not seen on a linear axis.
+UNSEEN = 100
 
 
 @dataclass
@@ -26,7 +28,6 @@ class Range:
     certified_hi: float
     bounded: int
     within: int
-    unsaid: bool
     name: str = ""
 
     @property
@@ -66,8 +67,7 @@ def read_range(rows):
         ends[:2] = lo[known].min(), hi[known].max()
     if bounded.all():
         ends[2:] = stated.lo.min(), stated.hi.max()
-    return Range(rows, ends[0], ends[1], singular, ends[2], ends[3], int(bounded.sum()), int(within.sum()),
-                 bool(stated.unsaid.any()))
+    return Range(rows, ends[0], ends[1], singular, ends[2], ends[3], int(bounded.sum()), int(within.sum()))
 
 
 def _widest(ranges):
@@ -120,6 +120,19 @@ def choose(ranges):
 
 # ---- The figure ----
 
+def _say_held(ranges):
+    """Of those that are certified, how many hold; others are not counted as if they did."""
+    bounded = [one for one in ranges if one.is_bounded]
+    within, every = sum(one.within == one.bounded for one in bounded), len(bounded) == len(ranges)
+    if len(bounded) == 1:
+        return f"The one certified range {'holds' if within else 'does not hold'} its spectrum"
+    if within == len(bounded):
+        return f"All {within} spectra lie in their certified ranges" if every else (
+            f"All {within} spectra that have a certified range lie in it")
+    return f"{within} of the {len(bounded)} spectra {'' if every else 'that have a certified range '}lie in " + (
+        "their certified ranges" if every else "it")
+
+
 def _hover(one):
     text = f"{one.label}\n{one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
     if not np.isnan(one.certified_hi):
@@ -133,6 +146,9 @@ def _prepare(drawing, ranges):
     panel = drawing.panels[0]
     panel.series = []
     drawing.y.names = [one.label for one in shown]
+    kinds = {one.kind for one in shown}
+    drawing.title = "ranges of " + " and ".join(sorted(kinds))
+    drawing.x.label = " or ".join(sorted(kind[:-1] for kind in kinds))
     for certified in (False, True):
         lo, hi = (np.array([getattr(one, f"certified_{end}" if certified else end) for one in shown], float)
                   for end in ("lo", "hi"))
@@ -150,8 +166,11 @@ def _choose_scale(drawing, shown):
     sizes = np.array([max(abs(one.lo), abs(one.hi)) for one in shown if not one.is_flat])
     ends = np.array([end for one in shown for end in (one.lo, one.hi, one.certified_lo, one.certified_hi)])
     drawing.x.kind, drawing.x.linear = chosen_scale(ends)
+    if drawing.x.kind == "linear" and len(sizes) and sizes.min() < sizes.max() / UNSEEN:
+        drawing.x.kind = "symlog"
     if drawing.x.kind == "symlog" and len(sizes):
         drawing.x.linear = max(10.0 ** np.floor(np.log10(sizes.min())), 1e-9 * sizes.max())
+        drawing.x.label += f" (logarithmic beyond ±{words.number(drawing.x.linear)})"
 
 
 def _say_names(ranges):
@@ -161,18 +180,8 @@ def _say_names(ranges):
 
 
 def _say_caption(drawing, ranges):
-    bounded = [one for one in ranges if one.is_bounded]
-    within = sum(one.within == one.bounded for one in bounded)
-    unsaid = sum(one.unsaid for one in ranges)
-    if not bounded:
-        text = "No certified range bounds these spectra."
-    elif within == len(bounded):
-        text = "The one certified range holds its spectrum." if within == 1 else (
-            f"Each of the {within} certified ranges holds its spectrum.")
-    else:
-        text = f"{within} of {len(bounded)} certified ranges hold their spectra."
-    if unsaid:
-        text += f" {words.count(unsaid, 'row states', 'rows state')} a range, but not what it bounds."
+    text = f"{_say_held(ranges)}." if any(one.is_bounded for one in ranges) else (
+        "No certified range bounds these spectra.")
     missing = [one for one in ranges if np.isnan(one.hi)]
     left_out = [one for one in ranges if not np.isnan(one.hi) and not any(one is of for of in drawing.own)]
     if left_out:
@@ -188,26 +197,33 @@ def _say_range(one):
     return f"{one.label}: {one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
 
 
-def _say_findings(ranges):
-    """Whether the certified ranges hold, and the first one of rotary encodings, which the paper is about."""
-    bounded = [one for one in ranges if one.is_bounded]
-    widest = _widest(ranges)
-    if not widest:
+def _say_theorems(ranges):
+    """"A limit theorem applies to none of the 10 encodings; 8 have a certified range." """
+    named = [_theorem(one.rows) for one in ranges]
+    if len(ranges) < 2 or not all(one.rows.has("theorem") for one in ranges):
         return []
-    within = sum(one.within == one.bounded for one in bounded)
+    under, bounded = sum(name != "none" for name in named), sum(one.is_bounded for one in ranges)
+    text = f"A limit theorem applies to {under or 'none'} of the {len(ranges)} spectra"
+    every = "all" if bounded == len(ranges) else bounded or "none"
+    return [f"{text}; {every} {'has' if bounded == 1 else 'have'} a certified range."]
+
+
+def _say_findings(ranges):
+    """What is certified, whether it holds, and the first range of rotary encodings, which the paper is about."""
+    bounded = [one for one in ranges if one.is_bounded]
+    widest, theorems = _widest(ranges), _say_theorems(ranges)
+    if not widest:
+        return theorems
     if len(bounded) == 1:
-        text = f"The certified range {'holds' if within else 'does not hold'} the spectrum of {_say_range(widest)}."
-    elif within == len(bounded):
-        text = (f"Each of the {within} certified ranges holds its spectrum; the widest spectrum is that of "
-                f"{_say_range(widest)}.")
+        held = "holds" if bounded[0].within == bounded[0].bounded else "does not hold"
+        text = f"The certified range {held} the spectrum of {_say_range(widest)}."
     else:
-        text = (f"{within} of {len(bounded)} certified ranges hold their spectra; the widest spectrum is that of "
-                f"{_say_range(widest)}.")
+        text = f"{_say_held(ranges)}. The widest of them is that of {_say_range(widest)}."
     rope = next((one for one in ranges if (one.rows.text("source") or "").startswith("rope")
                  and one.within == len(one.rows)), None)
     more = [] if rope is None or rope is widest else [
         f"{_say_range(rope)}, certified within {say_certified(rope.certified_lo, rope.certified_hi)}."]
-    return [text] + more
+    return theorems + [text] + more
 
 
 # ---- The table ----
@@ -221,7 +237,7 @@ def _certified_cell(one):
         return say_certified(one.certified_lo, one.certified_hi), _pair(one.certified_lo, one.certified_hi)
     if one.bounded:
         return f"{one.bounded} of {len(one.rows)} heads only"
-    return "the table does not say what it bounds" if one.unsaid else "none"
+    return "none"
 
 
 def _range_cell(one):
