@@ -153,6 +153,11 @@ def values_that_are_not_finite_are_told():
                  spectrum_summary=[summary("t5", 0.0, 1.5, bound_of="singular_values")])
     tap.ok("in the plane, too", plane.caption.startswith(
         f"{N - 3} of {N} eigenvalues lie in the certified circle |z| = 1.5; 3 are not finite."), plane.caption)
+    plane = only(spectrum_eigenvalues=values("t5", re + [inf, 0.5, 9.0], [0.5] * N),
+                 spectrum_summary=[summary("t5", 0.0, 1.5, bound_of="singular_values")])
+    far = f"{float(np.hypot(9, 0.5)) - 1.5:.4g}"
+    tap.ok("and what is not finite is not the farthest", plane.caption.startswith(
+        f"{N - 2} of {N} eigenvalues (the farthest {far} outside) lie in"), plane.caption)
     free = only(spectrum_eigenvalues=values("alibi", [1.0, 2.0, inf]))
     tap.ok("and without a range", free.caption.startswith(
         "3 eigenvalues from 1 to 2; no certified range bounds them; 1 is not finite."), free.caption)

@@ -190,8 +190,19 @@ def tables_of_no_section_are_for_readers():
     tap.ok("a column without a value is not shown, and every one has its meaning", len(heads) == 2 + 60
            and all("alert" in attributes["title"] for attributes in heads[1:]), str(len(heads)))
     tap.ok("long texts are cut", "LLL\N{HORIZONTAL ELLIPSIS}</td>" in text and len(text) < 400000, str(len(text)))
-    tap.ok("what was run comes last, and nothing is found", 'id="findings"' not in text
-           and re.findall(r'<section id="(\w+)"', text)[-1] == "provenance")
+    tap.ok("what was run comes last", re.findall(r'<section id="(\w+)"', text)[-1] == "provenance")
+    told = re.search(r'<section id="findings">.*?</section>', text, re.DOTALL)[0]
+    tap.ok("without a figure columns are told, but no certified ends", "odd: 12 rows; plain0 " in told
+           and "plain1 " in told and "lower" not in told and "upper" not in told and 'href="#others"' in told, told)
+
+
+def notes_are_whole():
+    note = "word " * 62 + "end."
+    with scratch() as folder:
+        write_result(f"{folder}/r", "claims", [{"id": "B2", "statement": "s", "verdict": "measured", "note": note}], "verify")
+        text = page_of(folder, workers=1)
+    tap.ok("a note of the length of the paper's claims is not cut", note in text)
+    tap.ok("one row is singular", re.search(r'data-table="[^"]*">CSV: 1 row</a>', text) is not None)
 
 
 def workers_draw_alike():
@@ -315,6 +326,7 @@ colours_have_names()
 marks_are_those_of_the_rows()
 damaged_results_are_named()
 tables_of_no_section_are_for_readers()
+notes_are_whole()
 workers_draw_alike()
 an_interrupt_leaves_nothing()
 the_program_is_interrupted()
