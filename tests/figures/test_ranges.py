@@ -77,7 +77,7 @@ def heads_share_a_row():
     made = [row("alibi:heads=3", -2.0, 1.0, (-3, 3)), row("alibi:heads=3", -1.0, 5.0, (-3, 6), head=1),
             row("alibi:heads=3", None, None, (-9, 9), head=2, sigma_min=None, sigma_max=None)]
     cells = grid(tables(spectrum_summary=made)).cells[0]
-    tap.ok("one head without eigenvalues: singular values of all", cells[3][0] == "singular values 0.5 to 9.5",
+    tap.ok("one head without eigenvalues: singular values of all", cells[3][0] == "singular values 0.5 to 9.5 (2 of 3 heads)",
            str(cells))
     tap.ok("a range of some heads is that of no row", cells[4] == "2 of 3 heads only", str(cells))
     found = only(tables(spectrum_summary=made))

@@ -19,7 +19,8 @@ UNSEEN = 100
 class Range:
     """The heads of one matrix at one order. lo, hi: over the heads, NaN: no values; certified_lo, certified_hi: NaN: no
     range bounds them all; singular: of singular values, where some head's eigenvalues are complex or not computed;
-    bounded, within: heads that have a certified range, and whose values lie in it."""
+    bounded, within: heads that have a certified range, and whose values lie in it; computed: those with
+    finite values."""
     rows: object
     lo: float
     hi: float
@@ -28,6 +29,7 @@ class Range:
     certified_hi: float
     bounded: int
     within: int
+    computed: int
     name: str = ""
 
     @property
@@ -38,6 +40,12 @@ class Range:
     def label(self):
         heads = len(self.rows)
         return self.name + (f", {heads} heads" if heads > 1 else "")
+
+    @property
+    def extent(self):
+        """"-2 to 5", and of how many heads where some have no finite values."""
+        some = "" if self.computed == len(self.rows) else f" ({self.computed} of {len(self.rows)} heads)"
+        return f"{words.number(self.lo)} to {words.number(self.hi)}{some}"
 
     @property
     def is_bounded(self):
@@ -67,7 +75,8 @@ def read_range(rows):
         ends[:2] = lo[known].min(), hi[known].max()
     if bounded.all():
         ends[2:] = stated.lo.min(), stated.hi.max()
-    return Range(rows, ends[0], ends[1], singular, ends[2], ends[3], int(bounded.sum()), int(within.sum()))
+    return Range(rows, ends[0], ends[1], singular, ends[2], ends[3], int(bounded.sum()), int(within.sum()),
+                 int(known.sum()))
 
 
 def _widest(ranges):
@@ -134,7 +143,7 @@ def _say_held(ranges):
 
 
 def _hover(one):
-    text = f"{one.label}\n{one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
+    text = f"{one.label}\n{one.kind} {one.extent}"
     if not np.isnan(one.certified_hi):
         text += f"\ncertified {say_certified(one.certified_lo, one.certified_hi)}"
     return text
@@ -194,7 +203,7 @@ def _say_caption(drawing, ranges):
 # ---- Findings ----
 
 def _say_range(one):
-    return f"{one.label}: {one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
+    return f"{one.label}: {one.kind} {one.extent}"
 
 
 def _say_theorems(ranges):
@@ -244,7 +253,7 @@ def _range_cell(one):
     if np.isnan(one.hi):
         return "not computed"
     before = "singular values " if one.singular else ""
-    return before + f"{words.number(one.lo)} to {words.number(one.hi)}", before + _pair(one.lo, one.hi)
+    return before + one.extent, before + _pair(one.lo, one.hi)
 
 
 def _theorem(rows):

@@ -642,5 +642,6 @@ SECTION = Section(
     "Each dot is an eigenvalue. Its x is the share of eigenvalues below it. The line shows the symbol's quantiles, which "
     "large matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the certified "
     "ends. Orders n have a panel each. Where many eigenvalues are 0, or are computed as 0, the others are drawn by their "
-    "rank. Complex eigenvalues are drawn in the complex plane.",
+    "rank. Complex eigenvalues are drawn in the complex plane. A `rotary mean` is the mean of RoPE's factors over its "
+    "frequencies at each lag; a `position gram` is P P^T of the position vectors.",
     (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12, compose=_compose)
