@@ -87,8 +87,8 @@ class Matrix:
         self.zeros = int(zeros) if 1 <= zeros < 2**62 else 0
         self.re, self.im = values.numbers("re"), values.numbers("im")
         counted = np.flatnonzero((self.re == 0) & (self.im == 0) & (values.numbers("multiplicity") == zeros))
-        if self.zeros and len(counted):  # results of earlier versions have no such row
-            self.re, self.im = np.delete(self.re, counted[0]), np.delete(self.im, counted[0])
+        if self.zeros:
+            self.re, self.im = np.delete(self.re, counted[:1]), np.delete(self.im, counted[:1])
         self.spectrum = Quantiles.of(self.re, self.zeros)
         self._state()
         self._read_symbol()
