@@ -55,6 +55,15 @@ def quantiles_agree_with_lists():
            share[0] < share[-1])
 
 
+def matrices_have_ranges_of_their_own():
+    re = [chance.uniform(-1, 1) for _ in range(N)]
+    made = [row for head in range(3) for row in values("t", [one + head / 10 * one**2 for one in re], head=head)]
+    found = only(spectrum_eigenvalues=made, spectrum_summary=[summary("t", -2.0 - head, 2.0, head=head) for head in (0, 1)])
+    tap.ok("which are counted", found.caption.startswith(
+        f"All {2 * N} eigenvalues lie in the certified ranges of their 2 matrices, which reach from -3 to 2; no certified range "
+        f"bounds {N} others."), found.caption)
+
+
 def orders_have_panels():
     """Curves that approach each other hide each other in one panel."""
     rows, ranges = [], []
@@ -239,6 +248,7 @@ def corners_are_survived():
 
 quantiles_agree_with_lists()
 bounded_values_are_counted()
+matrices_have_ranges_of_their_own()
 orders_have_panels()
 low_ranks_are_drawn_by_rank()
 zeros_of_a_solver_are_not_exact()

@@ -44,7 +44,7 @@ def _say_kinds(claims):
 
 
 def _say_verdicts(claims, several):
-    """"13 of 26 claims fail: 6 of the paper's 13 statements, 7 of our 8 readings; the others: conditional 1, holds 9."""
+    """"13 of 26 claims fail: 6 of the paper's 13 statements, 7 of our 8 readings; the others: holds 13."""
     counts = {}
     for verdict in claims.texts("verdict"):
         counts[verdict] = counts.get(verdict, 0) + 1

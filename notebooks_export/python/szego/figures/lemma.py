@@ -77,8 +77,8 @@ def _count(comparison, rows):
     known, above = np.isfinite(_middles(comparison, rows)[0]), int(_above(comparison, rows).sum())
     equal = int((known & (rows.texts("equality") == "yes")).sum())
     has = "has" if above == 1 else "have"
-    finite = "" if known.all() else " with finite enclosures"
-    return f"{above} of {words.count(int(known.sum()), 'trial', 'trials')}{finite} {has} {comparison.above}", above, equal
+    trials = words.count(int(known.sum()), "trial", "trials") + ("" if known.all() else " with finite enclosures")
+    return f"{above} of {trials} {has} {comparison.above}", above, equal
 
 
 def _say_maxima(comparison, drawing):

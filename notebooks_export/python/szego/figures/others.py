@@ -12,8 +12,8 @@ SHOWN, TOLD = 10, 3
 def _where(rows):
     """Where the rows of a table are that a page has no room for."""
     first = rows.text("result") or "its result"
-    return (" Its rows are not in this page, which they would make too large: they are in the CSV files of the folder, the "
-            f"first ones in that of {clipped(first)}.")
+    return (" Its rows are not in this page, which they would make too large: they are in the CSV files of the folder, "
+            f"the first ones in that of {clipped(first)}.")
 
 
 def finding(rows, ends):

@@ -123,7 +123,8 @@ class Matrix:
     def is_twin(self, other):
         """Whether this is the other matrix in a further result."""
         return (not same(self.values, 0, other.values, 0, "result")
-                and all(same(self.values, 0, other.values, 0, column) for column in MATRIX[1:]) and self.zeros == other.zeros
+                and all(same(self.values, 0, other.values, 0, column) for column in MATRIX[1:])
+                and self.zeros == other.zeros
                 and np.array_equal(self.re, other.re, equal_nan=True)
                 and np.array_equal(self.im, other.im, equal_nan=True))
 
@@ -213,7 +214,7 @@ def _family(rows):
 @dataclass
 class Facts:
     """Counted when the figure is prepared, said by its caption. total, bounded: with values that are not finite;
-    ranges: the certified ones; lo, hi, radius: of them all; distance, blur: from the symbol's quantiles, where a
+    ranges: the certified one of each matrix that has one; lo, hi, radius: of them all; distance, blur: from the symbol's quantiles, where a
     theorem applies; without_theorem: symbols where none does; coarse: the order whose symbol has too few samples;
     twins: results that hold a matrix of another once more."""
     plane: bool
@@ -224,7 +225,7 @@ class Facts:
     zeros: int = 0
     computed: int = 0
     bounded: int = 0
-    ranges: set = field(default_factory=set)
+    ranges: list = field(default_factory=list)
     within: int = 0
     beyond: float = 0.0
     lo: float = np.inf
@@ -263,7 +264,7 @@ class Facts:
         if not np.isnan(of.radius if self.plane else of.hi):
             within, beyond = of.within_circle() if self.plane else of.spectrum.within(of.lo, of.hi)
             self.bounded, self.within = self.bounded + of.total, self.within + within
-            self.ranges.add((of.lo, of.hi, of.radius))
+            self.ranges.append((of.lo, of.hi, of.radius))
             self.beyond = max(self.beyond, beyond)
             self.lo, self.hi = min(self.lo, of.lo), max(self.hi, of.hi)
             self.radius = max(self.radius, of.radius)
@@ -453,7 +454,7 @@ def _values(facts, count):
 
 def _say_bounds(facts):
     """"the certified range [-12.01, 128.1]"; of several matrices how far theirs reach."""
-    several = f"s of their {len(facts.matrices)} matrices, which reach" if len(facts.ranges) > 1 else ""
+    several = f"s of their {len(facts.ranges)} matrices, which reach" if len(set(facts.ranges)) > 1 else ""
     if facts.plane:
         radius = f"|z| = {words.upper(facts.radius, DIGITS)}"
         beyond = ", which is wider than the figure" if facts.circle_hidden else ""
@@ -496,8 +497,8 @@ def _say_distance(facts):
         matrices = "this matrix" if len(facts.matrices) == 1 else (
             "these matrices" if facts.without_theorem == len(facts.matrices) else
             f"{facts.without_theorem} of these {len(facts.matrices)} matrices")
-        return (f" No limit theorem applies to {matrices}: the {'singular values' if facts.singular else 'eigenvalues'} "
-                "need not come near the symbol's quantiles.")
+        values = "singular values" if facts.singular else "eigenvalues"
+        return f" No limit theorem applies to {matrices}: the {values} need not come near the symbol's quantiles."
     if facts.left_out.heads:
         return ""
     if not np.isnan(facts.coarse):
@@ -561,7 +562,8 @@ def _say_ranks(drawing):
     text = _say_first(facts) + _say_each_zeros(facts) + "." + heads.say_left_out(facts.left_out) + _say_twins(facts)
     shown = sum(len(one.x) for one in drawing.series())
     above = "" if facts.beyond_rounding == shown else (
-        f"; {facts.beyond_rounding} of them {'is' if facts.beyond_rounding == 1 else 'are'} larger than the rounding error")
+        f"; {facts.beyond_rounding} of them {'is' if facts.beyond_rounding == 1 else 'are'} larger than the rounding "
+        "error")
     signs = ", by their absolute values" if facts.negative else ""
     return f"{text} The figure shows the {shown} others by rank{signs}{above}."
 
@@ -639,9 +641,9 @@ def _compose(section, tables):
 
 SECTION = Section(
     "spectrum", "Eigenvalues over the symbol", (TABLE,),
-    "Each dot is an eigenvalue. Its x is the share of eigenvalues below it. The line shows the symbol's quantiles, which "
-    "large matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the certified "
-    "ends. Orders n have a panel each. Where many eigenvalues are 0, or are computed as 0, the others are drawn by their "
-    "rank. Complex eigenvalues are drawn in the complex plane. A `rotary mean` is the mean of RoPE's factors over its "
-    "frequencies at each lag; a `position gram` is P P^T of the position vectors.",
+    "Each dot is an eigenvalue. Its x is the share of eigenvalues below it. The line shows the symbol's quantiles, "
+    "which large matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the "
+    "certified ends. Orders n have a panel each. Where many eigenvalues are 0, or are computed as 0, the others are "
+    "drawn by their rank. Complex eigenvalues are drawn in the complex plane. A `rotary mean` is the mean of RoPE's "
+    "factors over its frequencies at each lag; a `position gram` is P P^T of the position vectors.",
     (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12, compose=_compose)

@@ -20,8 +20,8 @@ WIDE = 50
 
 @dataclass
 class Facts:
-    """What the caption says of the curves. curves: how many; stated: with a certified range; lo, hi: of all ranges; width: of the widest
-    enclosure of an end."""
+    """What the caption says of the curves. curves: how many; stated: with a certified range; lo, hi: of all ranges;
+    width: of the widest enclosure of an end."""
     complex: bool
     coarse: bool = False
     curves: int = 0

@@ -104,10 +104,10 @@ NOTES = Figure("toeplitzness-notes", ("checkpoint_notes",), figure_by=BY_FILE, m
 
 SECTION = Section(
     "toeplitzness", "Heads of a checkpoint", ("checkpoint_summary", "checkpoint_spectra", "checkpoint_notes"),
-    "Toeplitzness is the share of the squared Frobenius norm that remains when each diagonal is replaced by its mean. It "
-    "is 1 if the matrix is Toeplitz. Stable rank is the squared Frobenius norm over the squared spectral norm; effective "
-    "rank is the exponential of the singular values' entropy. The matrix `qk` of a head is W_Q^T W_K, its weights of "
-    "queries and keys; the matrix `position` has the logits that positions alone give.",
+    "Toeplitzness is the share of the squared Frobenius norm that remains when each diagonal is replaced by its mean. "
+    "It is 1 if the matrix is Toeplitz. Stable rank is the squared Frobenius norm over the squared spectral norm; "
+    "effective rank is the exponential of the singular values' entropy. The matrix `qk` of a head is W_Q^T W_K, its "
+    "weights of queries and keys; the matrix `position` has the logits that positions alone give.",
     (_map("map", "toeplitzness", "toeplitzness", undone="no heat maps are drawn", value_lo=0, value_hi=1,
           finding=_say_toeplitzness),
      _map("largest", "sigma_max", "largest singular value", colours=LOG),
