@@ -411,6 +411,13 @@ UNSEEN = """Array.from(document.querySelectorAll('.mark, figcaption, .plot')).fi
 def check_without_script(chromium, path):
     page = chromium.open(path, width=DESK)
     height = page.evaluate(MAIN)
+    dark = "[document.getElementById('theme').textContent, document.documentElement.dataset.theme || '']"
+    seen = [page.evaluate(dark)]
+    for _ in range(2):
+        page.evaluate("document.getElementById('theme').click()")
+        seen.append(page.evaluate(dark))
+    tap.ok("the button says which colours it switches to", seen == [
+        ["Switch to dark", ""], ["Switch to light", "dark"], ["Switch to dark", "light"]], str(seen))
     page.close()
     page = browser.Page(chromium, False, DESK, 900)
     page.call("Emulation.setScriptExecutionDisabled", value=True)

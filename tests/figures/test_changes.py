@@ -50,8 +50,8 @@ def a_pair_is_a_map():
         tap.ok(f"heat maps of a pair at step {step}", set(found) == {"diff-change-map", "diff-left-map", "diff-right-map"})
     values = [row["change"] for row in rows]
     least = rows[int(np.argmin(values))]
-    text = f"change of the QK matrix {four(min(values))} to {four(max(values))} over 12 heads (least in " \
-           f"{least['layer']}.{least['head']}, "
+    text = f"change of the QK matrix {four(min(values))} to {four(max(values))} over 12 heads (smallest in " \
+           f"layer {least['layer']}, head {least['head']}; "
     one = found["diff-change-map"][0]
     tap.ok("its finding", text in one.findings[0] and one.findings[0].startswith("c-10 against $base: "), one.findings[0])
     tap.ok("one row", "in the one head" in by_id(diff.SECTION, tables(diff_diff=rows[:1]))["diff-change-map"][0].findings[0])

@@ -38,10 +38,15 @@ def heat_maps():
     one = found["toeplitzness-map"][0]
     values = [row["toeplitzness"] for row in rows if row["toeplitzness"] is not None]
     least = next(row for row in rows if row["toeplitzness"] == min(values))
-    text = (f"$m<odel>.safetensors, position: toeplitzness {four(min(values))} to {four(max(values))} over 11 heads (least in "
-            f"{least['layer']}.{least['head']}, ")
+    text = (f"$m<odel>.safetensors, position: toeplitzness {four(min(values))} to {four(max(values))} over 11 heads (smallest in "
+            f"layer {least['layer']}, head {least['head']}; largest in layer ")
     tap.ok("the finding has the extremes and their heads", one.findings[0].startswith(text), one.findings[0])
-    tap.ok("and what independent entries would have", one.findings[0].endswith("would have 0.19."), one.findings[0])
+    tap.ok("and what independent entries would have", one.findings[0].endswith(". A matrix with independent entries has 0.19."), one.findings[0])
+    for row, value in zip(rows, (float("nan"), float("inf"))):
+        row["toeplitzness"] = value
+    lost = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows))["toeplitzness-map"][0]
+    tap.ok("heads that are not finite are counted, empty cells are not", " over 9 of 11 heads (" in lost.findings[0],
+           lost.findings[0])
     tap.ok("an empty cell is empty", np.isnan(one.cells.value[0, 3]) and one.cells.filled == 11)
     tap.ok("largest singular values have a logarithmic scale", found["toeplitzness-largest"][0].cells.log)
     tap.ok("one finding a section", not found["toeplitzness-largest"][0].findings)
@@ -87,6 +92,9 @@ def tensors():
            one.caption)
     tap.ok("the finding is about the file", one.findings[0].startswith("$m<odel>.safetensors: largest singular value 0 to "
                                                                        "42 over 14 tensors"), one.findings[0])
+    rows[3]["sigma_max"] = float("inf")
+    lost = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows))["toeplitzness-values"][0].findings[0]
+    tap.ok("a value that is not finite is counted", " over 13 of 14 tensors, " in lost, lost)
     tap.ok("every tensor's spectrum is drawn", len(found["toeplitzness-tensor-spectra"][0].series()) == 14)
 
 

@@ -51,6 +51,14 @@ def verdicts_have_colours_and_are_counted():
     text = of_kind(found, drawing.Finding)[0].text
     tap.ok("the finding counts them", text.startswith(f"{verdicts.count('fails')} of 22 claims fail")
            and f" holds {verdicts.count('holds')}" in text and text.count(",") + 1 == len(set(verdicts)) - 1, text)
+    kinds = [("paper", "fails")] * 2 + [("paper", "holds")] + [("reading", "fails")] + [("correction", "holds")] * 4
+    text = of_kind(ledger([claim(verdict, f"C{i}", kind=kind) for i, (kind, verdict) in enumerate(kinds)])[0],
+                   drawing.Finding)[0].text
+    tap.ok("the paper's, our readings and our corrections apart", text == "3 of 8 claims fail: 2 of the paper's 3 statements, 1 "
+           "of our 1 reading, 0 of our 4 corrections; the others: holds 5.", text)
+    text = of_kind(ledger([claim("fails", kind="paper"), claim("holds", "B", kind="odd")])[0], drawing.Finding)[0].text
+    tap.ok("a kind that is not known is another", text ==
+           "1 of 2 claims fails: 1 of the paper's 1 statement, 0 of 1 without a kind; the others: holds 1.", text)
     tap.ok("what is true instead is told of what does not hold",
            all((cells[2] == "t") == (verdict != "holds") for cells, verdict in zip(grid.cells, verdicts)))
     text = of_kind(ledger([claim("holds", "A"), claim("vacuous", "B")])[0], drawing.Finding)[0].text
@@ -140,7 +148,8 @@ def curves_name_their_certificates():
                                                   (60.0, 5.0, None), (70.0, 6.0, 2)))]
     found = opened([claim()], verify_certificates=held, verify_samples=samples)
     one = of_kind(found, drawing.Drawing)[0]
-    tap.ok("the certificate about f is told", one.caption == "max|f| < b: 1 against 2, one of 2 certificates.", one.caption)
+    tap.ok("the certificate about f is told", one.caption == "max|f| < b: 1 against 2, one of 2 certificates. "
+           "1 panel is about g alone.", one.caption)
     tap.ok("a panel a certificate", [panel.name for panel in one.panels] == ["width f > width g", "max|f| < b"])
     tap.ok("without phases g is drawn alone", [s.name for s in one.panels[0].series] == ["g"]
            and one.panels[0].series[0].y.tolist() == [1, -2])
@@ -148,6 +157,10 @@ def curves_name_their_certificates():
            {"f": [30, 50], "g": [3, -4]})
     tap.ok("the bound and its negative are drawn", [(rule.name, rule.at) for rule in one.panels[1].rules] ==
            [("b", 2), (None, -2)] and not one.panels[0].rules)
+    held[0].update(left="max|f| with phases theta_i", right="2 sum w")
+    one = of_kind(opened([claim()], verify_certificates=held, verify_samples=samples), drawing.Drawing)[0]
+    tap.ok("names are set as mathematics", one.panels[1].name == "max|f| with phases θᵢ < 2 Σw" and
+           one.panels[1].rules[0].name == "2 Σw", one.panels[1].name)
     tap.ok("samples of no certificate are counted", any(text.text == "2 samples are of no certificate here."
                                                         for text in of_kind(found, drawing.Paragraph)))
 
@@ -186,7 +199,7 @@ def the_lemmas_trials():
     tap.ok("no enclosure of maxima is said", "Lemma B.1: max|f| against max|g|: the table has no enclosures to draw." in
            texts, str(texts))
     one, = of_kind(found, drawing.Drawing)
-    tap.ok("widths above are counted", one.caption == "2 of 4 trials have the width of f above that of g, which contradicts "
+    tap.ok("widths above are counted", one.caption == "2 of 4 trials with finite enclosures have the width of f above that of g, which contradicts "
            "L3 (verdict: doubtful). Not drawn: 1 row without a place.", one.caption)
     red = [series for series in one.series() if series.colour == "fails"]
     tap.ok("what contradicts the claim is red", len(red) == 1 and sorted(red[0].y.tolist()) == [3, 5.5])
@@ -194,7 +207,7 @@ def the_lemmas_trials():
     one = of_kind(ledger([claim()], verify_lemma=far)[0], drawing.Drawing)[0]
     tap.ok("sizes far apart are quotients on a log axis", one.x.kind == "log" and one.y.label == "max|f| / max|g|" and
            sorted(float(y) for series in one.series() for y in series.y[np.isfinite(series.y)]) == [0.5, 1.0])
-    tap.ok("the lemma is upheld", one.caption == "0 of 2 trials have max|f| above max|g|, as the lemma says; 1 trial has "
+    tap.ok("the lemma is upheld", one.caption == "0 of 2 trials with finite enclosures have max|f| above max|g|, as the lemma says; 1 trial has "
            "equality. Not drawn: 1 value of 1e150 or more in size; 1 row without a place.", one.caption)
     near = [trial((1.0, 1.0), (2.0, 2.0)), trial((3.0, 3.0), (2.0, 2.5))]
     one = of_kind(ledger([claim()], verify_lemma=near)[0], drawing.Drawing)[0]

@@ -57,6 +57,9 @@ def heads_are_named():
     tap.ok("multiples are named", "Not drawn: heads 1, 2, which are 0.25 to 0.5 times head 0." in
            found.caption, found.caption)
     made = [row for head in range(3) for row in samples(lambda t, k=head: np.cos((k + 1) * t), head)]
+    found = only(symbol_samples=made, symbol_range=[ends(-1.0, 1.0, head) for head in range(2)])
+    tap.ok("curves without a certified range are not among those with one", found.caption.startswith(
+        "Certified ranges of 2 of 3 curves, all within -1 to 1;"), found.caption)
     found = only(symbol_samples=made)
     tap.ok("others have names and colours", [(one.name, one.colour) for one in found.series()] ==
            [("head 0", 0), ("head 1", 1), ("head 2", 2)])

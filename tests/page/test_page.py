@@ -244,8 +244,29 @@ def tables_of_no_section_are_for_readers():
     tap.ok("a column without a value is not shown, and every one has its meaning", len(heads) == 2 + 60
            and all("alert" in attributes["title"] for attributes in heads[1:]), str(len(heads)))
     tap.ok("long texts are cut", "LLL\N{HORIZONTAL ELLIPSIS}</td>" in text and len(text) < 400000, str(len(text)))
-    tap.ok("what was run comes last, and nothing is found", 'id="findings"' not in text
-           and re.findall(r'<section id="(\w+)"', text)[-1] == "provenance")
+    tap.ok("what was run comes last", re.findall(r'<section id="(\w+)"', text)[-1] == "provenance")
+    told = (re.search(r'<section id="findings">.*?</section>', text, re.DOTALL) or [""])[0]
+    tap.ok("without a figure columns are told, but no certified ends", "odd: 12 rows; plain0 " in told
+           and "plain1 " in told and "lower" not in told and "upper" not in told and 'href="#others"' in told, told)
+
+
+def tables_without_a_needed_column_are_told():
+    with scratch() as folder:
+        write_result(f"{folder}/r", "eigenvalues", [{"source": "a", "re": 0.5}, {"source": "a", "re": 2.5}], "spectrum")
+        text = page_of(folder, workers=1)
+    told = re.findall(r"<li>([^<]*) <a href=\"#(\w+)\">[^<]*</a></li>", text)
+    tap.ok("in the findings of their section", "its values are not drawn" in text and len(told) == 1
+           and told[0][0].startswith("spectrum_eigenvalues: 2 rows; ") and told[0][0].endswith(" 0.5 to 2.5.")
+           and told[0][1] == "spectrum", str(told))
+
+
+def notes_are_whole():
+    note = "word " * 62 + "end."
+    with scratch() as folder:
+        write_result(f"{folder}/r", "claims", [{"id": "B2", "statement": "s", "verdict": "measured", "note": note}], "verify")
+        text = page_of(folder, workers=1)
+    tap.ok("a note of the length of the paper's claims is not cut", note in text)
+    tap.ok("one row is singular", re.search(r'data-table="[^"]*">CSV: 1 row</a>', text) is not None)
 
 
 def workers_draw_alike():
@@ -380,6 +401,8 @@ extreme_points_answer()
 marks_of_each_row_are_its_own()
 damaged_results_are_named()
 tables_of_no_section_are_for_readers()
+tables_without_a_needed_column_are_told()
+notes_are_whole()
 workers_draw_alike()
 an_interrupt_leaves_nothing()
 the_program_is_interrupted()

@@ -42,8 +42,8 @@ __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamp
 
 
 def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
-    """Sorted values beside the quantiles of the symbol and the certified range; by rank where many are exactly 0, and
-    in the plane where they are complex. One figure per source and matrix, one panel per layer.
+    """Sorted values beside the quantiles of the symbol and the certified range; by rank where many are 0 or computed as
+    0, and in the plane where they are complex. One figure per source and matrix, one panel per layer.
 
     results: a Spectrum, a list of them, or tables with `spectrum_eigenvalues` (`szego spectrum --all -o DIR/`).
     symbol: of a Spectrum, the Symbol to set beside it.

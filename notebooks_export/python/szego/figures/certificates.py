@@ -60,7 +60,12 @@ class Sides:
 
     def __str__(self):
         """"max|f| > max|g|"."""
-        return " ".join(words.clipped(text, NAME) for text in (self.name[0], self.relation, self.name[1]))
+        return " ".join(_set(text) for text in (self.name[0], self.relation, self.name[1]))
+
+
+def _set(name):
+    """A quantity's name as mathematics: "2 Σw" of "2 sum w"."""
+    return words.clipped(name.replace("theta_i", "θᵢ").replace("theta", "θ").replace("sum w", "Σw"), NAME)
 
 
 # ---- The table ----
@@ -160,7 +165,7 @@ def _prepare(certificates, drawing):
             f.name, f.colour, f.y = "g", 0, g
         # These names are in docs/explanation/theory.md, too; `szego verify --check` knows them.
         if sides.name[0] in ("max|f|", "max|f| with phases theta_i") and sides.agree():
-            panel.rules.append(Line(words.clipped(sides.name[1], NAME), sides.middle(1)))
+            panel.rules.append(Line(_set(sides.name[1]), sides.middle(1)))
             if (np.concatenate([rows.numbers("f"), g]) < 0).any():
                 panel.rules.append(Line(None, -sides.middle(1)))
         panel.name = str(sides)
@@ -176,7 +181,9 @@ def _say_curves(certificates, drawing):
     sides = Sides.of(next(filter(_has_phases, drawn), drawn[0]))
     text = f"{sides}: {words.number(sides.middle(0))} against {words.number(sides.middle(1))}"
     text += "" if sides.agree() else ", which its enclosures do not show"
-    return text + (f", one of {len(drawn)} certificates." if len(drawn) > 1 else ".")
+    text += f", one of {len(drawn)} certificates." if len(drawn) > 1 else "."
+    alone = sum(not _has_phases(one) for one in drawn)
+    return text + (f" {words.count(alone, 'panel is', 'panels are')} about g alone." if 0 < alone < len(drawn) else "")
 
 
 CURVES = Figure("claims-curves", ("verify_samples",), panel_by=("certificate",),

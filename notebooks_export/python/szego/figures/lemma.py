@@ -73,11 +73,12 @@ def _prepare(comparison, drawing):
 # ---- Words ----
 
 def _count(comparison, rows):
-    """"0 of 64 trials have max|f| above max|g|", and how many are above and equal."""
+    """"0 of 64 trials have max|f| above max|g|", and how many are above and equal; of trials with finite enclosures."""
     known, above = np.isfinite(_middles(comparison, rows)[0]), int(_above(comparison, rows).sum())
     equal = int((known & (rows.texts("equality") == "yes")).sum())
     has = "has" if above == 1 else "have"
-    return f"{above} of {words.count(int(known.sum()), 'trial', 'trials')} {has} {comparison.above}", above, equal
+    trials = words.count(int(known.sum()), "trial", "trials") + ("" if known.all() else " with finite enclosures")
+    return f"{above} of {trials} {has} {comparison.above}", above, equal
 
 
 def _say_maxima(comparison, drawing):

@@ -20,10 +20,11 @@ WIDE = 50
 
 @dataclass
 class Facts:
-    """What the caption says of the curves. stated: with a certified range; lo, hi: of all ranges; width: of the widest
-    enclosure of an end."""
+    """What the caption says of the curves. curves: how many; stated: with a certified range; lo, hi: of all ranges;
+    width: of the widest enclosure of an end."""
     complex: bool
     coarse: bool = False
+    curves: int = 0
     stated: int = 0
     lo: float = np.inf
     hi: float = -np.inf
@@ -66,8 +67,8 @@ def _add_ends(drawing, panel, one, ends):
 
 
 def _prepare(drawing, known):
-    facts = drawing.own = Facts(_is_complex(drawing.rows))
     panel = drawing.panels[0]
+    facts = drawing.own = Facts(_is_complex(drawing.rows), curves=len(panel.series))
     for one in panel.series:
         if facts.complex:  # its certified ends are those of the modulus
             one.y = np.hypot(one.y, one.rows.numbers("im"))
@@ -95,7 +96,8 @@ def _prepare(drawing, known):
 
 def _say_range(facts):
     several = facts.stated > 1
-    return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}"
+    some = f" of {facts.stated} of {facts.curves} curves" if facts.stated < facts.curves else ""
+    return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}{some}"
             f"{', all within' if several else ''} {bounds.say_certified(facts.lo, facts.hi)}")
 
 

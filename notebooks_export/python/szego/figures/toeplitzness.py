@@ -30,7 +30,7 @@ def _say_toeplitzness(drawing):
     orders = drawing.rows.distinct("n")
     text = f"{words.model(drawing.rows)}: toeplitzness {say_cells(drawing)}"
     if len(orders):
-        text += f"; independent entries of one size would have {extent((2 * orders - 1) / orders**2)}"
+        text += f". A matrix with independent entries has {extent((2 * orders - 1) / orders**2)}"
     return text + "."
 
 
@@ -62,7 +62,9 @@ def _say_greatest(drawing):
 def _tensors_finding(what):
     def say(drawing):
         values = np.concatenate([one.y[np.isfinite(one.y)] for one in drawing.series()])
-        return (f"{_file(drawing.rows)}: {what} {extent(values)} over {words.count(len(values), 'tensor', 'tensors')}"
+        lost = int(drawing.rows.is_infinite(drawing.figure.y.column).sum())
+        every = f"{len(values)} of {len(values) + lost}" if lost else f"{len(values)}"
+        return (f"{_file(drawing.rows)}: {what} {extent(values)} over {every} tensor{'' if every == '1' else 's'}"
                 f", mean {words.number(mean(values))}; the greatest is that of {_greatest(drawing)}.")
     return say
 
@@ -102,9 +104,10 @@ NOTES = Figure("toeplitzness-notes", ("checkpoint_notes",), figure_by=BY_FILE, m
 
 SECTION = Section(
     "toeplitzness", "Heads of a checkpoint", ("checkpoint_summary", "checkpoint_spectra", "checkpoint_notes"),
-    "Toeplitzness is the share of the squared norm that means along diagonals hold: 1 is a matrix of distances alone. "
-    "Stable rank is the squared Frobenius norm over the squared spectral norm; effective rank the exponential of the "
-    "singular values' entropy.",
+    "Toeplitzness is the share of the squared Frobenius norm that remains when each diagonal is replaced by its mean. "
+    "It is 1 if the matrix is Toeplitz. Stable rank is the squared Frobenius norm over the squared spectral norm; "
+    "effective rank is the exponential of the singular values' entropy. The matrix `qk` of a head is W_Q^T W_K, its "
+    "weights of queries and keys; the matrix `position` has the logits that positions alone give.",
     (_map("map", "toeplitzness", "toeplitzness", undone="no heat maps are drawn", value_lo=0, value_hi=1,
           finding=_say_toeplitzness),
      _map("largest", "sigma_max", "largest singular value", colours=LOG),

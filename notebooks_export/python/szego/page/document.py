@@ -21,6 +21,8 @@ HERE = os.path.dirname(__file__)
 STYLES, SCRIPTS = ("page.css", "figure.css"), ("frame.js", "report.js", "figures.js")
 #: Bytes, compressed, of the tables that no section draws from.
 OTHERS = 4 << 20
+#: Tables that are told of a page without other findings.
+TOLD = 8
 
 
 @functools.lru_cache(maxsize=1)
@@ -100,6 +102,8 @@ class Page:
             if section.present(tables):
                 self._add_section(section)
         self._add_others()
+        if not self.findings:
+            self._find_rows()
 
     # ---- What there is ----
 
@@ -121,7 +125,7 @@ class Page:
             return True
 
         drawn = self.drawn_from()
-        if not self.tables or len(drawn) == len(self.tables):
+        if all(name in drawn for name in self.tables if self.tables[name].size):
             return
         found = {"id": others.SECTION.id, "title": others.SECTION.title, "figures": [], "headings": 0}
         found["waiting"] = self._waiting(found, others.blocks(self.tables, drawn, fits))
@@ -152,9 +156,17 @@ class Page:
     def _find(self, sentence, anchor, label):
         self.findings.append({"text": sentence, "anchor": anchor, "label": label})
 
-    def drawn_from(self):
-        """Names of the tables that some block shows rows of."""
-        waiting, names = [part for section in self.sections for part in section["waiting"]], set()
+    def _find_rows(self):
+        """What the tables hold, on a page whose figures say nothing."""
+        for name in [name for name in self.tables if self.tables[name].size][:TOLD]:
+            section = next(one for one in self.sections if name in self.drawn_from([one]))
+            self._find(others.finding(self.tables.rows(name), self.results.ends.get(name, {})), section["id"],
+                       section["title"])
+
+    def drawn_from(self, sections=None):
+        """Names of the tables that some block of the sections (None: of all) shows rows of."""
+        sections = self.sections if sections is None else sections
+        waiting, names = [part for section in sections for part in section["waiting"]], set()
         while waiting:
             part = waiting.pop()
             names.update(rows.table for rows in _sources(part.block))
