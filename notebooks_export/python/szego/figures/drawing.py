@@ -109,6 +109,7 @@ class Drawing:
     undrawn: int = 0  # rows without a place that `prepare` counts
     unknown: object = None  # Rows whose number is not finite where the record needs a finite one
     left_out: List[str] = field(default_factory=list)  # names of panels and series that have no place
+    hidden: List[Series] = field(default_factory=list)  # their series, which sentences count too
     width: Optional[float] = None
     height: Optional[float] = None
     own: object = None  # what `prepare` leaves to caption and finding
@@ -125,6 +126,10 @@ class Drawing:
     def series(self):
         """Every series, panel by panel."""
         return [one for panel in self.panels for one in panel.series]
+
+    def every(self):
+        """Every series, and those that have no place: what a sentence about all counts."""
+        return self.series() + self.hidden
 
     @property
     def cells(self):
