@@ -549,9 +549,9 @@ def _say_rest(candidates, skipped):
     left = [one for one in candidates if not one.chosen]
     if left:
         groups = list({one.group or id(one): _named(one.figure, one.rows) for one in left}.values())
-        more = f"; and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
-        yield Paragraph(f"Left out: {words.count(len(left), 'figure', 'figures')} more "
-                        f"({'; '.join(groups[:NAMED])}{more}).",
+        among = ", among them those of" if len(groups) > NAMED or len(groups) < len(left) else ":"
+        count = words.count(len(left), "more figure is", "more figures are")
+        yield Paragraph(f"Not drawn: {count} left out{among} {'; '.join(groups[:NAMED])}.",
                         sources=list({one.rows.table: one.rows for one in left}.values()))
 
 
