@@ -219,7 +219,7 @@ def names_stay_apart():
     one = compose.build(Figure("f", ("t",), series_by=("s",), marks=POINTS, x=Axis("x"), y=Axis("y")),
                         tables(t=[{**row, "seed": row["s"]} for row in made]).rows("t"))
     tap.ok("series beyond the limit are named", len(one.series()) == 256 and
-           one.caption.endswith("Not drawn: s 256 to s 299."), one.caption)
+           one.caption.endswith("Not drawn: s 256 to s 299. Not in the legend: s 40 to s 255."), one.caption)
 
 
 # ---- Fewer points ----
