@@ -84,8 +84,12 @@ def noise_is_no_finding():
            mean.findings[0])
     none = drawings(ablation.SECTION, tables(ablate_deposit=made[:1], ablate_ablation=heads()))[-1]
     tap.ok("noise alone is said to be that", none.caption == "In no layer do the drops sum to more than 5 points of accuracy: "
-           "the shares are noise." and none.findings == ["Heads taken away, rope, count, by output: in no layer do the drops "
+           "the shares are noise." and none.findings == ["Heads taken away, rope, count, by output: In no layer do the drops "
                                                          "sum to more than 5 points of accuracy."], str(none.findings))
+    over = drawings(ablation.SECTION, tables(ablate_deposit=[share(1.0, seed=1), share(0.5, total_drop=0.01)],
+                                             ablate_ablation=heads()))[-1]
+    tap.ok("of a mean, a run may have more", over.caption.startswith("In no layer, on average over the seeds, do the drops"),
+           over.caption)
     bare = drawings(ablation.SECTION, tables(ablate_deposit=[share(0.5, seed=1, total_drop=None)], ablate_ablation=heads()))[-1]
     tap.ok("drops that are not known are not called noise", bare.caption.startswith(
         "Largest loss: head 2 of layer 0, 25 points of accuracy. That is 0.5 of its layer's drops; shares"), bare.caption)

@@ -85,7 +85,7 @@ def heads_that_do_not_rotate_are_apart():
 
 def majorised():
     for share, text in ((0.0, "in none of the heads and probes, in any layer."),
-                        (1.0, "in a share of 1 of the heads and probes, by layer.")):
+                        (1.0, "in a share of 1 of the heads and probes, in each layer.")):
         one = drawn_by_id(tables(train_contraction=rows(lambda *_: 0.5, majorised=share)))["contraction-majorised"]
         tap.ok(f"a share of {share} is a sentence", one.caption == f"At step 20 the content majorises the logits {text}",
                one.caption)

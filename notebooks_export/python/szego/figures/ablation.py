@@ -164,10 +164,15 @@ def _points(value):
     return f"{words.number(100 * value)} points of accuracy"
 
 
+def _say_noise(rows):
+    over = "" if _is_run(rows).all() else ", on average over the seeds,"
+    return f"In no layer{over} do the drops sum to more than {_points(LEAST_DROP)}"
+
+
 def _say_deposit(drawing):
     row = _costliest(drawing.rows)
     if row is None:
-        return f"In no layer do the drops sum to more than {_points(LEAST_DROP)}: the shares are noise."
+        return f"{_say_noise(drawing.rows)}: the shares are noise."
     loss = _loss_of(drawing.rows, row)
     cost = f", {_points(loss)}" if np.isfinite(loss) else ""
     total = row.number("total_drop")
@@ -180,8 +185,7 @@ def _say_finding(drawing):
     """"Heads taken away, rope, distance: head 2 of layer 0 costs 25 points of accuracy, 0.58 of its layer's drops; ..." """
     row = _costliest(drawing.rows)
     if row is None:
-        return (f"Heads taken away, {_subject(drawing.rows)}: in no layer do the drops sum to more than "
-                f"{_points(LEAST_DROP)}.")
+        return f"Heads taken away, {_subject(drawing.rows)}: {_say_noise(drawing.rows)}."
     loss = _loss_of(drawing.rows, row)
     does = f"costs {_points(loss)}, which is" if np.isfinite(loss) else "carries"
     return f"Heads taken away, {words.run(row)}: {_worst_head(row)} {does} {_index(row)} of its layer's drops{_uniform(row)}."

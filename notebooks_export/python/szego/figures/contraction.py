@@ -117,10 +117,12 @@ def _say_majorised(drawing):
     """"At step 300 the content majorises the logits in a share of 0 to 0.25 of the heads and probes, by layer."""
     last = _ends(drawing)[1]
     values = _at_step(drawing, last)
-    by_layer = ", by layer" if len(drawing.panels) > 1 else ""
-    share = f"a share of {extent(values)}" if (values > 0).any() else "none"
-    return (f"At step {words.number(last)} the content majorises the logits in {share} of the heads and probes"
-            f"{by_layer if (values > 0).any() else ', in any layer' if by_layer else ''}.")
+    if not (values > 0).any():
+        share, where = "none", "in any layer"
+    else:
+        share, where = f"a share of {extent(values)}", "in each layer" if values.min() == values.max() else "by layer"
+    where = f", {where}" if len(drawing.panels) > 1 else ""
+    return f"At step {words.number(last)} the content majorises the logits in {share} of the heads and probes{where}."
 
 
 def _drop_areas(drawing):

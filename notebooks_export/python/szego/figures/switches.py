@@ -15,7 +15,7 @@ def _counted(rows):
     """"1 of 3 is larger than one standard deviation, which is no test; 1 rests on fewer than 3 seeds"."""
     difference, enough = np.abs(rows.numbers("difference")), rows.numbers("pairs") >= SEEDS_NEEDED
     beyond, few = int((enough & (difference > rows.numbers("difference_spread"))).sum()), int((~enough).sum())
-    text = f"{beyond} of {len(rows)} {'is' if beyond == 1 else 'are'} larger than one standard deviation, which is no test"
+    text = f"{beyond} of {len(rows)} {'is' if 1 in (beyond, len(rows)) else 'are'} larger than one standard deviation, which is no test"
     return text + (f"; {few} rest{'s' if few == 1 else ''} on fewer than {SEEDS_NEEDED} seeds" if few else "")
 
 

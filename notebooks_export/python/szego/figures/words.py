@@ -29,7 +29,7 @@ def count(n, one, many):
     return f"{exact(n)} {one if n == 1 else many}"
 
 
-def listed(names, most=12):
+def listed(names, most=6):
     """"layer 3 to layer 7, other; and 3 more": runs of three or more names that count on by one are told by their
     ends; of more runs than `most` the first ones are named."""
     runs = []
