@@ -52,7 +52,8 @@ def series_without_a_place_are_counted():
     tap.ok("256 of 1280 heads are drawn, and all are counted", len(one.series()) == 256 and
            "change by 1 to 50 at step 20 (1 to 1.421 at step 10)" in one.findings[0], one.findings[0])
     tap.ok("what stands out is drawn", [of.name for of in one.series() if of.stands_out] == ["layer 35, head 7"] and
-           one.caption.startswith("Greatest value 50, in layer 35, head 7;"), one.caption)
+           one.caption.startswith("The greatest value of each series lies between 1 (layer 0, head 0) and 50 (layer 35, "
+                                  "head 7); heads that stand out: 35.7."), one.caption)
     tap.ok("the caption is short, the legend counts what is drawn", len(one.caption) < 700 and "1024" not in one.caption
            and one.caption.endswith(" more.") and [of.entry for of in one.series() if of.entry] == ["255 others"],
            one.caption)

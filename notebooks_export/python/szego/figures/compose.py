@@ -442,14 +442,14 @@ def _series_place(drawing, one):
 
 
 def caption_of_series(drawing):
-    """The greatest value and the least maximum of all series."""
+    """Between which ends the greatest values of all series lie."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
     if most is least:
         return f"Greatest value {words.number(most.peak())}."
-    return (f"Greatest value {words.number(most.peak())}, in {_series_place(drawing, most)}; the least maximum is "
-            f"{words.number(least.peak())}, in {_series_place(drawing, least)}.")
+    ends = [f"{words.number(one.peak())} ({_series_place(drawing, one) or 'without a name'})" for one in (least, most)]
+    return f"The greatest value of each series lies between {ends[0]} and {ends[1]}."
 
 
 def caption(drawing):
