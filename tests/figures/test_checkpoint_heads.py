@@ -113,6 +113,16 @@ def kernels():
     tap.ok("a panel a layer", [panel.name for panel in one.panels] == ["layer 0", "layer 1"])
 
 
+def kernels_without_a_panel_are_counted():
+    rows = [{**BASE, "layer": layer, "head": 0, "lag": lag, "kernel": float(lag == (0 if layer < 24 else 5)) + (layer == 30)}
+            for layer in range(32) for lag in range(8)]
+    one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
+    tap.ok("layers beyond the panels are counted", len(one.panels) == 24 and "at lag 0 in 24 of 32 heads" in
+           one.findings[0] and "lag 5, is that of head 24.0" in one.findings[0], one.findings[0])
+    tap.ok("the greatest value is that of every layer", one.caption.startswith(
+        "The greatest value of each series lies between 1 (layer 0, head 0) and 2 (layer 30, head 0)."), one.caption)
+
+
 def energies():
     rows = [{**BASE, "layer": layer, "head": head, "pair": pair, "theta": 10.0**-pair,
              "energy": 6.0 if pair == 2 else 0.0 if (layer, head, pair) == (0, 0, 0) else 1.0}
@@ -172,6 +182,7 @@ independent_entries()
 spectra()
 tensors()
 kernels()
+kernels_without_a_panel_are_counted()
 energies()
 outside_is_counted()
 chance_of_the_outside()

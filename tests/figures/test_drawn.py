@@ -8,7 +8,8 @@ import matplotlib.collections
 import matplotlib.pyplot
 from support import chance, compose, draw, drawings, np, rows, tables, tap
 
-from szego.figures.record import BARS, CELLS, LINE, LOG, MEANS, POINTS, RANKED, VIOLINS, Axis, Column, Figure, Section
+from szego.figures.record import BARS, CELLS, LINE, LOG, MEANS, POINTS, RANKED, VIOLINS, Axis, Column, Figure, Rule, Section
+from szego.page import svg
 
 CELLS_OF = [1.0, 2.5, 7.0, 0.0, -3.0, float("nan"), float("inf"), -float("inf"), 1e200, None]
 COUNTS = {"infinite": r"(\d+) values? that (?:is|are) not finite", "beyond": r"(\d+) values? of 1e150",
@@ -158,6 +159,25 @@ def names_stand_once():
            f"{within} {list(handles(drawn))}")
 
 
+def page_and_notebook_list_the_same():
+    def entries(one):
+        ink = svg.inline(one, "p")["svg"]
+        return re.findall(r'class="entry".*?<text[^>]*>([^<]*)<', ink, re.S)
+    wrong = []
+    for panels, heads, series in itertools.product((1, 2, 3), (1, 6, 60), ("head", "layer")):
+        made = [{"layer": layer, "head": head, "x": x, "y": 50.0 + layer if head == layer else 1.0 + head / 100}
+                for layer in range(panels) for head in range(heads) for x in range(3)]
+        for outliers in (False, True):
+            one = compose.build(Figure("f", ("t",), panel_by=("layer",), series_by=(series,), outliers=outliers,
+                                       x=Axis("x"), y=Axis("y"), rules=(Rule("a rule", at=1.0),)), tables(t=made).rows("t"))
+            drawn = picture(one)
+            shown, listed = list(handles(drawn)), entries(one)
+            cut = max(len({series.name for series in one.series()}) + 1 - 40, 0) if not outliers else 0
+            if shown != listed or cut != (60 + 1 - 40 if "Not in the legend: head" in one.caption else 0):
+                wrong.append((panels, heads, series, outliers, shown[:3], listed[:3], one.caption))
+    tap.ok("each entry, and what has none is named", not wrong, str(wrong[:2]))
+
+
 # ---- Panels ----
 
 def panels_without_one_below_have_labels():
@@ -262,6 +282,7 @@ arrays_have_no_masks()
 rules_are_counted()
 legends_show_what_is_drawn()
 names_stand_once()
+page_and_notebook_list_the_same()
 panels_without_one_below_have_labels()
 the_only_panel_names_the_figure()
 ticks_bracket_the_data()

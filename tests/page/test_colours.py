@@ -76,6 +76,8 @@ def in_one_figure():
     yield from itertools.combinations(series, 2)
     yield from itertools.product(["fig-fails"], ["c0", "c1", "c2", "fig-muted"])
     yield from itertools.product(["fig-muted"], series)
+    yield "fig-coupled", "fig-content"
+    yield from itertools.product(["fig-coupled", "fig-content"], [*series, "fig-muted", "fig-fails"])
 
 
 def series_are_apart_and_seen():
@@ -86,7 +88,7 @@ def series_are_apart_and_seen():
                 if not distance(css[one], css[other], vision) >= APART]
         tap.ok(f"{theme}: colours of one figure are {APART} apart", not near, "; ".join(near))
         pale = [f"{name}: {contrast(css[name], css['fig-page']):.2f}" for name, least in
-                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails")] +
+                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails", "fig-coupled", "fig-content")] +
                 [("fig-quiet", LETTERS), ("fig-ink", INK)] if not contrast(css[name], css["fig-page"]) >= least]
         tap.ok(f"{theme}: they are seen on the page", not pale, "; ".join(pale))
 
@@ -96,6 +98,7 @@ def paper_has_the_light_ones():
     named = {name if name in colours.SERIES_NAMES else f"fig-{name}": colour for name, colour in colours.NAMED.items()}
     wrong = [f"{name}: {colour} {css.get(name)}" for name, colour in named.items() if css.get(name) != colour]
     tap.ok("figures of the package have the light page's colours", not wrong, "; ".join(wrong))
+    tap.ok("no role has a colour of series", not set(colours.ROLES.values()) & set(colours.SERIES_NAMES))
     tap.ok("every colour has a name of its own", len(set(colours.NAMED.values())) == len(colours.NAMED))
 
 

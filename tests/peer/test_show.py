@@ -790,7 +790,7 @@ def check_long():
         warnings.simplefilter("always")
         szego.plot.density({"spectrum_density": many})
     tap.ok("density: figures left out are counted, at the caller's line",
-           any("Left out: 2 figures more" in str(one.message) and one.filename == __file__ for one in caught),
+           any("2 more figures are left out" in str(one.message) and one.filename == __file__ for one in caught),
            str([str(one.message) for one in caught]))
     plt.close("all")
 
@@ -834,7 +834,7 @@ def check_arguments(folder, loaded):
         warnings.simplefilter("always")
         szego.plot.spectrum([szego.spectrum([2.0, -1.0], 4)] * 15)
     tap.ok("what is left out is counted, at the caller's line",
-           any("3 figures more" in str(one.message) and one.filename == __file__ for one in caught))
+           any("3 more figures are left out" in str(one.message) and one.filename == __file__ for one in caught))
     plt.close("all")
     check_chosen()
     if pandas is not None:

@@ -122,8 +122,6 @@ def _take_each(drawing, one, x, y):
     else:
         one.lo = times * rows.numbers(figure.lo) if figure.lo else None
         one.hi = times * rows.numbers(figure.hi) if figure.hi else None
-    if figure.hover:
-        one.hover = [hover_text(figure, one.name, rows, i) for i in range(len(rows))]
 
 
 def _take_means(drawing, one):
@@ -156,10 +154,7 @@ def _head_of(figure, one):
 
 
 def add_series(drawing, panel, rows, name, x=None, y=None, **fields):
-    """A further series at the end of a panel, with the marks of the record; None beyond SERIES."""
-    if len(panel.series) == SERIES:
-        drawing.left_out.append(", ".join(filter(None, (panel.name, name))) or "a series without a name")
-        return None
+    """A further series at the end of a panel, with the marks of the record."""
     empty = np.zeros(0)
     one = Series(rows, name, fields.pop("marks", drawing.figure.marks), empty if x is None else np.asarray(x, float),
                  empty if y is None else np.asarray(y, float), colour=fields.pop("colour", len(panel.series)),
@@ -175,8 +170,6 @@ def _take_series(drawing, panel, rows, column, places):
     else:
         name = (figure.series_name(rows) if figure.series_name else words.key(rows, figure.series_by)) or None
     one = add_series(drawing, panel, rows, name, column=column)
-    if one is None:
-        return
     if column:
         one.colour = figure.columns.index(column) if column.colour is None else column.colour
     if figure.values == EACH:
@@ -344,9 +337,7 @@ def _fill_panels(drawing):
     figure, rows = drawing.figure, drawing.rows
     places = _Places(figure.x, drawing.x_column, rows), _Places(figure.y, figure.y.column, rows)
     drawing.x.names, drawing.y.names = (of.names for of in places)
-    groups = rows.split(*figure.panel_by)
-    drawing.left_out += [words.key(group, figure.panel_by) or "a panel without a name" for group in groups[PANELS:]]
-    for group in groups[:PANELS]:
+    for group in rows.split(*figure.panel_by):
         panel = Panel(group, words.key(group, figure.panel_by) if figure.panel_by else None)
         drawing.panels.append(panel)
         lines = group.split_by(figure.series_key(group)) if figure.series_key else group.split(*figure.series_by)
@@ -359,6 +350,30 @@ def _fill_panels(drawing):
             mark_outliers(drawing, panel)
     _tell_apart(drawing)
     _colour_by_name(drawing)
+    _hide_rest(drawing)
+    if figure.hover and figure.values == EACH:
+        for one in drawing.series():
+            one.hover = [hover_text(figure, one.name, one.rows, i) for i in range(len(one.rows))]
+
+
+def _hide_rest(drawing):
+    """Takes out what the figure has no place for, names it, and keeps it for the sentences: panels beyond PANELS, and
+    of each panel series beyond SERIES, but what stands out."""
+    drawing.hidden = [one for panel in drawing.panels[PANELS:] for one in panel.series]
+    drawing.left_out += [panel.name or "a panel without a name" for panel in drawing.panels[PANELS:]]
+    del drawing.panels[PANELS:]
+    for panel in drawing.panels:
+        if len(panel.series) <= SERIES:
+            continue
+        first = sorted(range(len(panel.series)), key=lambda i: not panel.series[i].stands_out)[:SERIES]
+        hidden = [one for i, one in enumerate(panel.series) if i not in set(first)]
+        panel.series = [panel.series[i] for i in sorted(first)]
+        drawing.hidden += hidden
+        drawing.left_out += [", ".join(filter(None, (panel.name, one.name))) or "a series without a name"
+                             for one in hidden]
+        grey = [one for one in panel.series if one.entry]
+        if grey and not drawing.figure.panel_by:
+            grey[0].entry = f"{sum(one.colour == 'muted' for one in panel.series)} others"
 
 
 def _tell_apart(drawing):
@@ -393,13 +408,13 @@ def _name_only_panel(drawing):
 
 def extreme(drawing, least=False):
     """The series whose greatest value is the greatest (the least) of all; None: none has a finite value."""
-    found = [one for one in drawing.series() if np.isfinite(one.peak())]
+    found = [one for one in drawing.every() if np.isfinite(one.peak())]
     return (min if least else max)(found, key=Series.peak, default=None)
 
 
 def outlier_heads(drawing):
     """"; heads that stand out: 0.2, 4.9"; nothing where none does."""
-    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.series() if one.stands_out]
+    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out]
     named = [f"{words.number(layer)}.{words.number(head)}" for layer, head in named
              if np.isfinite(layer) and np.isfinite(head)]
     return f"; heads that stand out: {', '.join(named)}" if named else ""
@@ -427,14 +442,14 @@ def _series_place(drawing, one):
 
 
 def caption_of_series(drawing):
-    """The greatest value and the least maximum of all series."""
+    """Between which ends the greatest values of all series lie."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
     if most is least:
         return f"Greatest value {words.number(most.peak())}."
-    return (f"Greatest value {words.number(most.peak())}, in {_series_place(drawing, most)}; the least maximum is "
-            f"{words.number(least.peak())}, in {_series_place(drawing, least)}.")
+    ends = [f"{words.number(one.peak())} ({_series_place(drawing, one) or 'without a name'})" for one in (least, most)]
+    return f"The greatest value of each series lies between {ends[0]} and {ends[1]}."
 
 
 def caption(drawing):
@@ -534,9 +549,9 @@ def _say_rest(candidates, skipped):
     left = [one for one in candidates if not one.chosen]
     if left:
         groups = list({one.group or id(one): _named(one.figure, one.rows) for one in left}.values())
-        more = f"; and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
-        yield Paragraph(f"Left out: {words.count(len(left), 'figure', 'figures')} more "
-                        f"({'; '.join(groups[:NAMED])}{more}).",
+        among = ", among them those of" if len(groups) > NAMED or len(groups) < len(left) else ":"
+        count = words.count(len(left), "more figure is", "more figures are")
+        yield Paragraph(f"Not drawn: {count} left out{among} {'; '.join(groups[:NAMED])}.",
                         sources=list({one.rows.table: one.rows for one in left}.values()))
 
 

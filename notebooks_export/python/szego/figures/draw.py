@@ -13,7 +13,8 @@ import matplotlib.ticker
 import numpy as np
 
 from . import colours, thin, words
-from .drawing import LARGEST, bounded, places, rules
+from .drawing import ENTRIES, LARGEST, bounded, is_named_within, places, rules
+from .drawing import legend as entries_of
 
 #: Inches. At 96 pixels an inch two figures stand side by side in a page of 1280, and text has at least 11.
 WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.35, 2.5, 2.17, 1.65, 4
@@ -515,32 +516,13 @@ def _draw_panel(drawing, panel, axis, drawn, legend):
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
     named = [one for one in panel.series if is_named_within(drawing, one)]
     if named:
-        axis.legend([_handle(one.marks, one) for one in named], [_listed(one.name, 30) for one in named],
+        axis.legend([_handle(one) for one in named], [_listed(one.name, 30) for one in named],
                     handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
 
 
-def is_named_within(drawing, one):
-    """What stands out in one of several panels has its name there: in another panel its colour is another's."""
-    return one.stands_out and one.name and len(drawing.panels) > 1
-
-
-def _entries(drawing):
-    """What the legend lists by (label, kind, look), each once."""
-    found = {}
-    for panel in drawing.panels:
-        for one in panel.series:
-            if one.name and not one.unlisted and not is_named_within(drawing, one):
-                label = one.name if not one.entry else one.entry if len(drawing.panels) == 1 else "others"
-                found.setdefault((label, one.marks, (str(one.colour), one.thin)), one)
-        for rule in panel.rules:
-            if rule.name:
-                found.setdefault((rule.name, "rule", str(rule.colour)), rule)
-    return found
-
-
-def _handle(kind, one):
-    colour = colours.of(one.colour)
+def _handle(one):
+    colour, kind = colours.of(one.colour), getattr(one, "marks", "rule")
     if kind == "rule":
         return matplotlib.lines.Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (5, 3)))
     if kind in ("bars", "ranges"):
@@ -558,12 +540,9 @@ def _listed(name, characters=120):
 
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
-    entries = _entries(drawing)
-    if len(entries) < 2 and not any(kind == "rule" for _, kind, _ in entries) and \
-            not any(is_named_within(drawing, one) for one in drawing.series()):
-        entries = {}
-    handles = [_handle(kind, one) for (_, kind, _), one in entries.items()]
-    names = [_listed(name) for name in words.apart([label for label, _, _ in entries], 60)]
+    entries = entries_of(drawing)[:ENTRIES]
+    handles = [_handle(one) for _, one in entries]
+    names = [_listed(name) for name in words.apart([label for label, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)

@@ -19,7 +19,7 @@ def _peak_lag(one):
 
 def _say_finding(drawing):
     """How far away each head looks most, for tokens of all directions alike."""
-    peaks = [(_peak_lag(one), one.rows) for one in drawing.series()]
+    peaks = [(_peak_lag(one), one.rows) for one in drawing.every()]
     peaks = [(lag, rows) for lag, rows in peaks if np.isfinite(lag)]
     if not peaks:
         return []

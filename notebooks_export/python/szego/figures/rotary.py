@@ -14,7 +14,7 @@ def _say_layers(drawing):
 
 
 def _say_finding(drawing):
-    """The pair with most energy in each layer, and its share; an even spread is what chance would give."""
+    """The pair with most energy in each layer, and its share beside that of an even spread."""
     cells = drawing.cells
     value = np.where(np.isfinite(cells.value), cells.value, 0)
     known = value[value.sum(axis=1) > 0]

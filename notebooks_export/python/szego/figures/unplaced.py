@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import words
-from .drawing import LARGEST, rules
+from .drawing import ENTRIES, LARGEST, legend, rules
 from .record import EACH, MEANS, RANGES
 
 
@@ -102,4 +102,6 @@ def say(drawing):
               if rule.name and rule not in rules(drawing, panel)]
     parts = list(_say_counts(_Count(drawing))) + [f"the rule {name}" for name in dict.fromkeys(hidden)]
     parts += [words.listed(drawing.left_out)] if drawing.left_out else []
-    return f" Not drawn: {'; '.join(parts)}." if parts else ""
+    text = f" Not drawn: {'; '.join(parts)}." if parts else ""
+    unlisted = [label for label, _ in legend(drawing)[ENTRIES:]]
+    return text + (f" Not in the legend: {words.listed(unlisted)}." if unlisted else "")
