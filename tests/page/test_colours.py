@@ -77,6 +77,7 @@ def in_one_figure():
     yield from itertools.product(["fig-fails"], ["c0", "c1", "c2", "fig-muted"])
     yield from itertools.product(["fig-muted"], series)
     yield "fig-coupled", "fig-content"
+    yield "fig-holds", "fig-fails"
     yield from itertools.product(["fig-coupled", "fig-content"], [*series, "fig-muted", "fig-fails"])
 
 
@@ -88,7 +89,7 @@ def series_are_apart_and_seen():
                 if not distance(css[one], css[other], vision) >= APART]
         tap.ok(f"{theme}: colours of one figure are {APART} apart", not near, "; ".join(near))
         pale = [f"{name}: {contrast(css[name], css['fig-page']):.2f}" for name, least in
-                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails", "fig-coupled", "fig-content")] +
+                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails", "fig-coupled", "fig-content", "fig-holds")] +
                 [("fig-quiet", LETTERS), ("fig-ink", INK)] if not contrast(css[name], css["fig-page"]) >= least]
         tap.ok(f"{theme}: they are seen on the page", not pale, "; ".join(pale))
 

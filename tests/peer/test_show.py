@@ -645,7 +645,7 @@ def check_claims(loaded):
         equal(f"claims: {verdict}", np.sort(dots[dots[:, 0] == k, 1]), at)
         tap.ok(f"claims: {verdict}: how many", int(count) == len(at))
         (colour,) = {one.get_color() for one in axis.lines if one.get_xdata()[0] == k}
-        tap.ok(f"claims: {verdict}: its colour", colour == {"fails": "#b3261e", "holds": "#009d72"}.get(
+        tap.ok(f"claims: {verdict}: its colour", colour == {"fails": "#b3261e", "holds": "#00735a"}.get(
             verdict, "#6b717d"), colour)
     tap.ok("claims: every verdict", {verdict for verdict, _ in verdicts} == set(rows["verdict"])
            and [text.get_text() for text in axis.get_yticklabels()] == list(rows["id"]))

@@ -6,9 +6,10 @@ SERIES = ("#0073af", "#d66000", "#009d72", "#c878ab", "#894604", "#3a49b0", "#3e
 SERIES_NAMES = tuple(f"c{i}" for i in range(len(SERIES)))
 #: By name; what has a role means the same in every figure, and is no colour of series.
 NAMED = {**dict(zip(SERIES_NAMES, SERIES)),
-         "muted": "#6b717d", "fails": "#b3261e", "coupled": "#9100ff", "content": "#3c1400", "ink": "#1b1f24", "quiet": "#59636e", "grid": "#e3e6ea",
+         "muted": "#6b717d", "fails": "#b3261e", "coupled": "#9100ff", "content": "#3c1400", "holds": "#00735a",
+         "ink": "#1b1f24", "quiet": "#59636e", "grid": "#e3e6ea",
          "edge": "#7d8794", "page": "#ffffff"}
-ROLES = {"coupled": "coupled", "content": "content", "fails": "fails", "unknown": "muted", "certified": "muted",
+ROLES = {"coupled": "coupled", "content": "content", "holds": "holds", "fails": "fails", "unknown": "muted", "certified": "muted",
          "muted": "muted"}
 DASHES = ("-", (0, (6, 3)), (0, (2, 2)), (0, (7, 3, 2, 3)))
 MARKERS = "os^DvPX*"
