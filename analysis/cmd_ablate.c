@@ -9,76 +9,41 @@
 
 #include "command.h"
 
-enum { KEY_CHECKPOINT = 0x300, KEY_CONFIG, KEY_DATA, KEY_SPLIT, KEY_METHOD, KEY_BATCH };
-
 typedef struct ablate_options {
     text_list checkpoints, runs; /* as named; each run of a folder of runs, owned */
     const char *config, *data, *split, *method;
     int64_t batch;
 } ablate_options;
 
-static const struct argp_option options[] = {
-    {"checkpoint", KEY_CHECKPOINT, "PATH", 0,
-     "a checkpoint, a run's folder, or a folder of runs; several are ablated in turn, operands "
-     "too; runs of one "
-     "encoding and task count as seeds of one experiment",
-     0},
-    {"config", KEY_CONFIG, "FILE", 0,
-     "the models' configuration (default: the one in each checkpoint)", 0},
-    {"data", KEY_DATA, "FILE", 0,
-     "judge by the examples of a JSONL file (default: the data of the configuration, made again "
-     "from data.seed)",
-     0},
-    {"split", KEY_SPLIT, "SPLIT", 0,
-     "test (default), or all: the training split too, as the released code does", 0},
-    {"method", KEY_METHOD, "METHOD", 0,
-     "output (default): the head's output is zero; values: its rows of W_V and the bias, which "
-     "gives the same; latent_columns (mla): columns h d_head .. (h+1) d_head - 1 of W_UQ, W_UK and "
-     "W_UV, as released: latent dimensions, not heads; cumulative: as output, but the last head of "
-     "every layer below stays off, as in the released code; rotation: its queries and keys are not "
-     "rotated, the weights as they are",
-     0},
-    {"batch", KEY_BATCH, "B", 0, "sequences a pass (default: loop.evaluate_batch)", 0},
+static const command_option options[] = {
+    OPTION(ablate_options, checkpoints, "checkpoint", "PATH",
+           "a checkpoint, a run's folder, or a folder of runs; several are ablated in turn, "
+           "operands too; runs of one encoding and task count as seeds of one experiment"),
+    OPTION(ablate_options, config, "config", "FILE",
+           "the models' configuration (default: the one in each checkpoint)"),
+    OPTION(ablate_options, data, "data", "FILE",
+           "measure accuracy on the examples of a JSONL file (default: the data of the "
+           "configuration, generated again from data.seed)"),
+    OPTION(ablate_options, split, "split", "SPLIT",
+           "test (default), or all: the training split too, as the released code does",
+           .choices = "test|all"),
+    OPTION(ablate_options, method, "method", "METHOD",
+           "output (default): the head's output is zero; values: its rows of W_V and the bias, "
+           "which gives the same; latent_columns (mla): columns h d_head .. (h+1) d_head - 1 of "
+           "W_UQ, W_UK and W_UV, as released: latent dimensions, not heads; cumulative: as output, "
+           "but the last head of every layer below stays off, as in the released code; rotation: "
+           "its queries and keys are not rotated, the weights as they are",
+           .words = "output|values|latent_columns|cumulative|rotation"),
+    OPTION(ablate_options, batch, "batch", "B", "sequences per pass (default: loop.evaluate_batch)",
+           .least = 1, .most = 1 << 20),
+    OPTION(ablate_options, checkpoints, NULL, "[PATH...]", NULL,
+           .missing = "--checkpoint is missing: a checkpoint or the folder of a run"),
     {0}};
 
-static const char split_names[] = "test|all";
-
-static error_t finish_parse(const ablate_options *own, struct argp_state *state) {
-    if (own->checkpoints.count == 0)
-        argp_error(state, "--checkpoint is missing: a checkpoint or the folder of a run");
+static void check(command_call *call, struct argp_state *state) {
+    const ablate_options *own = call->own;
     if (own->split && own->data)
         argp_error(state, "--split divides a configuration's data: --data takes the whole file");
-    return 0;
-}
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    ablate_options *own = call->own;
-    switch (key) {
-    case KEY_CHECKPOINT:
-    case ARGP_KEY_ARG:
-        parse_text(state, argument, &own->checkpoints);
-        return 0;
-    case KEY_CONFIG:
-        own->config = argument;
-        return 0;
-    case KEY_DATA:
-        own->data = argument;
-        return 0;
-    case KEY_SPLIT:
-        (void)parse_choice(state, "--split", argument, split_names);
-        own->split = argument;
-        return 0;
-    case KEY_METHOD:
-        own->method = argument;
-        return 0;
-    case KEY_BATCH:
-        own->batch = parse_integer(state, "--batch", argument, 1, 1 << 20);
-        return 0;
-    case ARGP_KEY_END:
-        return finish_parse(own, state);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
 }
 
 static szg_status add_run(szg_context *context, const char *run, void *user) {
@@ -110,7 +75,6 @@ static void close_list(text_list *list) {
 
 static void release(command_call *call) {
     ablate_options *own = call->own;
-    szgi_memory_free(own->checkpoints.value);
     close_list(&own->runs);
 }
 
@@ -229,27 +193,22 @@ static const command_example examples[] = {
     {"szego ablate runs/run-0/", "Accuracy without each head of one run."},
     {"szego ablate seeds/run-1/ seeds/run-2/ -o ablation/",
      "Two seeds, with means and intervals, in files."},
-    {"szego ablate runs/run-0/ --method cumulative --split all", "As the released code ablates."},
-    {0}};
-
-static const option_words words[] = {
-    {KEY_SPLIT, split_names, NULL},
-    {KEY_METHOD, "output|values|latent_columns|cumulative|rotation", NULL},
+    {"szego ablate runs/run-0/ --method cumulative --split all",
+     "Ablation as in the released code."},
     {0}};
 
 const command command_ablate = {
     .name = "ablate",
     .summary = "accuracy of a trained decoder without each head, and the deposit index",
-    .arguments = "[PATH...]",
-    .doc = "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
-           "accuracies (table `ablation`) and, per layer, the share of the total drop that the "
-           "worst head carries and the Gini coefficient of the drops (table `deposit`); with "
-           "several seeds their least and greatest, and 95% intervals of the mean by Student's t.",
+    .doc =
+        "Sets each head's output to zero in turn, then those of a whole layer, and writes the "
+        "accuracies (table `ablation`) and, per layer, the share of the total drop that the worst "
+        "head carries and the Gini coefficient of the drops (table `deposit`); with several seeds "
+        "also their least and greatest values, and 95% intervals of the mean by Student's t.",
     .options = options,
     .own_size = sizeof(ablate_options),
-    .parse = parse,
+    .check = check,
     .run = run,
     .release = release,
     .examples = examples,
-    .words = words,
 };

@@ -14,40 +14,16 @@
 #include "command.h"
 #include "terminal.h"
 
-enum { KEY_QUICK = 256, KEY_LIST, KEY_APPEND, KEY_PAIRS, KEY_STEPS, KEY_LIMIT, KEY_ALONE, KEY_LOG };
-
 typedef struct own_options {
     bool list, append;
     bench_options bench;
     text_list items;
 } own_options;
 
-static const struct argp_option options[] = {
-    {"quick", KEY_QUICK, NULL, 0, "small sizes and three pairs: a smoke test", 0},
-    {"list", KEY_LIST, NULL, 0, "print the items with their limits and stop", 0},
-    {"append", KEY_APPEND, NULL, 0,
-     "with -o FILE.csv: add rows to the file, each as it is measured", 0},
-    {"pairs", KEY_PAIRS, "N", 0, "alternating pairs of each case (default: the case's own)", 0},
-    {"steps", KEY_STEPS, "N", 0,
-     "steps that train:*:step and train:*:capture count on a GPU (default 200)", 0},
-    {"limit", KEY_LIMIT, "SECONDS", 0,
-     "time limit of each item; the run continues with the next one (default: that of --list)", 0},
-    {"no-rival", KEY_ALONE, NULL, 0,
-     "without PyTorch and NumPy, and spectra on a GPU without the cpu", 0},
-    {"rival-log", KEY_LOG, "FILE", 0, "add to FILE what PyTorch or NumPy writes to standard error",
-     0},
-    {0},
-};
-
-static void check_options(const command_call *call, struct argp_state *state) {
-    const own_options *own = call->own;
-    const char *output = call->shared.output;
-    if (own->append && (!output || !szgi_path_ends(output, ".csv")))
-        argp_error(state, "--append adds to a file: -o FILE.csv is missing");
-}
-
-static void check_item(const char *name, struct argp_state *state) {
+static void check_item(const command_option *row, void *field, const char *name,
+                       struct argp_state *state) {
     szgi_suggestion near = szgi_suggest_begin(name, strlen(name));
+    (void)row, (void)field;
     for (const bench_item *item = bench_items; item->name; item++)
         for (size_t length = 0; item->name[length]; length++) /* groups, too */
             if (!item->name[length + 1] || item->name[length + 1] == ':')
@@ -57,48 +33,31 @@ static void check_item(const char *name, struct argp_state *state) {
                    SZGI_DID_YOU_MEAN(&near, "`szego bench --list` names them"));
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    own_options *own = call->own;
-    switch (key) {
-    case KEY_QUICK:
-        own->bench.quick = true;
-        return 0;
-    case KEY_LIST:
-        own->list = true;
-        return 0;
-    case KEY_APPEND:
-        own->append = true;
-        return 0;
-    case KEY_PAIRS:
-        own->bench.pairs = parse_integer(state, "--pairs", argument, 1, 64);
-        return 0;
-    case KEY_STEPS:
-        own->bench.steps = parse_integer(state, "--steps", argument, 1, 100000);
-        return 0;
-    case KEY_LIMIT:
-        own->bench.seconds = parse_real(state, "--limit", argument, 1e-6, 1e6);
-        return 0;
-    case KEY_ALONE:
-        own->bench.alone = true;
-        return 0;
-    case KEY_LOG:
-        own->bench.rival_log = argument;
-        return 0;
-    case ARGP_KEY_ARG:
-        check_item(argument, state);
-        parse_text(state, argument, &own->items);
-        return 0;
-    case ARGP_KEY_END:
-        check_options(call, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const command_option options[] = {
+    OPTION(own_options, bench.quick, "quick", NULL, "small sizes and three pairs: a smoke test"),
+    OPTION(own_options, list, "list", NULL, "print the items with their limits and stop"),
+    OPTION(own_options, append, "append", NULL,
+           "with -o FILE.csv: add rows to the file, each as it is measured"),
+    OPTION(own_options, bench.pairs, "pairs", "N",
+           "alternating pairs of each case (default: the case's own)", .least = 1, .most = 64),
+    OPTION(own_options, bench.steps, "steps", "N",
+           "steps that train:*:step and train:*:capture count on a GPU (default 200)", .least = 1,
+           .most = 100000),
+    OPTION(own_options, bench.seconds, "limit", "SECONDS",
+           "time limit of each item; the run continues with the next one (default: that of --list)",
+           .low = 1e-6, .high = 1e6),
+    OPTION(own_options, bench.alone, "no-rival", NULL,
+           "do not time PyTorch and NumPy, nor the cpu for spectra on a GPU"),
+    OPTION(own_options, bench.rival_log, "rival-log", "FILE",
+           "add to FILE what PyTorch or NumPy writes to standard error"),
+    OPTION(own_options, items, NULL, "[ITEM...]", NULL, .list = &words_items, .hook = check_item),
+    {0}};
 
-static void release(command_call *call) {
-    own_options *own = call->own;
-    szgi_memory_free(own->items.value);
+static void check_options(command_call *call, struct argp_state *state) {
+    const own_options *own = call->own;
+    const char *output = call->shared.output;
+    if (own->append && (!output || !szgi_path_ends(output, ".csv")))
+        argp_error(state, "--append adds to a file: -o FILE.csv is missing");
 }
 
 /* ---- The list ---- */
@@ -252,25 +211,21 @@ static const command_example examples[] = {
     {"szego bench machine rotary-kernel -o bench.csv", "Two items, in a file."},
     {0}};
 
-static const option_words words[] = {{0, NULL, &words_items}, {0}};
-
 const command command_bench = {
     .name = "bench",
     .summary = "measured ratios: szego beside LAPACK and PyTorch, in one run",
-    .arguments = "[ITEM...]",
-    .doc = "Times each item against what people use for it now, in alternating pairs, and prints "
-           "medians with their spread. An item may be a group: `train` has `train:rope`, and that "
-           "`train:rope:step`. Without items: all of the backend (--backend cuda: those of a GPU), "
-           "some minutes. An item that reaches its limit or fails is a row that says so, and the "
-           "exit status tells. Rows are kept as they are measured: --format csv prints each at "
-           "once; with -o they grow in FILE.partial.csv or DIR/bench.partial.csv, which an "
-           "interruption leaves and a whole run replaces by its result. Close other programs "
-           "first; docs/reference/benchmarks.md says what is measured and why.",
+    .doc =
+        "Times each item and what people use for it now, in alternating pairs, and "
+        "prints medians with their spread. An item may be a group: `train` has `train:rope`, and "
+        "that `train:rope:step`. Without items, all items of the backend are timed (--backend "
+        "cuda: those of a GPU), which takes some minutes. If an item reaches its limit or fails, "
+        "its row and the exit status say so. Rows are kept as they are measured: --format csv "
+        "prints each at once; -o appends them to FILE.partial.csv or DIR/bench.partial.csv, which "
+        "remains after an interruption. A complete run replaces it by the result. Close other "
+        "programs first; docs/reference/benchmarks.md says what is measured and why.",
     .options = options,
     .own_size = sizeof(own_options),
-    .parse = parse,
+    .check = check_options,
     .run = run,
-    .release = release,
     .examples = examples,
-    .words = words,
 };

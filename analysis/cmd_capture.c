@@ -10,73 +10,47 @@
 #include "captured.h"
 #include "specs.h"
 
-enum {
-    KEY_CHECKPOINT = 0x900,
-    KEY_CONFIG,
-    KEY_DATA,
-    KEY_LAYERS,
-    KEY_HEADS,
-    KEY_PROBES,
-    KEY_DUMP,
-    KEY_CERTIFIED,
-    KEY_ALL
-};
-
 typedef struct capture_options {
     const char *checkpoint, *config, *data, *layers, *heads, *probes;
     bool dump, certified, all;
 } capture_options;
 
-static const struct argp_option options[] = {
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "weights in safetensors, by `szego train` or PyTorch",
-     0},
-    {"config", KEY_CONFIG, "FILE", 0,
-     "the model's configuration (default: the one in the checkpoint)", 0},
-    {"data", KEY_DATA, "FILE", 0, "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
-     0},
-    {"layers", KEY_LAYERS, "LIST", 0, "layers to capture, 0-2+5 (default: all)", 0},
-    {"heads", KEY_HEADS, "LIST", 0, "heads to capture (default: all)", 0},
-    {"probes", KEY_PROBES, "P", 0, "the first P examples are captured (default 1)", 0},
-    {"dump", KEY_DUMP, NULL, 0, "write the raw logits too, to DIR/logits/; needs -o DIR/", 0},
-    {"certified", KEY_CERTIFIED, NULL, 0, "symbol ranges by ball arithmetic, not by a grid", 0},
-    {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
-     0},
+static const command_option options[] = {
+    OPTION(capture_options, checkpoint, "checkpoint", "FILE",
+           "weights in safetensors, by `szego train` or PyTorch",
+           .missing = "--checkpoint is missing"),
+    OPTION(capture_options, config, "config", "FILE",
+           "the model's configuration (default: the one in the checkpoint)"),
+    OPTION(capture_options, data, "data", "FILE",
+           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} per line",
+           .missing = "--data is missing"),
+    OPTION(capture_options, layers, "layers", "LIST", "layers to capture, 0-2+5 (default: all)",
+           .fallback = "all"),
+    OPTION(capture_options, heads, "heads", "LIST", "heads to capture (default: all)",
+           .fallback = "all"),
+    OPTION(capture_options, probes, "probes", "P", "the first P examples are captured (default 1)",
+           .fallback = "1"),
+    OPTION(capture_options, dump, "dump", NULL,
+           "write the raw logits too, to DIR/logits/; needs -o DIR/"),
+    OPTION(capture_options, certified, "certified", NULL,
+           "symbol ranges by ball arithmetic, not by a grid"),
+    OPTION(capture_options, all, "all", NULL,
+           "tables of every eigenvalue, singular value and symbol sample too"),
     {0}};
 
-static void check_options(const command_call *call, struct argp_state *state) {
+static void check(command_call *call, struct argp_state *state) {
     const capture_options *own = call->own;
-    if (!own->checkpoint || !own->data)
-        argp_error(state, "%s is missing", own->checkpoint ? "--data" : "--checkpoint");
     if (own->dump && !specs_output_folder(call))
         argp_error(state, "--dump writes into a folder: give -o DIR/");
-}
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    capture_options *own = call->own;
-    const char **const texts[] = {&own->checkpoint, &own->config, &own->data,
-                                  &own->layers,     &own->heads,  &own->probes};
-    bool *const flags[] = {&own->dump, &own->certified, &own->all};
-    if (key >= KEY_CHECKPOINT && key <= KEY_PROBES)
-        *texts[key - KEY_CHECKPOINT] = argument;
-    else if (key >= KEY_DUMP && key <= KEY_ALL)
-        *flags[key - KEY_DUMP] = true;
-    else if (key == ARGP_KEY_END)
-        check_options(call, state);
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
 }
 
 /* The model's configuration with the lists of the command line. */
 static szg_status choose(command_call *call, const szg_model *model, szg_train_config *out) {
     const capture_options *own = call->own;
     *out = *szgi_model_settings(model);
-    SZG_TRY(szg_train_config_set(call->context, out, "capture.layers",
-                                 own->layers ? own->layers : "all"));
-    SZG_TRY(
-        szg_train_config_set(call->context, out, "capture.heads", own->heads ? own->heads : "all"));
-    SZG_TRY(szg_train_config_set(call->context, out, "capture.probes",
-                                 own->probes ? own->probes : "1"));
+    SZG_TRY(szg_train_config_set(call->context, out, "capture.layers", own->layers));
+    SZG_TRY(szg_train_config_set(call->context, out, "capture.heads", own->heads));
+    SZG_TRY(szg_train_config_set(call->context, out, "capture.probes", own->probes));
     return szg_train_config_check(call->context, out);
 }
 
@@ -163,11 +137,11 @@ const command command_capture = {
     .doc = "Logits of every layer and head before mask and softmax, cut to the real tokens: the "
            "coupled ones against the content's, which are those without rotation and bias, or of a "
            "second pass without the rows of positions that are added to the tokens. The report is "
-           "that of `szego logits`; `szego train --capture every=K` makes it while a model "
-           "trains. docs/reference/capture.md says more.",
+           "that of `szego logits`; `szego train --capture every=K` writes it during training. See "
+           "docs/reference/capture.md.",
     .options = options,
     .own_size = sizeof(capture_options),
-    .parse = parse,
+    .check = check,
     .run = run,
     .examples = examples,
 };

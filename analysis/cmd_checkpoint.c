@@ -16,141 +16,80 @@
 #include "display.h"
 #include "model.h"
 
-enum {
-    KEY_SAMPLES = MODEL_KEY_OWN,
-    KEY_ALL,
-    KEY_DRY_RUN,
-    KEY_LAYERS,
-    KEY_HEADS,
-    KEY_RAW,
-    KEY_KERNEL,
-    KEY_TOP,
-    KEY_CONTEXT,
-    KEY_CIRCUITS,
-    KEY_LAGS,
-    KEY_DRAWS
-};
-enum { DRAWS = 200, LAG_MAX = 1 << 24 };
+enum { LAG_MAX = 1 << 24 };
 
 typedef struct checkpoint_options {
     model_options model;
     const char *path, *layers, *heads;
     int64_t positions, samples, kernel, top, context, draws;
-    bool kernel_given;
-    bool all, dry_run, raw, circuits, drawn;
+    bool all, dry_run, raw, circuits;
     bool unknown; /* so is the architecture: heads are none */
     integer_list lags;
 } checkpoint_options;
 
-static const struct argp_option options[] = {
-    MODEL_OPTIONS,
-    {"dry-run", KEY_DRY_RUN, NULL, 0,
-     "print what was resolved (the table `architecture`), and compute nothing", 0},
-    {"raw", KEY_RAW, NULL, 0,
-     "fold no gain of a norm into the weights (default: those of input, query, key and latent "
-     "norms), and bound no logit",
-     0},
-    {"context", KEY_CONTEXT, "N", 0,
-     "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at any lag "
-     "(default) and takes a factorisation a lag; N may be `trained`, the length in the "
-     "configuration",
-     0},
-    {"positions", 'n', "N", 0, "leading positions of the position table (default: all)", 0},
-    {"samples", KEY_SAMPLES, "K", 0,
-     "samples of each Toeplitz part's symbol in the table `samples` (default 256)", 0},
-    {"kernel", KEY_KERNEL, "N", 0,
-     "lags 0 .. N-1 of each rotary head's mean kernel in the table `kernel` (default 256; 0: none)",
-     0},
-    {"layers", KEY_LAYERS, "LIST", 0,
-     "these layers alone: 0-7, or 0+2+5; results of parts that make the whole have its rows, each "
-     "once",
-     0},
-    {"heads", KEY_HEADS, "LIST", 0, "these query heads of each layer alone", 0},
-    {"top", KEY_TOP, "K", 0,
-     "of an unknown architecture, or with --config none: the K largest singular values of each "
-     "weight alone, with the error of each (table `top`); much faster for large weights",
-     0},
-    {"circuits", KEY_CIRCUITS, NULL, 0,
-     "QK and OV circuits of every head in the table `circuits`, each beside a random baseline that "
-     "--seed draws",
-     0},
-    {"lags", KEY_LAGS, "K,...", 0,
-     "QK circuits with the rotation at these lags, place of the query minus place of the key "
-     "(default 0: without rotation); implies --circuits",
-     0},
-    {"draws", KEY_DRAWS, "N", 0,
-     "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits", 0},
-    {"all", KEY_ALL, NULL, 0,
-     "print every table, with a row a head, in place of the digest a layer; -o, csv and json "
-     "always have the rows",
-     0},
-    {0}};
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    checkpoint_options *own = call->own;
-    switch (key) {
-    case KEY_DRY_RUN:
-        own->dry_run = true;
-        return 0;
-    case KEY_RAW:
-        own->raw = true;
-        return 0;
-    case KEY_CONTEXT:
-        own->context =
-            strcmp(argument, "trained") == 0
-                ? SZG_CONTEXT_TRAINED
-                : parse_integer(state, "--context N (or `trained`)", argument, 1, (int64_t)1 << 40);
-        return 0;
-    case 'n':
-        own->positions = parse_integer(state, "--positions", argument, 1, (int64_t)1 << 40);
-        return 0;
-    case KEY_SAMPLES:
-        own->samples = parse_integer(state, "--samples", argument, 1, 1 << 24);
-        return 0;
-    case KEY_KERNEL:
-        own->kernel = parse_integer(state, "--kernel", argument, 0, SZG_CHECKPOINT_LAGS);
-        own->kernel_given = true;
-        return 0;
-    case KEY_LAYERS:
-        own->layers = argument;
-        return 0;
-    case KEY_HEADS:
-        own->heads = argument;
-        return 0;
-    case KEY_TOP:
-        own->top = parse_integer(state, "--top", argument, 1, (int64_t)1 << 40);
-        return 0;
-    case KEY_CIRCUITS:
-        own->circuits = true;
-        return 0;
-    case KEY_LAGS:
-        parse_integer_list(state, "--lags", argument, -LAG_MAX, LAG_MAX, &own->lags);
-        own->circuits = true;
-        return 0;
-    case KEY_DRAWS:
-        own->draws = parse_integer(state, "--draws", argument, 0, 1 << 20);
-        own->circuits = own->drawn = true;
-        return 0;
-    case KEY_ALL:
-        own->all = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (own->path)
-            argp_error(state, "one PATH is analysed, '%s' is a second one", SHOWN(argument));
-        own->path = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!own->path)
-            argp_error(state,
-                       "PATH is missing: a safetensors or GGUF file, an index of shards or a "
-                       "model folder");
-        return 0;
-    default:
-        return model_parse(&own->model, key, argument, state);
-    }
+static void take_context(const command_option *row, void *field, const char *text,
+                         struct argp_state *state) {
+    *(int64_t *)field =
+        strcmp(text, row->words) == 0
+            ? SZG_CONTEXT_TRAINED
+            : parse_integer(state, "--context N (or `trained`)", text, 1, (int64_t)1 << 40);
 }
 
-/* A layer a row in place of a head a row. */
+static void imply_circuits(const command_option *row, void *field, const char *text,
+                           struct argp_state *state) {
+    const command_call *call = state->input;
+    (void)row, (void)field, (void)text;
+    ((checkpoint_options *)call->own)->circuits = true;
+}
+
+static const command_option options[] = {
+    MODEL_OPTIONS(checkpoint_options),
+    OPTION(checkpoint_options, dry_run, "dry-run", NULL,
+           "print what was resolved (the table `architecture`), and compute nothing"),
+    OPTION(checkpoint_options, raw, "raw", NULL,
+           "do not fold the gains of norms into the weights (default: those of input, query, key "
+           "and latent norms are folded), and bound no logit"),
+    OPTION_BY(take_context, checkpoint_options, context, "context", "N",
+              "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at "
+              "any lag (default) and takes one factorisation per lag; N may be `trained`, the "
+              "length in the configuration",
+              .words = "trained"),
+    OPTION(checkpoint_options, positions, "positions", "N",
+           "leading positions of the position table (default: all)", .letter = 'n', .least = 1,
+           .most = (int64_t)1 << 40),
+    OPTION(checkpoint_options, samples, "samples", "K",
+           "samples of each Toeplitz part's symbol in the table `samples` (default 256)",
+           .least = 1, .most = 1 << 24, .fallback = "256"),
+    OPTION(checkpoint_options, kernel, "kernel", "N",
+           "lags 0 .. N-1 of each rotary head's mean kernel in the table `kernel` (default 256; 0: "
+           "none)",
+           .most = SZG_CHECKPOINT_LAGS, .fallback = "256"),
+    OPTION(checkpoint_options, layers, "layers", "LIST",
+           "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result"),
+    OPTION(checkpoint_options, heads, "heads", "LIST", "only these query heads of each layer"),
+    OPTION(checkpoint_options, top, "top", "K",
+           "for an unknown architecture, or with --config none: only the K largest singular values "
+           "of each weight, with the error of each (table `top`); much faster for large weights",
+           .least = 1, .most = (int64_t)1 << 40),
+    OPTION(checkpoint_options, circuits, "circuits", NULL,
+           "QK and OV circuits of every head in the table `circuits`, each beside a random "
+           "baseline that --seed draws"),
+    OPTION(checkpoint_options, lags, "lags", "K,...",
+           "QK circuits with the rotation at these lags, place of the query minus place of the key "
+           "(default 0: without rotation); implies --circuits",
+           .least = -LAG_MAX, .most = LAG_MAX, .hook = imply_circuits),
+    OPTION(checkpoint_options, draws, "draws", "N",
+           "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits",
+           .most = 1 << 20, .fallback = "200", .hook = imply_circuits),
+    OPTION(checkpoint_options, all, "all", NULL,
+           "print every table, with one row per head, instead of a digest with one row per layer; "
+           "-o, csv and json always have all rows"),
+    OPTION(checkpoint_options, path, NULL, "PATH", "only one PATH is accepted",
+           .missing = "PATH is missing: a safetensors or GGUF file, an index of shards or a model "
+                      "folder"),
+    {0}};
+
+/* One row per layer instead of one row per head. */
 static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
     szg_table *digest;
     SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
@@ -265,18 +204,16 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
         .heads = own->heads,
         .dry_run = own->dry_run,
         .raw = own->raw,
-        .kernel = own->kernel_given ? own->kernel : 256,
+        .kernel = own->kernel,
         .top = own->top,
         .circuits = own->circuits,
         .lags = own->lags.value,
         .lag_count = own->lags.count,
-        .draws = own->drawn ? own->draws : DRAWS,
+        .draws = own->draws,
         .seed = call->shared.seed,
         .context = own->context,
         .journal = journal_of(call, szg_checkpoint_describe(checkpoint).stack, journal)};
     szg_checkpoint_tables tables;
-    if (wanted.samples == 0)
-        wanted.samples = 256;
     SZG_TRY(szg_checkpoint_analyse(call->context, checkpoint, &wanted, &tables));
     szg_status status = join(call, all, &tables);
     szg_checkpoint_tables_close(&tables);
@@ -300,7 +237,7 @@ static szg_status run_stack(command_call *call, const char *stack, char *stacks,
     return status;
 }
 
-static szg_status run_all(command_call *call) {
+static szg_status run(command_call *call) {
     char stacks[256], names[256], more[256];
     szg_checkpoint_tables tables = {0};
     SZG_TRY(output_check(call));
@@ -316,35 +253,26 @@ static szg_status run_all(command_call *call) {
     return status;
 }
 
-static szg_status run(command_call *call) {
-    checkpoint_options *own = call->own;
-    szg_status status = run_all(call);
-    szgi_memory_free(own->lags.value);
-    return status;
-}
-
 static const command_example examples[] = {
     {"szego checkpoint model/model.safetensors --config none",
      "Singular values of every weight of a file."},
     {"szego checkpoint model/ -o spectra/", "Spectra of every head of a model folder, in files."},
-    {"szego checkpoint model/ --dry-run", "What szego takes the model for, and which key says so."},
+    {"szego checkpoint model/ --dry-run",
+     "The architecture that szego recognises, and the keys that decide it."},
     {0}};
 
 const command command_checkpoint = {
     .name = "checkpoint",
     .summary = "spectra of a trained checkpoint, per layer and head",
-    .arguments = "PATH",
     .doc =
-        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position "
-        "term with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH "
-        "is a safetensors file, an index of shards, a GGUF file or a model folder with "
-        "config.json, where a key that it lacks has the default of the model's class. Of an "
-        "unknown architecture the singular values of every 2-D weight are computed. With -o DIR/ "
-        "heads that are done are kept in DIR/checkpoint.journal: after an interruption the same "
-        "command goes on.",
+        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position term "
+        "with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH is a "
+        "safetensors file, an index of shards, a GGUF file or a model folder with config.json; "
+        "missing keys have the defaults of the model's class. For an unknown architecture szego "
+        "computes the singular values of every 2-D weight. With -o DIR/ finished heads are kept in "
+        "DIR/checkpoint.journal, and after an interruption the same command continues.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
-    .parse = parse,
     .run = run,
     .examples = examples,
 };

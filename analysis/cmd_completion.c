@@ -7,17 +7,12 @@
 #include "command.h"
 
 typedef struct completion_options {
-    int shell; /* index into `shells` */
+    int shell; /* BASH, ZSH */
 } completion_options;
 
-static const char shells[] = "bash|zsh";
 enum { BASH, ZSH };
 
 /* ---- What is known ---- */
-
-static bool is_end(const option_words *words) {
-    return !words || (!words->key && !words->choices && !words->list);
-}
 
 static void put_choices(const char *choices) {
     printf("printf '%%s\\n'");
@@ -41,37 +36,34 @@ typedef struct list_set {
 } list_set;
 
 /* Each list once. */
-static void put_lists_of(const option_words *words, list_set *done) {
-    for (; !is_end(words); words++) {
+static void put_lists_of(const command *which, list_set *done) {
+    const command_option *option;
+    for (int at = 0; (option = option_at(which, at)); at++) {
         size_t i = 0;
-        while (i < done->count && done->list[i] != words->list)
+        while (i < done->count && done->list[i] != option->list)
             i++;
-        if (!words->list || i < done->count || i == sizeof done->list / sizeof *done->list)
+        if (!option->list || i < done->count || i == sizeof done->list / sizeof *done->list)
             continue;
-        done->list[done->count++] = words->list;
-        put_list(words->list);
+        done->list[done->count++] = option->list;
+        put_list(option->list);
     }
 }
 
 static void put_lists(void) {
     list_set done = {0};
     for (const command *const *at = command_table; *at; at++)
-        put_lists_of((*at)->words, &done);
-    put_lists_of(shared_words, &done);
+        put_lists_of(*at, &done);
     put_list(&words_topics);
 }
 
-static const option_words *find_words(const option_words *words, int key) {
-    for (; !is_end(words); words++)
-        if (words->key == key)
-            return words;
-    return NULL;
-}
-
-static void put_values(const option_words *words) {
-    const word_list *list = words->list;
-    if (!list)
-        put_choices(words->choices);
+/* What an option or operand takes; of an unknown text files are completed. */
+static void put_values(const command_option *option) {
+    const word_list *list = option->list;
+    const char *choices = option->choices ? option->choices : option->words;
+    if (choices)
+        put_choices(choices);
+    else if (!list)
+        puts(";;");
     else if (list->kind == WORDS_SPECS)
         printf("_szego_specs %s \"$word\" ;;\n", list->name);
     else if (list->kind == WORDS_ASSIGNMENTS)
@@ -84,41 +76,27 @@ static void put_values(const option_words *words) {
         printf("_szego_%s ;;\n", list->name);
 }
 
-/* A case for each option that takes an argument: its words, or none, and files are completed. */
-static void put_option_cases(const char *name, const struct argp_option *option,
-                             const option_words *words) {
-    for (; !option_is_end(option); option++) {
-        const option_words *own = find_words(words, option->key);
-        if (!option->arg)
-            continue;
-        printf("        ");
-        if (option_is_short(option))
-            printf("%s:-%c%s", name, option->key, option->name ? "|" : ") ");
-        if (option->name)
-            printf("%s:--%s) ", name, option->name);
-        if (own)
-            put_values(own);
-        else
-            puts(";;");
-    }
-}
-
-static void put_option_names(const struct argp_option *option) {
-    for (; !option_is_end(option); option++)
-        if (option->name)
-            printf(" --%s", option->name);
+/* A case for an option that takes an argument. */
+static void put_option_case(const char *name, const command_option *option) {
+    if (!option->argument || option_is_operand(option))
+        return;
+    printf("        ");
+    if (option->letter)
+        printf("%s:-%c%s", name, option->letter, option->name ? "|" : ") ");
+    if (option->name)
+        printf("%s:--%s) ", name, option->name);
+    put_values(option);
 }
 
 static void put_operand_cases(const command *which) {
-    const option_words *operands = find_words(which->words, 0);
+    const command_option *option, *operands = option_operands(which);
     printf("        %s:-*) printf '%%s\\n'", which->name);
-    put_option_names(which->options);
-    put_option_names(shared_argp_options);
+    for (int i = 0; (option = option_at(which, i)); i++)
+        if (option->name)
+            printf(" --%s", option->name);
     printf(" ;;\n        %s:*) ", which->name);
     if (operands)
         put_values(operands);
-    else if (which->arguments)
-        puts(";;"); /* files */
     else
         printf("_szego_words %s '' - ;;\n", which->name);
 }
@@ -156,8 +134,10 @@ static void put_words(void) {
          "    local word=$3\n"
          "    case $1:$2 in");
     for (const command *const *at = command_table; *at; at++)
-        put_option_cases((*at)->name, (*at)->options, (*at)->words);
-    put_option_cases("*", shared_argp_options, shared_words);
+        for (int i = 0; i < option_count(*at); i++)
+            put_option_case((*at)->name, option_at(*at, i));
+    for (const command_option *option = shared_option_rows; option->kind != OPTION_END; option++)
+        put_option_case("*", option);
     puts("        help:specs) _szego_encodings | grep -v : ;;\n"
          "        help:content) _szego_contents | grep -v : ;;\n"
          "        help:claims) _szego_claims ;;\n"
@@ -249,30 +229,27 @@ static szg_status run(command_call *call) {
     return SZG_OK;
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    completion_options *own = call->own;
-    if (key != ARGP_KEY_ARG)
-        return ARGP_ERR_UNKNOWN;
-    own->shell = parse_choice(state, "SHELL", argument, shells);
-    return 0;
+static void take_shell(const command_option *row, void *field, const char *text,
+                       struct argp_state *state) {
+    *(int *)field = parse_choice(state, "SHELL", text, row->words);
 }
+
+static const command_option options[] = {
+    OPTION_BY(take_shell, completion_options, shell, NULL, "[bash|zsh]", NULL, .words = "bash|zsh"),
+    {0}};
 
 static const command_example examples[] = {
     {"source <(szego completion)", "Completion in this bash."},
     {"szego completion zsh >_szego", "A file for a folder of zsh's $fpath."},
     {0}};
 
-static const option_words words[] = {{0, shells, NULL}, {0}};
-
 const command command_completion = {
     .name = "completion",
     .summary = "print the completion script of bash or zsh",
-    .arguments = "[bash|zsh]",
     .doc = "Prints a completion script, that of bash if no shell is named: commands, options, and "
            "the words that they take, such as encodings and their keys.",
+    .options = options,
     .own_size = sizeof(completion_options),
-    .parse = parse,
     .run = run,
     .examples = examples,
-    .words = words,
 };

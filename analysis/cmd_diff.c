@@ -13,8 +13,6 @@
 #include "model.h"
 #include "specs.h"
 
-enum { KEY_TO = MODEL_KEY_OWN, KEY_TOP, KEY_SPECTRA, KEY_RAW };
-
 typedef struct diff_options {
     text_list paths;
     model_options model;
@@ -22,24 +20,26 @@ typedef struct diff_options {
     bool previous, spectra, raw, encodings;
 } diff_options;
 
-static const struct argp_option options[] = {
-    {"to", KEY_TO, "first|previous", 0,
-     "what each checkpoint of a series is compared with: the first one (default), or the one "
-     "before",
-     0},
-    {"top", KEY_TOP, "R", 0,
-     "singular vectors whose span left_angle and right_angle follow (default 4)", 0},
-    {"spectra", KEY_SPECTRA, NULL, 0,
-     "the table `diff_spectra` too: every singular value of M_A, M_B, D2, D3 and M_B - M_A", 0},
-    {"raw", KEY_RAW, NULL, 0,
-     "fold no gain of a norm into the weights (default: those of input, query, key and latent "
-     "norms)",
-     0},
-    MODEL_OPTIONS,
-    {NULL, 'n', "N", 0, "sequence length of encodings (default 512)", 0},
+static const command_option options[] = {
+    OPTION(diff_options, previous, "to", "first|previous",
+           "the checkpoint with which each one of a series is compared: the first one (default), "
+           "or the one before",
+           .choices = "first|previous"),
+    OPTION(diff_options, top, "top", "R",
+           "number of singular vectors whose span left_angle and right_angle measure (default 4)",
+           .least = 1, .most = 1 << 20),
+    OPTION(diff_options, spectra, "spectra", NULL,
+           "also the table `diff_spectra`: every singular value of M_A, M_B, D2, D3 and M_B - M_A"),
+    OPTION(diff_options, raw, "raw", NULL,
+           "do not fold the gains of norms into the weights (default: those of input, query, key "
+           "and latent norms are folded)"),
+    MODEL_OPTIONS(diff_options),
+    OPTION(diff_options, order, NULL, "N", "sequence length of encodings (default 512)",
+           .letter = 'n', .least = 1, .most = (int64_t)1 << 40),
+    OPTION(diff_options, paths, NULL, "PATH...|SPEC SPEC...", NULL, .list = &words_encodings,
+           .missing = "PATH is missing: two or more checkpoints, or a folder of folders "
+                      "checkpoint-STEP; or two encodings"),
     {0}};
-
-static const char to_names[] = "first|previous";
 
 /* What is there as a file or folder is a PATH, whatever its name; a SPEC begins with the name of an
  * encoding. */
@@ -69,13 +69,11 @@ static void refuse_unused(const diff_options *own, struct argp_state *state) {
         argp_error(state, "-n is about encodings (SPEC), and checkpoints are given: leave it out");
 }
 
-static void complete(diff_options *own, struct argp_state *state) {
+static void complete(command_call *call, struct argp_state *state) {
+    diff_options *own = call->own;
     int64_t specs = 0;
     for (int64_t i = 0; i < own->paths.count; i++)
         specs += is_spec(own->paths.value[i]);
-    if (own->paths.count == 0)
-        argp_error(state, "PATH is missing: two or more checkpoints, or a folder of folders "
-                          "checkpoint-STEP; or two encodings");
     if (specs > 0 && specs < own->paths.count)
         refuse_mixture(own, state);
     if (specs == 1)
@@ -83,40 +81,6 @@ static void complete(diff_options *own, struct argp_state *state) {
                    SHOWN(own->paths.value[0]));
     own->encodings = specs > 0;
     refuse_unused(own, state);
-}
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    diff_options *own = call->own;
-    switch (key) {
-    case KEY_TO:
-        own->previous = parse_choice(state, "--to", argument, to_names) == 1;
-        return 0;
-    case KEY_TOP:
-        own->top = parse_integer(state, "--top", argument, 1, 1 << 20);
-        return 0;
-    case KEY_SPECTRA:
-        own->spectra = true;
-        return 0;
-    case KEY_RAW:
-        own->raw = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        parse_text(state, argument, &own->paths);
-        return 0;
-    case 'n':
-        own->order = parse_integer(state, "-n", argument, 1, (int64_t)1 << 40);
-        return 0;
-    case ARGP_KEY_END:
-        complete(own, state);
-        return 0;
-    default:
-        return model_parse(&own->model, key, argument, state);
-    }
-}
-
-static void release(command_call *call) {
-    diff_options *own = call->own;
-    szgi_memory_free((void *)own->paths.value);
 }
 
 /* ---- Checkpoints ---- */
@@ -315,26 +279,20 @@ static const command_example examples[] = {
      "Two encodings: symbols, and how far their eigenvalues are apart."},
     {0}};
 
-static const option_words words[] = {{KEY_TO, to_names, NULL}, {0, NULL, &words_encodings}, {0}};
-
 const command command_diff = {
     .name = "diff",
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
-    .arguments = "PATH...|SPEC SPEC...",
     .doc = "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
            "the second PATH, with that of A, the first, of one architecture: the parts of first "
-           "and second order of the change (D2, D3), norms, stable rank, "
-           "spectral entropy, and the angles by which the top singular directions turned. Rows "
-           "begin with what changed most. More PATHs, or one folder with folders "
-           "checkpoint-STEP in it, are a series with a column `step`. Of encodings (SPEC) the "
-           "symbols' certified ranges and the eigenvalues are compared; what exists as a file or "
-           "folder is a PATH.",
+           "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
+           "angles by which the top singular directions turned. Heads that changed most come "
+           "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
+           "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
+           "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),
-    .parse = parse,
+    .check = complete,
     .run = run,
-    .release = release,
     .examples = examples,
-    .words = words,
     .topics = "specs",
 };

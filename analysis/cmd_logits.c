@@ -7,25 +7,6 @@
 #include "captured.h"
 #include "specs.h"
 
-enum {
-    KEY_PE = 0x300,
-    KEY_CONTENT,
-    KEY_COUPLED,
-    KEY_Q,
-    KEY_K,
-    KEY_Q_COUPLED,
-    KEY_K_COUPLED,
-    KEY_AXES,
-    KEY_SCALE,
-    KEY_LENGTHS,
-    KEY_MASK,
-    KEY_CERTIFIED,
-    KEY_ALL,
-    KEY_STATISTICS,
-    KEY_SINKS,
-    KEY_SOFT_CAP
-};
-
 typedef struct logits_options {
     text_list files;
     const char *array[SZGI_DUMP_ROLES], *encoding;
@@ -35,65 +16,75 @@ typedef struct logits_options {
     bool certified, all, statistics;
 } logits_options;
 
-static const struct argp_option options[] = {
-    {"coupled", KEY_COUPLED, "FILE", 0,
-     "coupled logits: FILE.npy, or FILE.safetensors:TENSOR, here and below", 1},
-    {"content", KEY_CONTENT, "FILE", 0, "content logits that go with them", 1},
-    {"q", KEY_Q, "FILE", 0, "queries before the encoding acts", 1},
-    {"k", KEY_K, "FILE", 0, "keys before the encoding acts", 1},
-    {"q-coupled", KEY_Q_COUPLED, "FILE", 0, "queries after it", 1},
-    {"k-coupled", KEY_K_COUPLED, "FILE", 0, "keys after it", 1},
-    {"pe", KEY_PE, "SPEC", 0, "the positional encoding that couples q and k, as an operand SPEC",
-     2},
-    {"scale", KEY_SCALE, "S", 0, "factor on q . k (default 1/sqrt(d)); logits are not scaled", 2},
-    {"axes", KEY_AXES, "LIST", 0,
-     "what the axes before the last two count (default: the file's metadata, else head of one "
-     "axis, layer,head of two, batch,layer,head of three); with token and dim every axis, in any "
-     "order: token,head,dim",
-     2},
-    {"lengths", KEY_LENGTHS, "N[,N...]", 0, "real tokens of each batch entry: cut to them", 2},
-    {"mask", KEY_MASK, "MASK", 0,
-     "none (default) or causal: entries above the diagonal are not read; they count as zeros, and "
-     "have no weight in a softmax",
-     2},
-    {"certified", KEY_CERTIFIED, NULL, 0, "symbol ranges by ball arithmetic, not by a grid", 2},
-    {"all", KEY_ALL, NULL, 0, "tables of every eigenvalue, singular value and symbol sample too",
-     2},
-    {"statistics", KEY_STATISTICS, NULL, 0,
-     "in place of the contraction: largest logit, entropy of the attention weights, share of token "
-     "0, norms of q and k; memory does not grow with N^2",
-     3},
-    {"sinks", KEY_SINKS, "TOKEN[,TOKEN...]", 0,
-     "with --statistics: share of these tokens too, counted from 0", 3},
-    {"soft-cap", KEY_SOFT_CAP, "C", 0, "with --statistics: the softmax is of C tanh(logit / C)", 3},
+/* Two would be a choice that nobody made. */
+static void refuse_second(const command_option *row, void *field, const char *spec,
+                          struct argp_state *state) {
+    const char *const *encoding = field;
+    (void)row;
+    if (*encoding)
+        argp_error(state, "one encoding couples q and k: '%s' is there, '%s' is a second one",
+                   SHOWN(*encoding), SHOWN(spec));
+}
+
+/* A FILE or a SPEC. */
+static void take_operand(const command_option *row, void *field, const char *text,
+                         struct argp_state *state) {
+    logits_options *own = field;
+    if (!specs_names_encoding(text)) {
+        parse_text(state, text, &own->files);
+        return;
+    }
+    refuse_second(row, &own->encoding, text, state);
+    own->encoding = text;
+}
+
+static const command_option options[] = {
+    OPTION(
+        logits_options, array[SZGI_DUMP_COUPLED], "coupled", "FILE",
+        "coupled logits: FILE.npy or FILE.safetensors:TENSOR; the other matrices below likewise"),
+    OPTION(logits_options, array[SZGI_DUMP_CONTENT], "content", "FILE",
+           "content logits of the same matrices"),
+    OPTION(logits_options, array[SZGI_DUMP_QUERIES], "q", "FILE",
+           "queries before the encoding acts"),
+    OPTION(logits_options, array[SZGI_DUMP_KEYS], "k", "FILE", "keys before the encoding acts"),
+    OPTION(logits_options, array[SZGI_DUMP_COUPLED_QUERIES], "q-coupled", "FILE",
+           "queries after it"),
+    OPTION(logits_options, array[SZGI_DUMP_COUPLED_KEYS], "k-coupled", "FILE", "keys after it"),
+    OPTION(logits_options, encoding, "pe", "SPEC",
+           "the positional encoding that couples q and k, as an operand SPEC",
+           .list = &words_encodings, .hook = refuse_second),
+    OPTION(logits_options, dump.scale, "scale", "S",
+           "factor on q . k (default 1/sqrt(d)); logits are not scaled", .low = 1e-300,
+           .high = 1e300),
+    OPTION(logits_options, dump.axes, "axes", "LIST",
+           "meanings of the axes before the last two (default: the file's metadata, or else head "
+           "for one axis, layer,head for two, batch,layer,head for three); with token and dim, "
+           "meanings of all axes in any order: token,head,dim",
+           .words = "head|layer,head|batch,layer,head|token,head,dim|head,token,dim"),
+    OPTION(logits_options, lengths, "lengths", "N[,N...]",
+           "number of real tokens of each batch entry; the others are cut off", .least = 1,
+           .most = (int64_t)1 << 40),
+    OPTION(logits_options, dump.causal, "mask", "MASK",
+           "none (default) or causal: entries above the diagonal are not read; they count as "
+           "zeros, and have no weight in a softmax",
+           .choices = "none|causal"),
+    OPTION(logits_options, certified, "certified", NULL,
+           "symbol ranges by ball arithmetic, not by a grid"),
+    OPTION(logits_options, all, "all", NULL,
+           "tables of every eigenvalue, singular value and symbol sample too"),
+    OPTION(logits_options, statistics, "statistics", NULL,
+           "instead of the contraction: largest logit, entropy of the attention weights, share of "
+           "token 0, norms of q and k; memory does not grow with N^2"),
+    OPTION(logits_options, sinks, "sinks", "TOKEN[,TOKEN...]",
+           "with --statistics: also the share of these tokens, counted from 0",
+           .most = (int64_t)1 << 40),
+    OPTION(logits_options, soft_cap, "soft-cap", "C",
+           "with --statistics: the softmax is of C tanh(logit / C)", .low = 1e-300, .high = 1e300),
+    OPTION_BY(take_operand, logits_options, files, NULL, "[FILE...] [SPEC]", NULL),
     {0}};
 
-static const char mask_names[] = "none|causal";
-
-static int role_of(int key) {
-    static const struct {
-        int key, role;
-    } roles[] = {{KEY_CONTENT, SZGI_DUMP_CONTENT},
-                 {KEY_COUPLED, SZGI_DUMP_COUPLED},
-                 {KEY_Q, SZGI_DUMP_QUERIES},
-                 {KEY_K, SZGI_DUMP_KEYS},
-                 {KEY_Q_COUPLED, SZGI_DUMP_COUPLED_QUERIES},
-                 {KEY_K_COUPLED, SZGI_DUMP_COUPLED_KEYS}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (roles[i].key == key)
-            return roles[i].role;
-    return -1;
-}
-
-/* Two would be a choice that nobody made. */
-static void take_encoding(logits_options *own, const char *spec, struct argp_state *state) {
-    if (own->encoding)
-        argp_error(state, "one encoding couples q and k: '%s' is there, '%s' is a second one",
-                   SHOWN(own->encoding), SHOWN(spec));
-    own->encoding = spec;
-}
-
-static void check_options(const logits_options *own, struct argp_state *state) {
+static void check_options(command_call *call, struct argp_state *state) {
+    const logits_options *own = call->own;
     bool any = own->files.count > 0;
     for (int i = 0; i < SZGI_DUMP_ROLES; i++)
         any = any || own->array[i];
@@ -108,62 +99,9 @@ static void check_options(const logits_options *own, struct argp_state *state) {
                    own->all ? "--all" : "--certified");
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    logits_options *own = call->own;
-    if (role_of(key) >= 0) {
-        own->array[role_of(key)] = argument;
-        return 0;
-    }
-    switch (key) {
-    case KEY_PE:
-        take_encoding(own, argument, state);
-        return 0;
-    case KEY_SCALE:
-        own->dump.scale = parse_real(state, "--scale", argument, 1e-300, 1e300);
-        return 0;
-    case KEY_AXES:
-        own->dump.axes = argument;
-        return 0;
-    case KEY_LENGTHS:
-        parse_integer_list(state, "--lengths", argument, 1, (int64_t)1 << 40, &own->lengths);
-        return 0;
-    case KEY_MASK:
-        own->dump.causal = parse_choice(state, "--mask", argument, mask_names) == 1;
-        return 0;
-    case KEY_CERTIFIED:
-        own->certified = true;
-        return 0;
-    case KEY_ALL:
-        own->all = true;
-        return 0;
-    case KEY_STATISTICS:
-        own->statistics = true;
-        return 0;
-    case KEY_SINKS:
-        parse_integer_list(state, "--sinks", argument, 0, (int64_t)1 << 40, &own->sinks);
-        return 0;
-    case KEY_SOFT_CAP:
-        own->soft_cap = parse_real(state, "--soft-cap", argument, 1e-300, 1e300);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (specs_names_encoding(argument))
-            take_encoding(own, argument, state);
-        else
-            parse_text(state, argument, &own->files);
-        return 0;
-    case ARGP_KEY_END:
-        check_options(own, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static void release(command_call *call) {
     logits_options *own = call->own;
     szgi_memory_free((void *)own->files.value);
-    szgi_memory_free(own->lengths.value);
-    szgi_memory_free(own->sinks.value);
 }
 
 static szg_status add_files(szg_context *context, const logits_options *own, szgi_dump *dump) {
@@ -235,16 +173,9 @@ static const command_example examples[] = {
      "The softmax of another program's logits: largest logit, entropy, sinks. In files."},
     {0}};
 
-static const option_words words[] = {
-    {KEY_PE, NULL, &words_encodings},
-    {KEY_AXES, "head|layer,head|batch,layer,head|token,head,dim|head,token,dim", NULL},
-    {KEY_MASK, mask_names, NULL},
-    {0}};
-
 const command command_logits = {
     .name = "logits",
     .summary = "contraction or softmax statistics of captured logits, or of queries and keys",
-    .arguments = "[FILE...] [SPEC]",
     .doc =
         "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
         "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
@@ -255,10 +186,9 @@ const command command_logits = {
         "each matrix instead. docs/how-to/logits.md has the layout.",
     .options = options,
     .own_size = sizeof(logits_options),
-    .parse = parse,
+    .check = check_options,
     .run = run,
     .release = release,
     .examples = examples,
-    .words = words,
     .topics = "specs",
 };

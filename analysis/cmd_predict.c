@@ -11,41 +11,20 @@
 
 #include "command.h"
 
-enum { KEY_CHECKPOINT = 0x700, KEY_CONFIG, KEY_DATA };
-
 typedef struct predict_options {
     const char *checkpoint, *config, *data;
 } predict_options;
 
-static const struct argp_option options[] = {
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "weights in safetensors, by `szego train` or PyTorch",
-     0},
-    {"config", KEY_CONFIG, "FILE", 0,
-     "the model's configuration (default: the one in the checkpoint)", 0},
-    {"data", KEY_DATA, "FILE", 0, "examples in JSONL, one {\"tokens\": [ids], \"label\": n} a line",
-     0},
+static const command_option options[] = {
+    OPTION(predict_options, checkpoint, "checkpoint", "FILE",
+           "weights in safetensors, by `szego train` or PyTorch",
+           .missing = "--checkpoint is missing"),
+    OPTION(predict_options, config, "config", "FILE",
+           "the model's configuration (default: the one in the checkpoint)"),
+    OPTION(predict_options, data, "data", "FILE",
+           "examples in JSONL, one {\"tokens\": [ids], \"label\": n} per line",
+           .missing = "--data is missing"),
     {0}};
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    predict_options *own = call->own;
-    switch (key) {
-    case KEY_CHECKPOINT:
-        own->checkpoint = argument;
-        return 0;
-    case KEY_CONFIG:
-        own->config = argument;
-        return 0;
-    case KEY_DATA:
-        own->data = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!own->checkpoint || !own->data)
-            argp_error(state, "%s is missing", own->checkpoint ? "--data" : "--checkpoint");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 #define PREDICT(X)                                                                                 \
     X(PREDICT_CHECKPOINT, "checkpoint", SZG_TEXT, "", "checkpoint", "file of the weights")         \
@@ -175,7 +154,6 @@ const command command_predict = {
            "docs/how-to/train.md need --config.",
     .options = options,
     .own_size = sizeof(predict_options),
-    .parse = parse,
     .run = run,
     .examples = examples,
 };

@@ -1,7 +1,6 @@
 /* `szego report`: one HTML page of a folder of results. The Python package draws it. */
+#include <inttypes.h>
 #include <stdio.h>
-
-#include "base/text.h"
 
 #include "script.h"
 
@@ -9,32 +8,27 @@ typedef struct report_options {
     const char *folder;
 } report_options;
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    report_options *own = call->own;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (own->folder)
-            argp_error(state, "one DIR is reported, '%s' is a second one", SHOWN(argument));
-        own->folder = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!own->folder)
-            argp_error(state, "DIR is missing: a folder of results, as -o DIR/ of the other "
-                              "commands writes it");
-        if (call->shared.format)
-            argp_error(state, "--format: a report is an HTML page; `szego export` has the tables");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const command_option options[] = {
+    OPTION(report_options, folder, NULL, "DIR", "only one DIR is accepted",
+           .missing = "DIR is missing: name a folder that a command wrote with -o DIR/"),
+    {0}};
+
+static const command_option common[] = {
+    OPTION(
+        shared_options, output, "output", "PATH",
+        "the page, FILE.html, or a folder (DIR/) for report.html; default: DIR/report.html of the "
+        "folder that is reported",
+        .letter = 'o'),
+    OPTION(shared_options, threads, "threads", "N",
+           "processes that draw (default: one for each processor)", .least = 1, .most = 1024),
+    {0}};
 
 static szg_status run(command_call *call) {
     const report_options *own = call->own;
     char threads[32];
     if (call->shared.threads == 0)
         return script_run(call, call->command, (const char *[]){"--", own->folder, NULL});
-    snprintf(threads, sizeof threads, "--threads=%d", call->shared.threads);
+    snprintf(threads, sizeof threads, "--threads=%" PRId64, call->shared.threads);
     return script_run(call, call->command, (const char *[]){threads, "--", own->folder, NULL});
 }
 
@@ -45,15 +39,15 @@ static const command_example examples[] = {
 
 const command command_report = {
     .name = "report",
-    .summary = "one HTML page of a folder of results: plots with the rows behind them",
-    .arguments = "DIR",
-    .doc = "Draws every result in DIR and below it, found by manifest.json alone, into one HTML "
-           "page that loads nothing: a section for each kind of result, each plot with the rows "
-           "that it was drawn from. -o names the page (default: DIR/report.html). Results that "
-           "cannot be read are named in the page and give exit status 3. This command needs Python "
-           "with NumPy, Matplotlib and Jinja2, and the Python package szego.",
+    .summary = "one HTML page of a folder of results: plots with links to their data",
+    .doc = "Draws all results in DIR and its subfolders into one self-contained HTML page. A "
+           "result is a folder with a manifest.json. The page has a section for each kind of "
+           "result, and each plot links to its data. -o names the page (default: DIR/report.html). "
+           "The page names results that cannot be read; the exit status is then 3. This command "
+           "needs Python with NumPy, Matplotlib and Jinja2, and the Python package szego.",
+    .options = options,
     .own_size = sizeof(report_options),
-    .parse = parse,
+    .common = common,
     .run = run,
     .examples = examples,
     .needs = "numpy matplotlib jinja2",

@@ -1,9 +1,9 @@
 /* `szego reproduce`: the paper's tables and figures from a preset. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -16,8 +16,6 @@
 #include "command.h"
 #include "help.h"
 
-enum { KEY_PRESET = 0x700, KEY_SET, KEY_LIST, KEY_ALL, KEY_MINUTES };
-
 typedef struct reproduce_options {
     const char *preset;
     text_list overrides;
@@ -25,21 +23,23 @@ typedef struct reproduce_options {
     double minutes; /* 0: no limit */
 } reproduce_options;
 
-static const struct argp_option options[] = {
-    {"preset", KEY_PRESET, "NAME", 0,
-     "quick (default), small, full, mechanism, mechanism-full, mechanism-length, "
-     "mechanism-curvature, mechanism-replication, or the path of a preset file (FILE.json)",
-     0},
-    {"set", KEY_SET, "KEY=VALUE", 0,
-     "set one key of every run's configuration, such as loop.epochs=2; may be given several times",
-     0},
-    {"list", KEY_LIST, NULL, 0,
-     "train nothing: what has run in -o DIR/, what is missing, and what it needs", 0},
-    {"minutes", KEY_MINUTES, "M", 0,
-     "stop training after M minutes: a run that would not finish is not begun, or is saved; the "
-     "same command continues",
-     0},
-    {"all", KEY_ALL, NULL, 0, "print every table on standard output", 0},
+static const command_option options[] = {
+    OPTION(reproduce_options, preset, "preset", "NAME",
+           "quick (default), small, full, mechanism, mechanism-full, mechanism-length, "
+           "mechanism-curvature, mechanism-replication, or the path of a preset file (FILE.json)",
+           .list = &words_presets, .fallback = "quick"),
+    OPTION(reproduce_options, overrides, "set", "KEY=VALUE",
+           "set one key of every run's configuration, such as loop.epochs=2; may be given several "
+           "times",
+           .list = &words_keys),
+    OPTION(reproduce_options, list, "list", NULL,
+           "train nothing: list the runs in -o DIR/ that are finished, those that are missing, and "
+           "their cost"),
+    OPTION(reproduce_options, minutes, "minutes", "M",
+           "stop training after M minutes: a run that would not finish is saved or not started; "
+           "the same command continues",
+           .low = 1e-4, .high = 1e7),
+    OPTION(reproduce_options, all, "all", NULL, "print every table on standard output"),
     {0}};
 
 static bool is_file(const char *path) {
@@ -47,39 +47,13 @@ static bool is_file(const char *path) {
     return form != SZGI_RESULT_FOLDER && form != SZGI_RESULT_UNKNOWN;
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    reproduce_options *own = call->own;
-    switch (key) {
-    case KEY_PRESET:
-        own->preset = argument;
-        return 0;
-    case KEY_SET:
-        parse_text(state, argument, &own->overrides);
-        return 0;
-    case KEY_LIST:
-        own->list = true;
-        return 0;
-    case KEY_ALL:
-        own->all = true;
-        return 0;
-    case KEY_MINUTES:
-        own->minutes = parse_real(state, "--minutes", argument, 1e-4, 1e7);
-        return 0;
-    case ARGP_KEY_END:
-        if (!call->shared.output && !own->list)
-            argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
-        if (call->shared.output && is_file(call->shared.output))
-            argp_error(state, "-o %s is a file: runs and tables go to a folder, DIR/",
-                       SHOWN(call->shared.output));
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static void release(command_call *call) {
-    reproduce_options *own = call->own;
-    szgi_memory_free(own->overrides.value);
+static void check(command_call *call, struct argp_state *state) {
+    const reproduce_options *own = call->own;
+    if (!call->shared.output && !own->list)
+        argp_error(state, "-o DIR/ is missing: the folder that receives runs and tables");
+    if (call->shared.output && is_file(call->shared.output))
+        argp_error(state, "-o %s is a file: runs and tables go to a folder, DIR/",
+                   SHOWN(call->shared.output));
 }
 
 /* ---- Where presets are ---- */
@@ -137,84 +111,113 @@ static szg_status open_preset(command_call *call, const char *name, bool own_fol
     return szg_reproduction_open(call->context, &wanted, out);
 }
 
-/* The program's own tables into the folder. */
-static szg_status write_tables(command_call *call, szg_reproduction_tables *tables) {
+/* The program's own tables. */
+static szg_status collect(command_call *call, szg_reproduction_tables *tables, szg_result **out) {
     szg_table **const table[] = {&tables->deposit, &tables->items,    &tables->settings,
                                  &tables->needs,   &tables->missing,  &tables->runs,
                                  &tables->curves,  &tables->ablation, &tables->contraction,
                                  &tables->length};
-    return output_tables_to(call, call->shared.output, sizeof table / sizeof *table, table);
+    return output_collect(call, sizeof table / sizeof *table, table, out);
 }
 
-/* Whether there is something to judge: --list also lists what nothing was trained of. */
-static bool has_runs(const command_call *call) {
+typedef struct known_table {
+    const char *name;
+    bool judged; /* `szego judge` writes it */
+    bool first;  /* it is printed without --all too */
+} known_table;
+
+/* In the order in which they are printed. */
+static const known_table known[] = {
+    {"table1", true, true},         {"sweep", true, true},          {"switches", true, true},
+    {"hypotheses", true, true},     {"length_arms", true, true},    {"relations", true, true},
+    {"needs", false, true},         {"missing", false, true},       {"items", false, false},
+    {"settings", false, false},     {"runs", false, false},         {"curves", false, false},
+    {"ablation", false, false},     {"deposit", false, false},      {"contraction", false, false},
+    {"length", false, false},       {"arms", true, false},          {"pairs", true, false},
+    {"relation_arms", true, false}, {"relation_runs", true, false}, {"by_step", true, false}};
+enum { KNOWN = sizeof known / sizeof *known, PAGE = KNOWN, FILES };
+
+/* Whether it is wanted on standard output; of missing runs a table without rows says nothing. */
+static bool is_printed(const command_call *call, const szg_table *table, int which) {
+    const reproduce_options *own = call->own;
+    bool empty = strcmp(known[which].name, "missing") == 0 && table && szg_table_rows(table) == 0;
+    return own->all || (known[which].first && !empty);
+}
+
+static szg_status print_tables(command_call *call, szg_result *result) {
+    szg_table *taken[KNOWN] = {0}, **table[KNOWN];
+    for (int i = 0; i < KNOWN; i++) {
+        table[i] = &taken[i];
+        if (is_printed(call, szg_result_find(result, known[i].name), i))
+            taken[i] = szgi_result_take(result, known[i].name);
+    }
+    const char *folder = call->shared.output;
+    call->shared.output = NULL;
+    szg_status status = output_tables(call, KNOWN, (szg_table * *const *)table, NULL);
+    call->shared.output = folder;
+    for (int i = 0; i < KNOWN; i++)
+        szg_table_close(&taken[i]);
+    return status;
+}
+
+/* ---- What Python makes of them ---- */
+
+/* The name of file `which`: of a judged table, or of the page. False: the program writes it. */
+static bool derived_name(int which, char out[64]) {
+    bool page = which == PAGE;
+    snprintf(out, 64, "%s%s", page ? "report" : known[which].name, page ? ".html" : ".csv");
+    return page || known[which].judged;
+}
+
+static bool in_folder(const command_call *call, const char *name, char path[PATH_MAX]) {
+    const char *folder = call->shared.output;
+    bool slash = folder[strlen(folder) - 1] == '/';
+    return snprintf(path, PATH_MAX, "%s%s%s", folder, slash ? "" : "/", name) < PATH_MAX;
+}
+
+static bool is_there(const command_call *call, const char *name) {
     char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%s/runs", call->shared.output);
-    return size < PATH_MAX && access(path, F_OK) == 0;
+    return in_folder(call, name, path) && access(path, F_OK) == 0;
 }
 
-/* What `szego judge` writes, those first that a person reads first. */
-static const char *const judged[] = {"table1",        "sweep",         "switches", "hypotheses",
-                                     "length_arms",   "relations",     "arms",     "pairs",
-                                     "relation_arms", "relation_runs", "by_step"};
-enum { JUDGED = sizeof judged / sizeof *judged, JUDGED_SHOWN = 6 };
+/* What an earlier call left is of other runs than the tables beside it. *out gets a bit for each
+ * file that was removed. */
+static szg_status remove_derived(command_call *call, unsigned *out) {
+    char name[64], path[PATH_MAX];
+    *out = 0;
+    for (int i = 0; i < FILES; i++) {
+        if (!derived_name(i, name) || !in_folder(call, name, path))
+            continue;
+        if (unlink(path) == 0)
+            *out |= 1u << i;
+        else if (errno != ENOENT)
+            return szgi_fail(call->context, SZG_EIO,
+                             "%s: is of an earlier run and cannot be removed: %s", path,
+                             strerror(errno));
+    }
+    return SZG_OK;
+}
 
-/* Takes those that the folder has; the others are NULL. */
-static szg_status read_judged(command_call *call, szg_table *out[JUDGED]) {
-    szg_result *folder;
-    SZG_TRY(szg_result_read(call->context, call->shared.output, &folder));
-    for (int i = 0; i < JUDGED; i++)
-        out[i] = szgi_result_take(folder, judged[i]);
-    szg_result_close(&folder);
-    if (!out[0] && has_runs(call))
+/* Names those that were removed and have not been made again, or says that there are none. */
+static void tell_lacking(const command_call *call, unsigned removed) {
+    char name[64], names[512] = "";
+    size_t used = 0;
+    const char *folder = call->shared.output;
+    for (int i = 0; i < FILES && used < sizeof names; i++)
+        if (derived_name(i, name) && removed >> i & 1 && !is_there(call, name))
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+    if (used)
+        szgi_say(call->context, SZG_WARNING,
+                 "%s: removed what an earlier call left there and may be of other runs: "
+                 "%s. `szego judge %s -o %s` makes the tables again, `szego report %s` the page",
+                 folder, names, folder, folder, folder);
+    else if (is_there(call, "runs") && !is_there(call, "table1.csv"))
         szgi_say(call->context, SZG_NOTE,
                  "the tables that compare runs are missing (table1 and, as the preset asks for "
                  "them, sweep, switches, arms, hypotheses, pairs, length_arms, relations and "
                  "by_step): `szego judge %s -o %s` makes them",
-                 call->shared.output, call->shared.output);
-    return SZG_OK;
-}
-
-/* On standard output: the judged tables that a person wants to see, and the program's own. */
-static szg_status print_tables(command_call *call, szg_table *found[JUDGED],
-                               szg_reproduction_tables *tables) {
-    const reproduce_options *own = call->own;
-    szg_table *none = NULL;
-    szg_table **const rest[] = {
-        &tables->needs,
-        szg_table_rows(tables->missing) > 0 || own->all ? &tables->missing : &none,
-        &tables->items,
-        &tables->settings,
-        &tables->runs,
-        &tables->curves,
-        &tables->ablation,
-        &tables->deposit,
-        &tables->contraction,
-        &tables->length};
-    enum { REST = sizeof rest / sizeof *rest, REST_SHOWN = 2 };
-    szg_table **table[JUDGED + REST];
-    size_t count = 0;
-    for (int i = 0; i < JUDGED_SHOWN; i++)
-        table[count++] = &found[i];
-    for (int i = 0; i < (own->all ? REST : REST_SHOWN); i++)
-        table[count++] = rest[i];
-    for (int i = JUDGED_SHOWN; own->all && i < JUDGED; i++)
-        table[count++] = &found[i];
-    const char *folder = call->shared.output;
-    call->shared.output = NULL;
-    szg_status status = output_tables(call, count, table, NULL);
-    call->shared.output = folder;
-    return status;
-}
-
-static szg_status show_tables(command_call *call, szg_reproduction_tables *tables) {
-    szg_table *found[JUDGED] = {0};
-    if (call->shared.output)
-        SZG_TRY(read_judged(call, found));
-    szg_status status = print_tables(call, found, tables);
-    for (int i = 0; i < JUDGED; i++)
-        szg_table_close(&found[i]);
-    return status;
+                 folder, folder);
 }
 
 /* The command `name` on the folder that was written, as `szego NAME DIR -o DIR` runs it. Without
@@ -222,10 +225,9 @@ static szg_status show_tables(command_call *call, szg_reproduction_tables *table
 static szg_status follow(command_call *call, const char *name) {
     command_call next = *call;
     next.command = command_find(name);
-    SZG_TRY(szgi_memory_alloc(call->context, (int64_t)next.command->own_size, (char **)&next.own));
-    (void)next.command->parse(&next, ARGP_KEY_ARG, (char *)call->shared.output, NULL);
+    SZG_TRY(options_of_operand(&next, call->shared.output));
     szg_status status = next.command->run(&next);
-    szgi_memory_free(next.own);
+    options_close(&next);
     if (call->code == 0)
         call->code = next.code;
     if (status != SZG_EBACKEND)
@@ -234,23 +236,45 @@ static szg_status follow(command_call *call, const char *name) {
     return SZG_OK;
 }
 
+/* Judges the runs, if there are any: --list also lists what nothing was trained of. The result gets
+ * the judged tables, which it has of the folder. */
+static szg_status judge(command_call *call, szg_result **result) {
+    if (!is_there(call, "runs"))
+        return SZG_OK;
+    SZG_TRY(follow(call, "judge"));
+    if (!is_there(call, "table1.csv"))
+        return SZG_OK;
+    szg_result_close(result);
+    return szg_result_read(call->context, call->shared.output, result);
+}
+
+static szg_status finish_folder(command_call *call, szg_result **result) {
+    SZG_TRY(judge(call, result));
+    SZG_TRY(print_tables(call, *result));
+    return follow(call, "report");
+}
+
+static szg_status write_folder(command_call *call, szg_result **result) {
+    unsigned removed;
+    SZG_TRY(szg_result_write(call->context, *result, call->shared.output, NULL));
+    szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
+    szg_status status = remove_derived(call, &removed);
+    if (status == SZG_OK)
+        status = finish_folder(call, result);
+    tell_lacking(call, removed);
+    return status;
+}
+
 static szg_status report(command_call *call, const szg_reproduction *reproduction,
                          const szg_reproduction *full, double rate) {
     szg_reproduction_tables tables;
-    if (call->shared.output) {
-        SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
-        szg_status status = write_tables(call, &tables);
-        szg_reproduction_tables_close(&tables);
-        SZG_TRY(status);
-        szgi_say(call->context, SZG_NOTE, "wrote %s", call->shared.output);
-        if (has_runs(call))
-            SZG_TRY(follow(call, "judge"));
-    }
+    szg_result *result;
     SZG_TRY(szg_reproduction_report(call->context, reproduction, full, rate, &tables));
-    szg_status status = show_tables(call, &tables);
+    szg_status status = collect(call, &tables, &result);
     szg_reproduction_tables_close(&tables);
-    if (status == SZG_OK && call->shared.output)
-        status = follow(call, "report");
+    SZG_TRY(status);
+    status = call->shared.output ? write_folder(call, &result) : print_tables(call, result);
+    szg_result_close(&result);
     return status;
 }
 
@@ -322,7 +346,7 @@ static szg_status run_preset(command_call *call, szg_reproduction *reproduction)
 static szg_status run(command_call *call) {
     const reproduce_options *own = call->own;
     szg_reproduction *reproduction;
-    SZG_TRY(open_preset(call, own->preset ? own->preset : "quick", true, &reproduction));
+    SZG_TRY(open_preset(call, own->preset, true, &reproduction));
     szg_status status = run_preset(call, reproduction);
     szg_reproduction_close(&reproduction);
     return status;
@@ -335,27 +359,21 @@ static const command_example examples[] = {
      "An hour of a larger preset. The same command continues it."},
     {0}};
 
-static const option_words words[] = {
-    {KEY_PRESET, NULL, &words_presets}, {KEY_SET, NULL, &words_keys}, {0}};
-
 const command command_reproduce = {
     .name = "reproduce",
     .summary = "the paper's tables and figures: train, ablate and tabulate a preset",
-    .doc =
-        "Trains every run of a preset (encodings, tasks, seeds), ablates heads where it says so, "
-        "and writes Table 1's shape with the paper's numbers beside it, accuracy by epoch, "
-        "ablation, deposit, the sweep over rotated heads, what each switch changes, which tables "
-        "and figures have run, and what the full preset would need. Each run has a folder of its "
-        "own under DIR/runs/; finished ones are not repeated, and after an interruption the same "
-        "command continues. At the end `szego judge` writes the tables that compare runs; without "
-        "its Python packages a note says so. DIR/report.html shows it all, as `szego report DIR` "
-        "does.",
+    .doc = "Trains every run of a preset (encodings, tasks, seeds), ablates heads if the preset "
+           "says so, and writes a table in the form of Table 1 with the paper's numbers, accuracy "
+           "by epoch, ablation, deposit, the sweep over rotated heads, the effect of each switch, "
+           "a list of the paper's tables and figures that are covered, and the cost of the full "
+           "preset. Each run has its own folder under DIR/runs/. Finished runs are not repeated, "
+           "and after an interruption the same command continues. At the end `szego judge` writes "
+           "the tables that compare runs, and `szego report` writes DIR/report.html; if their "
+           "Python packages are missing, a note says so.",
     .options = options,
     .own_size = sizeof(reproduce_options),
-    .parse = parse,
+    .check = check,
     .run = run,
-    .release = release,
     .examples = examples,
-    .words = words,
     .topics = "presets",
 };

@@ -14,21 +14,8 @@
 #include "captured.h"
 #include "specs.h"
 
-enum {
-    KEY_PART = SPECS_KEY_OWN,
-    KEY_DENSE,
-    KEY_CERTIFY,
-    KEY_ALL,
-    KEY_CONTENT,
-    KEY_MASK,
-    KEY_K,
-    KEY_DENSITY,
-    KEY_MOMENTS,
-    KEY_VECTORS
-};
 enum part { KERNEL, CONTENT, LOGITS, RATIO };
-enum { SAMPLES = 1024, K_MAX = 100 };
-static const char part_names[] = "kernel|content|logits|ratio", mask_names[] = "none|causal";
+enum { SAMPLES = 1024 };
 
 typedef struct spectrum_options {
     specs_options common;
@@ -39,43 +26,43 @@ typedef struct spectrum_options {
     const char *content;
 } spectrum_options;
 
-static const struct argp_option options[] = {
-    {"pe", SPECS_KEY_PE, "SPEC", 0,
-     "a positional encoding, as the operand SPEC; may be given several times", 1},
-    {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
-     "Toeplitz coefficients, one row a head: short for file:path=FILE", 1},
-    {NULL, 'n', "N[,N...]", 0, "sequence lengths (default 512)", 1},
-    {"part", KEY_PART, "PART", 0,
-     "kernel (default): the encoding's own matrix; content: the content Gram matrix; logits: the "
-     "coupled logits; ratio: coupled against content",
-     1},
-    {"content", KEY_CONTENT, "KIND", 0, "content of the last three parts (default gaussian)", 1},
-    {"mask", KEY_MASK, "MASK", 0, "none (default) or causal: zeros above the diagonal", 1},
-    {"all", KEY_ALL, NULL, 0, "every eigenvalue (table eigenvalues), at any length", 1},
-    {"dense", KEY_DENSE, NULL, 0, "form the dense matrix and use LAPACK: the oracle", 1},
-    {"certify", KEY_CERTIFY, NULL, 0,
-     "prove the range of the eigenvalues of a Hermitian matrix, of the singular values of any "
-     "other, with --all every value, whatever it costs; without the option the range of "
-     "eigenvalues where it costs at most a quarter of the solver",
-     1},
-    {"k", KEY_K, "K", 0,
-     "K eigenvalues at each end (table extremes, 1 .. 100), in place of their range; made "
-     "for N up to 10^7, and 10^8 with K <= 2, where memory (0.8 GB a vector) and crowded ends are "
-     "the limits",
-     1},
-    {"density", KEY_DENSITY, NULL, 0,
-     "the density of the eigenvalues (table density), in place of their range; made "
-     "for N up to 10^8",
-     1},
-    {"moments", KEY_MOMENTS, "M", 0,
-     "Chebyshev moments of --density (default 128): the resolution is about width / M", 1},
-    {"vectors", KEY_VECTORS, "R", 0,
-     "random vectors of --density (default: none where all eigenvalues are at hand, else "
-     "2^19 / N)",
-     1},
+static const command_option options[] = {
+    SPECS_OPTIONS(spectrum_options, "sequence lengths (default 512)"),
+    OPTION(spectrum_options, part, "part", "PART",
+           "kernel (default): the encoding's own matrix; content: the content Gram matrix; logits: "
+           "the coupled logits; ratio: coupled against content",
+           .choices = "kernel|content|logits|ratio"),
+    OPTION(spectrum_options, content, "content", "KIND",
+           "content of the last three parts (default gaussian)", .list = &words_contents),
+    OPTION(spectrum_options, causal, "mask", "MASK",
+           "none (default) or causal: zeros above the diagonal", .choices = "none|causal"),
+    OPTION(spectrum_options, all, "all", NULL,
+           "every eigenvalue (table eigenvalues), at any length"),
+    OPTION(spectrum_options, dense, "dense", NULL,
+           "form the dense matrix and use LAPACK, as a check"),
+    OPTION(spectrum_options, certify, "certify", NULL,
+           "prove the range of the eigenvalues of a Hermitian matrix, or of the singular values of "
+           "any other matrix, and with --all every value, at any cost; without this option the "
+           "range of eigenvalues is proved if that costs at most a quarter of the solver"),
+    OPTION(spectrum_options, k, "k", "K",
+           "K eigenvalues at each end (table extremes, 1 .. 100), instead of their range; for N up "
+           "to 10^7, or up to 10^8 with K <= 2, where memory (0.8 GB per vector) and crowded ends "
+           "are the limits",
+           .least = 1, .most = 100),
+    OPTION(
+        spectrum_options, density, "density", NULL,
+        "the density of the eigenvalues (table density), instead of their range; for N up to 10^8"),
+    OPTION(spectrum_options, moments, "moments", "M",
+           "Chebyshev moments of --density (default 128): the resolution is about width / M",
+           .least = 2, .most = 65536),
+    OPTION(
+        spectrum_options, vectors, "vectors", "R",
+        "random vectors of --density (default: none if all eigenvalues are known, else 2^19 / N)",
+        .least = 1, .most = 1 << 20),
     {0}};
 
-static void check_options(const spectrum_options *own, struct argp_state *state) {
+static void check_options(command_call *call, struct argp_state *state) {
+    const spectrum_options *own = call->own;
     if (own->part == KERNEL && own->content)
         argp_error(state, "--content has no meaning with --part kernel: choose content, logits or "
                           "ratio");
@@ -95,48 +82,6 @@ static void check_options(const spectrum_options *own, struct argp_state *state)
         argp_error(state, "--k chooses its solver: leave out --dense");
     if (!own->density && (own->moments || own->vectors))
         argp_error(state, "--moments and --vectors belong to --density");
-}
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    spectrum_options *own = call->own;
-    switch (key) {
-    case KEY_PART:
-        own->part = (enum part)parse_choice(state, "--part", argument, part_names);
-        return 0;
-    case KEY_CONTENT:
-        own->content = argument;
-        return 0;
-    case KEY_MASK:
-        own->causal = parse_choice(state, "--mask", argument, mask_names) == 1;
-        return 0;
-    case KEY_ALL:
-        own->all = true;
-        return 0;
-    case KEY_DENSITY:
-        own->density = true;
-        return 0;
-    case KEY_MOMENTS:
-        own->moments = parse_integer(state, "--moments", argument, 2, 65536);
-        return 0;
-    case KEY_VECTORS:
-        own->vectors = parse_integer(state, "--vectors", argument, 1, 1 << 20);
-        return 0;
-    case KEY_K:
-        own->k = parse_integer(state, "--k", argument, 1, K_MAX);
-        return 0;
-    case KEY_DENSE:
-        own->dense = true;
-        return 0;
-    case KEY_CERTIFY:
-        own->certify = true;
-        return 0;
-    case ARGP_KEY_END:
-        specs_parse(&own->common, key, argument, state);
-        check_options(own, state);
-        return 0;
-    default:
-        return specs_parse(&own->common, key, argument, state);
-    }
 }
 
 static void release(command_call *call) {
@@ -372,27 +317,19 @@ static const command_example examples[] = {
      "Every eigenvalue at two lengths, in files."},
     {0}};
 
-static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},
-                                     {KEY_PART, part_names, NULL},
-                                     {KEY_CONTENT, NULL, &words_contents},
-                                     {KEY_MASK, mask_names, NULL},
-                                     {0, NULL, &words_encodings},
-                                     {0}};
-
 const command command_spectrum = {
     .name = "spectrum",
     .summary = "eigenvalues of an encoding's kernel or logits, symbol range, limit theorem",
-    .arguments = "SPEC...",
-    .doc = "Eigenvalue range (with --all every eigenvalue) of a positional encoding's kernel, of "
-           "content, or of logits; the certified range of the symbol; the limit theorem that "
-           "applies. Heads become rows. -o DIR/ also writes samples and range of the symbols.",
+    .doc = "Prints the eigenvalue range (with --all every eigenvalue) of a positional encoding's "
+           "kernel, of content, or of logits, the certified range of the symbol, and the limit "
+           "theorem that applies. Each head has a row. -o DIR/ also writes samples and ranges of "
+           "the symbols.",
     .options = options,
     .own_size = sizeof(spectrum_options),
-    .parse = parse,
+    .check = check_options,
     .run = run,
     .release = release,
     .examples = examples,
-    .words = words,
     .shared = true,
     .topics = "specs",
 };

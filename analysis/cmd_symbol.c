@@ -7,51 +7,22 @@
 #include "display.h"
 #include "specs.h"
 
-enum { KEY_CONVENTION = SPECS_KEY_OWN, KEY_GRID };
-
 typedef struct symbol_options {
     specs_options common;
     szg_symbol_convention convention;
     int64_t grid;
 } symbol_options;
 
-static const struct argp_option options[] = {
-    {"pe", SPECS_KEY_PE, "SPEC", 0,
-     "a positional encoding, as the operand SPEC; may be given several times", 1},
-    {"coefficients", SPECS_KEY_COEFFICIENTS, "FILE", 0,
-     "Toeplitz coefficients, one row a head: short for file:path=FILE", 1},
-    {NULL, 'n', "N[,N...]", 0, "sequence lengths: lags below N make the symbol (default 512)", 1},
-    {"convention", KEY_CONVENTION, "WORD", 0,
-     "truncated (default): bounds the eigenvalues; fejer: smoothed, no bound; closed_form: the "
-     "infinite symbol where the encoding has one",
-     1},
-    {"grid", KEY_GRID, "M", 0, "samples over [0, 2 pi) (default 1024)", 1},
+static const command_option options[] = {
+    SPECS_OPTIONS(symbol_options,
+                  "sequence lengths: the symbol is made of the lags below N (default 512)"),
+    OPTION(symbol_options, convention, "convention", "WORD",
+           "truncated (default): bounds the eigenvalues; fejer: smoothed, no bound; closed_form: "
+           "the infinite symbol, if the encoding has one",
+           .choices = "truncated|fejer|closed_form"), /* as szg_symbol_convention has them */
+    OPTION(symbol_options, grid, "grid", "M", "samples over [0, 2 pi) (default 1024)", .least = 1,
+           .most = 100000000, .fallback = "1024"),
     {0}};
-
-static const char convention_names[] = "truncated|fejer|closed_form";
-
-static szg_symbol_convention parse_convention(struct argp_state *state, const char *text) {
-    static const szg_symbol_convention known[] = {SZG_SYMBOL_TRUNCATED, SZG_SYMBOL_FEJER,
-                                                  SZG_SYMBOL_CLOSED_FORM};
-    return known[parse_choice(state, "--convention", text, convention_names)];
-}
-
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    symbol_options *own = call->own;
-    switch (key) {
-    case KEY_CONVENTION:
-        own->convention = parse_convention(state, argument);
-        return 0;
-    case KEY_GRID:
-        own->grid = parse_integer(state, "--grid", argument, 1, 100000000);
-        return 0;
-    case ARGP_KEY_END:
-        own->grid = own->grid ? own->grid : 1024;
-        return specs_parse(&own->common, key, argument, state);
-    default:
-        return specs_parse(&own->common, key, argument, state);
-    }
-}
 
 static void release(command_call *call) {
     symbol_options *own = call->own;
@@ -119,24 +90,16 @@ static const command_example examples[] = {
     {"szego symbol rope:dim=64 nope -n 512 -o symbols/", "Both encodings, in files."},
     {0}};
 
-static const option_words words[] = {{SPECS_KEY_PE, NULL, &words_encodings},
-                                     {KEY_CONVENTION, convention_names, NULL},
-                                     {0, NULL, &words_encodings},
-                                     {0}};
-
 const command command_symbol = {
     .name = "symbol",
     .summary = "the symbol of an encoding's kernel, sampled, with certified extrema",
-    .arguments = "SPEC...",
     .doc = "Samples the symbol of a positional encoding's kernel and encloses its minimum and "
-           "maximum. Every row names the convention. Point masses of almost periodic kernels have "
-           "a table of their own, atoms.",
+           "maximum. Every row names the convention. Point masses of almost periodic kernels are "
+           "in a separate table, atoms.",
     .options = options,
     .own_size = sizeof(symbol_options),
-    .parse = parse,
     .run = run,
     .release = release,
     .examples = examples,
-    .words = words,
     .topics = "specs",
 };

@@ -1,4 +1,4 @@
-/* `szego train`: a decoder on one of the paper's tasks, one run a seed. */
+/* `szego train`: a decoder on one of the paper's tasks, one run per seed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,24 +13,6 @@
 
 #include "command.h"
 
-enum {
-    KEY_PROFILE = 0x600,
-    KEY_ENCODING,
-    KEY_TASK,
-    KEY_SET,
-    KEY_EPOCHS,
-    KEY_BATCH,
-    KEY_LIMIT,
-    KEY_RATE,
-    KEY_SEEDS,
-    KEY_DATA,
-    KEY_TEST_DATA,
-    KEY_EXPORT,
-    KEY_CAPTURE,
-    KEY_DUMP,
-    KEY_RESUME
-};
-
 typedef struct train_options {
     const char *config, *export_path;
     text_list overrides; /* of szgi_memory_alloc */
@@ -39,70 +21,22 @@ typedef struct train_options {
     szg_train_config settings;
 } train_options;
 
-static const struct argp_option options[] = {
-    {"profile", KEY_PROFILE, "P", 0, "text (the paper as written, default) or released (its code)",
-     0},
-    {"encoding", KEY_ENCODING, "SPEC", 0, "positional encoding (model.encoding)", 0},
-    {"task", KEY_TASK, "TASK", 0, "distance (default) or count (data.task)", 0},
-    {"set", KEY_SET, "KEY=VALUE", 0,
-     "set one key of the configuration, such as model.width=64; may be given several times", 0},
-    {"epochs", KEY_EPOCHS, "N", 0, "loop.epochs", 0},
-    {"batch", KEY_BATCH, "N", 0, "loop.batch", 0},
-    {"limit-steps", KEY_LIMIT, "N", 0,
-     "stop after N steps; the schedule stays that of all epochs (loop.limit_steps)", 0},
-    {"learning-rate", KEY_RATE, "X", 0, "loop.learning_rate", 0},
-    {"seeds", KEY_SEEDS, "S,...", 0, "one run a seed (default: --seed), then mean and spread", 0},
-    {"data", KEY_DATA, "FILE", 0, "JSONL file of examples in place of the task (data.train_file)",
-     1},
-    {"test-data", KEY_TEST_DATA, "FILE", 0,
-     "JSONL file of the test split (data.test_file; default: a part of --data)", 1},
-    {"export-data", KEY_EXPORT, "PATH", 0,
-     "write the examples as JSONL: train.jsonl and test.jsonl in DIR/, or both in one file; "
-     "without "
-     "-o nothing is trained",
-     1},
-    {"capture", KEY_CAPTURE, "KEY=VALUE,...", 0,
-     "report the attention logits while training: every=K (steps), layers=LIST, heads=LIST, "
-     "probes=P (sequences), spectra=true (whole spectra and symbols too); lists as 0-3+5 or all",
-     2},
-    {"dump", KEY_DUMP, NULL, 0, "keep the captured logits too, in RUN/logits/", 2},
-    {"resume", KEY_RESUME, NULL, 0, "continue the runs in -o DIR/", 2},
-    {0}};
-
-/* The key that an option with a value of its own sets; NULL: another option. */
-static const char *key_of(int option) {
-    switch (option) {
-    case KEY_PROFILE:
-        return "profile";
-    case KEY_ENCODING:
-        return "model.encoding";
-    case KEY_TASK:
-        return "data.task";
-    case KEY_EPOCHS:
-        return "loop.epochs";
-    case KEY_BATCH:
-        return "loop.batch";
-    case KEY_LIMIT:
-        return "loop.limit_steps";
-    case KEY_RATE:
-        return "loop.learning_rate";
-    case KEY_DATA:
-        return "data.train_file";
-    case KEY_TEST_DATA:
-        return "data.test_file";
-    default:
-        return NULL;
-    }
-}
-
-static void add_override(train_options *own, struct argp_state *state, const char *key,
+static void add_override(text_list *overrides, struct argp_state *state, const char *key,
                          const char *value, size_t length) {
     size_t size = strlen(key) + length + 2;
     char *text;
     if (szgi_memory_alloc(NULL, (int64_t)size, &text) != SZG_OK)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
     snprintf(text, size, "%s%s%.*s", key, *key ? "=" : "", (int)length, value);
-    parse_text(state, text, &own->overrides);
+    parse_text(state, text, overrides);
+}
+
+/* The row's key has the value; without one the text is KEY=VALUE. */
+static void set_key(const command_option *row, void *field, const char *text,
+                    struct argp_state *state) {
+    if (!row->key && !strchr(text, '='))
+        argp_error(state, "--set: '%s' is not KEY=VALUE", SHOWN(text));
+    add_override(field, state, row->key ? row->key : "", text, strlen(text));
 }
 
 /* Digits and no key: one more member of the list before the comma. */
@@ -112,7 +46,9 @@ static bool is_member(const char *text) {
 }
 
 /* every=50,layers=0+1: one key of the section `capture` a comma. */
-static void parse_capture(train_options *own, struct argp_state *state, const char *text) {
+static void parse_capture(const command_option *row, void *field, const char *text,
+                          struct argp_state *state) {
+    (void)row;
     char key[64];
     bool every = false;
     for (const char *at = text; *at; at += strspn(at, ",")) {
@@ -123,57 +59,63 @@ static void parse_capture(train_options *own, struct argp_state *state, const ch
             argp_error(state, "--capture: '%s' is not KEY=VALUE,...", SHOWN(text));
         every = every || strncmp(at, "every=", 6) == 0;
         snprintf(key, sizeof key, "capture.%.*s", (int)name, at);
-        add_override(own, state, key, at + name + 1, length - name - 1);
+        add_override(field, state, key, at + name + 1, length - name - 1);
         at += length;
     }
     if (!every)
         argp_error(state, "--capture: every=K is missing: the steps between captures");
 }
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
+static const command_option options[] = {
+    OPTION_BY(set_key, train_options, overrides, "profile", "P",
+              "text (the paper as written, default) or released (its code)", .key = "profile",
+              .words = "text|released"),
+    OPTION_BY(set_key, train_options, overrides, "encoding", "SPEC",
+              "positional encoding (model.encoding)", .key = "model.encoding",
+              .list = &words_encodings),
+    OPTION_BY(set_key, train_options, overrides, "task", "TASK",
+              "distance (default) or count (data.task)", .key = "data.task",
+              .words = "distance|count"),
+    OPTION_BY(set_key, train_options, overrides, "set", "KEY=VALUE",
+              "set one key of the configuration, such as model.width=64; may be given several "
+              "times",
+              .list = &words_keys),
+    OPTION_BY(set_key, train_options, overrides, "epochs", "N", "loop.epochs",
+              .key = "loop.epochs"),
+    OPTION_BY(set_key, train_options, overrides, "batch", "N", "loop.batch", .key = "loop.batch"),
+    OPTION_BY(set_key, train_options, overrides, "limit-steps", "N",
+              "stop after N steps; the schedule is still that of all epochs (loop.limit_steps)",
+              .key = "loop.limit_steps"),
+    OPTION_BY(set_key, train_options, overrides, "learning-rate", "X", "loop.learning_rate",
+              .key = "loop.learning_rate"),
+    OPTION(train_options, seeds, "seeds", "S,...",
+           "one run per seed (default: --seed), then mean and spread", .most = INT64_MAX),
+    OPTION_BY(set_key, train_options, overrides, "data", "FILE",
+              "JSONL file of examples instead of the task (data.train_file)",
+              .key = "data.train_file"),
+    OPTION_BY(set_key, train_options, overrides, "test-data", "FILE",
+              "JSONL file of the test split (data.test_file; default: a part of --data)",
+              .key = "data.test_file"),
+    OPTION(train_options, export_path, "export-data", "PATH",
+           "write the examples as JSONL: train.jsonl and test.jsonl in DIR/, or both in one file; "
+           "without -o nothing is trained"),
+    OPTION_BY(parse_capture, train_options, overrides, "capture", "KEY=VALUE,...",
+              "report the attention logits while training: every=K (steps), layers=LIST, "
+              "heads=LIST, probes=P (sequences), spectra=true (whole spectra and symbols too); "
+              "lists as 0-3+5 or all"),
+    OPTION(train_options, dump, "dump", NULL, "keep the captured logits too, in RUN/logits/"),
+    OPTION(train_options, resume, "resume", NULL, "continue the runs in -o DIR/"),
+    OPTION(train_options, config, NULL, "[CONFIG.json]", "only one CONFIG.json is accepted"),
+    {0}};
+
+static void check(command_call *call, struct argp_state *state) {
     train_options *own = call->own;
-    size_t length;
-    if (key_of(key)) {
-        add_override(own, state, key_of(key), argument, strlen(argument));
-        return 0;
-    }
-    switch (key) {
-    case KEY_SET:
-        length = strcspn(argument, "=");
-        if (!argument[length])
-            argp_error(state, "--set: '%s' is not KEY=VALUE", SHOWN(argument));
-        add_override(own, state, "", argument, strlen(argument));
-        return 0;
-    case KEY_SEEDS:
-        parse_integer_list(state, "--seeds", argument, 0, INT64_MAX, &own->seeds);
-        return 0;
-    case KEY_EXPORT:
-        own->export_path = argument;
-        return 0;
-    case KEY_CAPTURE:
-        parse_capture(own, state, argument);
-        return 0;
-    case KEY_DUMP:
-        add_override(own, state, "capture.dump", "true", 4);
-        own->dump = true;
-        return 0;
-    case KEY_RESUME:
-        own->resume = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (own->config)
-            argp_error(state, "one CONFIG.json is read, '%s' is a second one", SHOWN(argument));
-        own->config = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (!call->shared.output && !own->export_path)
-            argp_error(state, "-o DIR/ is missing: a training needs a folder for its runs");
-        if (call->shared.output && !*call->shared.output)
-            argp_error(state, "-o: the folder has no name");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (own->dump)
+        add_override(&own->overrides, state, "capture.dump", "true", 4);
+    if (!call->shared.output && !own->export_path)
+        argp_error(state, "-o DIR/ is missing: a training needs a folder for its runs");
+    if (call->shared.output && !*call->shared.output)
+        argp_error(state, "-o: the folder has no name");
 }
 
 static void release(command_call *call) {
@@ -181,7 +123,6 @@ static void release(command_call *call) {
     for (int64_t i = 0; i < own->overrides.count; i++)
         szgi_memory_free((void *)own->overrides.value[i]);
     szgi_memory_free(own->overrides.value);
-    szgi_memory_free(own->seeds.value);
 }
 
 /* ---- --export-data ---- */
@@ -355,19 +296,12 @@ static const command_example examples[] = {
      "The paper's decoder on trigger count, one run."},
     {"szego train --encoding mla --seeds 1,2 --capture every=100 -o seeds/",
      "Two runs that report their attention logits."},
-    {"szego train --task count --export-data data/", "The examples alone, as JSONL."},
+    {"szego train --task count --export-data data/", "Only the examples, as JSONL."},
     {0}};
-
-static const option_words words[] = {{KEY_PROFILE, "text|released", NULL},
-                                     {KEY_ENCODING, NULL, &words_encodings},
-                                     {KEY_TASK, "distance|count", NULL},
-                                     {KEY_SET, NULL, &words_keys},
-                                     {0}};
 
 const command command_train = {
     .name = "train",
     .summary = "a decoder on the paper's tasks, with checkpoints and logs",
-    .arguments = "[CONFIG.json]",
     .doc = "Trains the paper's decoder with a positional encoding on trigger distance or trigger "
            "count (or on examples of a file). Each seed is a run in DIR/run-SEED/: metrics.csv, "
            "timing.csv, config.json, checkpoint.safetensors. Ctrl-C saves; --resume continues, "
@@ -377,10 +311,9 @@ const command command_train = {
            "share of all steps after which it begins.",
     .options = options,
     .own_size = sizeof(train_options),
-    .parse = parse,
+    .check = check,
     .run = run,
     .release = release,
     .examples = examples,
-    .words = words,
     .topics = "specs",
 };

@@ -15,42 +15,21 @@ typedef struct verify_options {
     const char *check; /* a certificate file; NULL: run the checkers */
 } verify_options;
 
-enum { KEY_TRIALS = 256, KEY_CHECK };
-
-static const struct argp_option options[] = {
-    {"terms", 'n', "N", 0, "terms of Lemma B.1's polynomials (default 16)", 0},
-    {"trials", KEY_TRIALS, "K", 0, "random and adversarial trials a claim (default 64)", 0},
-    {"check", KEY_CHECK, "FILE", 0,
-     "recompute the certificates of a JSON or CSV file by separate code at twice the precision", 0},
+static const command_option options[] = {
+    OPTION(verify_options, terms, "terms", "N", "terms of Lemma B.1's polynomials (default 16)",
+           .letter = 'n', .least = 2, .most = 4096),
+    OPTION(verify_options, trials, "trials", "K",
+           "random and adversarial trials per claim (default 64)", .least = 1, .most = 1000000),
+    OPTION(verify_options, check, "check", "FILE",
+           "recompute the certificates of a JSON or CSV file by separate code at twice the "
+           "precision"),
+    OPTION(verify_options, ids, NULL, "[CLAIM...]", NULL, .list = &words_claims),
     {0}};
 
-static error_t parse(command_call *call, int key, char *argument, struct argp_state *state) {
-    verify_options *own = call->own;
-    switch (key) {
-    case 'n':
-        own->terms = parse_integer(state, "-n", argument, 2, 4096);
-        return 0;
-    case KEY_TRIALS:
-        own->trials = parse_integer(state, "--trials", argument, 1, 1000000);
-        return 0;
-    case KEY_CHECK:
-        own->check = argument;
-        return 0;
-    case ARGP_KEY_ARG:
-        parse_text(state, argument, &own->ids);
-        return 0;
-    case ARGP_KEY_END:
-        if (own->check && own->ids.count > 0)
-            argp_error(state, "--check takes the certificates of the file, no CLAIM beside it");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static void release(command_call *call) {
-    verify_options *own = call->own;
-    szgi_memory_free(own->ids.value);
+static void check_options(command_call *call, struct argp_state *state) {
+    const verify_options *own = call->own;
+    if (own->check && own->ids.count > 0)
+        argp_error(state, "--check takes the certificates of the file, no CLAIM beside it");
 }
 
 /* Tables without rows are left out. A person reads the verdicts; weights and samples are for files
@@ -107,26 +86,22 @@ static szg_status run(command_call *call) {
 static const command_example examples[] = {
     {"szego verify", "Every claim: verdict and true statement."},
     {"szego verify L3 B1 -o claims/", "Two claims, with their certificates in files."},
-    {"szego verify --check claims/certificates.csv", "The certificates again, by separate code."},
+    {"szego verify --check claims/certificates.csv",
+     "Recomputes the certificates with separate code."},
     {0}};
-
-static const option_words words[] = {{0, NULL, &words_claims}, {0}};
 
 const command command_verify = {
     .name = "verify",
     .summary = "the paper's claims: verdicts, certificates, true statements",
-    .arguments = "[CLAIM...]",
-    .doc =
-        "Computes a verdict for each CLAIM (all of them without one) and certificates for those "
-        "that fail; compares with the ledger, exit status 4 where a verdict differs. Lemma B.1 is "
-        "tried over random and adversarial weights and phases. With -o or --format json the "
-        "tables are claims, certificates, lemma, samples and evidence; on a terminal the claims.",
+    .doc = "Computes a verdict for each CLAIM (default: all claims) and certificates for those "
+           "that fail. Compares the verdicts with the ledger; the exit status is 4 if one differs. "
+           "Lemma B.1 is tested with random and adversarial weights and phases. With -o or "
+           "--format json the tables are claims, certificates, lemma, samples and evidence; on a "
+           "terminal the claims.",
     .options = options,
     .own_size = sizeof(verify_options),
-    .parse = parse,
+    .check = check_options,
     .run = run,
-    .release = release,
     .examples = examples,
-    .words = words,
     .topics = "claims",
 };

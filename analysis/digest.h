@@ -5,8 +5,8 @@
 
 #include "base/table.h"
 
-/* Of the table `summary` of a checkpoint: `layers`, one row a layer and matrix, or if no row has a
- * head `weights`, which has the same rows. SZG_ENOMEM. */
+/* Of the table `summary` of a checkpoint: `layers`, one row per layer and matrix, or if no row has
+ * a head `weights`, which has the same rows. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status digest_checkpoint(szg_context *context, const szg_table *summary,
                                               szg_table **out);
 

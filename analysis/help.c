@@ -38,42 +38,52 @@ const command *command_find(const char *name) {
 
 enum { TERM = 128 };
 
-/* "-o, --output=PATH", "    --all", "-n N". */
-static void name_option(const struct argp_option *option, bool aligned, char text[TERM]) {
-    char letter[8] = "", name[TERM / 2] = "";
-    const char *argument = option->arg ? option->arg : "";
-    if (option_is_short(option))
-        snprintf(letter, sizeof letter, "-%c%s", option->key, option->name ? ", " : "");
+/* "-o, --output=PATH", "    --all", "-n N". `letter` 0: none is shown. */
+static void name_option(const command_option *option, int letter, bool aligned, char text[TERM]) {
+    char short_name[8] = "", name[TERM / 2] = "";
+    const char *argument = option->argument ? option->argument : "";
+    if (letter)
+        snprintf(short_name, sizeof short_name, "-%c%s", letter, option->name ? ", " : "");
     else if (aligned)
-        snprintf(letter, sizeof letter, "    ");
+        snprintf(short_name, sizeof short_name, "    ");
     if (option->name)
         snprintf(name, sizeof name, "--%s%s", option->name, *argument ? "=" : "");
     else if (*argument)
         snprintf(name, sizeof name, " ");
-    snprintf(text, TERM, "%s%s%s", letter, name, argument);
+    snprintf(text, TERM, "%s%s%s", short_name, name, argument);
 }
 
-static void put_options(manual *page, const char *heading, const struct argp_option *option) {
-    if (option_is_end(option))
-        return;
-    manual_heading(page, heading);
-    for (; !option_is_end(option); option++) {
+/* Row `i` of option_at and the like, which is shown; NULL behind the last one. */
+static const command_option *shown_at(const command *which, int *i) {
+    const command_option *option = option_at(which, *i);
+    while (option && (option_is_operand(option) || !option->doc))
+        option = option_at(which, ++*i);
+    return option;
+}
+
+static void put_options(manual *page, const command *which) {
+    const command_option *option;
+    const char *heading = "Options";
+    int own = option_count(which);
+    for (int i = 0; (option = shown_at(which, &i)); i++) {
         char term[TERM];
-        if (option->flags & OPTION_HIDDEN)
-            continue;
-        name_option(option, !page->roff, term);
+        if (i >= own && !which->common) {
+            heading = "Options of every command";
+            own = INT_MAX;
+        }
+        if (heading)
+            manual_heading(page, heading);
+        heading = NULL;
+        name_option(option, option->letter, !page->roff, term);
         manual_item(page, 0, COLUMN_OPTIONS, term, option->doc);
     }
 }
 
-static void list_options(FILE *stream, const struct argp_option *option) {
-    for (; !option_is_end(option); option++) {
+static void list_options(FILE *stream, const command *which) {
+    const command_option *option;
+    for (int i = 0; (option = shown_at(which, &i)); i++) {
         char term[TERM];
-        struct argp_option one = *option;
-        if (one.flags & OPTION_HIDDEN)
-            continue;
-        one.key = one.name ? 0 : one.key;
-        name_option(&one, false, term);
+        name_option(option, option->name ? 0 : option->letter, false, term);
         fprintf(stream, "[%s] ", term);
     }
 }
@@ -87,17 +97,17 @@ static _Noreturn void end_without_memory(void) {
 
 static void put_usage(manual *page, const command *which, bool whole) {
     char name[64];
+    const command_option *operands = option_operands(which);
     szgi_text arguments;
     if (szgi_text_open(NULL, &arguments) != SZG_OK)
         end_without_memory();
     snprintf(name, sizeof name, "szego %s", which->name);
     if (whole) {
-        list_options(arguments.stream, which->options);
-        list_options(arguments.stream, shared_argp_options);
+        list_options(arguments.stream, which);
     } else {
         fputs("[OPTION...] ", arguments.stream);
     }
-    fputs(which->arguments ? which->arguments : "", arguments.stream);
+    fputs(operands ? operands->argument : "", arguments.stream);
     if (szgi_text_end(&arguments, SZG_OK) != SZG_OK)
         end_without_memory();
     manual_usage(page, name, arguments.text);
@@ -139,8 +149,7 @@ static void put_command(manual *page, const command *which) {
                  strcmp(which->topics, "specs") == 0 ? "encodings and their keys" : which->topics);
         manual_paragraph(page, more);
     }
-    put_options(page, "Options", which->options);
-    put_options(page, "Options of every command", shared_argp_options);
+    put_options(page, which);
     put_exit_status(page);
     put_see_also(page, "szego(1), szego-specs(7)");
 }

@@ -22,135 +22,10 @@
 #include "launch.h"
 #include "terminal.h"
 
-enum {
-    KEY_FORMAT = 0x1000,
-    KEY_BACKEND,
-    KEY_THREADS,
-    KEY_SEED,
-    KEY_USAGE,
-    KEY_COLUMNS,
-    KEY_WIDE,
-    KEY_NOTES
-};
-
-const struct argp_option shared_argp_options[] = {
-    {"output", 'o', "PATH", 0,
-     "write results to PATH: a folder (DIR/, or a name without an extension) gets a CSV file for each "
-     "table and manifest.json; FILE.csv, "
-     "FILE.json and FILE.npy are one file",
-     100},
-    {"format", KEY_FORMAT, "FORMAT", 0, "format on standard output: table (default), csv or json",
-     100},
-    {"columns", KEY_COLUMNS, "NAME[,NAME...]", 0,
-     "columns of a table on the screen (default: those that fit into the width)", 100},
-    {"wide", KEY_WIDE, NULL, 0,
-     "every column of a table on the screen; rows longer than the line have a line a column", 100},
-    {"notes", KEY_NOTES, NULL, 0, "print the notes below a table on the screen", 100},
-    {"backend", KEY_BACKEND, "NAME", 0,
-     "cpu (default), reference, cuda (a GPU), or auto: a GPU if there is one, else cpu; cuda:tf32 "
-     "(the default of cuda), cuda:f32 and cuda:bf16 choose the precision of a decoder's products; "
-     "mpi (the default under mpirun): the processes share the work",
-     100},
-    {"threads", KEY_THREADS, "N", 0, "worker threads (default: one for each processor)", 100},
-    {"seed", KEY_SEED, "S", 0, "seed of every random number (default 0)", 100},
-    {"quiet", 'q', NULL, 0, "no notes and no progress bar", 100},
-    {"help", 'h', NULL, 0, "this page", 100},
-    {NULL, '?', NULL, OPTION_HIDDEN, NULL, 100}, /* as argp's own */
-    {"usage", KEY_USAGE, NULL, 0, "every option in a few lines", 100},
-    {0}};
-
-const option_words shared_words[] = {
-    {KEY_FORMAT, "table|csv|json", NULL},
-    {KEY_COLUMNS, NULL, &words_columns},
-    {KEY_BACKEND, "cpu|reference|auto|cuda|cuda:f32|cuda:tf32|cuda:bf16|mpi", NULL},
-    {0}};
-
-/* Help is an exit of its own. */
-static _Noreturn void end_with_help(const command *which, bool whole) {
-    if (whole)
-        help_command(which, stdout);
-    else
-        help_usage(which, stdout);
-    exit(EXIT_DONE);
-}
-
-static error_t parse_shared(int key, char *argument, struct argp_state *state) {
-    command_call *call = state->input;
-    shared_options *shared = &call->shared;
-    switch (key) {
-    case 'o':
-        shared->output = argument;
-        return 0;
-    case KEY_FORMAT:
-        (void)parse_choice(state, "--format", argument, shared_words[0].choices);
-        shared->format = argument;
-        return 0;
-    case KEY_COLUMNS:
-        shared->columns = argument;
-        return 0;
-    case KEY_WIDE:
-        shared->wide = true;
-        return 0;
-    case KEY_NOTES:
-        shared->notes = true;
-        return 0;
-    case KEY_BACKEND:
-        shared->backend = argument;
-        return 0;
-    case KEY_THREADS:
-        shared->threads = (int)parse_integer(state, "--threads", argument, 1, 1024);
-        return 0;
-    case KEY_SEED:
-        shared->seed = (uint64_t)parse_integer(state, "--seed", argument, 0, INT64_MAX);
-        return 0;
-    case 'q':
-        shared->quiet = true;
-        return 0;
-    case 'h':
-    case '?':
-    case KEY_USAGE:
-        end_with_help(call->command, key != KEY_USAGE);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp shared_argp = {
-    shared_argp_options, parse_shared, NULL, NULL, NULL, NULL, NULL};
-
-static error_t parse_command(int key, char *argument, struct argp_state *state) {
-    command_call *call = state->input;
-    if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = call;
-        return 0;
-    }
-    if (call->command->parse)
-        return call->command->parse(call, key, argument, state);
-    return ARGP_ERR_UNKNOWN;
-}
-
 /* Before there is a context that could say it. */
 static _Noreturn void end_without_memory(void) {
     terminal_line("", "out of memory for the command line");
     exit(EXIT_INTERNAL);
-}
-
-static void parse_arguments(command_call *call, int argc, char **argv) {
-    const struct argp_child children[] = {{&shared_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {call->command->options,
-                              parse_command,
-                              call->command->arguments,
-                              NULL,
-                              children,
-                              NULL,
-                              NULL};
-    char name[64];
-    snprintf(name, sizeof name, "szego %s", call->command->name);
-    argv[0] = name; /* argp's messages begin with it */
-    option_names_check(call->command, argc, argv);
-    /* Operands and options keep their order, that of SPECs too. Wrong usage ends inside of it. */
-    if (argp_parse(&argp, argc, argv, ARGP_NO_HELP | ARGP_IN_ORDER, NULL, call) != 0)
-        end_without_memory();
 }
 
 static bool failure_told; /* a message has said why the command failed */
@@ -252,7 +127,7 @@ static int run_command(command_call *call) {
     terminal screen;
     terminal_open(&screen, call->shared.quiet);
     call->screen = &screen;
-    int threads = call->shared.threads;
+    int threads = (int)call->shared.threads;
     if (threads == 0 && launch_processes() > 1)
         threads = 1; /* they share the processors too */
     szg_context_options options = {SZG_INIT(szg_context_options), .threads = threads,
@@ -356,16 +231,13 @@ int main(int argc, char **argv) {
         help_unknown_command(argv[1]);
         return EXIT_USAGE;
     }
-    call.own = calloc(1, call.command->own_size + 1);
     char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    if (!call.own || !rest)
+    if (rest)
+        memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
+    if (!rest || !options_parse(&call, argc - 1, rest))
         end_without_memory();
-    memcpy(rest, argv + 1, (size_t)(argc - 1) * sizeof *rest);
-    parse_arguments(&call, argc - 1, rest);
     int code = run_command(&call);
-    if (call.command->release)
-        call.command->release(&call);
+    options_close(&call);
     free(rest);
-    free(call.own);
     return code;
 }

@@ -62,7 +62,7 @@ static szg_status write_file(command_call *call, const szg_result *result, const
     return SZG_OK;
 }
 
-static szg_status collect(command_call *call, size_t count, szg_table **const *tables,
+szg_status output_collect(command_call *call, size_t count, szg_table **const *tables,
                           szg_result **out) {
     SZG_TRY(open_result(call, out));
     szg_status status = SZG_OK;
@@ -80,7 +80,7 @@ szg_status output_tables(command_call *call, size_t count, szg_table **const *ta
     SZG_TRY(szgi_distributed_agree(call->context, SZGI_MEETING_RESULTS, SZG_OK));
     if (!szgi_distributed_speaks(call->context))
         return SZG_OK;
-    SZG_TRY(collect(call, count, tables, &result));
+    SZG_TRY(output_collect(call, count, tables, &result));
     szg_status status =
         call->shared.output ? write_file(call, result, table) : print(call, result, table);
     szg_result_close(&result);
@@ -90,7 +90,7 @@ szg_status output_tables(command_call *call, size_t count, szg_table **const *ta
 szg_status output_tables_to(command_call *call, const char *path, size_t count,
                             szg_table **const *tables) {
     szg_result *result;
-    SZG_TRY(collect(call, count, tables, &result));
+    SZG_TRY(output_collect(call, count, tables, &result));
     szg_status status = szg_result_write(call->context, result, path, NULL);
     szg_result_close(&result);
     return status;

@@ -16,9 +16,17 @@
 #include <szego/version.h>
 
 /* ANSWERS is the script's descriptor of the pipe on which it says whether its interpreter serves.
- * PATIENCE is for a script that was told to stop, in TICKs of a millisecond: less than that of
- * interrupt.c, which ends the program. */
-enum { ANSWERS = 3, TICK = 20, PATIENCE = 4000 / TICK, ANSWER = 512, SHOWN_ANSWERS = 1024 };
+ * In TICKs of so many milliseconds, PATIENCE is for a script that was told to stop: less than that
+ * of interrupt.c, which ends the program. SILENCE is how long an interpreter may say nothing before
+ * the reader is told of it. */
+enum {
+    ANSWERS = 3,
+    TICK = 20,
+    PATIENCE = 4000 / TICK,
+    SILENCE = 15000 / TICK,
+    ANSWER = 512,
+    SHOWN_ANSWERS = 1024
+};
 
 extern char **environ;
 
@@ -150,12 +158,18 @@ static bool read_answer(interpreter *self) {
 }
 
 /* Waits for its answer; false: the work shall stop. */
-static bool await_answer(szg_context *context, interpreter *self) {
+static bool await_answer(szg_context *context, const char *python, interpreter *self) {
     bool open = true;
+    int silent = 0; /* ticks */
     while (open && !szg_context_is_cancelled(context)) {
         struct pollfd answers = {.fd = self->answers, .events = POLLIN};
         if (poll(&answers, 1, TICK) > 0)
             open = read_answer(self);
+        else if (++silent == SILENCE)
+            szgi_say(context, SZG_WARNING,
+                     "%s has not said in %d seconds whether it has the packages: wait, or press "
+                     "Ctrl-C and let SZEGO_PYTHON name another interpreter",
+                     python, SILENCE * TICK / 1000);
     }
     end_listening(self);
     return !open;
@@ -199,7 +213,7 @@ static szg_status try(const script *self, const char *python, interpreter *out) 
     SZG_TRY(szgi_memory_alloc(self->context, self->count + 2, &words));
     int error = start(self, python, words, out);
     szgi_memory_free(words);
-    if (!error && !await_answer(self->context, out))
+    if (!error && !await_answer(self->context, python, out))
         kill(out->process, SIGKILL); /* it has not begun */
     else if (!error && strcmp(out->answer, "ready") == 0)
         return SZG_OK;

@@ -9,24 +9,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* The largest order of any solver: 2 N still is an integer of 64 bits. */
-static const int64_t ORDER_MOST = (int64_t)1 << 62;
-
-/* Appends the encoding of `file:path=PATH`. */
-static void add_file(specs_options *options, const char *path, struct argp_state *state) {
+/* `field` is that of the specs, with which specs_options begins. */
+void specs_take_file(const command_option *row, void *field, const char *path,
+                     struct argp_state *state) {
+    specs_options *options = field;
     char *spec = NULL;
+    (void)row;
     if (asprintf(&spec, "file:path=%s", path) < 0)
         argp_failure(state, EXIT_INTERNAL, 0, "out of memory");
     parse_text(state, spec, &options->keep);
     parse_text(state, spec, &options->specs);
-}
-
-static void complete(specs_options *options, struct argp_state *state) {
-    if (options->specs.count == 0)
-        argp_error(state, "SPEC is missing: an encoding such as rope:dim=64 (`szego help specs` "
-                          "lists them), or --coefficients FILE");
-    if (options->orders.count == 0)
-        parse_integer_list(state, "-n", "512", 1, ORDER_MOST, &options->orders);
 }
 
 bool specs_names_encoding(const char *text) {
@@ -38,7 +30,9 @@ bool specs_names_encoding(const char *text) {
 
 /* The list of encodings would be no help to whoever names a file. The keys of a SPEC whose name is
  * misspelled may name one, and its own message then knows the closest name. */
-static void refuse_file(const char *path, struct argp_state *state) {
+void specs_refuse_file(const command_option *row, void *field, const char *path,
+                       struct argp_state *state) {
+    (void)row, (void)field;
     const char *shown = SHOWN(path);
     bool there = access(path, F_OK) == 0;
     if (specs_names_encoding(path) || (strchr(path, '=') && !there))
@@ -65,36 +59,10 @@ static void refuse_file(const char *path, struct argp_state *state) {
                    shown);
 }
 
-error_t specs_parse(specs_options *options, int key, const char *argument,
-                    struct argp_state *state) {
-    switch (key) {
-    case SPECS_KEY_PE:
-        parse_text(state, argument, &options->specs);
-        return 0;
-    case SPECS_KEY_COEFFICIENTS:
-        add_file(options, argument, state);
-        return 0;
-    case 'n':
-        parse_integer_list(state, "-n", argument, 1, ORDER_MOST, &options->orders);
-        return 0;
-    case ARGP_KEY_ARG:
-        refuse_file(argument, state);
-        parse_text(state, argument, &options->specs);
-        return 0;
-    case ARGP_KEY_END:
-        complete(options, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 void specs_free(specs_options *options) {
     for (int64_t i = 0; i < options->keep.count; i++)
         free((void *)options->keep.value[i]);
     szgi_memory_free((void *)options->keep.value);
-    szgi_memory_free((void *)options->specs.value);
-    szgi_memory_free(options->orders.value);
 }
 
 typedef struct visit_job {

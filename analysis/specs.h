@@ -7,22 +7,35 @@
 
 #include "command.h"
 
-/* Keys of the options that both take; a command's own start at SPECS_KEY_OWN. */
-enum { SPECS_KEY_PE = 0x100, SPECS_KEY_COEFFICIENTS, SPECS_KEY_OWN };
-
 typedef struct specs_options {
     text_list specs;
     text_list keep; /* owns the texts that --coefficients made */
     integer_list orders;
 } specs_options;
 
-/* Handles operands, --pe, --coefficients and -n, and at the end checks and completes them;
- * ARGP_ERR_UNKNOWN for any other key. */
-error_t specs_parse(specs_options *options, int key, const char *argument,
-                    struct argp_state *state);
+/* Rows of the options and operands, for a struct of options with the member `specs_options common`.
+ */
+#define SPECS_OPTIONS(type, orders_doc)                                                            \
+    OPTION(type, common.specs, "pe", "SPEC",                                                       \
+           "a positional encoding, as the operand SPEC; may be given several times",               \
+           .list = &words_encodings),                                                              \
+        OPTION_BY(specs_take_file, type, common.specs, "coefficients", "FILE",                     \
+                  "Toeplitz coefficients, one row per head: short for file:path=FILE"),            \
+        OPTION(type, common.orders, NULL, "N[,N...]", orders_doc, .letter = 'n', .least = 1,       \
+               .most = SPECS_ORDER_MOST, .fallback = "512"),                                       \
+        OPTION(type, common.specs, NULL, "SPEC...", NULL, .list = &words_encodings,                \
+               .hook = specs_refuse_file,                                                          \
+               .missing = "SPEC is missing: an encoding such as rope:dim=64 (`szego help specs` "  \
+                          "lists them), or --coefficients FILE")
+option_hook specs_take_file, specs_refuse_file;
+
+/* The largest order of any solver: 2 N still is an integer of 64 bits. */
+#define SPECS_ORDER_MOST ((int64_t)1 << 62)
+
 /* Whether `text` begins with an encoding's name, as a SPEC does. */
 bool specs_names_encoding(const char *text);
 
+/* What --coefficients made. */
 void specs_free(specs_options *options);
 
 /* Calls `visit` for every head of every encoding and every order, in that order, with progress. */

@@ -20,14 +20,6 @@ typedef struct word_list {
 extern const word_list words_encodings, words_contents, words_claims, words_presets, words_items,
     words_keys, words_topics, words_columns;
 
-/* What the option `key` takes, one of "a|b|c" or of a list; key 0: the operands. A table of them
- * ends with {0}. */
-typedef struct option_words {
-    int key;
-    const char *choices;
-    const word_list *list;
-} option_words;
-
 /* The presets that come with the program: "a|b|c". */
 extern const char preset_names[];
 

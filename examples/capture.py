@@ -7,6 +7,9 @@ import sys
 import numpy as np
 import szego
 
+if len(sys.argv) > 2 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
+
 config = {
     "model": {"encoding": "rope", "vocabulary": 64, "width": 32, "hidden": 64, "layers": 2, "heads": 4,
               "max_length": 26},
@@ -34,6 +37,5 @@ print(f"width ratio below 1 in {np.sum(contraction['width_ratio'][last] < 1)} of
       f"of step {contraction['step'].max()}")
 
 if len(sys.argv) > 1:
-    import matplotlib.pyplot as plt
-    szego.plot.contraction(found.tables)
-    plt.savefig(sys.argv[1])
+    panels = szego.plot.contraction(found.tables)  # a layer each, in one figure
+    panels[0].figure.savefig(sys.argv[1], dpi=200)

@@ -7,6 +7,9 @@ import sys
 import numpy as np
 import szego
 
+if len(sys.argv) > 2 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
+
 N = 1024
 lags = np.exp(-np.arange(64)**2 / 8.0)  # a_k = a_-k = e^(-k^2 / 8); 0 from lag 64 on
 
@@ -22,6 +25,5 @@ wide = szego.symbol(lags, 10**9)
 print(f"order 10^9: every eigenvalue lies in [{wide.range.lo!r}, {wide.range.hi!r}]")
 
 if len(sys.argv) > 1:
-    import matplotlib.pyplot as plt
-    szego.plot.spectrum(found, symbol=szego.symbol(lags, N))
-    plt.savefig(sys.argv[1])
+    axes = szego.plot.spectrum(found, symbol=szego.symbol(lags, N))
+    axes.figure.savefig(sys.argv[1], dpi=200)

@@ -9,6 +9,8 @@ import szego
 
 arrays = [name for name in sys.argv[1:] if name.endswith(".npy")]
 figures = [name for name in sys.argv[1:] if not name.endswith(".npy")]
+if len(arrays) not in (0, 2) or len(figures) > 1 or sys.argv[-1].startswith("-"):
+    sys.exit(__doc__)
 if arrays:
     q, k = (np.load(name) for name in arrays)
 else:
@@ -24,6 +26,5 @@ for spec in (ROPE, "alibi:heads=1", "t5:heads=1,seed=1"):
           f"eigenvalues {order} the content's")
 
 if figures:
-    import matplotlib.pyplot as plt
-    szego.plot.contraction(szego.contraction(q, k, ROPE))
-    plt.savefig(figures[0])
+    axes = szego.plot.contraction(szego.contraction(q, k, ROPE))
+    axes.figure.savefig(figures[0], dpi=200)

@@ -30,7 +30,7 @@ SZG_CHECK_RESULT szg_status szg_ablation_method_parse(szg_context *context, cons
 typedef struct szg_ablation_options {
     SZG_SIZE(szg_ablation_options);
     szg_ablation_method method;
-    int64_t batch; /* sequences a pass; 0: the configuration's evaluate_batch */
+    int64_t batch; /* sequences per pass; 0: the configuration's evaluate_batch */
 } szg_ablation_options;
 
 /* Accuracies after ablation: [layers][heads], then [layers] with all heads of a layer at once. */
@@ -95,9 +95,9 @@ typedef struct szg_run_key {
 } szg_run_key;
 
 /* `ablation`: run, encoding, task, seed, layer, head, accuracy, drop, label_ceiling, method, note;
- * an empty head stands for all heads of the layer at once. `deposit`: one row a layer and run, and,
- * for two runs and more of one encoding, task, shape and method, rows with an empty seed: the mean
- * over them, under the run name `together` (NULL: none). */
+ * an empty head stands for all heads of the layer at once. `deposit`: one row per layer and run,
+ * and, for two runs and more of one encoding, task, shape and method, rows with an empty seed: the
+ * mean over them, under the run name `together` (NULL: none). */
 SZG_CHECK_RESULT szg_status szg_ablation_table_open(szg_context *context, szg_table **out);
 SZG_CHECK_RESULT szg_status szg_ablation_rows(szg_context *context, szg_table *table,
                                               const szg_run_key *key, const szg_ablation *ablation);

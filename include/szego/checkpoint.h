@@ -112,15 +112,15 @@ typedef struct szg_checkpoint_tables {
     szg_table *notes;        /* what is to be said of a row of `summary`, or of a layer */
     szg_table *spectra;      /* source, layer, head, matrix, kind, index, re, im */
     szg_table *frequencies;  /* rotary pairs */
-    szg_table *kernel;       /* mean kernels of heads that rotate, a row a lag */
+    szg_table *kernel;       /* mean kernels of heads that rotate, one row per lag */
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
     szg_table *samples;      /* that symbol, sampled */
     szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */
-    szg_table *bounds;       /* a row a head: no logit is larger; NULL with `raw` */
-    szg_table *architecture; /* a row a property: what was resolved, which key decided, and whether
-                                W_Q^T W_K leaves it out */
-    szg_table *top;          /* with `top`: a row a value; `spectra` is NULL then */
-    szg_table *heads;        /* a row a head: is it positional, at which lags, beside chance */
+    szg_table *bounds;       /* one row per head: no logit is larger; NULL with `raw` */
+    szg_table *architecture; /* one row per property: what was resolved, which key decided, and
+                                whether W_Q^T W_K leaves it out */
+    szg_table *top;          /* with `top`: one row per value; `spectra` is NULL then */
+    szg_table *heads;        /* one row per head: is it positional, at which lags, beside chance */
     szg_table *circuits;     /* QK at each lag, and OV, a row each; NULL unless asked for */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */

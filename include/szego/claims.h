@@ -44,7 +44,7 @@ const szg_claim *szg_claim_find(const char *id);
 typedef struct szg_claims_options {
     SZG_SIZE(szg_claims_options);
     int64_t terms;  /* weights w_0 .. w_{terms-1} of Lemma B.1's polynomials; 0: 16; 2 .. 4096 */
-    int64_t trials; /* random trials a claim; 0: 64; at most 10^6 */
+    int64_t trials; /* random trials per claim; 0: 64; at most 10^6 */
     uint64_t seed;
 } szg_claims_options;
 

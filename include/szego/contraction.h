@@ -50,8 +50,8 @@ typedef struct szg_contraction_labels {
 } szg_contraction_labels;
 
 /* An empty table `contraction`: source, step, layer, head, probe, n, content_kind, pairing,
- * width_ratio, norm_ratio, nuclear_ratio, majorised (1, 0, or empty), margin, grad_norm, grad_norm_qk, the
- * numbers of `summary` as X_content and X_coupled, note. */
+ * width_ratio, norm_ratio, nuclear_ratio, majorised (1, 0, or empty), margin, grad_norm,
+ * grad_norm_qk, the numbers of `summary` as X_content and X_coupled, note. */
 SZG_CHECK_RESULT szg_status szg_contraction_table(szg_context *context, szg_table **out);
 
 SZG_CHECK_RESULT szg_status szg_contraction_add(szg_context *context, szg_table *table,
@@ -63,8 +63,8 @@ SZG_CHECK_RESULT szg_status szg_contraction_add(szg_context *context, szg_table 
 /* Samples of a symbol in the tables of captured logits. */
 enum { SZG_CONTRACTION_SAMPLES = 256 };
 
-/* values: one row an eigenvalue of the Hermitian part and one a singular value. symbols: one row a
- * sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted.
+/* values: one row per eigenvalue of the Hermitian part and one per singular value. symbols: one row
+ * per sample of the Toeplitz part's symbol, options->samples of them. NULL: not wanted.
  *
  * With `keep`, which the caller sets, a matrix whose numbers cannot be computed (SZG_EDATA,
  * SZG_EDOMAIN, SZG_ENOCONV) is a row of `contraction` with empty numbers, the reason its note, and

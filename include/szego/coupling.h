@@ -23,7 +23,7 @@ typedef struct szg_content szg_content;
  * - mean:     c_i = mean mu + sqrt(1 - mean^2) z_i with one common mu; mean=1 is constant content;
  * - files:    x=FILE (tokens, n x dim), with wq=FILE, wk=FILE (dim x dim, row-major, q = W_Q x), or
  *             q=FILE and k=FILE (queries and keys themselves; positions then enter unprojected);
- *             .npy, 2-D, or 3-D with one block a head.
+ *             .npy, 2-D, or 3-D with one block per head.
  * `weights=gaussian` draws W_Q and W_K apart for each head with entries normal(0, 1/dim);
  * `weights=identity` makes queries equal keys. `seed` is used where the SPEC has no key seed=.
  * SZG_EINVAL, SZG_EDATA, SZG_EIO, SZG_ENOMEM as szg_encoding_parse. */

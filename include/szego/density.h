@@ -50,8 +50,8 @@ void szg_density_close(szg_density *density);
 /* ---- Tables ---- */
 
 typedef struct szg_density_tables {
-    szg_table *density; /* a row a point */
-    szg_table *moments; /* a row a moment */
+    szg_table *density; /* one row per point */
+    szg_table *moments; /* one row per moment */
 } szg_density_tables;
 
 SZG_CHECK_RESULT szg_status szg_density_tables_open(szg_context *context, szg_density_tables *out);

@@ -41,8 +41,8 @@ void szg_extremes_close(szg_extremes *extremes);
 
 SZG_CHECK_RESULT szg_status szg_extremes_table(szg_context *context, szg_table **out);
 
-/* A row a value, the least ones first; `value` is empty where its error exceeds 1e-10 of the norm. A
- * value that is given and not resolved may be the eigenvalue of a neighbouring row. */
+/* One row per value, the least ones first; `value` is empty where its error exceeds 1e-10 of the
+ * norm. A value that is given and not resolved may be the eigenvalue of a neighbouring row. */
 SZG_CHECK_RESULT szg_status szg_extremes_add(szg_context *context, szg_table *table,
                                              const szg_matrix_labels *labels,
                                              const szg_extremes *extremes);

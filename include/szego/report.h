@@ -78,8 +78,8 @@ SZG_CHECK_RESULT szg_status szg_symbol_compute(szg_context *context, const szg_m
 /* ---- Tables ---- */
 
 typedef struct szg_report_tables {
-    szg_table *summary;         /* one row a matrix */
-    szg_table *eigenvalues;     /* one row a value; NULL: not wanted */
+    szg_table *summary;         /* one row per matrix */
+    szg_table *eigenvalues;     /* one row per value; NULL: not wanted */
     szg_table *samples, *range; /* the symbols; NULL: not wanted */
     szg_table *atoms;           /* of symbols that are point masses; NULL: not wanted */
 } szg_report_tables;

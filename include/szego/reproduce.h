@@ -71,7 +71,7 @@ typedef struct szg_reproduction_tables {
     szg_table *items;    /* the paper's tables and figures: where they stand, what is missing */
     szg_table *settings; /* its Tables 3 and 4 beside the runs' configurations */
     szg_table *missing;  /* what has not run */
-    szg_table *runs;     /* a row a finished run */
+    szg_table *runs;     /* one row per finished run */
     szg_table *curves;   /* Figures 2 and 3: accuracy by epoch */
     szg_table *ablation; /* Figure 4 */
     szg_table *deposit;

@@ -47,7 +47,7 @@ typedef struct szg_print_options {
 } szg_print_options;
 
 /* Prints to a stream. `table`: every table, aligned, about six digits, control characters of
- * hostile names made visible; csv: one table, a header line and one line a row; json: one object
+ * hostile names made visible; csv: one table, a header line and one line per row; json: one object
  * with `provenance` and one array of row objects a table, empty cells null, NaN and infinities null
  * with a sentence in the row's `note`. SZG_EIO (a full disk, a closed pipe), SZG_EINVAL (no such
  * table). */
@@ -57,7 +57,7 @@ SZG_CHECK_RESULT szg_status szg_result_print(szg_context *context, const szg_res
 /* Writes to `path`, each file atomically. PATH/ or an existing folder: TABLE.csv for every table,
  * and last manifest.json (format, command, provenance, tables with file, rows and columns).
  * FILE.json: as szg_result_print. FILE.csv, FILE.npy: the table `table`, NULL for the first; npy is
- * a structured array with one field a column. SZG_EINVAL: another ending, no such table. SZG_EIO,
+ * a structured array with one field per column. SZG_EINVAL: another ending, no such table. SZG_EIO,
  * SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_result_write(szg_context *context, const szg_result *result,
                                              const char *path, const char *table);

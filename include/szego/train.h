@@ -77,7 +77,7 @@ typedef struct szg_train_result {
 SZG_CHECK_RESULT szg_status szg_train_run(szg_context *context, const szg_train_options *options,
                                           szg_train_result *out);
 
-/* The table `runs`: a row a run, and, where there are two runs or more, rows of mean, standard
+/* The table `runs`: one row per run, and, where there are two runs or more, rows of mean, standard
  * deviation (of the sample), minimum and maximum. ceiling: NULL, or what szg_task_label_ceiling
  * says. */
 SZG_CHECK_RESULT szg_status szg_train_runs_open(szg_context *context, szg_table **out);

@@ -62,7 +62,7 @@ typedef enum szgi_taper {
  * and is ignored without one. Width at most 1e-12 of max |f|, and mostly an ulp;
  * docs/explanation/methods.md says when not. SZG_EINVAL (count < 1), SZG_EDATA (NaN, infinity, a_0
  * not real), SZG_ENOMEM, SZG_ECANCEL, SZG_EBACKEND (long double arithmetic does not round to
- * nearest). Time O(count log count) but for flat or very many equal extrema. */
+ * nearest). Time O(count log count), more for flat or very many equal extrema. */
 SZG_CHECK_RESULT szg_status szgi_ball_symbol_range(szg_context *context, int64_t count,
                                                    const szg_c64 *a, szgi_taper taper,
                                                    int64_t order, int64_t bits, szg_range *out);

@@ -68,7 +68,7 @@ static void congruence(const acb_mat_t h, const acb_mat_t x, acb_mat_t gram, acb
 }
 
 /* One entry of the correction: the eigenvector equations where the two eigenvalues are apart, the
- * orthogonality alone where they are not. */
+ * orthogonality alone otherwise. */
 static void correction(acb_t e, const acb_t s, const acb_t g, const arb_t left, const arb_t right,
                        const mag_t threshold, slong bits) {
     arb_t gap;

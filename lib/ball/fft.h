@@ -37,7 +37,7 @@ SZG_CHECK_RESULT szg_status szgi_ball_fft_run(szg_context *context, const fft *p
  * docs/explanation/methods.md, "Rounding errors of the transform". */
 real szgi_ball_fft_error(const fft *plan);
 
-/* The long double nearest to x but for one unit in the last place. */
+/* A long double within one unit in the last place of the one nearest to x. */
 real szgi_real_of(const arf_t x);
 
 #endif

@@ -56,14 +56,15 @@ static int lock(int descriptor, int how) {
     return result;
 }
 
-/* Whether the open file stands at `path`, not one that another process has put there since. */
+/* Whether `path` still names the open file, and not one that another process has put there
+ * since. */
 static bool stands_at(int descriptor, const char *path, struct stat *info) {
     struct stat there;
     return fstat(descriptor, info) == 0 && lstat(path, &there) == 0 &&
            info->st_dev == there.st_dev && info->st_ino == there.st_ino;
 }
 
-/* Removes a temporary file whose writer is dead. False: nothing stands at `path`. */
+/* Removes a temporary file whose writer is dead. False: there is no file at `path`. */
 static bool remove_dead(const char *path) {
     struct stat info;
     if (lstat(path, &info) != 0)

@@ -40,7 +40,7 @@ SZG_CHECK_RESULT szg_status szgi_stream_flush(szg_context *context, FILE *stream
  * others. */
 const char *szgi_write_remedy(int error);
 
-/* Whether a path to be written names a folder: it ends in a slash, or a folder stands there. */
+/* Whether a path to be written names a folder: it ends in a slash, or is an existing folder. */
 bool szgi_path_is_folder(const char *path);
 
 /* FOLDER/NAME, with one slash between; free with szgi_memory_free. */

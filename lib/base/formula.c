@@ -170,7 +170,7 @@ static int read_run(formula *self) {
     return row;
 }
 
-/* What stands behind _ or ^. */
+/* What follows _ or ^. */
 static int read_script(formula *self) {
     self->at++;
     if (self->at == self->length || self->text[self->at] == ' ') {

@@ -49,7 +49,7 @@ void szgi_memory_free(void *block);
 SZG_CHECK_RESULT szg_status szgi_memory_product(szg_context *context, int64_t rows, int64_t columns,
                                                 int64_t *out);
 
-/* Bytes of memory that can be had now without swapping (the cgroup's limit and MemAvailable,
+/* Bytes of memory that are available now without swapping (the cgroup's limit and MemAvailable,
  * whichever is less); INT64_MAX where unknown. */
 int64_t szgi_memory_available(void);
 

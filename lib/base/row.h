@@ -16,7 +16,7 @@ typedef struct szgi_row {
     szg_status status;
 } szgi_row;
 
-/* A new row of empty cells; the latest one, to go on with. */
+/* A new row of empty cells; the latest one, to be filled further. */
 szgi_row szgi_row_add(szg_context *context, szg_table *table);
 szgi_row szgi_row_latest(szg_context *context, szg_table *table);
 

@@ -31,9 +31,9 @@ enum {
     SZGI_SHOWN_ASKED = 9  /* of cells that are shown only if they are asked for */
 };
 
-/* What a row of a table shows on a screen at one place. Cells stand in the order of the schema's
- * list. A table whose column `note` is in the list is one of notes: it is printed where notes are
- * asked for, and it has some. */
+/* What a row of a table shows on a screen at one place. Cells have the order of the schema's list.
+ * A table whose column `note` is in the list is one of notes: it is printed where notes are asked
+ * for, and it has some. */
 typedef struct szgi_cell {
     const char *name;
     szgi_cell_kind kind;
@@ -101,9 +101,8 @@ typedef struct szgi_schema {
     {#column, SZGI_CELL_PROSE, priority, #column, NULL, NULL, NULL, NULL, NULL, NULL},
 #define SZGI_SHOW_RANGE(priority, name, lower, upper)                                              \
     {#name, SZGI_CELL_RANGE, priority, #name, NULL, #lower, #upper, NULL, NULL, NULL},
-/* The same in rows whose column `where` is `is`: what bounds singular values is none of
- * eigenvalues.
- */
+/* The same in rows whose column `where` is `is`: a bound of singular values does not bound
+ * eigenvalues. */
 #define SZGI_SHOW_BOUND(priority, name, heading, symbols, lower, upper, where, is)                 \
     {#name, SZGI_CELL_RANGE, priority, heading, symbols, #lower, #upper, #where, #is, NULL},
 

@@ -34,12 +34,12 @@ void szgi_text_close(szgi_text *text);
 
 /* ---- UTF-8 ---- */
 
-/* Length (1 to 4) of the valid UTF-8 sequence at `at`, with `left` bytes before the end; 0 where
- * there is none: a stray or overlong sequence, a surrogate, beyond U+10FFFF (Unicode 15, table
+/* Length (1 to 4) of the valid UTF-8 sequence at `at`, with `left` bytes before the end; 0 if there
+ * is no valid one: a stray or overlong sequence, a surrogate, beyond U+10FFFF (Unicode 15, table
  * 3-7). */
 int szgi_utf8_step(const unsigned char *at, size_t left);
 
-/* Whether a byte of valid UTF-8 goes on with a character that began before it. */
+/* Whether a byte of valid UTF-8 continues a character that began before it. */
 static inline bool szgi_utf8_continues(char byte) {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
@@ -87,7 +87,7 @@ const char *szgi_path_name(const char *path);
 /* ---- Numbers ---- */
 
 typedef enum szgi_parsed {
-    SZGI_PARSED_NONE,   /* something else stands there */
+    SZGI_PARSED_NONE,   /* something else is there */
     SZGI_PARSED_BEYOND, /* a number that 64 bits do not hold: *out is the nearest */
     SZGI_PARSED
 } szgi_parsed;

@@ -440,7 +440,7 @@ static szg_status mark_listed(szg_context *context, szg_checkpoint *checkpoint, 
     return SZG_OK;
 }
 
-/* What a layer is where it is none of the stack's. */
+/* What a layer is if it does not belong to the stack. */
 static szg_status other_kind(szg_context *context, szg_checkpoint *checkpoint, int64_t layer,
                              const char **out) {
     checkpoint->decided.kinds = "layer_types";

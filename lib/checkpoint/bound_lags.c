@@ -54,7 +54,7 @@ static szg_status open_work(szg_context *context, const szgi_lag_problem *proble
 
 /* ---- What queries and keys can be ---- */
 
-/* The dimension that stands at place i: pairs' first ones, their second ones, the rest. */
+/* The dimension at place i: the first ones of the pairs, their second ones, the rest. */
 static int64_t dimension_at(const szgi_rotary *rotary, int64_t i) {
     if (i >= 2 * rotary->pairs)
         return i - 2 * rotary->pairs < rotary->offset ? i - 2 * rotary->pairs : i;

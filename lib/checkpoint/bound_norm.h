@@ -22,7 +22,8 @@ typedef struct szgi_gram {
     double spectral, frobenius; /* of the true rows, from above */
 } szgi_gram;
 
-/* Fills *out but for `value`, which is there; out->error is `error` and `relative` ||A||_F. */
+/* Fills all of *out except `value`, which the caller has set; out->error is `error` and `relative`
+ * ||A||_F. */
 SZG_CHECK_RESULT szg_status szgi_gram_make(szg_context *context, int64_t e, int64_t d,
                                            const double *rows, double error, double relative,
                                            szgi_gram *out);

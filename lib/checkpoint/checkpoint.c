@@ -14,7 +14,7 @@
 #include "gguf.h"
 #include "place.h"
 
-/* The file `wanted` beside the file, or in the folder; *out is NULL where there is none. */
+/* The file `wanted` beside the file, or in the folder; *out is NULL if there is no such file. */
 static szg_status find_beside(szg_context *context, const char *path, const char *wanted,
                               char **out) {
     *out = NULL;
@@ -192,7 +192,7 @@ static szg_status refuse_missing(szg_context *context, const szg_checkpoint *che
                      checkpoint->source, SHOWN(missing));
 }
 
-/* The text under the key, or what stands for it where there is none. */
+/* The text under the key, or its replacement if the key is missing. */
 static const char *text_or(szgi_json_value object, const char *key, const char *otherwise) {
     const char *text;
     bool found = szgi_json_has(object, key) &&

@@ -147,7 +147,7 @@ typedef struct model_family {
     const char *stack; /* of a model with several: "encoder"; NULL: the only one */
     const char *only;  /* layers of this type are the stack's; NULL: all */
     size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
-    const char *stem;  /* what stands before the layer's index in a tensor's name */
+    const char *stem;  /* what precedes the layer's index in a tensor's name */
     const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
     const char *key;   /* NULL where fused */
     weight_layout layout;
@@ -192,8 +192,8 @@ const model_family *szgi_family_find(const char *model_type, int64_t stack);
 /* Why szego does not read a model_type that it knows of; NULL: nothing is known of it. */
 const char *szgi_family_refusal(const char *model_type);
 
-/* Where the rows of heads stand in a tensor: those of head h begin at
- * first + (h / group) group_step + (h % group) step. */
+/* Where the rows of heads are in a tensor: those of head h begin at first + (h / group) group_step
+ * + (h % group) step. */
 typedef struct head_places {
     int64_t first, group, group_step, step;
 } head_places;
@@ -212,7 +212,7 @@ typedef struct side_weights {
 
 typedef struct layer_weights {
     side_weights q, k;  /* the same weight twice where fused */
-    const char *absent; /* NULL, or what stands in place of attention: "linear_attention" */
+    const char *absent; /* NULL, or what the layer has in place of attention: "linear_attention" */
     int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
@@ -256,7 +256,7 @@ struct szg_checkpoint {
     szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */
     const char *query, *key;    /* the family's, or those that the configuration chooses */
-    char *prefix;               /* what stands before the family's stem */
+    char *prefix;               /* what precedes the family's stem */
     char *wanted_prefix;        /* the caller's; NULL: szego finds it */
     layer_weights *layer;       /* [layers] */
     int64_t layers, heads, key_heads, head_size, model_size;
@@ -311,7 +311,7 @@ SZG_CHECK_RESULT szg_status szgi_config_layer_type(szg_context *context,
                                                    const szg_checkpoint *checkpoint, int64_t layer,
                                                    const char **out);
 /* The configuration with `count` texts PATH=VALUE in place of what is there. VALUE is JSON, or else
- * a text. SZG_EINVAL: a text that is none of that kind. */
+ * a text. SZG_EINVAL: a text of another form. */
 SZG_CHECK_RESULT szg_status szgi_config_change(szg_context *context, szgi_json **config,
                                                const char *const *set, int64_t count);
 
@@ -330,7 +330,7 @@ SZG_CHECK_RESULT szg_status szgi_config_check(szg_context *context,
  * "bitsandbytes NF4"; NULL where it does not. `text` is room for it. */
 const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, size_t size);
 /* "the weights are quantised by GPTQ (quantization_config), ..." with the remedy, for messages;
- * NULL where they are not. */
+ * NULL for weights that are not quantised. */
 const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text, size_t size);
 /* Which scales belong to which 8-bit weights; a weight without the right ones says so itself.
  * SZG_EDATA: the configuration's block size is none. */
@@ -347,7 +347,7 @@ const szgi_tensor *szgi_unmerged(const szg_checkpoint *checkpoint);
 
 /* Which tensors hold the heads, and where in them each head's rows begin: after the sizes. */
 SZG_CHECK_RESULT szg_status szgi_layout_resolve(szg_context *context, szg_checkpoint *checkpoint);
-/* The names of the query and key tensors, before any size is known but for latent ones. */
+/* The names of the query and key tensors, before any size is known except latent ones. */
 SZG_CHECK_RESULT szg_status szgi_layout_names(szg_context *context, szg_checkpoint *checkpoint);
 static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
     return at->first + head / at->group * at->group_step + head % at->group * at->step;

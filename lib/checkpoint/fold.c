@@ -14,7 +14,7 @@ typedef struct input_norm {
     enum { KIND_NONE, KIND_RMS, KIND_LAYER } kind;
     bool plus_one;            /* gains are 1 + w */
     bool bare;                /* it has no gains */
-    bool after;               /* it stands at the end of the layer before */
+    bool after;               /* it is at the end of the layer before */
     const char *name, *other; /* of the layer; `other`: where there is no `name` (Falcon) */
     const char *first;        /* of the stack: layer 0 has it, where it has none of its own */
     const char *keys; /* of the stack that keys read, NULL: the queries'; "*" is its last layer */

@@ -102,7 +102,7 @@ static szg_status translate_sizes(gguf_translation *own, gguf_sizes *out) {
 }
 
 /* attention.scale where it is there and not 0; else as the family has it. The files of Gemma have
- * no key for query_pre_attn_scalar: it is the head size but for one size of the model. */
+ * no key for query_pre_attn_scalar: it is the head size in all sizes of the model but one. */
 static szg_status translate_scale(gguf_translation *own, const gguf_sizes *sizes) {
     double scale;
     SZG_TRY(szgi_gguf_switch(own, "attention.scale", &scale));

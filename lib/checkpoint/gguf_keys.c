@@ -58,7 +58,7 @@ szg_status szgi_gguf_positive_or(gguf_translation *own, const char *key, double 
                : SZG_OK;
 }
 
-/* A real that switches something on where it is not 0. */
+/* A real that switches something on unless it is 0. */
 szg_status szgi_gguf_switch(gguf_translation *own, const char *key, double *out) {
     *out = 0;
     return szgi_gguf_has(own, key) ? szgi_json_as_real(own->context, szgi_gguf_value(own, key), out)

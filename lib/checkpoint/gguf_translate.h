@@ -32,7 +32,7 @@ SZG_CHECK_RESULT szg_status szgi_gguf_integer_or(gguf_translation *own, const ch
                                                  int64_t otherwise, int64_t *out);
 SZG_CHECK_RESULT szg_status szgi_gguf_positive_or(gguf_translation *own, const char *key,
                                                   double otherwise, double *out);
-/* A real that switches something on where it is not 0. */
+/* A real that switches something on unless it is 0. */
 SZG_CHECK_RESULT szg_status szgi_gguf_switch(gguf_translation *own, const char *key, double *out);
 SZG_CHECK_RESULT szg_status szgi_gguf_put_integer(gguf_translation *own, const char *key,
                                                   int64_t value);

@@ -10,7 +10,8 @@
 #include "checkpoint_private.h"
 
 static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, const char *suffix) {
-    /* It stands beside the stack, or outside its prefix ("encoder." of an encoder's layers). */
+    /* The tensor lies beside the stack, or outside its prefix ("encoder." of an encoder's
+     * layers). */
     char name[512];
     int written = snprintf(name, sizeof name, "%s%s", checkpoint->prefix, suffix);
     const szgi_tensor *own = written > 0 && (size_t)written < sizeof name

@@ -10,7 +10,8 @@
 #define MLX "quantization"
 #define SCALE "_scale_inv"
 
-/* At the top of config.json, or in the object of the stack; absent where there is none. */
+/* At the top of config.json, or in the object of the stack; absent if the weights are not
+ * quantised. */
 static szgi_json_value quantisation_of(const szg_checkpoint *checkpoint) {
     if (!checkpoint->config)
         return (szgi_json_value){.node = NULL};
@@ -125,7 +126,7 @@ const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text,
 
 /* ---- Scales of 8-bit floats ---- */
 
-/* weight_block_size; zeros where there is none. */
+/* weight_block_size; zeros if the configuration has no such member. */
 static szg_status read_block(szg_context *context, const szg_checkpoint *checkpoint,
                              int64_t block[2]) {
     szgi_json_value settings = quantisation_of(checkpoint);

@@ -7,7 +7,7 @@
 typedef struct head_resume head_resume;
 
 /* Opens the journal that options->journal names; NULL: *out is NULL, and so in the calls below,
- * which then do nothing. Rows of `tables` that stand there before are no part of it. */
+ * which then do nothing. Rows that `tables` had before are not part of it. */
 SZG_CHECK_RESULT szg_status szgi_resume_open(szg_context *context, const szg_checkpoint *checkpoint,
                                              const szg_checkpoint_options *options,
                                              szg_checkpoint_tables *tables, head_resume **out);
@@ -16,8 +16,8 @@ SZG_CHECK_RESULT szg_status szgi_resume_open(szg_context *context, const szg_che
 SZG_CHECK_RESULT szg_status szgi_resume_read(szg_context *context, head_resume *resume,
                                              int64_t *shares);
 
-/* The rows of so many shares stand in the tables: they are kept when that is worth its time, or at
- * once where `now` says so, cancelled or not. */
+/* The tables hold the rows of so many shares: they are kept when that is worth its time, or at once
+ * where `now` says so, cancelled or not. */
 SZG_CHECK_RESULT szg_status szgi_resume_keep(szg_context *context, head_resume *resume,
                                              int64_t shares, bool now);
 

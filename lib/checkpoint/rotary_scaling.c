@@ -80,7 +80,7 @@ static double yarn_factor(double factor, double multiplier) {
     return factor > 1 ? 0.1 * multiplier * log(factor) + 1 : 1;
 }
 
-/* A multiplier of YaRN's factor; `otherwise` where it is not there. */
+/* A multiplier of YaRN's factor; `otherwise` if the configuration lacks it. */
 static szg_status yarn_multiplier(szg_context *context, szgi_json_value scaling, const char *key,
                                   double otherwise, double *out) {
     szgi_json_value value = szgi_json_member(scaling, key);

@@ -47,7 +47,7 @@
     SZGI_SHOW(1, re)                                                                               \
     SZGI_SHOW(1, im)
 SZGI_SCHEMA(spectra_columns, "spectra", SPECTRA, SPECTRA_SCREEN);
-/* With circuits a column stands before the note. */
+/* With circuits one more column precedes the note. */
 enum { SPECTRA_LAG = SPECTRA_NOTE };
 #define SPECTRA_AT_LAGS(X)                                                                         \
     SPECTRA_VALUES(X)                                                                              \

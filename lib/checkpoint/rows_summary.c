@@ -42,27 +42,7 @@
       "norms whose gains the matrix has: input, qk, latent, with plus signs between; or none")     \
     X(HEADS_SCALE_FREE, "scale_free", SZG_INTEGER, "1", "scale is arbitrary",                      \
       "1: queries and keys, or latents, are normalised, so that the matrix's scale is arbitrary")
-#define HEADS_SCREEN                                                                               \
-    SZGI_SHOW(1, source)                                                                           \
-    SZGI_SHOW(1, layer)                                                                            \
-    SZGI_SHOW(1, head)                                                                             \
-    SZGI_SHOW(3, matrix)                                                                           \
-    SZGI_SHOW(1, n)                                                                                \
-    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
-    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
-    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
-                    eigenvalues)                                                                   \
-    SZGI_SHOW(2, rank)                                                                             \
-    SZGI_SHOW(2, width)                                                                            \
-    SZGI_SHOW(2, residual)                                                                         \
-    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
-    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
-                    symbol_max_hi, bound_of, singular_values)                                      \
-    SZGI_SHOW(5, stable_rank)                                                                      \
-    SZGI_SHOW(5, toeplitzness)                                                                     \
-    SZGI_SHOW_AS(6, condition_e, "condition_e", "σ_max / σ_e")                                     \
-    SZGI_SHOW(6, key_head)
-SZGI_SCHEMA(heads_columns, "summary", HEADS, HEADS_SCREEN);
+SZGI_SCHEMA(heads_columns, "summary", HEADS, SZGI_SUMMARY_SCREEN);
 
 #define WEIGHTS(X)                                                                                 \
     X(WEIGHTS_SOURCE, "source", SZG_TEXT, "", "encoding or file",                                  \
@@ -78,16 +58,7 @@ SZGI_SCHEMA(heads_columns, "summary", HEADS, HEADS_SCREEN);
     SZGI_EFFECTIVE_RANK(X, WEIGHTS, , , )                                                          \
     SZGI_RESIDUAL(X, WEIGHTS, , , )                                                                \
     X(WEIGHTS_SOLVER, "solver", SZG_TEXT, "", "solver", SZGI_SOLVER_DOC)
-#define WEIGHTS_SUMMARY_SCREEN                                                                     \
-    SZGI_SHOW(1, source)                                                                           \
-    SZGI_SHOW(3, matrix)                                                                           \
-    SZGI_SHOW(1, rows)                                                                             \
-    SZGI_SHOW(1, columns)                                                                          \
-    SZGI_SHOW(2, rank)                                                                             \
-    SZGI_SHOW(2, residual)                                                                         \
-    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
-    SZGI_SHOW(5, stable_rank)
-SZGI_SCHEMA(weights_columns, "summary", WEIGHTS, WEIGHTS_SUMMARY_SCREEN);
+SZGI_SCHEMA(weights_columns, "summary", WEIGHTS, SZGI_SUMMARY_SCREEN);
 /* What the program shows of it. */
 #define WEIGHTS_SCREEN                                                                             \
     SZGI_SHOW(1, matrix)                                                                           \

@@ -76,7 +76,7 @@ static const char *prefix_there(const szg_checkpoint *checkpoint, size_t *length
     return NULL;
 }
 
-/* The caller's prefix is none of the file's. */
+/* The file has no layers with the caller's prefix. */
 static szg_status wrong_prefix(szg_context *context, const szg_checkpoint *checkpoint,
                                const char *name, size_t length) {
     const model_family *family = checkpoint->family;

@@ -6,7 +6,6 @@
 #include "linalg/linalg.h"
 #include "checkpoint_private.h"
 #include "fold.h"
-#include "latent.h"
 
 szg_status szgi_read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
                              int64_t e, int64_t d, double *out) {
@@ -27,7 +26,7 @@ static void scale_rows(double *rows, int64_t count, double factor) {
         rows[i] *= factor;
 }
 
-/* YaRN's attention factor stands on the dimensions that rotate. */
+/* YaRN's attention factor multiplies the dimensions that rotate. */
 static szg_status scale_rotated(szg_context *context, const szg_checkpoint *checkpoint,
                                 int64_t layer, double *rows) {
     szgi_rotary rotary;
@@ -71,6 +70,31 @@ static szg_status make_room(szg_context *context, int64_t size, double **array, 
     return SZG_OK;
 }
 
+/* GGUF files have keys as [heads, rank, rows]: each head's are transposed. */
+static szg_status read_transposed(szg_context *context, const szgi_tensor *tensor, int64_t first,
+                                  int64_t rows, int64_t rank, double *out) {
+    double *columns;
+    SZG_TRY(szgi_memory_alloc(context, rows * rank, &columns));
+    szg_status status = szgi_tensor_read(context, tensor, first * rank, rows * rank, columns);
+    for (int64_t i = 0; i < rows && status == SZG_OK; i++)
+        for (int64_t j = 0; j < rank; j++)
+            out[i * rank + j] = columns[j * rows + i];
+    szgi_memory_free(columns);
+    return status;
+}
+
+/* Rows first .. first + rows - 1 of the weight of a side that acts on a latent of `rank` numbers,
+ * rows x rank, times the model's factor on what it makes. Gains are not in. */
+static szg_status read_up(szg_context *context, const side_weights *side, int64_t first,
+                          int64_t rows, int64_t rank, double *out) {
+    SZG_TRY(side->weight->dims == 3
+                ? read_transposed(context, side->weight, first, rows, rank, out)
+                : szgi_tensor_read(context, side->weight, first * rank, rows * rank, out));
+    for (int64_t i = 0; i < rows * rank && side->factor != 1; i++)
+        out[i] *= side->factor;
+    return SZG_OK;
+}
+
 static szg_status read_down(szg_context *context, const szgi_tensor *tensor, latent_side *kept) {
     if (kept->source == tensor)
         return SZG_OK;
@@ -87,7 +111,7 @@ szg_status szgi_read_product(szg_context *context, const side_weights *side, int
     int64_t size;
     SZG_TRY(szgi_memory_product(context, rows, rank, &size));
     SZG_TRY(make_room(context, size, &kept->up, &kept->up_size));
-    SZG_TRY(szgi_latent_read_up(context, side, first, rows, rank, kept->up));
+    SZG_TRY(read_up(context, side, first, rows, rank, kept->up));
     if (fold != FOLD_NONE)
         SZG_TRY(gain_columns(context, side->gain, rows, rank, kept->up));
     SZG_TRY(read_down(context, side->down, kept));

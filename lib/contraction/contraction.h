@@ -55,10 +55,10 @@ typedef struct szgi_contraction_pair {
 } szgi_contraction_pair;
 
 /* Reports of all pairs, one a thread of the pool, larger ones (order above 512) with every thread;
- * the rows stand in the order of the pairs, and up to that order their numbers do not depend on
- * the number of threads, nor on other pairs. A pair with a `problem` counts as
- * one that cannot be computed (SZG_EDATA). Eigenvalues of dense logits up to order 256 are those
- * of batches (spectra/many_small.h). The errors' messages begin with layer, head and probe. */
+ * the rows have the order of the pairs, and up to that order their numbers do not depend on the
+ * number of threads, nor on other pairs. A pair with a `problem` counts as one that cannot be
+ * computed (SZG_EDATA). Eigenvalues of dense logits up to order 256 are those of batches
+ * (spectra/many_small.h). The errors' messages begin with layer, head and probe. */
 SZG_CHECK_RESULT szg_status szgi_contraction_add_all(szg_context *context, int64_t count,
                                                      const szgi_contraction_pair *pairs,
                                                      const szg_report_options *options,

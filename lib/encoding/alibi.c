@@ -84,7 +84,7 @@ static double lag_of(const szg_encoding *encoding, int64_t head, int64_t k) {
 
 const encoding_record szgi_encoding_alibi = {
     .traits = {.class = {.name = "alibi",
-                         .doc = "linear distance bias -m|k|, one slope m a head",
+                         .doc = "linear distance bias -m|k|, one slope m per head",
                          .reference = "Press, Smith, Lewis 2022",
                          KEYS(keys)},
                .attaches = SZGI_ATTACH_BIAS,

@@ -37,7 +37,7 @@ typedef struct szgi_encoding_traits {
     } released;
 } szgi_encoding_traits;
 
-/* Those of the encoding that a SPEC names; NULL: there is none of that name. */
+/* Those of the encoding that a SPEC names; NULL: no encoding has that name. */
 const szgi_encoding_traits *szgi_encoding_traits_of(const char *spec);
 
 /* Opens the encoding of that name from values of its keys, without a text in between. Its SPEC
@@ -59,8 +59,8 @@ int64_t szgi_encoding_dimension(const szg_encoding *encoding);
 /* Bits of szgi_attachment. */
 int szgi_encoding_attaches(const szg_encoding *encoding);
 
-/* Columns of the input rows: the dimension, but for rope+absolute with `input=`; 0 where there are
- * none. */
+/* Columns of the input rows: the dimension, or another number for rope+absolute with `input=`; 0
+ * without input rows. */
 int64_t szgi_encoding_input_dimension(const szg_encoding *encoding);
 
 /* Writes p_0 .. p_{n-1}, szgi_encoding_input_dimension() wide, row-major with leading dimension

@@ -143,7 +143,7 @@ static szg_status read_list(const key_place *at) {
 
 /* The text of a list: "0-3+5". */
 static szg_status print_list(const key_place *at, const int64_t *list, int64_t count) {
-    enum { MEMBER_LENGTH = 21 }; /* a sign, 19 digits, and what stands before the next one */
+    enum { MEMBER_LENGTH = 21 }; /* a sign, 19 digits, and the separator before the next one */
     SZG_TRY(szgi_memory_take(at->context, count + 1, MEMBER_LENGTH, &at->kept->text));
     char *text = at->kept->text;
     for (int64_t i = 0, end; i < count; i = end) { /* i .. end - 1: one span */

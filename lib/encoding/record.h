@@ -1,5 +1,5 @@
-/* What stands behind an encoding's name: a constant record in a file of its own, and the handle
- * that its `open` fills. `encodings.def` lists the records. */
+/* What an encoding's name refers to: a constant record in a file of its own, and the handle that
+ * its `open` fills. `encodings.def` lists the records. */
 #ifndef SZG_ENCODING_RECORD_H
 #define SZG_ENCODING_RECORD_H
 
@@ -8,7 +8,7 @@
 /* Lag bias and coefficients are addressed by 32-bit random counters and kept as arrays. */
 #define SZGI_LAG_LIMIT ((int64_t)1 << 31)
 
-/* A size of a model that a key takes, where it is not given. */
+/* A size of a model that a key takes unless it is given. */
 typedef enum encoding_size {
     FOLLOWS_WIDTH,
     FOLLOWS_HEAD_DIM,

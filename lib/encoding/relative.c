@@ -104,7 +104,7 @@ static double initial_of(const szg_encoding *encoding, int64_t n, int64_t row, i
 
 const encoding_record szgi_encoding_relative = {
     .traits = {.class = {.name = "relative",
-                         .doc = "a table of one bias a lag and head",
+                         .doc = "a table of one bias per lag and head",
                          KEYS(keys)},
                .attaches = SZGI_ATTACH_BIAS},
     .state_size = sizeof(number_table),

@@ -5,7 +5,7 @@
 #include "encoding/record.h"
 #include "encoding/scaling.h"
 
-/* Keys of both, but for those of the rotation: a macro, for static tables. */
+/* Keys of both except those of the rotation: a macro, for static tables. */
 #define ROPE_KEYS                                                                                  \
     {.name = "dim",                                                                                \
      .type = SZGI_KEY_INTEGER,                                                                     \
@@ -36,7 +36,7 @@ typedef struct rope {
     rope_bands bands;
 } rope;
 
-/* Fills the state, but for the bands, and the handle from the keys above. Close it also after a
+/* Fills the state, without the bands, and the handle from the keys above. Close it also after a
  * failure. */
 SZG_CHECK_RESULT szg_status szgi_rope_open(szg_context *context, szg_encoding *encoding, rope *out);
 void szgi_rope_close(rope *self);

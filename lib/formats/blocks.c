@@ -50,7 +50,7 @@ static const szgi_block_type types[] = {
     [37] = UNREAD("IQ4_NL_4_8", 0, 0),
     [38] = UNREAD("IQ4_NL_8_8", 0, 0),
     [39] = BLOCKS("MXFP4", 32, 17, szgi_block_mxfp4),
-    [40] = UNREAD("NVFP4", 64, 36), /* a second scale stands in a tensor of its own */
+    [40] = UNREAD("NVFP4", 64, 36), /* a second scale has a tensor of its own */
     [41] = UNREAD("Q1_0", 128, 18),
 };
 

@@ -31,10 +31,10 @@ SZG_CHECK_RESULT szg_status szgi_csv_print_behind(szg_context *context, const sz
  */
 typedef struct szgi_csv_growth szgi_csv_growth;
 
-/* Opens a file for rows of `table`'s columns. keep: rows that stand there stay, and new ones come
- * after them; a last line that is not whole is cut off, with a warning. Else the file begins anew.
- * Locks it until the close. SZG_EDATA: other columns stand there. SZG_EIO (another process writes
- * it, no regular file), SZG_ENOMEM. */
+/* Opens a file for rows of `table`'s columns. keep: existing rows stay, and new ones come after
+ * them; a last line that is not whole is cut off, with a warning. Else the file begins anew. Locks
+ * it until the close. SZG_EDATA: the file has other columns. SZG_EIO (another process writes it, no
+ * regular file), SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_csv_grow_open(szg_context *context, const char *path,
                                                const szg_table *table, bool keep,
                                                szgi_csv_growth **out);

@@ -10,7 +10,7 @@ SZGI_BEGIN_DECLS
 
 /* Does `path` name a GGUF model? A file that begins with GGUF; a folder without safetensors that
  * holds one .gguf file, or the parts of one model. *out: the file to open (szgi_memory_free), NULL
- * where it is none. SZG_EDATA: a folder with several models. SZG_ENOMEM. */
+ * if it is no model. SZG_EDATA: a folder with several models. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_gguf_find(szg_context *context, const char *path, char **out);
 
 /* Opens a GGUF file, and the other parts where it is one of several (NAME-00001-of-00003.gguf), as

@@ -205,8 +205,8 @@ static szg_status check_end(gguf_reader *reader, int64_t covered, int64_t alignm
                      reader->file, after, after, szgi_path_name(reader->file));
 }
 
-/* The tensors cover the data but for what aligns them. Then their offsets count from the file's
- * beginning. */
+/* The tensors and the padding that aligns them cover the data. Then their offsets count from the
+ * file's beginning. */
 static szg_status place_data(gguf_reader *reader, directory *own, int64_t alignment) {
     szgi_tensor **order;
     int64_t begin = align(reader->at, alignment), covered = 0;

@@ -93,8 +93,8 @@ static bool read_hex(const char *text, uint64_t *out) {
     return true;
 }
 
-/* The body of the record at journal->end; *body NULL: the file ends there, or what stands there is
- * not whole, and *why says which. */
+/* The body of the record at journal->end; *body NULL: the file ends there, or its rest is not a
+ * whole record, and *why says which. */
 static szg_status read_body(szg_context *context, const szgi_journal *journal, char **body,
                             int64_t *size, const char **why) {
     char frame[FRAME];

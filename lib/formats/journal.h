@@ -12,9 +12,9 @@ SZGI_BEGIN_DECLS
 typedef struct szgi_journal szgi_journal;
 
 /* Opens the journal of the work that the object `input` describes: each member is something that
- * the work depends on. Where a file stands at `path`, its records are there for szgi_journal_next,
- * and it is locked until the close; else it is made with the first record. A file whose beginning
- * is damaged counts as empty, with a warning. SZG_EDATA: the work of other input (the message names
+ * the work depends on. If `path` is an existing file, szgi_journal_next reads its records, and it
+ * is locked until the close; else it is made with the first record. A file whose beginning is
+ * damaged counts as empty, with a warning. SZG_EDATA: the work of other input (the message names
  * the first member that differs), or no journal. SZG_EIO (another process writes it), SZG_ENOMEM.
  */
 SZG_CHECK_RESULT szg_status szgi_journal_open(szg_context *context, const char *path,

@@ -23,7 +23,8 @@ typedef enum szgi_json_kind {
 } szgi_json_kind;
 
 /* A place in a document, passed by value; valid while the document is open and unchanged, and while
- * the `key` given to szgi_json_member is. It knows its path even where nothing stands there. */
+ * the `key` given to szgi_json_member is. It knows its path even if the document has no value
+ * there. */
 typedef struct szgi_json_value {
     const szgi_json *document;
     const void *node;   /* NULL: absent */
@@ -47,8 +48,9 @@ void szgi_json_close(szgi_json **json);
 szgi_json_value szgi_json_root(const szgi_json *json);
 szgi_json_kind szgi_json_kind_of(szgi_json_value value);
 
-/* The member `key` of an object, the element `index` of an array. Absent where there is none; of an
- * absent value, that value itself, so that a message names the first thing that is missing. */
+/* The member `key` of an object, the element `index` of an array. Absent if there is no such
+ * member; of an absent value, that value itself, so that a message names the first thing that is
+ * missing. */
 szgi_json_value szgi_json_member(szgi_json_value object, const char *key);
 szgi_json_value szgi_json_element(szgi_json_value array, int64_t index);
 
@@ -65,7 +67,7 @@ bool szgi_json_next(szgi_json_value object, szgi_json_value *member);
 /* ---- Members that nobody reads ----
  * From szgi_json_watch to szgi_json_unwatch a document notes which of the watched members are
  * looked up with szgi_json_member or szgi_json_has, or stepped to where they are objects. One
- * thread at a time may read it then. SZG_EINVAL: nothing stands there, or no object around it. */
+ * thread at a time may read it then. SZG_EINVAL: there is no such value, or no object around it. */
 SZG_CHECK_RESULT szg_status szgi_json_watch(szg_context *context, szgi_json *json,
                                             szgi_json_value member);
 /* Whether the watched member `index`, counted from 0, was looked up. */
@@ -75,9 +77,9 @@ bool szgi_json_was_read(const szgi_json *json, int64_t index);
 const char *szgi_json_nearest(const szgi_json *json, int64_t index, char *text, size_t size);
 void szgi_json_unwatch(szgi_json *json);
 
-/* The value as what the caller needs. SZG_EDATA with "FILE: path.to.member: ..." where it is
- * missing or something else. Texts belong to the document. `real` takes integers; `hex` takes a
- * text with a hexadecimal (or decimal) float, as szgi_json_add_hex writes it, or a number. */
+/* The value as what the caller needs. SZG_EDATA with "FILE: path.to.member: ..." if it is missing
+ * or something else. Texts belong to the document. `real` takes integers; `hex` takes a text with a
+ * hexadecimal (or decimal) float, as szgi_json_add_hex writes it, or a number. */
 SZG_CHECK_RESULT szg_status szgi_json_as_text(szg_context *context, szgi_json_value value,
                                               const char **out);
 SZG_CHECK_RESULT szg_status szgi_json_as_integer(szg_context *context, szgi_json_value value,

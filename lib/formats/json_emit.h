@@ -8,7 +8,7 @@
 /* A quoted text; bytes that are not UTF-8 become U+FFFD. */
 void szgi_emit_text(const char *text, FILE *stream);
 
-/* A number that reads back exactly and as a real; null where it is not finite. */
+/* A number that reads back exactly and as a real; null unless it is finite. */
 void szgi_emit_real(double value, FILE *stream);
 
 #endif

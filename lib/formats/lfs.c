@@ -1,4 +1,4 @@
-/* Git LFS pointers, which stand in the place of files that were not fetched. */
+/* Git LFS pointers, which replace files that were not fetched. */
 #include <string.h>
 
 #include "safetensors_private.h"

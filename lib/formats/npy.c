@@ -232,7 +232,7 @@ static szg_status check_size(szg_context *context, szgi_npy *npy, int64_t size) 
     return SZG_OK;
 }
 
-/* The header, `text` being what stands at bytes from .. to - 1 of `size`. */
+/* The header; `text` holds bytes from .. to - 1 of `size`. */
 static szg_status parse(szg_context *context, szgi_npy *npy, const unsigned char *text,
                         int64_t from, int64_t to, int64_t size) {
     cursor c = {context, npy, (const char *)text, (const char *)text + (to - from)};
@@ -408,7 +408,7 @@ typedef struct reading {
     szg_context *context;
     const szgi_npy *npy;
     int64_t index, left; /* of the elements that are to come */
-    int64_t ready;       /* of them, that stand in `block` */
+    int64_t ready;       /* of them, those in `block` */
     const unsigned char *at;
     unsigned char *block; /* [BLOCK] */
 } reading;

@@ -14,11 +14,11 @@ enum { SZGI_NPY_DIMS = 32 };
  * either byte order, C or Fortran order. */
 typedef struct szgi_npy szgi_npy;
 
-/* Opens a file and checks its header; elements are read as they are asked for, but for an array in
- * Fortran order, which is read whole. SZG_EDATA: not npy, a version above 3, a header that is not
- * the dictionary NumPy writes, an element type outside the list (objects and structures among them;
- * the message names the remedy), more than 32 dimensions, sizes that overflow, a file shorter or
- * longer than its shape says. SZG_EIO, SZG_ENOMEM. */
+/* Opens a file and checks its header; elements are read as they are asked for; an array in Fortran
+ * order is read whole. SZG_EDATA: not npy, a version above 3, a header that is not the dictionary
+ * NumPy writes, an element type outside the list (objects and structures among them; the message
+ * names the remedy), more than 32 dimensions, sizes that overflow, a file shorter or longer than
+ * its shape says. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_npy_open(szg_context *context, const char *path, szgi_npy **out);
 
 /* As szgi_npy_open, from bytes that the caller keeps; `name` is for messages. */

@@ -12,13 +12,13 @@ SZGI_BEGIN_DECLS
  * belongs to the result. */
 szgi_json *szgi_result_provenance(const szg_result *result);
 
-/* Takes a table out of the result: the caller closes it. NULL: there is none of that name. */
+/* Takes a table out of the result: the caller closes it. NULL: no table has that name. */
 szg_table *szgi_result_take(szg_result *result, const char *name);
 
 /* What szg_result_write makes of a path, whose ending counts in any letter case. */
 typedef enum szgi_result_form {
     SZGI_RESULT_UNKNOWN, /* another ending: refused */
-    SZGI_RESULT_FOLDER,  /* it ends in a slash, or a folder stands there, whatever its ending */
+    SZGI_RESULT_FOLDER,  /* it ends in a slash, or is an existing folder, whatever its ending */
     SZGI_RESULT_JSON,
     SZGI_RESULT_CSV,
     SZGI_RESULT_NPY,

@@ -72,7 +72,7 @@ static szg_status read_columns(szg_context *context, entry *e) {
     return SZG_OK;
 }
 
-/* The file stands in the folder and is called after the table: no name leads out of the folder. */
+/* The file lies in the folder and is called after the table: no name leads out of the folder. */
 static szg_status read_file_name(szg_context *context, const entry *e) {
     szgi_json_value value = szgi_json_member(e->value, "file");
     const char *file;

@@ -322,8 +322,8 @@ static szg_status open_beside(szg_context *context, szgi_safetensors *set, const
     return status;
 }
 
-/* Opens every *.safetensors of a folder; where there is none, what is there instead names its
- * remedy. */
+/* Opens every *.safetensors of a folder; without any, the message names the remedy for what the
+ * folder has instead. */
 static szg_status open_all(szg_context *context, szgi_safetensors *set, const char *folder) {
     int count = 0;
     SZG_TRY(open_matching(context, set, folder, is_shard_name, &count));

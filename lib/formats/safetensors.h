@@ -76,7 +76,7 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_describe(szg_context *context,
 /* Tensors in the order of their names (bytewise). */
 int64_t szgi_safetensors_count(const szgi_safetensors *set);
 const szgi_tensor *szgi_safetensors_tensor(const szgi_safetensors *set, int64_t index);
-/* By name; NULL where there is none. */
+/* By name; NULL if no tensor has it. */
 const szgi_tensor *szgi_safetensors_find(const szgi_safetensors *set, const char *name);
 /* The text under `key` in __metadata__ of the first file that has it; NULL where none does. */
 const char *szgi_safetensors_metadata(const szgi_safetensors *set, const char *key);
@@ -105,8 +105,8 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
                                                       const szgi_tensor *tensor, int64_t start,
                                                       int64_t count, int64_t *out);
 
-/* Index of the first NaN or infinite element, -1 where there is none; of floats and blocks.
- * Other types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
+/* Index of the first NaN or infinite element, -1 if all are finite; of floats and blocks. Other
+ * types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
 SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t *out);
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include "ops.h"
 
-/* OpenBLAS's number of threads is one number for the whole process. The rule: it is 1, but for
- * single large calls made outside the pool. Every call of BLAS or LAPACK stands between begin and
+/* OpenBLAS's number of threads is one number for the whole process. The rule: it is 1 except during
+ * single large calls made outside the pool. Every call of BLAS or LAPACK is made between begin and
  * end: small ones share a lock, a large one holds it alone while it raises the number to the
  * context's threads. So no thread computes while the number changes. */
 typedef enum szgi_blas_call { SZGI_BLAS_SHARED, SZGI_BLAS_ALONE } szgi_blas_call;
@@ -16,7 +16,7 @@ void szgi_blas_single(void);
 void szgi_blas_end(szgi_blas_call call);
 extern pthread_rwlock_t szgi_blas_calls; /* that lock */
 
-/* Stands before the work of a function that will call begin, with the same `large`: the buffers
+/* A function that will call begin calls this before its work, with the same `large`: the buffers
  * that OpenBLAS takes for each thread are there. SZG_ENOMEM where a limit on memory refuses them,
  * which the library itself would ask for without an end. Cheap after the first time. */
 SZG_CHECK_RESULT szg_status szgi_blas_reserve(szg_context *context, bool large);

@@ -1,5 +1,6 @@
 /* Cholesky's factor by LAPACK, in OpenBLAS's own blocked form. The lower triangle of a row-major
- * array is the upper one column-major, U with U^* U = conj(a); L = U^T stands in memory as U. */
+ * array is the upper one column-major, U with U^* U = conj(a); L = U^T has the layout of U in
+ * memory. */
 #include "cpu.h"
 #include "lapack.h"
 

@@ -26,7 +26,7 @@ const char *szgi_cpu_level_name(szgi_cpu_level level);
  * ask this first. */
 SZG_CHECK_RESULT szg_status szgi_backend_check_simd(szg_context *context);
 
-/* Attributes of a kernel whose variants stand in one file. */
+/* Attributes of a kernel whose variants share one file. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SZGI_TARGET_AVX512                                                                         \
     __attribute__((target("avx512f,avx512dq,avx512vl,fma,prefer-vector-width=512")))

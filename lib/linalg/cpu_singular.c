@@ -120,7 +120,8 @@ szg_status szgi_cpu_singular_complex(szg_context *context, int64_t m, int64_t n,
     return status;
 }
 
-/* A = Q R row-major is A^T = L Q' column-major with L = R^T, which stands in memory as R. */
+/* A = Q R row-major is A^T = L Q' column-major with L = R^T, which has the layout of R in
+ * memory. */
 szg_status szgi_cpu_qr_r(szg_context *context, int64_t m, int64_t n, double *a, int64_t lda) {
     SZG_TRY(szgi_lapack_sizes(context, "QR", m, n, lda));
     int64_t k = m < n ? m : n;

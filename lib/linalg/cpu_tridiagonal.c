@@ -78,7 +78,7 @@ static void scale_back(int64_t n, int exponent, double *w) {
 
 /* ---- Real ---- */
 
-/* As dsytrd and dsytrd_2stage: the latter's Householder vectors stand in `house`. */
+/* As dsytrd and dsytrd_2stage: the latter's Householder vectors are in `house`. */
 typedef struct reduction {
     bool staged;
     int64_t house, work; /* sizes */

@@ -54,7 +54,7 @@ typedef struct szgi_distributed_ops {
     const char *libraries;
     int64_t least_order; /* below it there are not enough blocks for every process */
     /* Every process says how it fares at a meeting. Where one has failed, all get its status, and
-     * its message. SZG_EDATA: they stand at different places. SZG_EDOMAIN: this is not the thread
+     * its message. SZG_EDATA: they are at different meetings. SZG_EDOMAIN: this is not the thread
      * that started MPI. */
     szg_status (*agree)(szg_context *context, szgi_meeting place, int64_t order, szg_status own);
     /* All n eigenvalues, ascending. SZG_ENOCONV, SZG_ENOMEM. */

@@ -2,8 +2,8 @@
  * szgi_gemm, szgi_eigen_*, szgi_singular*, szgi_fft_* below: they check sizes and numbers once, for
  * every backend, and then call the table that the context has selected.
  *
- * Matrices are row-major: entry (i, j) of a stands at a[i * lda + j], lda >= max(1, columns),
- * counted in elements. Arrays belong to the caller. Sizes may be 0: the function then does nothing.
+ * Matrices are row-major: entry (i, j) of a is a[i * lda + j], lda >= max(1, columns), counted in
+ * elements. Arrays belong to the caller. Sizes may be 0: the function then does nothing.
  *
  * Errors of all functions: SZG_EINVAL (a negative size, a leading dimension that is too small, an
  * unknown option letter), SZG_EDATA (NaN or infinity in the input; the message names the first
@@ -123,7 +123,7 @@ SZG_CHECK_RESULT szg_status szgi_cholesky_complex(szg_context *context, int64_t 
 /* ---- Many small matrices: one matrix a worker of the pool, BLAS single-threaded inside, or all at
  * once on a device. Symmetric ones up to SZGI_SMALL_ORDER are solved one a lane of a vector: other
  * last bits than a single call's, the same ones at any number of threads and beside any others.
- * Matrix i stands at a + i * stride without gaps between its rows, its values at row i of the
+ * Matrix i begins at a + i * stride, without gaps between its rows, its values at row i of the
  * result. A failure names the matrix. ---- */
 
 /* Above this order LAPACK takes one matrix a thread: the triangles of a vector of matrices are far

@@ -1,5 +1,5 @@
 /* The argument lists in rows of "network/network_ops.def", up to six arguments. Each form begins
- * with a comma, for the context stands before them:
+ * with a comma, because the context precedes them:
  *   szg_status f(szg_context *context SZGI_PARAMETERS arguments)
  *   f(context SZGI_ARGUMENTS arguments) */
 #ifndef SZEGO_NETWORK_ARGUMENTS_H

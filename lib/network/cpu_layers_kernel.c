@@ -42,7 +42,7 @@ static inline float exp_negative(float a) {
 }
 
 /* erfc(t) = exp(-t^2) R(u), u = 1 / (1 + 0.65 t), R the polynomial of degree 9 that is closest
- * to exp(t^2) erfc(t) in relative error on 0 <= t <= 10 (7e-8 but for rounding). */
+ * to exp(t^2) erfc(t) in relative error on 0 <= t <= 10 (7e-8 and rounding). */
 static inline void normal_at(float x, float *distribution, float *density) {
     float square = 0.5F * x * x;
     float e = exp_negative(square < 87 ? -square : -87.0F);

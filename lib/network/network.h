@@ -47,8 +47,8 @@ SZG_CHECK_RESULT szg_status szgi_device_sync(szg_context *context);
 
 /* ---- Recording ----
  * A sequence of operations that comes again and again with the same arguments, given to the backend
- * once and then replayed as a whole (a CUDA graph). What changes from one replay to the next stands
- * in arrays: szgi_network_advance.
+ * once and then replayed as a whole (a CUDA graph). What changes from one replay to the next is
+ * kept in arrays: szgi_network_advance.
  *
  * Between begin and end operations are recorded and not executed: their arrays keep what they hold.
  * Allowed there: copy, clear, clear_columns and the operations of the network; not alloc, free,
@@ -145,7 +145,7 @@ typedef struct szgi_linear {
     void *y;
     int64_t ldy;
     void *before; /* GELU: [rows, out] without gaps, receives x W^T + bias for the backward pass;
-                     NULL otherwise, or where there is none */
+                     NULL otherwise, or without a backward pass */
 } szgi_linear;
 
 /* linear_backward reads x, weight, and of the results y (RELU) or before (GELU). */
@@ -319,18 +319,18 @@ typedef struct szgi_product_fact {
 } szgi_product_fact;
 
 /* The products that linear layers had since szgi_network_products_begin, or since the backend was
- * selected, in the order of their first calls: *count of them, of which the first `room` stand in
+ * selected, in the order of their first calls: *count of them, of which the first `room` are in
  * out. None where the backend has nothing to say (cpu). */
 SZG_CHECK_RESULT szg_status szgi_network_products(szg_context *context, int64_t room,
                                                   szgi_product_fact *out, int64_t *count);
 
 /* A run begins: what was chosen and told of products before is forgotten, so that its bits are
  * those of a run in a context of its own. `timed`: the algorithms of a product are timed and the
- * fastest is taken, which is another from day to day, and so are the last bits: but for the
- * products `kept`, which have the algorithms that stand there. Of those that belong to another
- * backend, device or library a warning says that they are chosen anew. Nothing where the backend
- * has nothing to say of products. SZG_EINVAL: algorithms are kept and not timed; SZG_EDATA, of a
- * product: the library refuses its kept algorithm. */
+ * fastest is taken, which is another from day to day, and so are the last bits. The products `kept`
+ * have the algorithms that are recorded with them. Of those that belong to another backend, device
+ * or library a warning says that they are chosen anew. Nothing where the backend has nothing to say
+ * of products. SZG_EINVAL: algorithms are kept and not timed; SZG_EDATA, of a product: the library
+ * refuses its kept algorithm. */
 SZG_CHECK_RESULT szg_status szgi_network_products_begin(szg_context *context, bool timed,
                                                         int64_t count,
                                                         const szgi_product_fact *kept);

@@ -4,7 +4,7 @@
 
 #include "plugin/abi.h"
 
-/* What is counted stands beside each. */
+/* The comment beside each says what is counted. */
 typedef enum plugin_work {
     PLUGIN_PRODUCT, /* harmonic mean of m, n, k: of a cube its side */
     PLUGIN_EIGEN,   /* order */

@@ -1,5 +1,5 @@
 /* Linear algebra between the device and the cpu. The device takes one call at a time; while it
- * works, other workers of the pool go on with what the cpu takes. */
+ * works, other workers of the pool compute what the cpu takes. */
 #include "base/context.h"
 #include "linalg/batch.h"
 #include "dispatch.h"

@@ -21,7 +21,7 @@ static const char *wanted_plugin(const szgi_library *library) {
     return wanted && *wanted ? wanted : NULL;
 }
 
-/* The first of the places where there is a file; the bare name where there is none. */
+/* The first of the places that has a file; the bare name if no place has one. */
 static void find_plugin(const szgi_library *library, char path[PATH_MAX]) {
     const struct {
         const char *way, *folder;

@@ -1,6 +1,6 @@
 /* Every singular value of one array: R_1 = A V - U S and R_2 = A^* U - V S of computed vectors, and
  * |sigma_i - s_i| <= max ||R|| / sqrt(1 - defect), sqrt 2 max ||R|| / (1 - defect) where A is not
- * square. Vectors stand in rows, conjugate: R_1^* = V^* A^* - S U^*, R_2^* = U^* A - S V^*. */
+ * square. Vectors are rows, conjugate: R_1^* = V^* A^* - S U^*, R_2^* = U^* A - S V^*. */
 #include "linalg/linalg.h"
 
 #include "certified.h"

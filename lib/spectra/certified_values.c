@@ -1,6 +1,6 @@
 /* Every eigenvalue of one array between proven bounds: R = A X - X D of computed vectors, and
- * |lambda_i - d_i| <= ||R||_2 / sqrt(1 - ||X^* X - I||_2) (Cao, Xie, Li 1996). Vectors stand in
- * rows here, V = X^*, so that R^* = V A - D V. */
+ * |lambda_i - d_i| <= ||R||_2 / sqrt(1 - ||X^* X - I||_2) (Cao, Xie, Li 1996). Vectors are rows
+ * here, V = X^*, so that R^* = V A - D V. */
 #include "linalg/linalg.h"
 
 #include "certified.h"

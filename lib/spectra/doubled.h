@@ -17,7 +17,7 @@ szgi_doubled szgi_doubled_dot(int64_t count, const double *x, const double *y);
 /* The same sum and z: two more roundings of the tails. */
 szgi_doubled szgi_doubled_add(szgi_doubled sum, szgi_doubled z);
 
-/* x y as two doubles, exactly but for underflow. */
+/* x y as two doubles, exactly unless a number underflows. */
 szgi_doubled szgi_doubled_product(double x, double y);
 
 #endif

@@ -86,8 +86,8 @@ static bool by_products(szg_method method) {
 /* Lags up to which the symbol's certified range takes a tenth of a second. */
 enum { SYMBOL_LAGS = 8192 };
 
-/* The eigenvalues of a circulant around T are values of its symbol, which thus is never shorter,
- * but for rounding: a transform's is some 1e-13 of the norm, ball arithmetic's a unit. Of the two
+/* The eigenvalues of a circulant around T are values of its symbol, which thus is never shorter by
+ * more than rounding: a transform's is some 1e-13 of the norm, ball arithmetic's a unit. Of the two
  * circulants of a long matrix the interval may be longer. */
 static szg_status enclose_toeplitz(szg_context *context, const szg_toeplitz *t, double *lo,
                                    double *hi) {

@@ -10,7 +10,7 @@
 enum { ORDER_MIN = 2048, SHARE_MIN = 20 };
 enum { VAST = 1 << 25 }; /* orders from which on memory is short */
 /* Restarts of Lanczos: before shift-and-invert is tried, in it, where nothing is to be gained by
- * it, after it failed, and where it cannot be had. */
+ * it, after it failed, and where it is impossible. */
 enum { FIRST_RESTARTS = 4, INVERSE_RESTARTS = 30, HOPELESS_RESTARTS = 1, LAST_RESTARTS = 20 };
 enum { ONLY_RESTARTS = 100, SEVERAL_RESTARTS = 30 };
 static const double RESIDUAL_MAX = 1e-6;
@@ -443,7 +443,7 @@ szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
         self.u = self.z + n;
     }
     szgi_operator s = {.n = n, .apply = toeplitz_product, .data = &self};
-    /* The map to real numbers is exact but for a scaling, forth and back. */
+    /* The map to real numbers is exact except for a scaling, forth and back. */
     double rounding = szgi_toeplitz_product_error(t);
     if (self.z)
         rounding += 4 * DBL_EPSILON * szgi_toeplitz_norm_wiener(t);

@@ -10,7 +10,7 @@
 /* Selected ends of the spectrum of a symmetric or Hermitian t by Lanczos, with shift-and-invert at
  * a clustered end, and error of each value. Not *complete: one value at an end that could not be
  * established is NaN, with a note, and several are listed with the large errors that they have;
- * where there is none, *out is zeroed. */
+ * if no value was found, *out is zeroed. */
 SZG_CHECK_RESULT szg_status szgi_extremes_toeplitz(szg_context *context, const szg_toeplitz *t,
                                                    const szgi_selection *selection,
                                                    szg_spectrum *out, bool *complete);

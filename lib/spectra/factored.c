@@ -52,7 +52,7 @@ szg_status szgi_logits_product_error(szg_context *context, const szg_factored *f
     return SZG_OK;
 }
 
-/* *out >= ||X||_2, X n x d, but for the rounding of its Gram matrix, which sums of n terms move by
+/* *out >= ||X||_2, X n x d, apart from the rounding of its Gram matrix: sums of n terms move it by
  * n u ||X||_F^2 at most. A Gram matrix out of range gives the Frobenius norm. */
 static szg_status spectral_norm(szg_context *context, int64_t n, int64_t d, const double *x,
                                 int64_t ldx, double frobenius, double *out) {
@@ -134,7 +134,7 @@ szg_status szgi_low_rank_eigen(szg_context *context, int64_t n, int64_t d, const
     szg_matrix small = szg_matrix_dense(d, d, inner, d);
     SZG_TRY(szgi_general_eigen(context, &small, NULL, out));
     widen(n, d, out);
-    out->frobenius = NAN; /* what stands there is that of B^T A */
+    out->frobenius = NAN; /* the value there is that of B^T A */
     out->method = SZG_METHOD_LOW_RANK;
     return SZG_OK;
 }

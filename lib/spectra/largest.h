@@ -26,7 +26,7 @@ typedef struct szgi_largest_options {
 /* One singular value of A. */
 typedef struct szgi_largest_value {
     double sigma;
-    double error;    /* the value of this index is within it of sigma, but for a probability of
+    double error;    /* the value of this index is within it of sigma, with a probability of 1 -
                         SZGI_LARGEST_RISK over the seeds */
     double residual; /* some singular value of A is within it of sigma: proved */
     bool resolved;

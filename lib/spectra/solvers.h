@@ -4,13 +4,13 @@
 
 #include "spectra/spectra.h"
 
-/* The matrix is of the solver's kind, its sizes are at least 1, it is square but for singular
- * values, and *out is zeroed. On failure *out is closed. */
+/* The matrix is of the solver's kind, its sizes are at least 1, it is square (any shape for
+ * singular values), and *out is zeroed. On failure *out is closed. */
 typedef szg_status szgi_solver(szg_context *context, const szg_matrix *matrix,
                                const szg_spectra_options *options, szg_spectrum *out);
 
-/* dense.c: arrays are kept as they are. Symmetric and Hermitian ones are read whole, SZG_EDATA
- * where they are not symmetric beyond rounding (64 eps max|a|), with the place. */
+/* dense.c: arrays are kept as they are. Symmetric and Hermitian ones are read whole, SZG_EDATA if
+ * they are unsymmetric beyond rounding (64 eps max|a|), with the place. */
 SZG_CHECK_RESULT szgi_solver szgi_dense_eigen, szgi_dense_part, szgi_dense_singular;
 SZG_CHECK_RESULT szgi_solver szgi_symmetric_eigen, szgi_hermitian_eigen;
 SZG_CHECK_RESULT szgi_solver szgi_complex_eigen, szgi_complex_singular;

@@ -26,8 +26,8 @@ SZG_CHECK_RESULT szg_status szgi_spectrum_range(szg_context *context, const szg_
  * interval that these do not give is NaN; false where both are. */
 bool szgi_spectrum_moduli(const szg_spectrum *eigenvalues, szg_interval *min, szg_interval *max);
 
-/* How many of the listed values stand before the structural zeros, if there are any: eigenvalues
- * ascend, singular values descend. */
+/* How many of the listed values precede the structural zeros, if there are any: eigenvalues ascend,
+ * singular values descend. */
 int64_t szgi_spectrum_before_zeros(const szg_spectrum *spectrum);
 
 /* Whether the matrix, n x n, is its own Hermitian part up to rounding; then its eigenvalues are

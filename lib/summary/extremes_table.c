@@ -52,7 +52,7 @@ szg_status szg_extremes_table(szg_context *context, szg_table **out) {
     return szgi_schema_open(context, &extremes_columns_schema, out);
 }
 
-/* A value that is known but for its error is given, though a neighbour may be the same eigenvalue.
+/* A value that is known within its error is given, though a neighbour may be the same eigenvalue.
  */
 static void add_value(szgi_row *row, const szg_extreme *value, double norm) {
     bool known = value->resolved || szgi_is_known(value->error, norm);

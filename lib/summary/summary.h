@@ -110,8 +110,8 @@ enum {
     SZGI_SUMMARY_NUMBERS
 };
 
-/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN where there is none. toeplitzness may be NULL or NaN,
- * symbol NULL or without a method: none. */
+/* `out`: SZGI_SUMMARY_NUMBERS numbers, NaN for those that do not exist. toeplitzness may be NULL or
+ * NaN, symbol NULL or without a method: none. */
 void szgi_summary_numbers(const szg_summary *summary, const szg_tau *toeplitzness,
                           const struct szg_range *symbol, double *out);
 
@@ -150,7 +150,8 @@ const char *szgi_bound_of_name(szgi_bound_of of);
 /* The tables `samples` and `range` of a symbol, which `spectrum`, `symbol` and `checkpoint` write.
  * A writer gives the rows of its own labels behind `source`. */
 #define SZGI_SAMPLES(X, TABLE, LABELS)                                                             \
-    X(TABLE##_THETA, "theta", SZG_REAL, "radians a position", "angle", "argument of the symbol")   \
+    X(TABLE##_THETA, "theta", SZG_REAL, "radians a position", "angle",                             \
+      "argument of the symbol, radians")                                                           \
     X(TABLE##_RE, "re", SZG_REAL, "1", "value", "real part of the symbol")                         \
     X(TABLE##_IM, "im", SZG_REAL, "1", "imaginary part", "imaginary part of the symbol")           \
     LABELS(X, TABLE)                                                                               \
@@ -166,9 +167,9 @@ const char *szgi_bound_of_name(szgi_bound_of of);
     X(TABLE##_MAX_HI, "max_hi", SZG_REAL, "1", "upper end of the maximum",                         \
       "upper bound of the symbol's maximum, or its modulus's", SZGI_END_UPPER)                     \
     X(TABLE##_THETA_MIN, "theta_min", SZG_REAL, "radians a position", "angle of the minimum",      \
-      "where the minimum was found")                                                               \
+      "where the minimum was found, radians")                                                      \
     X(TABLE##_THETA_MAX, "theta_max", SZG_REAL, "radians a position", "angle of the maximum",      \
-      "where the maximum was found")                                                               \
+      "where the maximum was found, radians")                                                      \
     X(TABLE##_METHOD, "method", SZG_TEXT, "", "method", "how the range was established")           \
     LABELS(X, TABLE)                                                                               \
     X(TABLE##_BOUND_OF, "bound_of", SZG_TEXT, "", "what the symbol bounds", SZGI_BOUND_OF_DOC)     \
@@ -187,6 +188,36 @@ const char *szgi_bound_of_name(szgi_bound_of of);
     SZGI_SHOW(3, method)                                                                           \
     SZGI_SHOW(3, matrix)                                                                           \
     SZGI_SHOW(4, convention)
+
+/* What a screen shows of every table `summary`, cells whose columns a table lacks left out. */
+#define SZGI_SUMMARY_SCREEN                                                                        \
+    SZGI_SHOW(1, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(3, matrix)                                                                           \
+    SZGI_SHOW(1, n)                                                                                \
+    SZGI_SHOW(1, rows)                                                                             \
+    SZGI_SHOW(1, columns)                                                                          \
+    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
+    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
+    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
+                    eigenvalues)                                                                   \
+    SZGI_SHOW(1, theorem)                                                                          \
+    SZGI_SHOW(2, rank)                                                                             \
+    SZGI_SHOW(2, width)                                                                            \
+    SZGI_SHOW(2, residual)                                                                         \
+    SZGI_SHOW(3, dropped)                                                                          \
+    SZGI_SHOW_RANGE(9, certified_min, lambda_min_lo, lambda_min_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_max, lambda_max_lo, lambda_max_hi)                                \
+    SZGI_SHOW_RANGE(9, certified_sigma_min, sigma_min_lo, sigma_min_hi)                            \
+    SZGI_SHOW_RANGE(9, certified_sigma_max, sigma_max_lo, sigma_max_hi)                            \
+    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
+    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
+                    symbol_max_hi, bound_of, singular_values)                                      \
+    SZGI_SHOW(5, stable_rank)                                                                      \
+    SZGI_SHOW(5, toeplitzness)                                                                     \
+    SZGI_SHOW_AS(6, condition_e, "condition_e", "σ_max / σ_e")                                     \
+    SZGI_SHOW(6, key_head)
 
 /* An empty table `summary`: source, layer, head, matrix, n, the numbers but residual, theorem,
  * method, residual, solver, values_of, bound_of, the certified ends of the spectrum, note. */

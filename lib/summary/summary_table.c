@@ -10,8 +10,8 @@
 
 #include "spectra/spectra.h"
 
-/* theorem and method stand between the symbol's columns and the residual, the last number. What
- * other programs read stands in columns of its own, so that notes and methods can be reworded. */
+/* theorem and method are between the symbol's columns and the residual, the last number. What other
+ * programs read has columns of its own, so that notes and methods can be reworded. */
 #define SUMMARY(X)                                                                                 \
     X(SUMMARY_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
     X(SUMMARY_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \
@@ -48,31 +48,7 @@
     X(SUMMARY_DROPPED, "dropped", SZG_REAL, "1", "dropped terms",                                  \
       "dropped and deflated terms of a divide and conquer over the norm")                          \
     X(SUMMARY_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
-#define SUMMARY_SCREEN                                                                             \
-    SZGI_SHOW(1, source)                                                                           \
-    SZGI_SHOW(1, layer)                                                                            \
-    SZGI_SHOW(1, head)                                                                             \
-    SZGI_SHOW(3, matrix)                                                                           \
-    SZGI_SHOW(1, n)                                                                                \
-    SZGI_SHOW_AS(1, lambda_min, "lambda_min", "λ_min")                                             \
-    SZGI_SHOW_AS(1, lambda_max, "lambda_max", "λ_max")                                             \
-    SZGI_SHOW_BOUND(1, certified, "certified", NULL, symbol_min_lo, symbol_max_hi, bound_of,       \
-                    eigenvalues)                                                                   \
-    SZGI_SHOW(1, theorem)                                                                          \
-    SZGI_SHOW(2, rank)                                                                             \
-    SZGI_SHOW(2, width)                                                                            \
-    SZGI_SHOW(2, residual)                                                                         \
-    SZGI_SHOW(3, dropped)                                                                          \
-    SZGI_SHOW_RANGE(9, certified_min, lambda_min_lo, lambda_min_hi)                                \
-    SZGI_SHOW_RANGE(9, certified_max, lambda_max_lo, lambda_max_hi)                                \
-    SZGI_SHOW_RANGE(9, certified_sigma_min, sigma_min_lo, sigma_min_hi)                            \
-    SZGI_SHOW_RANGE(9, certified_sigma_max, sigma_max_lo, sigma_max_hi)                            \
-    SZGI_SHOW_AS(4, sigma_max, "sigma_max", "σ_max")                                               \
-    SZGI_SHOW_BOUND(4, certified_sigma, "certified_sigma", "certified σ", symbol_min_lo,           \
-                    symbol_max_hi, bound_of, singular_values)                                      \
-    SZGI_SHOW(5, stable_rank)                                                                      \
-    SZGI_SHOW(5, toeplitzness)
-SZGI_SCHEMA(summary_columns, "summary", SUMMARY, SUMMARY_SCREEN);
+SZGI_SCHEMA(summary_columns, "summary", SUMMARY, SZGI_SUMMARY_SCREEN);
 
 /* Column of a number (SZGI_NUMBER_...). */
 static int64_t column_of(int number) {

@@ -9,7 +9,7 @@
 
 typedef struct certificate {
     const char *id;           /* of the claim */
-    const refutation *rule;   /* one of the claim's; NULL: what was read is none of them */
+    const refutation *rule;   /* one of the claim's; NULL: the rule that was read is not */
     instance at;              /* the counterexample */
     szg_interval left, right; /* enclosures of the two quantities */
     const char *note;

@@ -27,7 +27,7 @@ typedef enum quantity {
 
 /* "max|f|", ...; never NULL for 0 <= q < Q_COUNT. */
 const char *szgi_quantity_name(quantity q);
-/* Q_COUNT where there is none. */
+/* Q_COUNT if there is no such quantity. */
 quantity szgi_quantity_find(const char *name);
 
 /* Whether the numbers of weights and phases and n fit the quantity, as plain bounds; both paths

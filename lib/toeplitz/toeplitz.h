@@ -27,7 +27,7 @@ double szgi_toeplitz_norm_wiener(const szg_toeplitz *toeplitz);
 
 /* An interval [*lo, *hi] that holds every eigenvalue of a Hermitian kind, rounding included, in the
  * time of one product: no longer than Gershgorin's, and no longer than the range of a circulant
- * that T is a block of (Cauchy's interlacing), but for rounding. SZG_ENOMEM, SZG_EINVAL (other
+ * that T is a block of (Cauchy's interlacing), apart from rounding. SZG_ENOMEM, SZG_EINVAL (other
  * kinds). */
 SZG_CHECK_RESULT szg_status szgi_toeplitz_enclose(szg_context *context,
                                                   const szg_toeplitz *toeplitz, double *lo,

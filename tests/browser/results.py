@@ -182,7 +182,8 @@ def joined(folder):
 
 
 def spoil(folder):
-    """Appends markup to every text of every table: names come from anywhere."""
+    """Appends markup to every text of every table, what is said of its columns, and the provenance: all of it comes from
+    anywhere."""
     tail = '<img src=x onerror=alert(1)>"\'&amp;</script></svg></td>\u202e'
     for path, manifest in manifests(folder):
         for table in manifest["tables"]:
@@ -195,6 +196,11 @@ def spoil(folder):
                 for row in rows:
                     file.write(",".join(_spoilt(types[name], cell, tail)
                                         for name, cell in zip(header, row)) + "\n")
+            for column in table["columns"]:
+                column["doc"] += tail
+        provenance = manifest["provenance"]
+        provenance.update({key: value + tail for key, value in provenance.items() if isinstance(value, str)})
+        save_json(os.path.join(folder, path, "manifest.json"), manifest)
 
 
 def _spoilt(kind, cell, tail):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a reader does with a report: points, taps, presses keys, follows links, saves figures, prints, on a
 wide and on a narrow window, with and without scripts. usage: test_figures.py PROGRAM"""
+import math
 import os
 import subprocess
 import sys
@@ -217,19 +218,14 @@ def check_multiples(chromium, path):
     page.close()
 
 
-HEADS = """(() => {
-    const figures = Array.from(document.querySelectorAll('figure')).filter(figure =>
-        figure.querySelectorAll('.line').length > 1).slice(0, 2);
-    for (const figure of figures)
-        figure.querySelectorAll('.line').forEach((line, i) => { line.dataset.head = '0.' + i; });
-    return figures.map(figure => '#' + figure.id);
-})()"""
+#: Two figures, of different tables, that show the same heads.
+HEADS = "#contraction-1", "#kernel-1"
 
 
 def check_heads(chromium, path):
-    """Heads as sections name them: here two figures that show the same ones."""
-    page = chromium.open(path, width=DESK)
-    one, other = page.evaluate(HEADS)
+    """A head that is pointed at in one figure is marked in the other."""
+    page = chromium.open(heads_page(path), width=DESK)
+    one, other = HEADS
     opacity = (f"Array.from(document.querySelectorAll('{other} .line'), "
                "line => +getComputedStyle(line).opacity)")
     before = page.evaluate(opacity)
@@ -247,30 +243,39 @@ def check_heads(chromium, path):
     page.close()
 
 
-#: [head, step] whose numbers a file lacks: at the ends, side by side, and alone.
+#: [head, lag] whose numbers a file lacks: at the ends, side by side, and alone.
 HOLES = {(0, 0), (0, 3), (0, 4), (1, 9), (1, 7)}
 STEPS = 10
 
 
-def make_holes(folder):
-    """Captures of two heads, some of whose numbers are NaN."""
-    kinds = {"run": "text", "encoding": "text", "task": "text", "source": "text", "content_kind": "text",
-             "step": "integer", "layer": "integer", "head": "integer", "width_ratio": "real", "norm_ratio": "real",
-             "nuclear_ratio": "real"}
-    rows = [["r", "rope", "copy", "s", "same_qk", step, 0, head, "nan" if (head, step) in HOLES else ratio(head, step),
-             1.5, 0.5] for step in range(STEPS) for head in range(2)]
+def put(folder, command, table, rows):
+    """A result of one table."""
+    kinds = {name: "text" if isinstance(cell, str) else "integer" if isinstance(cell, int) else "real"
+             for name, cell in rows[0].items()}
     results.save_json(os.path.join(folder, "manifest.json"), {
-        "format": "szego-results-1", "command": "train", "provenance": {}, "tables": [{
-            "name": "contraction", "file": "contraction.csv", "rows": len(rows),
+        "format": "szego-results-1", "command": command, "provenance": {}, "tables": [{
+            "name": table, "file": f"{table}.csv", "rows": len(rows),
             "columns": [{"name": name, "type": kind, "doc": ""} for name, kind in kinds.items()]}]})
-    with open(os.path.join(folder, "contraction.csv"), "w", encoding="utf-8") as file:
-        file.writelines(",".join(map(str, row)) + "\n" for row in [kinds, *rows])
-    return folder
+    with open(os.path.join(folder, f"{table}.csv"), "w", encoding="utf-8") as file:
+        file.writelines(",".join(map(str, row)) + "\n" for row in [kinds, *(row.values() for row in rows)])
 
 
-def ratio(head, step):
+def heads_page(path):
+    """A page of two heads: ratios by step, and kernels by lag, some of whose numbers are NaN."""
+    folder = os.path.join(os.path.dirname(path), "results-heads")
+    points = [(head, at) for at in range(STEPS) for head in range(2)]
+    put(f"{folder}/train", "train", "contraction", [
+        {"run": "r", "encoding": "rope", "task": "copy", "source": "s", "content_kind": "same_qk", "step": at, "layer": 0,
+         "head": head, "width_ratio": height(head, at), "norm_ratio": 1.5, "nuclear_ratio": 0.5} for head, at in points])
+    put(f"{folder}/model", "checkpoint", "kernel", [
+        {"source": "m", "layer": 0, "head": head, "lag": at,
+         "kernel": math.nan if (head, at) in HOLES else height(head, at)} for head, at in points])
+    return results.report(PROGRAM, folder, os.path.join(folder, "report.html"))
+
+
+def height(head, at):
     """Neighbours lie far apart."""
-    return 1 + head + step * step / 64
+    return 1 + head + at * at / 64
 
 
 #: Of the figure's hit places: [head, left, top, whether ink of that head has a mark there].
@@ -279,22 +284,21 @@ PLACES = """(figure => Array.from(figure.querySelectorAll('.hits circle'), hit =
     const head = hit.closest('[data-head]').dataset.head, [x, y] = middle(hit);
     const ink = Array.from(figure.querySelectorAll(`.ink[data-head="${head}"] use`), middle);
     return [head, x, y, ink.some(([left, top]) => Math.hypot(left - x, top - y) < 1)];
-}))(document.querySelector('#contraction-1'))"""
+}))(document.querySelector('#kernel-1'))"""
 
 
 def check_holes(chromium, path):
     """NaN between the rows moves no value to another mark, and each mark answers where it is drawn."""
-    folder = make_holes(os.path.join(os.path.dirname(path), "results-holes"))
-    page = chromium.open(results.report(PROGRAM, folder, os.path.join(folder, "report.html")), width=DESK)
-    page.evaluate("document.querySelector('#contraction-1').scrollIntoView({block: 'center'})")
+    page = chromium.open(heads_page(path), width=DESK)
+    page.evaluate("document.querySelector('#kernel-1').scrollIntoView({block: 'center'})")
     page.settle()
     told, places = [], page.evaluate(PLACES)
     for _, x, y, _ in places:
         page.move(x, y)
         told.append(said(page))
     tap.ok("where rows are NaN, each mark says its own row", told == [
-        f"head {head}\ntraining step: {step}\nratio of widths: {ratio(head, step):.6g}" for head in range(2)
-        for step in range(STEPS) if (head, step) not in HOLES], told)
+        f"head {head}\nlag (positions): {lag}\nmean kernel: {height(head, lag):.6g}" for head in range(2)
+        for lag in range(STEPS) if (head, lag) not in HOLES], told)
     tap.ok("and its head's ink lies there", places and all(inked for _, _, _, inked in places), places)
     page.close()
 
@@ -364,6 +368,12 @@ def check_layout(chromium, path):
     page.close()
 
 
+#: The least size of a figure's letters, in pixels.
+LETTERS = """Math.min(...Array.from(document.querySelectorAll('svg.figure text'))
+    .filter(text => text.checkVisibility())
+    .map(text => parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)))"""
+
+
 def check_wide(chromium, path):
     folder = os.path.join(os.path.dirname(path), "results-wide")
     page = chromium.open(results.report(PROGRAM, folder, os.path.join(folder, "report.html")), width=DESK)
@@ -371,6 +381,12 @@ def check_wide(chromium, path):
     wide = page.evaluate(ROWS)[0]
     tap.ok("a figure of more panels has a row of its own", wide[1] > 0 and wide[0] == [], wide)
     page.close()
+    for width in (PHONE, DESK):
+        page = chromium.open(os.path.join(folder, "report.html"), width=width)
+        page.evaluate("document.querySelectorAll('details.claim').forEach(row => { row.open = true; })")
+        size = page.evaluate(LETTERS)
+        tap.ok(f"its letters have 11 pixels in a window of {width}", 11 <= size < 20, size)
+        page.close()
 
 
 def check_links(chromium, path):
@@ -395,6 +411,13 @@ UNSEEN = """Array.from(document.querySelectorAll('.mark, figcaption, .plot')).fi
 def check_without_script(chromium, path):
     page = chromium.open(path, width=DESK)
     height = page.evaluate(MAIN)
+    dark = "[document.getElementById('theme').textContent, document.documentElement.dataset.theme || '']"
+    seen = [page.evaluate(dark)]
+    for _ in range(2):
+        page.evaluate("document.getElementById('theme').click()")
+        seen.append(page.evaluate(dark))
+    tap.ok("the button says which colours it switches to", seen == [
+        ["Switch to dark", ""], ["Switch to light", "dark"], ["Switch to dark", "light"]], str(seen))
     page.close()
     page = browser.Page(chromium, False, DESK, 900)
     page.call("Emulation.setScriptExecutionDisabled", value=True)

@@ -28,6 +28,7 @@ except ImportError as error:
          "(./check --browser installs them)")
 
 matplotlib.use("Agg")
+os.environ.pop("MPLBACKEND", None)  # Jupyter's kernel shows figures where it chooses the backend itself
 import matplotlib.pyplot
 PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
@@ -107,10 +108,24 @@ def run(notebooks, folder):
         check_shown(name, notebook)
 
 
+def lines_of(outputs):
+    """The lines that a cell printed, with one for each picture or table between them."""
+    return [line for one in outputs for line in (one.text.splitlines() if one.output_type == "stream" else
+                                                 ["table" if "text/html" in one.data else "picture"]) if line]
+
+
 def check_shown(name, notebook):
+    texts = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "markdown"}
     for cell in notebook.cells:
         if cell.cell_type != "code" or cell.id in BEFORE:
             continue
+        lines = lines_of(cell.outputs)
+        empty = [line for line, after in zip(lines, lines[1:] + ["END"]) if line.isupper() and after.isupper()]
+        tap.ok(f"{name}: {cell.id}: below each heading is something", not empty, str(empty))
+        intro = texts[f"{cell.id}-text"].partition("\n\n")[2].replace("`", "")
+        tap.ok(f"{name}: {cell.id}: its introduction is above it alone", not intro or intro not in lines, intro)
+        if cell.id in ("claims", "table1"):
+            tap.ok(f"{name}: {cell.id} shows tables", "table" in lines, str(lines)[:500])
         images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         words = "".join(o.text for o in cell.outputs if o.output_type == "stream")
         tap.ok(f"{name}: {cell.id} shows something", images or len(words) > (500 if cell.id == "claims" else 20))

@@ -2,9 +2,11 @@
 """Commands that the Python package carries out: which interpreter is taken, what it can import, arguments, exit codes,
 and signals. A copy of the program finds a package made for this test beside it, as `meson install` has it.
 usage: test_script.py PROGRAM PACKAGE. Prints TAP."""
+import functools
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -135,6 +137,9 @@ def check_choice(place):
     answers("one that dies is an error", place.judge("tell", "runs", SZEGO_PYTHON=dies), 5,
             f"SZEGO_PYTHON: {dies} was ended by signal 9")
     bare = place.interpreter("bare/python3", f'BARE=1 exec {sys.executable} -S "$@"')
+    hang = place.interpreter("hang/python", "echo $$ >hung; exec sleep 60")
+    place.hung = subprocess.Popen([place.program, "judge", "runs"], cwd=place.folder, stderr=subprocess.PIPE, text=True,
+                                  env=place.environment("tell", SZEGO_PYTHON=hang))
     answers("one that lacks packages is an error", place.judge("tell", "runs", SZEGO_PYTHON=bare, PYTHONPATH=None), 5,
             "lacks numpy, scipy", without=["Traceback"])
     (place.modules / "scipy.py").write_text(
@@ -165,6 +170,16 @@ def check_search(place):
     done = place.judge("tell", "runs", PATH="/usr/bin")
     tap.ok("the same one is named once", done.stderr.count("lacks scipy") == 1, done.stderr)
     (place.modules / "scipy.py").write_text("")
+
+
+def check_silence(place):
+    """It was begun long ago, and says so after 15 seconds."""
+    told = place.hung.stderr.readline()
+    tap.ok("one that never answers is named", told.startswith(
+        f"szego: warning: {place.folder}/hang/python has not said in 15 seconds whether it has the packages"), told)
+    place.hung.send_signal(signal.SIGINT)
+    tap.ok("Ctrl-C ends the wait", place.hung.wait(30) == 130 and gone([(place.folder / "hung").read_text().strip()]) and
+           place.hung.stderr.read() == "szego: interrupted\n")
 
 
 def check_package(place):
@@ -262,9 +277,12 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
-    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--thr", "3", "--", "-odd", **python)
+    done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--", "-odd", **python)
     tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
            ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
+    done = place.judge("tell", "-o", "--", "runs", **python)
+    tap.ok("a folder called -- is no end of options", json.loads(done.stdout)["arguments"] ==
+           ["--output=./--", "--", "runs"], done)
     presets = place.program.parent.parent / "share/szego/presets"
     presets.mkdir()
     (presets / "small.json").write_text("{}")
@@ -272,7 +290,7 @@ def check_arguments(place):
     tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
                                                     presets / "small.json"), done.stdout)
     answers("an unknown preset", place.judge("tell", "--preset", "smal", "runs", **python), 2, "did you mean small?")
-    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "-o DIR/ writes the tables")
+    answers("a format", place.judge("tell", "--format", "csv", "runs", **python), 2, "--format is an option of commands that compute")
     answers("no folder", place.judge("tell", **python), 2, "DIR is missing")
     answers("two folders", place.judge("tell", "a", "b", **python), 2, "'b' is a second one")
 
@@ -294,6 +312,12 @@ def check_ends(place):
             "judge: signal 9 (Killed) ended its script")
     answers("a script that alone is interrupted", place.judge("interrupted", "runs", **python), 130,
             "szego: interrupted\n", without=["Traceback"])
+    shutil.rmtree(place.package / "__pycache__", ignore_errors=True)
+    small = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1024, 1024))
+    done = subprocess.run([place.program, "judge", "runs"], env=place.environment("code", CODE=77, **python), check=False,
+                          preexec_fn=small)
+    tap.ok("a disk that is full has no part of a module", done.returncode == 77 and
+           place.judge("code", "runs", CODE=77, **python).returncode == 77, done)
     with subprocess.Popen([place.program, "judge", "runs"], cwd=place.work, env=place.environment("full", **python),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
@@ -301,7 +325,59 @@ def check_ends(place):
         tap.ok("a reader that has gone", process.wait() == 128 + signal.SIGPIPE and not told, told)
 
 
+def check_lost_output(place):
+    """What cannot be written is told if it is the result, and changes no exit code if it is a message."""
+    python = {"SZEGO_PYTHON": sys.executable}
+    for name, ending, why in (("a full disk", ">/dev/full", "No space left on device"),
+                              ("a closed output", ">&-", "Bad file descriptor")):
+        for mode in ("tell", "full"):
+            done = subprocess.run(["sh", "-c", f'"$0" judge runs {ending}', place.program], cwd=place.work, check=False,
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  env=place.environment(mode, **python))
+            answers(f"{name}, {mode}", done, 1, f"szego: the result: cannot be written: {why}\n",
+                    without=["Exception", "Traceback"])
+        for code, mode in ((3, "refuse"), (0, "tell")):
+            done = subprocess.run(["sh", "-c", f'"$0" judge runs 2{ending}', place.program], cwd=place.work, check=False,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  env=place.environment(mode, KIND="DataError", **python))
+            tap.ok(f"{name} for messages: exit code {code}", done.returncode == code, str(done.returncode))
+
+
 # ---- Signals ----
+
+
+#: The child's status where a signal came while it was forked.
+FORKED = """
+import importlib.util, os, signal, sys, time
+spec = importlib.util.spec_from_file_location("publish", sys.argv[1])
+publish = importlib.util.module_from_spec(spec)
+real = os.fork
+spec.loader.exec_module(publish)
+publish.listen()
+def fork():
+    process = real()
+    if process:
+        os.kill(os.getpid(), signal.SIGINT)
+    return process
+try:
+    if publish.fork_whole(fork) == 0:
+        time.sleep(5)
+        os._exit(0)
+except KeyboardInterrupt:
+    print(os.WTERMSIG(os.waitpid(-1, 0)[1]), flush=True)
+if os.fork() == 0:
+    publish.parent = os.getpid()  # as where its parent ended before it could ask to end with it
+    publish.die_with_parent()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
+"""
+
+
+def check_forks(place):
+    done = subprocess.run([sys.executable, "-c", FORKED, place.package / "publish.py"], capture_output=True, text=True,
+                          check=False, env=place.environment("tell"))
+    tap.ok("a process that is forked while a signal comes is ended, and one without a parent ends",
+           done.stdout == "9\n1\n" and not done.stderr, done)
 
 
 def read_notes(place, kind, count, which=1):
@@ -314,22 +390,6 @@ def read_notes(place, kind, count, which=1):
             return found
         time.sleep(0.01)
     return []
-
-
-def is_alive(process):
-    """A zombie, which waits for its parent alone, is not."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
-def gone(processes):
-    for _ in range(300):
-        if not any(map(is_alive, processes)):
-            return True
-        time.sleep(0.01)
-    return False
 
 
 class Working:
@@ -346,7 +406,7 @@ class Working:
 
     def ends(self, name, code, *words, leaves=()):
         """It has been sent a signal: nothing stays, neither file nor process."""
-        ended, left = self.process.wait(30), gone(self.processes)
+        ended, left = self.process.wait(30), peer.gone(self.processes)
         told = self.process.stderr.read() if left else ""
         found = sorted(path.name for path in self.place.work.iterdir())
         tap.ok(name, self.begun and ended == code and left and found == list(leaves) and "Traceback" not in told and
@@ -384,7 +444,7 @@ def main():
         other.process.terminate()  # it takes four seconds
         place = Place(f"{folder}/place")
         for check in (check_choice, check_search, check_package, check_planted, check_user_packages, check_arguments,
-                      check_ends, check_signals):
+                      check_ends, check_lost_output, check_forks, check_signals, check_silence):
             check(place)
         other.ends("a script that does not listen is killed in the end", 130, "had not ended after 4 seconds")
     tap.finish()

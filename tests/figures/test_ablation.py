@@ -26,7 +26,7 @@ def the_worst_head_is_named():
     worst = max((one for one in made if one["head"] is not None), key=lambda one: one["drop"])
     drawn = drawings(ablation.SECTION, tables(ablate_ablation=made))[0]
     number = "{:.4g}".format
-    tap.ok("by its drop, layers apart", drawn.caption == f"Worst loss: without head {worst['head']} of layer "
+    tap.ok("by its drop, layers apart", drawn.caption == f"Largest loss of accuracy: without head {worst['head']} of layer "
            f"{worst['layer']}, accuracy falls from {number(worst['accuracy'] + worst['drop'])} to "
            f"{number(worst['accuracy'])}; 3 seeds.", drawn.caption)
     one, whole = drawn.series()
@@ -40,11 +40,11 @@ def the_worst_head_is_named():
                                                                     f"{drawn.caption}"], str(found))
     gains = drawings(ablation.SECTION, tables(ablate_ablation=[{**row, "drop": -0.1, "note": "$<"} for row in made]))
     tap.ok("gains are no loss; notes are counted", gains[0].caption ==
-           "No head's loss costs accuracy; 3 seeds; 30 points have a note.", gains[0].caption)
+           "No head costs accuracy when it is taken away; 3 seeds; 30 points have a note.", gains[0].caption)
     both = drawings(ablation.SECTION, tables(ablate_ablation=heads("$<a>", drop=0.0) +
                                              heads("b", drop=0.125, accuracy=0.5)))
     tap.ok("of several encodings its own is told", both[0].caption.startswith(
-        "Worst loss: without head 0 of layer 0, b, accuracy falls from 0.625 to 0.5") and
+        "Largest loss of accuracy: without head 0 of layer 0, b, accuracy falls from 0.625 to 0.5") and
         [panel.name for panel in both[0].panels] == ["$<a>", "b"], both[0].caption)
 
 
@@ -53,10 +53,10 @@ def the_largest_share_is_a_mean():
                                   share(np.nan, layer=1, seed=1)], ablate_ablation=heads())
     drawn = next(one for one in drawings(ablation.SECTION, made) if one.id == "ablation-deposit")
     tap.ok("of means over seeds, though a run has more", drawn.caption ==
-           "Largest share: 0.625 [0.25, 0.75], the worst head of layer 1, of drops that sum to 0.5; uniform shares "
-           "have a mean of 0.5.", drawn.caption)
+           "Largest loss: the worst head of layer 1. That is 0.625 [0.25, 0.75] of its layer's drops, which sum to 50 points of "
+           "accuracy; shares uniform on the simplex have a mean of 0.5. Not drawn: 1 value that is not finite.", drawn.caption)
     tap.ok("and found", drawn.findings == ["Heads taken away, rope, count: the worst head of layer 1 carries 0.625 "
-                                           "[0.25, 0.75] of its layer's drops; uniform shares have a mean of 0.5."],
+                                           "[0.25, 0.75] of its layer's drops; shares uniform on the simplex have a mean of 0.5."],
            str(drawn.findings))
     tap.ok("runs alone are points", [(one.name, list(one.y)) for one in drawn.series()] == [("layer 0", [1.0, 0.125])])
     tap.ok("a mark at 1 is not cut", drawn.y.hi > 1 and drawn.y.lo == 0)
@@ -66,7 +66,39 @@ def the_largest_share_is_a_mean():
                                                                                          uniform_index=0.75)],
                                                ablate_ablation=heads()))[-1]
     tap.ok("a run's own head; no rule where references differ", single.caption.startswith(
-        "Largest share: 1, head 2 of layer 0") and not single.panels[0].rules, single.caption)
+        "Largest loss: head 2 of layer 0, 25 points of accuracy. That is 1 of its layer's drops") and not single.panels[0].rules, single.caption)
+
+
+def noise_is_no_finding():
+    made = [share(1.0, seed=1, total_drop=0.05, largest_drop=0.05), share(0.5, seed=1, layer=1, total_drop=0.6,
+                                                                          largest_drop=0.3),
+            share(0.75, seed=1, layer=2, total_drop=0.2, largest_drop=0.15)]
+    found = {one.id: one for one in drawings(ablation.SECTION, tables(ablate_deposit=made, ablate_ablation=heads()))}
+    one = found["ablation-deposit"]
+    tap.ok("the head that costs most is found, not the share of a drop of 5 points", one.findings == [
+        "Heads taken away, rope, count: head 2 of layer 1 costs 30 points of accuracy, which is 0.5 of its layer's drops; "
+        "shares uniform on the simplex have a mean of 0.5."], str(one.findings))
+    both = [row for seed, loss in ((1, 0.25), (2, 0.5)) for row in [share(0.5, seed=seed, largest_drop=loss)]]
+    mean = drawings(ablation.SECTION, tables(ablate_deposit=both + [share(0.5)], ablate_ablation=heads()))[-1]
+    tap.ok("of a mean over seeds the loss is the mean", "the worst head of layer 0 costs 37.5 points" in mean.findings[0],
+           mean.findings[0])
+    none = drawings(ablation.SECTION, tables(ablate_deposit=made[:1], ablate_ablation=heads()))[-1]
+    tap.ok("noise alone is said to be that", none.caption == "In no layer do the drops sum to more than 5 points of accuracy: "
+           "the shares are noise." and none.findings == ["Heads taken away, rope, count, by output: In no layer do the drops "
+                                                         "sum to more than 5 points of accuracy."], str(none.findings))
+    over = drawings(ablation.SECTION, tables(ablate_deposit=[share(1.0, seed=1), share(0.5, total_drop=0.01)],
+                                             ablate_ablation=heads()))[-1]
+    tap.ok("of a mean, a run may have more", over.caption.startswith("In no layer, on average over the seeds, do the drops"),
+           over.caption)
+    bare = drawings(ablation.SECTION, tables(ablate_deposit=[share(0.5, seed=1, total_drop=None)], ablate_ablation=heads()))[-1]
+    tap.ok("drops that are not known are not called noise", bare.caption.startswith(
+        "Largest loss: head 2 of layer 0, 25 points of accuracy. That is 0.5 of its layer's drops; shares"), bare.caption)
+    small = blocks(ablation.SECTION, tables(ablate_ablation=heads(drop=0.01)))
+    small = [one.text for one in small if isinstance(one, drawing.Finding)]
+    tap.ok("nor is a small loss found", small == ["Heads taken away, rope, count, by output: No head costs more than 5 points "
+                                                  "of accuracy."], str(small))
+    listing = ablation.OVER_SEEDS.shown
+    tap.ok("means over seeds have their experiment", "experiment" in listing and "index_t_low" not in listing)
 
 
 def layers_keep_their_colours():
@@ -79,5 +111,6 @@ def layers_keep_their_colours():
 
 the_worst_head_is_named()
 the_largest_share_is_a_mean()
+noise_is_no_finding()
 layers_keep_their_colours()
 tap.finish()

@@ -26,15 +26,17 @@ def each_question_has_a_figure_and_a_sentence():
     drawn = [one for one in blocks(by_step.SECTION, tables(reproduce_by_step=MEANS)) if isinstance(one, drawing.Drawing)]
     captions = [one.caption for one in drawn]
     tap.ok("the last step is told by layer", captions == [
-        "At step 990 the worst head's share of the drops is 0.75 [0.5, 1] in layer 0 (8 seeds, 2 without it, 1 not finished), "
+        "At step 990 the deposit index is 0.75 [0.5, 1] in layer 0 (8 seeds, 2 without it, 1 not finished), "
         "0.5 [0.4, 0.6] in layer 1 (10 seeds); uniform shares, mean: 0.52.",
-        "At step 4 the winner's share of the gradient norm is 0.3 [0.2, 0.4] in layer 0 (10 seeds); equal heads: 0.25.",
+        "At step 4 the worst head's share of the gradient norm is 0.3 [0.2, 0.4] in layer 0 (10 seeds); equal heads: 0.25.",
         "At step 4 the ratio of widths is 2 [1.5, 2.5] in layer 0 (10 seeds); content alone: 1."], str(captions))
     tap.ok("the first is the finding, with its arm", [len(one.findings) for one in drawn] == [1, 0, 0] and
            drawn[0].findings[0] == "<$w>/rope, task distance: a" + captions[0][1:], str(drawn[0].findings))
     tap.ok("a panel a layer, with the reference", [[(panel.name, panel.rules[0].at, len(panel.series[0].x)) for panel in
                                                     one.panels] for one in drawn] ==
            [[("layer 0", 0.52, 2), ("layer 1", 0.52, 2)], [("layer 0", 0.25, 2)], [("layer 0", 1, 2)]])
+    tap.ok("axes have the words of the sentences", [one.y.label for one in drawn] ==
+           ["deposit index", "worst head's share of the gradient norm", "ratio of widths"], str([one.y.label for one in drawn]))
     one = drawn[0].panels[0].series[0]
     tap.ok("intervals are those of the table", (one.lo.tolist(), one.hi.tolist()) == ([0.25, 0.5], [0.75, 1.0]))
     tap.ok("a point tells its seeds",
@@ -49,7 +51,7 @@ def one_step_and_one_seed_say_so():
            str(texts))
     one, = [one for one in found if isinstance(one, drawing.Drawing)]
     tap.ok("layers beyond four are counted", one.caption == "At step 4 the ratio of widths is 0.8 in layer 0 (1 seed), 0.8 in "
-           "layer 1 (1 seed), 0.8 in layer 2 (1 seed), 0.8 in layer 3 (1 seed), and 2 layers more; content alone: 1.",
+           "layer 1 (1 seed), 0.8 in layer 2 (1 seed), 0.8 in layer 3 (1 seed), and 2 more layers; content alone: 1.",
            one.caption)
     tap.ok("without an interval there is no whisker", not np.isfinite(one.series()[0].lo).any())
 

@@ -43,6 +43,22 @@ def a_series_is_drawn_by_step():
         "Each against the one before: relative change"))
 
 
+def series_without_a_place_are_counted():
+    rows = [{**change_rows((step,), ["first"])[0], "layer": layer, "head": head, "change": 1 + 0.001 * head + layer / 100}
+            for step in (10, 20) for layer in range(40) for head in range(32)]
+    for row in rows:
+        row["change"] = 50.0 if (row["layer"], row["head"], row["step"]) == (35, 7, 20) else row["change"]
+    one = by_id(diff.SECTION, tables(diff_diff=rows))["diff-change"][0]
+    tap.ok("256 of 1280 heads are drawn, and all are counted", len(one.series()) == 256 and
+           "change by 1 to 50 at step 20 (1 to 1.421 at step 10)" in one.findings[0], one.findings[0])
+    tap.ok("what stands out is drawn", [of.name for of in one.series() if of.stands_out] == ["layer 35, head 7"] and
+           one.caption.startswith("The greatest value of each series lies between 1 (layer 0, head 0) and 50 (layer 35, "
+                                  "head 7); heads that stand out: 35.7."), one.caption)
+    tap.ok("the caption is short, the legend counts what is drawn", len(one.caption) < 700 and "1024" not in one.caption
+           and one.caption.endswith(" more.") and [of.entry for of in one.series() if of.entry] == ["255 others"],
+           one.caption)
+
+
 def a_pair_is_a_map():
     for step in (None, 10):
         rows = change_rows((step,), ["dir/$base"])
@@ -50,8 +66,8 @@ def a_pair_is_a_map():
         tap.ok(f"heat maps of a pair at step {step}", set(found) == {"diff-change-map", "diff-left-map", "diff-right-map"})
     values = [row["change"] for row in rows]
     least = rows[int(np.argmin(values))]
-    text = f"change of the QK matrix {four(min(values))} to {four(max(values))} over 12 heads (least in " \
-           f"{least['layer']}.{least['head']}, "
+    text = f"change of the QK matrix {four(min(values))} to {four(max(values))} over 12 heads (smallest in " \
+           f"layer {least['layer']}, head {least['head']}; "
     one = found["diff-change-map"][0]
     tap.ok("its finding", text in one.findings[0] and one.findings[0].startswith("c-10 against $base: "), one.findings[0])
     tap.ok("one row", "in the one head" in by_id(diff.SECTION, tables(diff_diff=rows[:1]))["diff-change-map"][0].findings[0])
@@ -104,6 +120,7 @@ def softmax_figures():
 
 
 a_series_is_drawn_by_step()
+series_without_a_place_are_counted()
 a_pair_is_a_map()
 even_weights()
 softmax_figures()

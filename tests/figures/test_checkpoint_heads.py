@@ -38,10 +38,15 @@ def heat_maps():
     one = found["toeplitzness-map"][0]
     values = [row["toeplitzness"] for row in rows if row["toeplitzness"] is not None]
     least = next(row for row in rows if row["toeplitzness"] == min(values))
-    text = (f"$m<odel>.safetensors, position: toeplitzness {four(min(values))} to {four(max(values))} over 11 heads (least in "
-            f"{least['layer']}.{least['head']}, ")
+    text = (f"$m<odel>.safetensors, position: toeplitzness {four(min(values))} to {four(max(values))} over 11 heads (smallest in "
+            f"layer {least['layer']}, head {least['head']}; largest in layer ")
     tap.ok("the finding has the extremes and their heads", one.findings[0].startswith(text), one.findings[0])
-    tap.ok("and what independent entries would have", one.findings[0].endswith("would have 0.19."), one.findings[0])
+    tap.ok("and what independent entries would have", one.findings[0].endswith(". A matrix with independent entries has 0.19."), one.findings[0])
+    for row, value in zip(rows, (float("nan"), float("inf"))):
+        row["toeplitzness"] = value
+    lost = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows))["toeplitzness-map"][0]
+    tap.ok("heads that are not finite are counted, empty cells are not", " over 9 of 11 heads (" in lost.findings[0],
+           lost.findings[0])
     tap.ok("an empty cell is empty", np.isnan(one.cells.value[0, 3]) and one.cells.filled == 11)
     tap.ok("largest singular values have a logarithmic scale", found["toeplitzness-largest"][0].cells.log)
     tap.ok("one finding a section", not found["toeplitzness-largest"][0].findings)
@@ -68,8 +73,8 @@ def spectra():
             for kind in ("singular", "eigenvalue") for layer in range(27) for head in range(6) for i in range(5)]
     one = by_id(toeplitzness.SECTION, tables(checkpoint_spectra=rows))["toeplitzness-spectra"][0]
     tap.ok("zeros leave a logarithmic axis", one.y.kind == "log" and "27 values" not in one.caption and
-           f"{len(one.panels)} values are exactly 0 and not drawn" in one.caption, one.caption)
-    tap.ok("panels without a place are named", one.caption.endswith("Not drawn: layer 24 to layer 26."), one.caption)
+           f"Not drawn: {len(one.panels)} values that are 0, as the axis is logarithmic; layer" in one.caption, one.caption)
+    tap.ok("panels without a place are named", one.caption.endswith("; layer 24 to layer 26."), one.caption)
     tap.ok("heads that stand out are named", "heads that stand out: 0.5, 1.5," in one.caption)
     tap.ok("each is ranked from the largest", one.panels[0].series[5].y.tolist() == [50 * 0.5**i for i in range(5)])
 
@@ -82,10 +87,14 @@ def tensors():
               for name in names for k in range(3)]
     found = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows, checkpoint_spectra=values))
     one = found["toeplitzness-values"][0]
-    tap.ok("the greatest tensor is named", one.caption == "Greatest: t7 with 42. 1 value is exactly 0 and not drawn.",
+    tap.ok("the greatest tensor is named", one.caption == "Greatest: t7 with 42. Not drawn: 1 value "
+           "that is 0, as the axis is logarithmic.",
            one.caption)
-    tap.ok("the finding is about the file", one.findings[0].startswith("$m<odel>.safetensors: largest singular value 1 to "
-                                                                       "42 over 13 tensors"), one.findings[0])
+    tap.ok("the finding is about the file", one.findings[0].startswith("$m<odel>.safetensors: largest singular value 0 to "
+                                                                       "42 over 14 tensors"), one.findings[0])
+    rows[3]["sigma_max"] = float("inf")
+    lost = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows))["toeplitzness-values"][0].findings[0]
+    tap.ok("a value that is not finite is counted", " over 13 of 14 tensors, " in lost, lost)
     tap.ok("every tensor's spectrum is drawn", len(found["toeplitzness-tensor-spectra"][0].series()) == 14)
 
 
@@ -104,6 +113,16 @@ def kernels():
     tap.ok("a panel a layer", [panel.name for panel in one.panels] == ["layer 0", "layer 1"])
 
 
+def kernels_without_a_panel_are_counted():
+    rows = [{**BASE, "layer": layer, "head": 0, "lag": lag, "kernel": float(lag == (0 if layer < 24 else 5)) + (layer == 30)}
+            for layer in range(32) for lag in range(8)]
+    one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
+    tap.ok("layers beyond the panels are counted", len(one.panels) == 24 and "at lag 0 in 24 of 32 heads" in
+           one.findings[0] and "lag 5, is that of head 24.0" in one.findings[0], one.findings[0])
+    tap.ok("the greatest value is that of every layer", one.caption.startswith(
+        "The greatest value of each series lies between 1 (layer 0, head 0) and 2 (layer 30, head 0)."), one.caption)
+
+
 def energies():
     rows = [{**BASE, "layer": layer, "head": head, "pair": pair, "theta": 10.0**-pair,
              "energy": 6.0 if pair == 2 else 0.0 if (layer, head, pair) == (0, 0, 0) else 1.0}
@@ -114,7 +133,7 @@ def energies():
            "Pair 2 leads in 3 of 3 layers" in text, text)
     one = found["rotary-layers"][0]
     tap.ok("energies have logarithmic axes, also where one is 0", (one.x.kind, one.y.kind) == ("log", "log") and
-           "1 value is exactly 0" in one.caption, one.caption)
+           "1 value that is 0" in one.caption, one.caption)
     tap.ok("a heat map and a panel a layer", len(one.panels) == 3 and found["rotary-map"][0].cells is not None)
     tap.ok("without energies nothing is drawn, and that is told", any("rotary energies are not drawn" in text for text in
            texts(rotary.SECTION, tables(checkpoint_frequencies=[{**BASE, "layer": 0, "pair": 0, "theta": 1.0}]))))
@@ -163,6 +182,7 @@ independent_entries()
 spectra()
 tensors()
 kernels()
+kernels_without_a_panel_are_counted()
 energies()
 outside_is_counted()
 chance_of_the_outside()

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The ledger of claims: what is said of certificates, samples and trials against counts and numbers made apart."""
 import math
+import re
 
 from support import blocks, chance, compose, draw, drawing, np, tables, tap
 
@@ -50,6 +51,14 @@ def verdicts_have_colours_and_are_counted():
     text = of_kind(found, drawing.Finding)[0].text
     tap.ok("the finding counts them", text.startswith(f"{verdicts.count('fails')} of 22 claims fail")
            and f" holds {verdicts.count('holds')}" in text and text.count(",") + 1 == len(set(verdicts)) - 1, text)
+    kinds = [("paper", "fails")] * 2 + [("paper", "holds")] + [("reading", "fails")] + [("correction", "holds")] * 4
+    text = of_kind(ledger([claim(verdict, f"C{i}", kind=kind) for i, (kind, verdict) in enumerate(kinds)])[0],
+                   drawing.Finding)[0].text
+    tap.ok("the paper's, our readings and our corrections apart", text == "3 of 8 claims fail: 2 of the paper's 3 statements, 1 "
+           "of our 1 reading, 0 of our 4 corrections; the others: holds 5.", text)
+    text = of_kind(ledger([claim("fails", kind="paper"), claim("holds", "B", kind="odd")])[0], drawing.Finding)[0].text
+    tap.ok("a kind that is not known is another", text ==
+           "1 of 2 claims fails: 1 of the paper's 1 statement, 0 of 1 without a kind; the others: holds 1.", text)
     tap.ok("what is true instead is told of what does not hold",
            all((cells[2] == "t") == (verdict != "holds") for cells, verdict in zip(grid.cells, verdicts)))
     text = of_kind(ledger([claim("holds", "A"), claim("vacuous", "B")])[0], drawing.Finding)[0].text
@@ -88,8 +97,13 @@ def ends_are_rounded_outwards():
     tap.ok("ends are rounded outwards", "[-0.5384918205, -0.5384918203]" in shown and "[1.000000001, 1.000000003]" in
            shown, shown)
     tap.ok("the exact ends come along", exact == "-0.53849182044 to -0.53849182036; 1.00000000151 to 1.00000000249", exact)
-    tap.ok("weights and phases are told in decimals", found[1].cells[0][3:5] == (("0x1.4p+2 -0x1p+0", "5, -1"),
-                                                                               ("1/3", "1/3 π")))
+    tap.ok("weights are decimals where those are exact", found[1].cells[0][3:5] == (("5 -1", None), ("1/3", "1/3 π")),
+           str(found[1].cells[0][3:5]))
+    row = certificate(weights="0x0p+0 -0x0p+0 0x1p+0 0x1.47ae147ae147bp-7 -0x1.4p-1 0x1p-40 0x1p+70", phases="inf x 1/0")
+    cells = of_kind(opened([claim()], verify_certificates=[row]), drawing.Grid)[1].cells[0][3:5]
+    tap.ok("and hexadecimal where none of ten digits is", cells[0] ==
+           ("0 0 1 0x1.47ae147ae147bp-7 -0.625 0x1p-40 0x1p+70", "0, 0, 1, 0.01, -0.625, 9.094947018e-13, 1.180591621e+21")
+           and cells[1][0] == "inf x 1/0", str(cells))
     tap.ok("a margin is a lower end", dict(found[0].cells)["worst margin"][0] == "at least 0.5384")
 
 
@@ -110,9 +124,17 @@ def what_a_row_opens_to():
     cell = ledger([claim("fails", statement=long)])[1].cells[0][1]
     tap.ok("a formula that is too long is left out whole", cell == "`" + "x" * 300 + "` and …", cell)
     hostile = "<script>$\\frac{1$ \x1b[2J\u202e" * 9
-    opened([claim(hostile, hostile, note=hostile, source=hostile)], verify_certificates=[
-        certificate(id=hostile, left=hostile, weights=hostile, phases=hostile, left_lo=hostile)])
-    tap.ok("hostile texts pass", True)
+    row = claim(hostile, hostile, note=hostile, source=hostile)
+    facts, enclosed = of_kind(opened([row], verify_certificates=[
+        certificate(id=hostile, left=hostile, weights=hostile, phases=hostile, left_lo=hostile)]), drawing.Grid)
+    tap.ok("hostile texts are told as they stand", {name: dict(facts.cells)[name] for name in ("source", "note")} ==
+           {"source": hostile, "note": hostile}, str(facts.cells))
+    tap.ok("an end that is no number encloses nothing",
+           enclosed.cells[0][1][0].endswith("in [nan, 1] < b in [2, 2]: the enclosures do not show this"),
+           enclosed.cells[0][1][0])
+    grid = ledger([row])[1]
+    tap.ok("no class and no id is a text of a file", grid.classes == ["unknown"] and
+           re.fullmatch("claim-[A-Za-z0-9_-]+", grid.ids[0]), f"{grid.classes} {grid.ids}")
 
 
 def curves_name_their_certificates():
@@ -126,7 +148,8 @@ def curves_name_their_certificates():
                                                   (60.0, 5.0, None), (70.0, 6.0, 2)))]
     found = opened([claim()], verify_certificates=held, verify_samples=samples)
     one = of_kind(found, drawing.Drawing)[0]
-    tap.ok("the certificate about f is told", one.caption == "max|f| < b: 1 against 2, one of 2 certificates.", one.caption)
+    tap.ok("the certificate about f is told", one.caption == "max|f| < b: 1 against 2, one of 2 certificates. "
+           "1 panel is about g alone.", one.caption)
     tap.ok("a panel a certificate", [panel.name for panel in one.panels] == ["width f > width g", "max|f| < b"])
     tap.ok("without phases g is drawn alone", [s.name for s in one.panels[0].series] == ["g"]
            and one.panels[0].series[0].y.tolist() == [1, -2])
@@ -134,6 +157,10 @@ def curves_name_their_certificates():
            {"f": [30, 50], "g": [3, -4]})
     tap.ok("the bound and its negative are drawn", [(rule.name, rule.at) for rule in one.panels[1].rules] ==
            [("b", 2), (None, -2)] and not one.panels[0].rules)
+    held[0].update(left="max|f| with phases theta_i", right="2 sum w")
+    one = of_kind(opened([claim()], verify_certificates=held, verify_samples=samples), drawing.Drawing)[0]
+    tap.ok("names are set as mathematics", one.panels[1].name == "max|f| with phases θᵢ < 2 Σw" and
+           one.panels[1].rules[0].name == "2 Σw", one.panels[1].name)
     tap.ok("samples of no certificate are counted", any(text.text == "2 samples are of no certificate here."
                                                         for text in of_kind(found, drawing.Paragraph)))
 
@@ -172,16 +199,16 @@ def the_lemmas_trials():
     tap.ok("no enclosure of maxima is said", "Lemma B.1: max|f| against max|g|: the table has no enclosures to draw." in
            texts, str(texts))
     one, = of_kind(found, drawing.Drawing)
-    tap.ok("widths above are counted", one.caption == "2 of 4 trials have the width of f above that of g, which contradicts "
-           "L3 (verdict: doubtful).", one.caption)
+    tap.ok("widths above are counted", one.caption == "2 of 4 trials with finite enclosures have the width of f above that of g, which contradicts "
+           "L3 (verdict: doubtful). Not drawn: 1 row without a place.", one.caption)
     red = [series for series in one.series() if series.colour == "fails"]
     tap.ok("what contradicts the claim is red", len(red) == 1 and sorted(red[0].y.tolist()) == [3, 5.5])
     far = [trial((1e-3, 1e-3), (2e-3, 2e-3)), trial((1.7e308, 1.7e308), (1.7e308, 1.7e308), "yes"), trial((0.0, math.inf), (1, 1))]
     one = of_kind(ledger([claim()], verify_lemma=far)[0], drawing.Drawing)[0]
     tap.ok("sizes far apart are quotients on a log axis", one.x.kind == "log" and one.y.label == "max|f| / max|g|" and
            sorted(float(y) for series in one.series() for y in series.y[np.isfinite(series.y)]) == [0.5, 1.0])
-    tap.ok("the lemma is upheld", one.caption == "0 of 2 trials have max|f| above max|g|, as the lemma says; 1 trial has "
-           "equality.", one.caption)
+    tap.ok("the lemma is upheld", one.caption == "0 of 2 trials with finite enclosures have max|f| above max|g|, as the lemma says; 1 trial has "
+           "equality. Not drawn: 1 value of 1e150 or more in size; 1 row without a place.", one.caption)
     near = [trial((1.0, 1.0), (2.0, 2.0)), trial((3.0, 3.0), (2.0, 2.5))]
     one = of_kind(ledger([claim()], verify_lemma=near)[0], drawing.Drawing)[0]
     tap.ok("near ones are sizes beside the diagonal", one.x.kind == "linear" and one.panels[0].series[-1].name == "equal")

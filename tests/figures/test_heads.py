@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Helpers of heads: multiples of another head, names, and values that a logarithmic axis has no place for."""
+"""Helpers of heads: multiples of another head, and names."""
 from support import chance, drawing, np, tables, tap
 
 from szego.figures import heads
@@ -79,19 +79,8 @@ def means_do_not_overflow():
     tap.ok("a mean of 1e308", heads.mean(np.full(10, 1e308)) == 1e308)
 
 
-def zeros_are_counted():
-    panel = panel_of(({"head": 0}, [1, 0.0, -0.0, np.nan]), ({"head": 1}, [2]))
-    panel.series[0].hover = list("abcd")
-    made = drawing.Drawing(None, panel.rows, "", drawing.Scale(), drawing.Scale(), [panel])
-    heads.drop_zeros(made)
-    one = panel.series[0]
-    tap.ok("zeros are taken out, NaN stays", made.own == 2 and one.x.tolist() == [0, 3] and one.hover == ["a", "d"])
-    tap.ok("and are told", heads.say_zeros(made) == " 2 values are exactly 0 and not drawn.")
-
-
 multiples_are_left_out_by_name()
 corners_are_no_multiples()
 names_tell_what_differs()
 means_do_not_overflow()
-zeros_are_counted()
 tap.finish()

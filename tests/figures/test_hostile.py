@@ -4,6 +4,7 @@ texts, extreme numbers, few rows and none. Nothing raises, and what is not drawn
 import glob
 import os
 import re
+import sys
 import traceback
 import warnings
 
@@ -62,6 +63,18 @@ def check_sections():
     return [one for one in found if isinstance(one[1], drawing.Drawing)]
 
 
+def check_subjects():
+    """A subject that cannot be imported is no subject without figures."""
+    kept = sys.modules.pop("szego.figures.kernel")
+    sys.modules["szego.figures.kernel"] = None
+    try:
+        told = f"{len(subjects.sections())} sections"
+    except ModuleNotFoundError as error:
+        told = str(error)
+    sys.modules["szego.figures.kernel"] = kept
+    tap.ok("a subject whose import fails is told", "szego.figures.kernel" in told, told)
+
+
 def check_drawings(found):
     wrong = []
     for section, one in chance.sample(found, min(DRAWN, len(found))):
@@ -75,4 +88,5 @@ def check_drawings(found):
 
 warnings.simplefilter("error", RuntimeWarning)
 check_drawings(check_sections())
+check_subjects()
 tap.finish()

@@ -55,19 +55,29 @@ def counts_are_those_of_the_rows():
         within += not outside
         made.append(row(f"alibi:case={k}", lo, hi, (lo - 1, hi + (-0.5 if outside else 0.5))))
     found = only(tables(spectrum_summary=made))
-    text = f"{within} of 12 certified ranges hold their spectra." if within < 12 else "Each of the 12"
+    text = f"{within} of the 12 spectra lie in their certified ranges." if within < 12 else "All 12 spectra"
     tap.ok("certified ranges that hold are counted", found.caption.startswith(text), found.caption)
+    found = only(tables(spectrum_summary=[row("a", 0, 1, (0, 1)), row("b", 0, 1, (0, 2)), row("c", 0, 1)]))
+    tap.ok("those without one are not among all", found.caption == "All 2 spectra that have a certified range lie in it.",
+           found.caption)
     made += [row("broad", -90.0, 2.0, (-91, 3)), row("high", 50.0, 60.0, (49, 61))]
     found = only(tables(spectrum_summary=made))
     wide = max(made, key=lambda one: one["lambda_max"] - one["lambda_min"])
-    tap.ok("the finding names the widest spectrum", wide["source"] in found.findings[0], found.findings[0])
+    said = [*found.findings, *(one.text for one in blocks(ranges.SECTION, tables(spectrum_summary=made))
+                               if isinstance(one, drawing.Finding))]
+    tap.ok("a finding names the widest spectrum", wide["source"] in said[1], str(said))
+    made[0]["theorem"] = made[3]["theorem"] = "szego"
+    made.append(row("free", 0.0, 1.0))
+    said = only(tables(spectrum_summary=made)).findings
+    tap.ok("the first counts theorems and ranges", said ==
+           ["A limit theorem applies to 2 of the 15 spectra; 14 have a certified range."], str(said))
 
 
 def heads_share_a_row():
     made = [row("alibi:heads=3", -2.0, 1.0, (-3, 3)), row("alibi:heads=3", -1.0, 5.0, (-3, 6), head=1),
             row("alibi:heads=3", None, None, (-9, 9), head=2, sigma_min=None, sigma_max=None)]
     cells = grid(tables(spectrum_summary=made)).cells[0]
-    tap.ok("one head without eigenvalues: singular values of all", cells[3][0] == "singular values 0.5 to 9.5",
+    tap.ok("one head without eigenvalues: singular values of all", cells[3][0] == "singular values 0.5 to 9.5 (2 of 3 heads)",
            str(cells))
     tap.ok("a range of some heads is that of no row", cells[4] == "2 of 3 heads only", str(cells))
     found = only(tables(spectrum_summary=made))
@@ -79,7 +89,16 @@ def heads_share_a_row():
            grid(tables(spectrum_summary=[part])).cells[0][4] == "none")
     unsaid = {**row("file", 0, 1, (0, 2)), "bound_of": None}
     tap.ok("nor does a range of what is not stated",
-           grid(tables(spectrum_summary=[unsaid])).cells[0][4] == "the table does not say what it bounds")
+           grid(tables(spectrum_summary=[unsaid])).cells[0][4] == "none")
+
+
+def small_ranges_are_seen():
+    found = only(tables(spectrum_summary=[row("a", -1e5, 7e4), row("b", -2e5, 1e5), row("rope", -12.0, 128.0)]))
+    tap.ok("beside great ones, on an axis that says how it is scaled", found.x.kind == "symlog" and
+           found.x.linear == 100 and found.x.label == "eigenvalue (logarithmic beyond ±100)", str(found.x))
+    found = only(tables(spectrum_summary=[row("a", -3.0, 2.0), row("b", None, None)]))
+    tap.ok("title and axis name what is drawn", found.title == "ranges of eigenvalues and singular values" and
+           found.x.label == "eigenvalue or singular value", f"{found.title} {found.x.label}")
 
 
 def flat_ranges_go_first():
@@ -110,6 +129,7 @@ def corners_are_survived():
 ends_are_rounded_outwards()
 counts_are_those_of_the_rows()
 heads_share_a_row()
+small_ranges_are_seen()
 flat_ranges_go_first()
 corners_are_survived()
 tap.finish()

@@ -36,10 +36,10 @@ def each_relation_has_a_sentence():
     found, drawn = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)
     tap.ok("between arms", drawn[0].caption == "Negative: <it>. Exploratory. Between 4 arms the correlation is negative: -0.5,"
            " 95% interval [-0.9, 0.25], which contains 0; 1 run lacks a number; 2 runs are not finished.", drawn[0].caption)
-    tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms there is no correlation; 8 "
+    tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms no correlation is computed; 8 "
            "runs are not finished." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
     tap.ok("intervals without 0 are counted, and what chance gives", texts_of(found, drawing.Finding) == [
-        "Relations, exploratory: of 5 correlations 3 have a 95% interval, and 2 of these do not contain 0; by chance alone "
+        "Relations, exploratory: of 5 correlations 3 have a 95% interval, and 2 of these do not contain 0; if all were 0, "
         "about 1 in 20 would not."], str(texts_of(found, drawing.Finding)))
     tap.ok("every relation is listed", [len(one.rows) for one in found if isinstance(one, drawing.Listing)] == [5])
 
@@ -73,6 +73,10 @@ def runs_are_centred_in_their_arms():
             own = [run[column] for run in RUNS if run["arm"] == name and run["x_value"] is not None]
             right &= np.allclose(values, [(v - statistics.fmean(own)) / statistics.stdev(own) for v in own])
     tap.ok("in units of the arm's deviation", right)
+    tap.ok("axes name what they show", [one.x.label, one.y.label] == [
+        f"{name} (standard deviations from the arm's mean)" for name in ("ratio of widths, step 0", "accuracy")], one.x.label)
+    few = texts_of(found_in(relations.SECTION, reproduce_relations=RELATIONS[2:4])[0], drawing.Finding)
+    tap.ok("no interval is said", few == ["Relations, exploratory: of 2 correlations none has a 95% interval."], str(few))
     tap.ok("arms that do not vary are named", one.caption.endswith("Not drawn, because a number does not vary: e/nope, "
                                                                  "e/one, e/same."), one.caption)
     tap.ok("within arms", "Within 2 arms the correlation is positive: 0.75, 95% interval [0.5, 0.875], which does not contain "

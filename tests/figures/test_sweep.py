@@ -15,7 +15,8 @@ def the_highest_is_named():
     drawn = drawings(sweep.SECTION, tables(reproduce_sweep=made))[0]
     tap.ok("with its heads, a part a task", drawn.caption ==
            "Task 1, trigger distance: highest 75% with 1 head; Task 2, trigger count: no run has finished; whiskers: "
-           "one standard deviation; a single seed does not show which number of heads is best.", drawn.caption)
+           "one standard deviation; a single seed does not show which number of heads is best. Not drawn: 1 value "
+           "that is not finite.", drawn.caption)
     tap.ok("the finding has both ends", drawn.findings == [
         "Heads that RoPE turns, experiment $<text>, Task 1, trigger distance: 25% with 0 heads, 50% with 8 heads; "
         "highest 75% with 1 head (3 to 4 seeds)."], str(drawn.findings))

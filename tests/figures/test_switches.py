@@ -19,9 +19,9 @@ def differences_are_counted():
     few = sum(one["pairs"] < 3 for one in known)
     drawn = drawings(switches.SECTION, tables(reproduce_switches=made))[0]
     rest = f"; {few} rest{'s' if few == 1 else ''} on fewer than 3 seeds" if few else ""
-    text = f"{beyond} of 21 exceed their spread{rest}."
+    text = (f"{beyond} of 21 {'is' if beyond == 1 else 'are'} larger than one standard deviation, which is no test{rest}.")
     tap.ok("the largest by size; those beyond their spread; few seeds", drawn.caption ==
-           f"Largest difference: -50 points ($<far>). {text}", drawn.caption)
+           f"Largest difference: -50 points ($<far>). {text} Not drawn: 1 value that is not finite.", drawn.caption)
     tap.ok("the finding says the same", drawn.findings == [
         f"Switches, rope, task count: $<far> makes the largest difference, -50 points; {text}"], str(drawn.findings))
     one = drawn.series()[0]
@@ -32,7 +32,8 @@ def differences_are_counted():
 
 def corners():
     drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 1e300, 0.0)]))
-    tap.ok("one switch", drawn[0].caption.endswith("1 of 1 exceeds its spread."), drawn[0].caption)
+    tap.ok("one switch", "1 of 1 is larger than one standard deviation, which is no test." in drawn[0].caption and drawn[0].caption.endswith(
+        "Not drawn: 1 value of 1e150 or more in size."), drawn[0].caption)
     found = blocks(switches.SECTION, tables(reproduce_switches=[row("one", None)]))
     tap.ok("nothing known: rows alone", [type(one) for one in found[1:]] == [drawing.Listing])
 

@@ -52,17 +52,19 @@ def cells_are_those_of_the_rows():
     drawn = of_kind(found, drawing.Drawing)
     tap.ok("a task without runs has no figure", [one.id for one in drawn] == ["table1-task1"])
     tap.ok("88 + 1 reaches 90.125 - 2.5: one rival", drawn[0].caption ==
-           "rope is highest with 90.1% (paper 92.6%), 1 other within the whiskers; whiskers: one standard deviation.",
+           "rope is highest with 90.1% (paper 92.6%); the whiskers of 1 other overlap its own; whiskers reach one standard "
+           "deviation, which is no test.",
            drawn[0].caption)
     tap.ok("the finding has what length alone gives", drawn[0].findings[0].endswith(
-        "1 other within the whiskers; the length alone gives 40.0%, the label ceiling is 99.0%."), drawn[0].findings[0])
+        "the whiskers of 1 other overlap its own; whiskers reach one standard deviation, which is no test; the length alone "
+        "gives 40.0%, the label ceiling is 99.0%."), drawn[0].findings[0])
     here = drawn[0].series()[0]
     tap.ok("whiskers of several seeds alone", list(here.lo[:2]) == [87.625, 87.0] and np.isnan(here.lo[2]))
 
 
 def single_seeds_have_no_whiskers():
     drawn = drawings(table1.SECTION, tables(reproduce_table1=[row("rope", 50.0, None, 1), row("nope", 50.0, None, 1)]))
-    tap.ok("equal means are as high", drawn[0].caption == "rope is highest with 50.0% (paper 92.6%), 1 other as high; "
+    tap.ok("equal means are as high", drawn[0].caption == "rope is highest with 50.0% (paper 92.6%); 1 other is as high; "
            "one seed each.", drawn[0].caption)
 
 

@@ -221,6 +221,8 @@ def try_refusals(folder):
     target = folder / "refused.csv"
     for name, arguments, words, code in [
             ("a command", ["verify"], "the work of szego verify is not shared", 2),
+            ("one that starts others", ["reproduce", "--set", "loop.epochs=1", "-o", f"{folder}/none/"],
+             "the work of szego reproduce is not shared", 2),
             ("a backend", ["spectrum", *smooth, "--backend", "cpu"], "env -u OMPI_COMM_WORLD_SIZE", 2),
             ("the density", ["spectrum", *smooth, "--density"], "--density is not shared", 2),
             ("proofs", ["spectrum", *smooth, "--certify"], "certified eigenvalues are not shared", 3),
@@ -232,6 +234,7 @@ def try_refusals(folder):
         done = run(2, *arguments, *(["-o", target] if arguments[0] == "spectrum" else []))
         ok(f"refused by name, once: {name}", done.returncode == code and not target.exists() and
            sum(words in line for line in said(done)) == 1 and "process 1" not in done.stderr, done)
+    ok("nothing was trained", not (folder / "none").exists())
     done = run(2, "spectrum", *smooth, "-o", target, env={"SZEGO_MPI_PLUGIN": "/nowhere/libszego-mpi.so"})
     ok("without the plugin nothing is computed", done.returncode == 5 and not target.exists() and
        any("there is no plugin (/nowhere/libszego-mpi.so)" in line and "start one process" in line

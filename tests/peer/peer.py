@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 EPS = 2.0**-52
 #: Where the Python package is imported from.
@@ -137,6 +138,24 @@ def write_llama(folder, shape, layers, **config):
         json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
                    "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
                    "rope_theta": 1e4} | config, file)
+
+
+def is_alive(process):
+    """A zombie, which waits for its parent alone, is not."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(processes):
+    """Whether none of them is left; the kernel may take some time to end one that was killed with its parent."""
+    for _ in range(500):
+        if not any(map(is_alive, processes)):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 #: The beginning of a script that a Ctrl-C shall reach: interrupt_in(NAME, wait) sends it once the library's function

@@ -325,7 +325,7 @@ def check_manifests(folder):
     os.symlink(folder, folder + "-linked")
     tap.ok("the first folder may be a link", [*szego.load(folder + "-linked/").provenance] == ["good"])
     deep = os.path.join(folder, *["d"] * 64)
-    save(deep, "c", GOOD)
+    save(deep, "d", GOOD)
     tap.ok("64 folders in each other", len(szego.load(folder).provenance) == 2)
     save(deep + "/d", "c", GOOD)
     refused("65 folders", lambda: szego.load(folder), "d/d: lies more than 64 folders", kind=szego.DataError)

@@ -1,6 +1,7 @@
 """What judged tables must say, computed again row by row from the program's own tables (runs, ablation, contraction,
 length) and from the definitions in docs/how-to/reproduce.md, by NumPy and SciPy."""
 import csv
+import fractions
 import itertools
 import math
 import warnings
@@ -38,6 +39,36 @@ def interval(numbers):
         return mean(numbers), math.nan, math.nan
     reach = stats.t.isf(0.025, len(numbers) - 1) * stats.sem(numbers)
     return mean(numbers), mean(numbers) - reach, mean(numbers) + reach
+
+
+def exact_sign_flip(numbers):
+    """By the definition, in fractions."""
+    given = [fractions.Fraction(float(one)) for one in numbers]
+    far = [abs(sum(sign * one for sign, one in zip(signs, given))) >= abs(sum(given))
+           for signs in itertools.product((1, -1), repeat=len(given))]
+    return sum(far) / len(far)
+
+
+def rejected(p, level, index):
+    """Holm's step-down procedure at one level."""
+    order = sorted(range(len(p)), key=lambda one: p[one])
+    for rank, one in enumerate(order):
+        if p[one] > level / (len(p) - rank):
+            return False
+        if one == index:
+            return True
+    return False
+
+
+def slow_pooled(x, y, group, block, without=None):
+    """The mean of the groups' own correlations by NumPy's, each with the weight pairs less 1."""
+    total = weight = 0.0
+    for one in set(group.tolist()):
+        kept = (group == one) & (block != without)
+        a, b = x[kept], y[kept]
+        if len(a) > 1 and a.std(ddof=1) > 1e-6 * abs(a.mean()) and b.std(ddof=1) > 1e-6 * abs(b.mean()):
+            total, weight = total + (len(a) - 1) * np.corrcoef(a, b)[0, 1], weight + len(a) - 1
+    return total / weight if weight else math.nan
 
 
 class Oracle:

@@ -24,23 +24,32 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 rng = np.random.default_rng(SEED)
 tap = Tap()
 print(f"# SZG_TEST_SEED={SEED}, Matplotlib {matplotlib.__version__}, pandas {pandas.__version__}")
+#: Runs the script in the arguments, and prints how many figures it made.
+RUN = """import runpy, sys
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+pyplot = sys.modules.get("matplotlib.pyplot")
+print(len(pyplot.get_fignums()) if pyplot else 0)"""
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"
 
 
-def example(name, *arguments, figure=True):
-    """What examples/NAME.py prints, in an empty folder; its figure is a picture."""
+def example(name, *arguments, figure=True, warned=""):
+    """What examples/NAME.py prints, in an empty folder; each figure that it makes is a picture."""
     with scratch() as place:
         picture = os.path.join(place, "figure.png")
-        done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments,
+        done = subprocess.run([sys.executable, "-c", RUN, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments,
                                *([picture] if figure else [])], text=True, capture_output=True, check=False,
                               timeout=240, cwd=place, env={**os.environ, "PYTHONPATH": PACKAGE, "MPLBACKEND": "Agg",
                                                            "SZEGO": PROGRAM})
-        tap.ok(f"{name} ends well", done.returncode == 0 and not done.stderr, done.stderr)
+        tap.ok(f"{name} ends well", done.returncode == 0 and bool(warned) == bool(done.stderr) and warned in done.stderr,
+               done.stderr)
         if figure:
             check_picture(name, picture)
-        left = sorted(set(os.listdir(place)) - {"figure.png"})
-        tap.ok(f"{name} leaves nothing else behind", not left, str(left))
-        return done.stdout
+        text, _, made = done.stdout.rstrip("\n").rpartition("\n")
+        left = sorted(os.listdir(place))
+        tap.ok(f"{name}: a picture of every figure, and nothing else", left == ["figure.png"] * figure
+               and made == str(len(left)), f"{left}, {made} figures")
+        return text + "\n"
 
 
 def check_picture(name, path):
@@ -149,7 +158,7 @@ def check_checkpoint():
         tap.ok("checkpoint: the head of rank 1", [row[:2] for row in ones] == [(2, 1)], str(ones))
         model = os.path.join(place, "damaged")
         spectra = write_model(model, damaged=True)
-        text = example("checkpoint", model)
+        text = example("checkpoint", model, warned="Not drawn: 1 row without a place.")
         skipped = re.findall(r"^skipped: layer (\S+): .*layers\.0\.self_attn\.q_proj\.weight.* NaN", text, re.M)
         tap.ok("checkpoint: a damaged weight is named", skipped == ["0"], text)
         check_rows("checkpoint, damaged", text, spectra, (1, 2))
@@ -226,7 +235,24 @@ def check_logits():
     tap.ok("logits of random arrays", text.startswith("rope:dim=16,pairing=half: ") and len(text.splitlines()) == 3, text)
 
 
-for check in (check_kernel, check_checkpoint, check_capture, check_logits):
+# ---- Arguments that do not fit --------------------------------------------------------------------
+
+def check_usage():
+    """An argument that is missing, or one too many, is told with the usage before anything is computed."""
+    for name, *arguments in (("kernel", "a.png", "b.png"), ("kernel", "--help"), ("capture", "a.png", "b.png"),
+                             ("capture", "-h"), ("checkpoint",), ("checkpoint", "checkpoint.png"), ("checkpoint", "--help"),
+                             ("checkpoint", ".", "a.png", "b.png"), ("logits", "q.npy"), ("logits", "a.png", "b.png"),
+                             ("logits", "--help")):
+        with scratch() as place:
+            done = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", f"{name}.py"), *arguments], text=True,
+                                  capture_output=True, check=False, timeout=60, cwd=place,
+                                  env={**os.environ, "PYTHONPATH": PACKAGE})
+            tap.ok(f"{name} {' '.join(arguments)}: a usage line", done.returncode == 1 and not done.stdout
+                   and f"\nusage: python3 {name}.py" in done.stderr and "Traceback" not in done.stderr
+                   and not os.listdir(place), f"{done.returncode} {done.stdout} {done.stderr}")
+
+
+for check in (check_usage, check_kernel, check_checkpoint, check_capture, check_logits):
     check()
 with open(os.path.join(SOURCE, "docs/how-to/python.md"), encoding="utf-8") as page:
     listed = set(re.findall(r"examples/(\w+)\.py", page.read()))

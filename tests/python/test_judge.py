@@ -5,6 +5,7 @@ usage: test_judge.py PROGRAM"""
 import contextlib
 import csv
 import fractions
+import functools
 import io
 import itertools
 import json
@@ -12,7 +13,9 @@ import math
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -23,7 +26,8 @@ sys.path.insert(0, PACKAGE)
 import numpy as np  # pylint: disable=wrong-import-position # nothing is skipped: check installs all of them
 from scipy import stats  # pylint: disable=wrong-import-position
 import szego.judge  # pylint: disable=wrong-import-position
-from judge_oracle import Oracle  # pylint: disable=wrong-import-position
+from szego.files import locked  # pylint: disable=wrong-import-position
+from judge_oracle import Oracle, exact_sign_flip, rejected, slow_pooled  # pylint: disable=wrong-import-position
 from szego.judge import columns, draws, measures, rows as rows_module, shares, statistics  # pylint: disable=wrong-import-position
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -212,36 +216,6 @@ def corners(generator, count):
     return [np.full(count, 0.25), generator.normal(size=count), generator.integers(0, 2, count) * 2.0**-30][kind - 1]
 
 
-def exact_sign_flip(numbers):
-    """By the definition, in fractions."""
-    given = [fractions.Fraction(float(one)) for one in numbers]
-    far = [abs(sum(sign * one for sign, one in zip(signs, given))) >= abs(sum(given))
-           for signs in itertools.product((1, -1), repeat=len(given))]
-    return sum(far) / len(far)
-
-
-def rejected(p, level, index):
-    """Holm's step-down procedure at one level."""
-    order = sorted(range(len(p)), key=lambda one: p[one])
-    for rank, one in enumerate(order):
-        if p[one] > level / (len(p) - rank):
-            return False
-        if one == index:
-            return True
-    return False
-
-
-def slow_pooled(x, y, group, block, without=None):
-    """The mean of the groups' own correlations by NumPy's, each with the weight pairs less 1."""
-    total = weight = 0.0
-    for one in set(group.tolist()):
-        kept = (group == one) & (block != without)
-        a, b = x[kept], y[kept]
-        if len(a) > 1 and a.std(ddof=1) > 1e-6 * abs(a.mean()) and b.std(ddof=1) > 1e-6 * abs(b.mean()):
-            total, weight = total + (len(a) - 1) * np.corrcoef(a, b)[0, 1], weight + len(a) - 1
-    return total / weight if weight else math.nan
-
-
 def same(a, b, bound=1e-11):
     return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= bound
 
@@ -346,7 +320,11 @@ def check_curves():
     tap.close("half on the line", half(Curve([10, 20, 30], [0.2, 0.6, 0.8], 0.1, 9)), 15, 1e-12)
     tap.close("half before the first epoch", half(Curve([10, 20], [0.5, 0.6], 0.1, 9)), 5, 1e-12)
     tap.ok("nothing learned", all(math.isnan(half(Curve(*one, 9))) for one in (([10], [0.2], 0.1), ([], [], 0.1), ([5], [0.9], math.nan))))
+    nan = math.nan
+    tap.ok("an epoch that is not known", all(math.isnan(half(Curve([10, 20, 30], one, 0.1, 9))) for one in (
+        [0.2, 0.8, nan], [nan, 0.6, 0.8], [0.2, nan, 0.8], [nan, 0.2, 0.8])) and same(half(Curve([10, 20, 30], [0.5, nan, 0.6], 0.1, 9)), 5))
     early = measures.early_end
+    tap.ok("early ends where nothing is known", early(Curve([10, 20, 30], [0.1, nan, 0.9], 0.1, 900), None) == 10)
     tap.ok("early", early(Curve([10, 20, 30], [0.1, 0.1, 0.9], 0.1, 900), None) == 20 and early(Curve([10], [0.9], 0.1, 900), None) == 0
            and early(Curve([10], [0.1], 0.1, 900), None) == 10 and early(Curve([10], [0.1], 0.1, 0), None) == 0
            and early(None, 7) == 7)
@@ -383,16 +361,15 @@ def check_refused(place, folder):
     (place / "empty/runs").mkdir(parents=True)
     (place / "bare").mkdir()
     refused("no folder", place / "none", "none", "no such folder")
+    (place / "loop").symlink_to("loop")  # as a folder whose parent may not be read
+    refused("a folder of which nobody can tell whether it is there", place / "loop", f"{place}/loop: Too many levels")
+    refused("a file", folder / "manifest.json", "manifest.json: is not a folder")
     refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "--preset")
     refused("no runs", place / "bare", "bare/runs", "reproduce -o", preset=PRESET)
     refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
     refused("no such preset", folder, "'nope'", "./my.json", preset="nope")
-    for key, word in (("experiments", "experiments is missing"), ("seeds", "seeds is missing"), ("tasks", "tasks is missing")):
-        refused(f"a preset without {key}", folder, word, preset={name: one for name, one in PRESET.items() if name != key})
-    twice = {**PRESET, "seeds": [1, 1]}
-    refused("two runs of one name", folder, "two runs would have the folder", "run-1", preset=twice)
-    refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "12",
-            preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 12}}})
+    refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "16",
+            preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 16}}})
     for path in (run / "metrics.csv", run / "ablation.csv", tested / "length.csv"):
         with changed(path, None):
             refused(f"without {path.name}", folder, str(path), "is missing", "remove finished.json")
@@ -400,23 +377,53 @@ def check_refused(place, folder):
         refused("lengths that were not asked for", folder, str(tested / "length.csv"), "preset")
     with changed(tested / "length.csv", (tested / "length.csv").read_text().replace(",linear,", ",yarn,", 1)):
         refused("other scalings than the arm's", folder, str(tested / "length.csv"), "scalings", "run-1/length.csv")
-    metrics, ablation = (run / "metrics.csv").read_text(), (run / "ablation.csv").read_text()
+    metrics, ablation, captured = ((run / f"{name}.csv").read_text() for name in ("metrics", "ablation", "contraction"))
     facts = json.loads((run / "finished.json").read_text())
+    first = run.parent / "run-1"
+    with changed(first / "finished.json", None):
+        (first / "finished.json").symlink_to("finished.json")  # as a folder that may not be read
+        refused("a run of which nobody can tell whether it is finished", folder, str(first / "finished.json"))
+        (first / "finished.json").unlink()
+    manifest = folder / "manifest.json"
+    for words, text in ((["format: is szego-results-2", "szego-results-1 is needed", "--preset"],
+                         manifest.read_text().replace("szego-results-1", "szego-results-2")),
+                        (["command: is spectrum", "--preset"], manifest.read_text().replace('"reproduce"', '"spectrum"', 1)),
+                        (["line 1", "remove it and name the preset"], "{")):
+        with changed(manifest, text):
+            refused(f"a manifest: {words[0]}", folder, str(manifest), *words)
+            if "needed" in words[-2]:
+                tap.ok("the preset helps", len(szego.judge.judge(folder, preset=PRESET)) == len(JUDGED))
+    check_manifests(manifest, folder)
     for name, words, text in (
             ("metrics.csv", ["column accuracy is missing"], metrics.replace("accuracy", "accurate", 1)),
             ("metrics.csv", ["row 3", "split"], metrics.replace(",test,", ",tset,", 1)),
             ("metrics.csv", ["is no real"], re.sub(r"(,test,[^,]*),", r"\1,x", metrics, count=1)),
             ("metrics.csv", ["epochs of split"], "".join(metrics.splitlines(True)[:2])),
+            ("metrics.csv", ["row 4", "step is below"], metrics.replace(",2,10,train,", ",2,1,train,", 1)),
+            ("metrics.csv", ["ends at step 11", "finished.json says 10 steps"], metrics.replace(",2,10,", ",2,11,")),
+            ("metrics.csv", ["last accuracy of split test is 1.0", "says"], re.sub(r"(,2,10,test,[^,]*),[^,]*", r"\1,1", metrics)),
+            ("contraction.csv", ["step 3, layer 1, head 2, probe 0: is missing"], re.sub(r'(?m)^[^"]*"[^"]*",3,1,2,0,.*\n', "", captured)),
+            ("contraction.csv", ["step 6, layer 0, head 0, probe 0: is missing"], re.sub(r'(?m)^[^"]*"[^"]*",[69],.*\n', "", captured)),
+            ("contraction.csv", ["head and probe twice"], captured + captured.splitlines(True)[1]),
+            ("contraction.csv", ["step 1, layer 0, head 0, probe 0: is not what config.capture names"],
+             captured + re.sub('",0,', '",1,', captured.splitlines(True)[1])),
+            ("contraction.csv", ["has 0 probes, and 1 were captured"], captured.splitlines(True)[0]),
+            ("finished.json", ["test_accuracy is null", "test_examples is"], json.dumps({**facts, "test_accuracy": None})),
+            ("finished.json", ["whole is null"], json.dumps({**facts, "whole": None})),
+            ("finished.json", ["whole is 0.9", "test_accuracy"], json.dumps({**facts, "whole": 0.9})),
+            ("finished.json", ["epochs is 3", "loop.epochs 2"], json.dumps({**facts, "epochs": 3})),
             ("ablation.csv", ["row 3", "twice"], ablation.replace(",2,0,1,", ",2,0,0,", 1)),
             ("ablation.csv", ["heads and layers are 10"], "".join(ablation.splitlines(True)[:-1])),
             ("ablation.csv", ["method is not output"], ablation.replace(",output,", ",values,", 1)),
             ("finished.json", ["seed is 3", "two folders"], json.dumps({**facts, "seed": 3})),
             ("finished.json", ["whole is 1.5"], json.dumps({**facts, "whole": 1.5})),
             ("finished.json", ["test_accuracy is missing"], json.dumps({k: v for k, v in facts.items() if k != "test_accuracy"})),
-            ("finished.json", ["line 1"], "{")):
+            ("finished.json", ["line 1", "remove finished.json"], "{")):
         with changed(run / name, text):
             refused(f"{name}: {words[0]}", folder, f"run-2/{name}", *words)
-    first = run.parent / "run-1"
+    with changed(run / "metrics.csv", metrics.replace(",2,10,", ",2,11,")):
+        refused("a log that nothing is asked of", folder, "run-2/metrics.csv", "ends at step 11", preset={
+            key: one for key, one in PRESET.items() if key not in ("hypotheses", "relations", "by_step")})
     shutil.move(first, place / "kept")
     first.symlink_to("run-2")
     refused("one folder as two runs", folder, "run-1/finished.json", "seed is 2")
@@ -426,6 +433,209 @@ def check_refused(place, folder):
     shutil.rmtree(first)
     shutil.move(place / "kept", first)
     szego.judge.judge(folder)
+    check_presets(place, folder)
+    check_mixtures(place / "unpacked", folder)
+
+
+def check_manifests(manifest, folder):
+    """The preset in a manifest that was changed since."""
+    root = json.loads(manifest.read_text())
+    for key, value, words in (
+            *((key, None, [f"{key} is missing"]) for key in ("experiments", "seeds", "tasks")),
+            ("seeds", [1, 1], ["two runs would have the folder", "run-1"]), ("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]),
+            ("early_steps", 1.5, ["early_steps is '1.5'"]), ("hypotheses", 7, ["preset: hypotheses"]),
+            ("config", {"model": {"width": []}}, ["model.width"]), ("config", "x", ["experiments[0]", "--preset"]),
+            ("hypotheses", [{**PRESET["hypotheses"][0], "layer": 7}], ["ablation.csv: has 2 layers", "asks for layer 7"]),
+            ("experiments", [{**PRESET["experiments"][0], "rotated_heads": [2**70]}], ["rotated_heads", "from 0 to 1023"]),
+            ("experiments", [{**PRESET["experiments"][0], "length": {"words": "ab"}}], ["length: words is 'a'"]),
+            ("experiments", [{**PRESET["experiments"][0], "name": "../x"}], ["name is '../x'", "it names a folder"]),
+            ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
+        preset = {name: one for name, one in {**PRESET, key: value}.items() if one is not None}
+        with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "preset": preset}})):
+            refused(f"a manifest's preset: {key} is {str(value)[:20]}", folder, "manifest.json" if "ablation.csv" not in words[0]
+                    else "run-1/", *words)
+    for value in (5, [{"runs": 5, "config": {}}], [{"runs": ["a"], "config": "x"}]):
+        with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": value}})):
+            refused(f"a manifest's configs: {str(value)[:20]}", folder, f"{manifest}: configs", "--preset")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": []}})))
+        for end in folder.glob("runs/*/*/*/*/f*ed.json"):
+            stack.enter_context(changed(end, end.read_text().replace('"probes": 1', '"probes": "x"')))
+        refused("configurations of another kind", folder, "finished.json: config", "'x'", "remove finished.json")
+
+
+def check_presets(place, folder):
+    """A preset that is named is refused as `szego reproduce` refuses it, by the program and by the package."""
+    first, arm = PRESET["hypotheses"][0], PRESET["hypotheses"][0]["arm"]
+    relation = {**PRESET["relations"][1], "arms": [arm, arm]}
+    for number, (words, changes) in enumerate((
+            ("hypotheses[0].minuss: is unknown: did you mean minus?",
+             {"hypotheses": [{**{key: one for key, one in first.items() if key != "minus"}, "minuss": first["minus"]}]}),
+            ("relations[0].arms[1]: is there twice", {"relations": [relation]}),
+            ("hypotheses[0].primary: is a text", {"hypotheses": [{**first, "primary": "true"}]}),
+            ("is \"arm\" itself", {"hypotheses": [{**first, "minus": [arm]}]}),
+            ("hypotheses[1].name: \"H1\" is there twice", {"hypotheses": [first, first]}),
+            ("has no run of experiment text, encoding alibi", {"hypotheses": [{**first, "arm": {**arm, "encoding": "alibi"}}]}),
+            ("hypothesis: is unknown: did you mean hypotheses?", {"hypothesis": [first]}),
+            ("has no layer 7", {"hypotheses": [{**first, "layer": 7}]}))):
+        preset, path = {**PRESET, **changes}, place / f"wrong-{number}.json"
+        path.write_text(json.dumps(preset))
+        refused(f"{words}: a dict", folder, "preset: ", words, preset=preset)
+        refused(f"{words}: a file", folder, f"{path}: ", words, preset=path)
+        done = subprocess.run([PROGRAM, "judge", "--preset", path, folder], capture_output=True, text=True, check=False)
+        asked = subprocess.run([PROGRAM, "reproduce", "--list", "--preset", path], capture_output=True, text=True, check=False)
+        tap.ok(f"{words}: the program", done.returncode == 3 and words in done.stderr and done.stderr == asked.stderr, done.stderr)
+    refused("a preset that is no JSON", folder, "preset: is no JSON", preset={**PRESET, "seeds": [math.nan]})
+
+
+def check_mixtures(place, folder):
+    """Runs without a manifest, as runs.tar.xz has them: each says alone what it is of."""
+    shutil.copytree(folder / "runs", place / "runs")
+    szego.judge.judge(place, preset=PRESET)
+    ends = {name: place / "runs" / name / "finished.json" for name in (
+        "text/distance/rope/run-2", "text/distance/nope/run-2", "bare/distance/t5/run-2", "short/distance/rope/run-2",
+        "text/count/rope/run-1", "text/count/rope-rotate-0-2/run-1")}
+    rope, nope, bare, short, whole, part = ends.values()
+    def with_config(path, section, **keys):
+        facts = json.loads(path.read_text())
+        facts["config"][section].update(keys)
+        return json.dumps(facts)
+    for name, path, text, words in (
+            ("a copy under another encoding", nope, rope.read_text(), ["config.model.encoding is 'rope'", "has 'nope'"]),
+            ("a copy under another part of heads", part, whole.read_text(), ["config.model.encoding is 'rope'", "has 'rope:rotate=0-2'"]),
+            ("a copy under another profile", rope, rope.read_text().replace('"text"', '"released"', 1), ["config.profile"]),
+            ("a seed of another batch, which the preset sets", rope, with_config(rope, "loop", batch=8), ["config.loop.batch is 8"]),
+            ("a seed of another key, which it does not set", rope, with_config(rope, "model", dropout=0.5), ["model.dropout is 0.5", "0.1"]),
+            ("an experiment with another default", short, with_config(short, "model", mask="none"), ["model.mask is 'none'", "'causal'"]),
+            ("a switch that is off", bare, with_config(bare, "model", mask="causal"), ["config.model.mask is 'causal'"]),
+            ("a seed of more data", rope, rope.read_text().replace('"test_examples": ', '"test_examples": 9'), ["test_examples is 9"])):
+        with changed(path, text):
+            refused(name, place, str(path.relative_to(place)), *words, preset=PRESET)
+    twice = {**PRESET, "experiments": [*PRESET["experiments"], {"name": "code", "seeds": [1], "encodings": ["alibi:slopes=exp"]}]}
+    shutil.copytree(place / "runs/code/distance/alibi", place / "runs/code/distance/alibi-slopes-exp")
+    refused("two spellings of one arm", place, "alibi-slopes-exp/run-1", "seed counts once", preset=twice)
+
+
+# ---- What is written ----------------------------------------------------------------------------
+
+
+def judge_into(folder, output, *options, **more):
+    """`szego judge -o`: (exit code, what it says)."""
+    done = subprocess.run([PROGRAM, "judge", *options, folder, "-o", output], capture_output=True, text=True, check=False, **more)
+    return done.returncode, done.stderr
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_written(place, folder):
+    output, file = place / "judged", place / "file"
+    szego.judge.write(folder, output=output)
+    whole = contents(output)
+    limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
+    for where in (output, place / "new"):
+        code, said = judge_into(folder, where, preexec_fn=limit)
+        tap.ok(f"no space in {where.name}: a message, and no file changes", code == 1 and contents(where) == (
+            whole if where == output else {}) and said == f"szego: {where}/manifest.json: cannot be written: File too large\n", said)
+    (output / "pairs.csv").unlink()
+    (output / "pairs.csv").mkdir()
+    code, said = judge_into(folder, output)
+    tap.ok("a folder where a table goes", code == 1 and said.startswith(f"szego: {output}/pairs.csv: is a folder") and
+           contents(output) == {name: one for name, one in whole.items() if name != "pairs.csv"}, said)
+    (output / "pairs.csv").rmdir()
+    szego.judge.write(folder, output=output)
+    with locked(output):
+        code, said = judge_into(folder, output)
+    tap.ok("another writer", code == 1 and f"{output}: another writer uses this folder" in said and contents(output) == whole, said)
+    file.write_text("")
+    for where, wanted, words in ((file, 1, "is not a folder"), (f"{file}/below/", 1, "Not a directory"),
+                                 (place / "table.csv", 2, "end it in /")):
+        code, said = judge_into(folder, where)
+        tap.ok(f"-o {pathlib.Path(where).name}", code == wanted and said.startswith(f"szego: {'output ' * (wanted == 2)}{where}".rstrip("/"))
+               and words in said and said.count("\n") == 1, said)
+    for where, wanted, words in ((place / "nowhere", 1, "No such file"), (file, 1, "Not a directory")):
+        code, said = judge_into(where, output)
+        tap.ok(f"DIR is {where.name}", code == wanted and f"szego: {where}: {words}" in said and "reproduce -o DIR/" in said, said)
+    less = {key: value for key, value in PRESET.items() if key not in ("hypotheses", "by_step")}
+    (place / "less.json").write_text(json.dumps(less))
+    other, before = place / "other", contents(folder)
+    shutil.copytree(folder, other)
+    root = json.loads((other / "manifest.json").read_text())
+    root["provenance"]["arguments"] = ["made elsewhere"]
+    (other / "manifest.json").write_text(json.dumps(root))
+    for name, of, options in (("another preset", folder, ["--preset", place / "less.json"]), ("other runs", other, [])):
+        code, said = judge_into(of, folder, *options)
+        tap.ok(f"{name} over the program's own tables", code == 3 and contents(folder) == before and
+               f"{folder}/manifest.json: its tables " in said and "deposit" in said and "-o" in said, said)
+    code, said = judge_into(folder, output, "--preset", place / "less.json")
+    gone = ["arms.csv", "by_step.csv", "hypotheses.csv", "pairs.csv"]
+    tap.ok("tables of before go, and a line names them", code == 0 and sorted(set(whole) - set(contents(output))) == gone and
+           all(name in said for name in gone) and said.count("\n") == 1 and len(szego.load(output)) == len(whole) - 1 - len(gone), said)
+    check_interrupt(folder, output)
+
+
+def check_interrupt(folder, output):
+    """Ctrl-C while files are renamed waits until all are."""
+    replace, calls = os.replace, []
+    def interrupted(*names):
+        calls.append(names)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        replace(*names)
+    os.replace = interrupted
+    try:
+        szego.judge.write(folder, output=output)
+        stopped = False
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        os.replace = replace
+    tap.ok("Ctrl-C while files are renamed", stopped and len(szego.load(output)) == len(JUDGED) and
+           len(contents(output)) == len(JUDGED) + 1, str(sorted(contents(output))))
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def check_progress(folder):
+    """The line goes before a message comes."""
+    shown = Terminal()
+    with changed(folder / "runs/text/distance/nope/run-1/finished.json", "{"), contextlib.redirect_stderr(shown):
+        tap.refused("a run that is damaged", lambda: szego.judge.main([str(folder)]), "line 1", kind=szego.DataError)
+    tap.ok("the line of progress ends", "reading runs: 1 of" in shown.getvalue() and shown.getvalue().endswith("\r\x1b[K"),
+           repr(shown.getvalue()))
+
+
+# ---- A terminal ---------------------------------------------------------------------------------
+
+
+def screen_of(folder, width):
+    """{table: its lines} of what `szego judge` prints."""
+    done = subprocess.run([PROGRAM, "judge", folder], env={**os.environ, "COLUMNS": str(width)}, capture_output=True,
+                          text=True, check=True)
+    return {lines[0]: lines[1:] for lines in map(str.splitlines, done.stdout.split("\n\n"))}
+
+
+def check_screen(folder):
+    """What a terminal shows, by the cells of tables.json."""
+    found, wide = szego.judge.judge(folder)["reproduce_hypotheses"], screen_of(folder, 200)
+    heads, *rows_shown = (line.split("  ") for line in wide["hypotheses"])
+    shown = [[one.strip() for one in cells if one.strip()] for cells in rows_shown]
+    first = f"[{found['t_low'][0]:.4g}, {found['t_high'][0]:.4g}]"
+    tap.ok("tables for a person", list(wide) == ["table1", "sweep", "switches", "hypotheses", "length_arms", "relations"],
+           list(wide))
+    tap.ok("a range is one cell, empty without ends", "interval" in " ".join(heads).split() and
+           first in shown[0] and "[" not in " ".join(shown[2]), wide["hypotheses"])
+    for width in (40, 60, 80):
+        lines = [line for table in screen_of(folder, width).values() for line in table if not line.startswith("  and ")]
+        tap.ok(f"lines fit {width} columns", max(map(len, lines)) <= width, "\n".join(lines))
+    told = screen_of(folder, 80)["hypotheses"]
+    tap.ok("what is left out is counted, and the least telling goes first", "p_holm" in told[0].split() and
+           "p" not in told[0].split() and "pairs" not in told[0].split() and
+           f"and {len(wide['hypotheses'][0].split()) - len(told[0].split())} more columns" in told[-1], "\n".join(told))
 
 
 def check_main(folder):
@@ -434,6 +644,7 @@ def check_main(folder):
         code = szego.judge.main([f"{folder}"])
     text = shown.getvalue()
     tap.ok("main prints", code == 0 and "hypotheses\n" in text and "H1" in text and max(map(len, text.splitlines())) < 120)
+    check_screen(folder)
     output = folder.parent / "written"
     with contextlib.redirect_stdout(shown):
         code = szego.judge.main([f"--output={output}/", "--quiet", "--", f"{folder}"])
@@ -462,5 +673,7 @@ with scratch() as made:
     check_records(pathlib.Path(made))
     toy = check_program(pathlib.Path(made))
     check_refused(pathlib.Path(made), toy)
+    check_written(pathlib.Path(made), toy)
+    check_progress(toy)
     check_main(toy)
 tap.finish()

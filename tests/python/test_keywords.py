@@ -3,6 +3,8 @@
 usage: test_keywords.py PROGRAM"""
 import inspect
 import os
+import re
+import subprocess
 import sys
 
 from peer import PACKAGE, Tap, scratch, skip
@@ -40,8 +42,8 @@ def check_functions():
     refused("they are the package's errors too", lambda: szego.symbol("nope", 3, sample=1), "samples",
             kind=szego.ArgumentError)
     try:
-        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), frm="steps"),
-                "did you mean form?")
+        refused("a figure's keyword", lambda: szego.plot.spectrum(szego.spectrum("nope", 4), smybol=None),
+                "did you mean symbol?")
     except AttributeError as error:
         print(f"# {error}")
 
@@ -59,6 +61,25 @@ def check_spectrum():
     found = szego.spectrum("rope:dim=8", 50, k=4)
     values, ends = szego.spectrum("rope:dim=8", 50).expanded(), found["spectrum_extremes"]["value"]
     tap.ok("k=4 is --k 4", len(ends) == 8 and np.abs(np.sort(ends)[4:] - values[-4:]).max() < 1e-12, f"{ends} {values}")
+
+
+def check_options():
+    """The options of a command have keywords, with the same defaults, in the function that does the same."""
+    others = {"--all", "--set", "--check", "--backend", "--columns", "--format", "--help", "--notes", "--output", "--quiet",
+              "--usage", "--wide"}  # settings=, recheck(), and what is about files and the screen
+    for name in ("checkpoint", "verify"):
+        given = inspect.signature(getattr(szego, name)).parameters
+        said = re.sub(r"\n {8,}", " ", subprocess.run([sys.argv[1], name, "--help"], capture_output=True, text=True,
+                                                      check=True).stdout)
+        options = re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)(.*)", said, re.MULTILINE)
+        tap.ok(f"{name}: options", len(options) > 12, str(len(options)))
+        for option, doc in options:
+            keyword, default = option[2:].replace("-", "_"), re.search(r"\(default (\d+)", doc)
+            if option not in others:
+                tap.ok(f"{name}: {option} is a keyword", keyword in given, f"of {list(given)}")
+            if keyword in given and default:
+                tap.ok(f"{name}: the default of {option}", given[keyword].default in (None, int(default[1])),
+                       f"{given[keyword]}; the option: {default[1]}")
 
 
 def check_words():
@@ -98,6 +119,7 @@ def check_output(place):
 
 check_functions()
 check_spectrum()
+check_options()
 check_words()
 check_zeros()
 with scratch() as folder:

@@ -47,16 +47,18 @@ def check_stored(book, path):
 
 
 def run(book):
-    """Names after all cells, the text that each cell printed, and whether each of its figures has data."""
+    """Names after all cells, the text that each cell printed, and whether each figure of its calls of show has data."""
     space, printed, figures = {"__name__": "__main__"}, {}, {}
     for cell in book["cells"]:
         if cell["cell_type"] != "code":
             continue
         name, drawn, text, started = cell["id"], [], io.StringIO(), time.monotonic()
-        plt.show = lambda drawn=drawn: drawn.append(any(axes.has_data() for axes in plt.gcf().axes)) or plt.close("all")
+        plt.show = lambda drawn=drawn: drawn.append([any(axes.has_data() for axes in plt.figure(number).axes)
+                                                     for number in plt.get_fignums()]) or plt.close("all")
         with contextlib.redirect_stdout(text), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             shown = run_cell("".join(cell["source"]), name, space)
+        tap.ok(f"{name}: every figure was shown", not plt.get_fignums(), str(plt.get_fignums()))
         tap.ok(f"{name}: no warnings", not warned, " ".join(str(one.message) for one in warned))
         if shown is not None:
             tap.ok(f"{name}: what it shows", len(repr(shown)) < 20000 and "<table" in shown._repr_html_())
@@ -203,9 +205,10 @@ def main():
     with scratch() as place:
         os.chdir(place)
         space, printed, figures = run(book)
-        expected = {"lengths": 2, "kernel": 1, "recheck": 1, "heads": 2, "contraction": 3, "logits": 1}
-        tap.ok("every figure has data", {name: len(drawn) for name, drawn in figures.items()} == expected
-               and all(all(drawn) for drawn in figures.values()), str(figures))
+        expected = {"lengths": [1, 1], "kernel": [1], "recheck": [1], "heads": [1, 1], "contraction": [1, 1, 1],
+                    "logits": [1]}
+        tap.ok("every figure has data", {name: [len(one) for one in drawn] for name, drawn in figures.items()}
+               == expected and all(all(one) for drawn in figures.values() for one in drawn), str(figures))
         tap.ok("the program is this build's", subprocess.run([PROGRAM, "--version"], capture_output=True, text=True,
                                                              check=True).stdout == printed["setup"], printed["setup"])
         tap.ok("a line each captured step", printed["training"].count("width ratio by layer") == len(space["seen"]))

@@ -9,8 +9,8 @@ TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/page-facts"
 PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><title>t</title></head><body><h1>Title</h1>
 <main><section id="findings"><h2>Findings <a class="permalink" href="#findings">#</a></h2><ul>
 <li>Two &lt; three. <a href="#f-1">Figure 1</a></li></ul></section>
-<section id="f"><h2>Values</h2><figure id="f-1"><svg><title>v</title><desc>y over x; 2 marks</desc>
-<text class="heading">values of T</text>
+<section id="f"><h2>Values</h2><figure id="f-1"><p class="heading">values of T</p>
+<svg><title>v</title><desc>y over x; 2 marks</desc><g class="over">
 <g class="line c0" data-series="0"><path class="mark" d="M0 0"/><g class="hits">
 <circle r="6"><title>curve
 x: 3
@@ -21,7 +21,7 @@ x: 2
 y: 4</title></circle></g></g>
 <g class="points c1"><path class="mark"><title>dots
 y: 1e-5
-of: a word</title></path></g>
+of: a word</title></path></g></g>
 <g class="entry"><text>curve<title>curve</title></text></g></svg>
 <figcaption><a class="permalink" href="#f-1">Figure 1</a> A caption.<div class="links">
 <a class="rows">CSV: 3 rows</a></div></figcaption></figure>

@@ -12,7 +12,15 @@ CSV = "step,loss,train_seconds,note\n1,0.25,3.5,a word\n"
 JSON = {"version": "1", "commit": "a", "seed": 0, "rows": [{"learning_rate": 0.1, "hours": 2}]}
 
 
-def write(folder, table=CSV, tree=None, binary=b"\x93\xff", member=b"1"):
+def manifest(tree, kind):
+    """An npy file of one text, as NumPy (kind U) and the program (S) have written it."""
+    text = json.dumps(tree)
+    head = f"{{'descr': '{'<' if kind == 'U' else '|'}{kind}{len(text)}', 'fortran_order': False, 'shape': (), }}".ljust(117)
+    return b"\x93NUMPY\1\0" + (118).to_bytes(2, "little") + head.encode() + b"\n" + \
+        text.encode("utf-32-le" if kind == "U" else "ascii")
+
+
+def write(folder, table=CSV, tree=None, binary=b"\x93\xff", member=b"1", about=None):
     folder.mkdir()
     (folder / "table.csv").write_text(table)
     (folder / "result.json").write_text(json.dumps(tree or JSON))
@@ -20,6 +28,7 @@ def write(folder, table=CSV, tree=None, binary=b"\x93\xff", member=b"1"):
     (folder / "path.out").write_text(f"wrote {folder.resolve()}/x\n")
     with zipfile.ZipFile(folder / "arrays.npz", "w") as archive:
         archive.writestr("a.npy", member)
+        archive.writestr("manifest.npy", about or manifest(JSON, "S"))
 
 
 def verdict(changes, *options):
@@ -48,6 +57,9 @@ CASES = [
      {"table": CSV.replace("a word", "other words")}, ["--ignore", "note"], (0, "")),
     ("one bit of an array counts", {"binary": b"\x93\xfe"}, [], (1, "array.npy")),
     ("members of an npz count", {"member": b"2"}, [], (1, "arrays.npz")),
+    ("a manifest in it is read, of bytes or of UTF-32", {"about": manifest(JSON, "U")}, [], (0, "")),
+    ("and masked", {"about": manifest({**JSON, "commit": "b"}, "U")}, [], (0, "")),
+    ("and compared", {"about": manifest({**JSON, "seed": 1}, "U")}, [], (1, "arrays.npz")),
 ]
 
 

@@ -378,6 +378,7 @@ START_TEST(needs_are_operations_times_tokens) {
     int64_t last = szg_table_rows(tables.needs) - 1;
     ck_close(real_at(tables.needs, last, "operations") / sum, 1, 1e-12);
     ck_assert(real_at(tables.needs, last, "runs") == TOY_RUNS);
+    ck_assert(szg_table_is_empty(tables.needs, last, column(tables.needs, "task"))); /* both */
     ck_assert(szg_table_is_empty(tables.needs, last, column(tables.needs, "hours")));
     ck_assert_int_eq(szg_table_rows(tables.missing), TOY_RUNS);
     szg_reproduction_tables_close(&tables);

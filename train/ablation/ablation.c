@@ -72,7 +72,7 @@ static szg_status open_pass(szg_context *context, ablation_pass *pass,
 
 /* ---- One batch ---- */
 
-/* What stands before a layer is finished, of the decoder's batch or its copy `copy`. */
+/* What precedes a layer is finished, of the decoder's batch or its copy `copy`. */
 typedef struct layer_state {
     void *heads, *stream;
     int64_t heads_bytes, stream_bytes;

@@ -27,7 +27,7 @@ struct szgi_capture {
     szgi_dump_writer dump;
     capture_beside *beside; /* NULL: the matrices come to the host, as follows */
     void *host;             /* as `device` */
-    /* Pairs that wait; their matrices stand in `matrix`, two a pair. */
+    /* Pairs that wait; their matrices are in `matrix`, two a pair. */
     int64_t waiting, capacity;
     szgi_contraction_pair *pair;
     char (*probe)[24];

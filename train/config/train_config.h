@@ -22,7 +22,7 @@ typedef enum szgi_config_type {
 } szgi_config_type;
 
 /* One key: "model.width". Values are written as texts: numbers, words of `choices`, true | false,
- * lists. In JSON numbers and booleans stand as such, words, texts and lists as strings. */
+ * lists. In JSON numbers and booleans are themselves; words, texts and lists are strings. */
 typedef struct szgi_config_key {
     const char *name;
     szgi_config_type type;

@@ -96,7 +96,7 @@ static const double *top_row(const krylov *k) {
 }
 
 /* The Ritz vector's residual has the norm |beta s|, s the last entry of T's eigenvector (Golub and
- * Van Loan, 10.1.4). A beta that is rounding leaves nothing to go on with. */
+ * Van Loan, 10.1.4). After a beta that is rounding no further vector can be formed. */
 static bool is_enough(const krylov *k, double tolerance) {
     int64_t last = k->count - 1;
     double beta = k->beta[last], top = fabs(k->theta[last]);

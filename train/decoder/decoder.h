@@ -149,8 +149,8 @@ SZG_CHECK_RESULT szg_status szgi_decoder_score(szg_context *context, szgi_decode
 
 /* ---- Training ---- */
 
-/* Sets the block that dropout reads, and that the backward pass's loss tells where it is not finite
- * (the backend's memory, kept by the caller); before forward. */
+/* Sets the block that dropout reads, and that reports a loss of the backward pass that is not
+ * finite (the backend's memory, kept by the caller); before forward. */
 void szgi_decoder_set_block(szgi_decoder *decoder, szgi_step_block *block);
 
 /* Gradients of the mean loss with respect to every parameter, written to `gradient` (an arena like

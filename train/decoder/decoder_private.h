@@ -148,7 +148,7 @@ SZG_CHECK_RESULT szg_status szgi_decoder_join(szg_context *context, szgi_decoder
 SZG_CHECK_RESULT szg_status szgi_decoder_expand_backward(szg_context *context,
                                                          szgi_decoder *decoder, int64_t layer);
 
-/* From dstream after the layer to dheads and to dstream before the layer, but for the attention. */
+/* From dstream after the layer to dheads and to dstream before the layer, without the attention. */
 SZG_CHECK_RESULT szg_status szgi_decoder_finish_backward(szg_context *context,
                                                          szgi_decoder *decoder, int64_t layer);
 

@@ -24,7 +24,7 @@ static void *cut(cutter *c, int64_t rows, int64_t columns, int64_t size) {
     return at;
 }
 
-/* What one layer keeps, but for its stages of the stream. */
+/* What one layer keeps, without its stages of the stream. */
 static void cut_layer(cutter *c, const szgi_decoder *d, decoder_layer *layer) {
     const szg_model *model = d->model;
     const szg_model_config *config = decoder_config(d);

@@ -120,7 +120,7 @@ static void add_position_rows(szg_model *model) {
                                    c->max_length, c->width, START_ENCODING, 0);
 }
 
-/* Rows that are drawn and not trained stand behind all that is: gradients and moments end before
+/* Rows that are drawn and not trained come after all trained ones: gradients and moments end before
  * them. */
 static void add_frozen(szg_model *model) {
     int64_t parameters = model->parameters, count = model->count;

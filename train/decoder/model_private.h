@@ -43,7 +43,7 @@ typedef struct model_positions {
     void *fixed;         /* [max_length][width] added to the tokens; NULL: none */
     int64_t rows;        /* of the array of lags; 0: no bias */
     int32_t *row_of_lag; /* [2 max_length - 1] */
-    void *lags;          /* [rows][heads], where they are not trained */
+    void *lags;          /* [rows][heads], unless they are trained */
     int64_t pairs, offset;
     bool half;
     int64_t factor_stride; /* numbers; 0: all heads share */
@@ -96,7 +96,7 @@ SZG_CHECK_RESULT szg_status szgi_model_list_parameters(szg_context *context, szg
 /* Draws tensor `index` anew, as szgi_model_initialise does. */
 SZG_CHECK_RESULT szg_status szgi_model_initialise_tensor(szg_context *context, szg_model *model,
                                                          uint64_t seed, int64_t index);
-/* Whether the encoding's SPEC alone decides its array: table= or seed= stand in it. */
+/* Whether the encoding's SPEC alone decides its array: it has table= or seed=. */
 bool szgi_model_table_given(const szg_model *model);
 
 SZG_CHECK_RESULT szg_status szgi_model_open_positions(szg_context *context, szg_model *model);

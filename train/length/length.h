@@ -21,7 +21,7 @@ typedef enum szgi_scaling {
 } szgi_scaling;
 
 const char *szgi_scaling_name(szgi_scaling scaling);
-/* SZG_EINVAL names the known ones; `none` is none of them: it is always tested. */
+/* SZG_EINVAL names the known ones. `none` is not among them: it is always tested. */
 SZG_CHECK_RESULT szg_status szgi_scaling_parse(szg_context *context, const char *name,
                                                szgi_scaling *out);
 

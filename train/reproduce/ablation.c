@@ -10,7 +10,7 @@
 #include "train/ablation/ablation_private.h"
 #include "reproduce_private.h"
 
-enum { LAST_COLUMNS = 2 }; /* method and note: the experiment stands before them */
+enum { LAST_COLUMNS = 2 }; /* method and note: the experiment precedes them */
 
 typedef szg_status open_table(szg_context *context, szg_table **out);
 

@@ -156,8 +156,8 @@ static szgi_json_value inherited(const run_place *place, szgi_json_value first, 
     return szgi_json_kind_of(own) != SZGI_JSON_ABSENT ? own : szgi_json_member(first, name);
 }
 
-/* Name, profile, configuration, ablation and length: of the experiment, or of the one that it goes
- * on with. */
+/* Name, profile, configuration, ablation and length: of the experiment, or of the one that it
+ * continues. */
 static szg_status describe(szg_context *context, run_place *place, szgi_json_value experiments) {
     SZG_TRY(szgi_json_as_object(context, place->part));
     SZG_TRY(read_name(context, szgi_json_member(place->part, "name"), &place->name));

@@ -1,4 +1,4 @@
-/* What stands in the folder of a run that finished or failed, and what is known of its data. */
+/* What is in the folder of a run that finished or failed, and what is known of its data. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -89,6 +89,24 @@ static szg_status check_hypothesis(szg_context *context, const szg_reproduction 
     return read_arms(context, self, object, &own);
 }
 
+/* ---- The preset ---- */
+
+/* Checks every element of the preset's list `member`, which may be absent. */
+static szg_status check_list(szg_context *context, const szg_reproduction *self,
+                             szgi_json_value root, const char *member, question_check *check) {
+    enum { MOST = 100 };
+    szgi_json_value list = szgi_json_member(root, member);
+    if (szgi_json_kind_of(list) == SZGI_JSON_ABSENT)
+        return SZG_OK;
+    SZG_TRY(szgi_json_as_array(context, list));
+    int64_t count = szgi_json_count(list);
+    if (count < 1 || count > MOST)
+        return szgi_json_fail(context, list, "has %" PRId64 " elements: 1 to %d", count, MOST);
+    for (int64_t i = 0; i < count; i++)
+        SZG_TRY(check(context, self, root, list, i));
+    return SZG_OK;
+}
+
 static szg_status read_early_steps(szg_context *context, szgi_json_value root, int64_t *out) {
     szgi_json_value early = szgi_json_member(root, "early_steps");
     if (szgi_json_kind_of(early) == SZGI_JSON_ABSENT)
@@ -101,7 +119,7 @@ static szg_status read_early_steps(szg_context *context, szgi_json_value root, i
 
 szg_status szgi_questions_read(szg_context *context, szgi_json_value root, szg_reproduction *out) {
     SZG_TRY(read_early_steps(context, root, &out->early_steps));
-    SZG_TRY(szgi_questions_check(context, out, root, "hypotheses", check_hypothesis));
-    SZG_TRY(szgi_questions_check(context, out, root, "relations", szgi_relation_check));
-    return szgi_questions_check(context, out, root, "by_step", szgi_course_check);
+    SZG_TRY(check_list(context, out, root, "hypotheses", check_hypothesis));
+    SZG_TRY(check_list(context, out, root, "relations", szgi_relation_check));
+    return check_list(context, out, root, "by_step", szgi_course_check);
 }

@@ -127,7 +127,7 @@ szg_status szgi_reproduction_measured(szg_context *context, const szg_reproducti
     SZGI_SHOW(2, rate)
 SZGI_SCHEMA(needs_columns, "needs", NEEDS, NEEDS_SCREEN);
 
-/* The sum over runs of an experiment and task, or of all (both NULL). */
+/* The sum over runs of an experiment and task; NULL: of all. */
 typedef struct need {
     const char *experiment, *task;
     int64_t first; /* run of the experiment */
@@ -188,6 +188,14 @@ static bool is_repeated(const szg_reproduction *self, int64_t index) {
     return false;
 }
 
+/* The task of every run; NULL: there are both. */
+static const char *only_task(const szg_reproduction *self) {
+    for (int64_t i = 1; i < self->count; i++)
+        if (strcmp(self->run[i].shown.task, self->run[0].shown.task) != 0)
+            return NULL;
+    return self->count > 0 ? self->run[0].shown.task : NULL;
+}
+
 static szg_status need_rows(szg_context *context, szg_table *table, const szg_reproduction *self,
                             double rate) {
     for (int64_t i = 0; i < self->count; i++) {
@@ -196,7 +204,7 @@ static szg_status need_rows(szg_context *context, szg_table *table, const szg_re
         if (!is_repeated(self, i))
             SZG_TRY(need_row(context, table, self, part, rate));
     }
-    return need_row(context, table, self, (need){0}, rate);
+    return need_row(context, table, self, (need){.task = only_task(self)}, rate);
 }
 
 szg_status szgi_reproduction_needs(szg_context *context, const szg_reproduction *self,
@@ -211,7 +219,7 @@ szg_status szgi_reproduction_needs(szg_context *context, const szg_reproduction 
         return SZG_OK;
     if (other_rate > 0)
         rate = other_rate;
-    SZG_TRY(need_row(context, *out, other, (need){0}, rate));
+    SZG_TRY(need_row(context, *out, other, (need){.task = only_task(other)}, rate));
     if (!(rate > 0))
         return SZG_OK;
     return szg_table_note(

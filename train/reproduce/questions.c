@@ -8,23 +8,6 @@
 
 #include "questions.h"
 
-/* ---- Lists ---- */
-
-szg_status szgi_questions_check(szg_context *context, const szg_reproduction *self,
-                                szgi_json_value root, const char *member, question_check *check) {
-    enum { MOST = 100 };
-    szgi_json_value list = szgi_json_member(root, member);
-    if (szgi_json_kind_of(list) == SZGI_JSON_ABSENT)
-        return SZG_OK;
-    SZG_TRY(szgi_json_as_array(context, list));
-    int64_t count = szgi_json_count(list);
-    if (count < 1 || count > MOST)
-        return szgi_json_fail(context, list, "has %" PRId64 " elements: 1 to %d", count, MOST);
-    for (int64_t i = 0; i < count; i++)
-        SZG_TRY(check(context, self, root, list, i));
-    return SZG_OK;
-}
-
 szg_status szgi_question_name(szg_context *context, szgi_json_value list, int64_t index) {
     szgi_json_value name = szgi_json_member(szgi_json_element(list, index), "name");
     const char *text, *other, *statement;

@@ -41,12 +41,7 @@ typedef struct arm_quantity {
 typedef szg_status question_check(szg_context *context, const szg_reproduction *self,
                                   szgi_json_value root, szgi_json_value list, int64_t index);
 
-/* Every element of the preset's list `member`, which may be absent. */
-SZG_CHECK_RESULT szg_status szgi_questions_check(szg_context *context, const szg_reproduction *self,
-                                                 szgi_json_value root, const char *member,
-                                                 question_check *check);
-
-/* Its name, which no earlier element has, and its text. */
+/* Checks the name of element `index`, which no earlier element has, and its text. */
 SZG_CHECK_RESULT szg_status szgi_question_name(szg_context *context, szgi_json_value list,
                                                int64_t index);
 

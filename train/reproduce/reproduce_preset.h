@@ -6,7 +6,7 @@
 
 #include "reproduce_private.h"
 
-/* Where a run stands in the preset. */
+/* The place of a run in the preset. */
 typedef struct run_place {
     const szg_reproduction_options *options;
     szgi_json_value root;

@@ -198,7 +198,7 @@ szg_status szgi_reproduction_curves(szg_context *context, const szg_reproduction
 
 enum { AFTER_EXPERIMENT = 1 }; /* the note */
 
-/* The rows as they stand in the run's folder, under the run's name in the preset. */
+/* The rows as they are in the run's folder, under the run's name in the preset. */
 static szg_status take_contraction(szg_context *context, const reproduction_run *run,
                                    const szg_train_tables *logs, szg_table **table) {
     const szg_table *from = logs->contraction;

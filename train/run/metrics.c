@@ -14,7 +14,7 @@
 #define COUNT(array) ((int64_t)(sizeof array / sizeof *array))
 
 #define LABELS(X) RUN_COLUMNS(X, LABEL)
-/* They stand before the columns of each log. */
+/* They precede the columns of each log. */
 SZGI_SCHEMA(label_columns, "metrics", LABELS, SZGI_NOT_SHOWN);
 SZGI_SCHEMA_OF(timing_labels, label_columns, "timing", SZGI_NOT_SHOWN);
 SZGI_SCHEMA_OF(contraction_labels, label_columns, "contraction", SZGI_NOT_SHOWN);
@@ -184,7 +184,7 @@ static szg_status read_columns(szg_context *context, const char *path, const szg
     return status;
 }
 
-/* FOLDER/TABLE.csv with the labels and the columns of `like`; *out NULL where there is none. */
+/* FOLDER/TABLE.csv with the labels and the columns of `like`; *out is NULL without such a file. */
 static szg_status read_log(szg_context *context, const char *folder, const szg_table *like,
                            szg_table **out) {
     char name[64], *path;

@@ -1,6 +1,6 @@
 /* The products of a run's linear layers as a device computes them: FOLDER/products.csv, beside the
  * run's logs. It says which passes a product's epilogue took along, and by which algorithm it is
- * computed: a run that times algorithms goes on with those that stand there. */
+ * computed: a run that times algorithms continues with the recorded ones. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -256,7 +256,7 @@ szg_status szgi_products_write(szg_context *context, const char *folder, int64_t
     return status;
 }
 
-/* ---- Going on with what was chosen ---- */
+/* ---- Continuing with what was chosen ---- */
 
 static szg_status keep_rows(szg_context *context, const char *path, const szg_table *table) {
     int64_t count = szg_table_rows(table);

@@ -1,4 +1,4 @@
-/* The folder of a run: its files, and what stands in it from before. */
+/* The folder of a run: its files, and those of an earlier run in it. */
 #ifndef SZG_TRAIN_RUN_FOLDER_H
 #define SZG_TRAIN_RUN_FOLDER_H
 
@@ -34,7 +34,7 @@ SZG_CHECK_RESULT szg_status szgi_run_folder_start(szg_context *context, run_fold
 SZG_CHECK_RESULT szg_status szgi_run_folder_sync(szg_context *context, run_folder *folder,
                                                  log_mark *marks);
 
-/* Writes the weights again where they are not those of `step`. */
+/* Writes the weights again unless they are those of `step`. */
 SZG_CHECK_RESULT szg_status szgi_run_folder_repair(szg_context *context, const run_folder *folder,
                                                    const szg_model *model, uint64_t seed,
                                                    int64_t step);

@@ -1,5 +1,5 @@
 /* The state file of a run: everything that going on needs, in one file that appears by one
- * renaming. Parameters stand in it beside the moments, so that no kill can part the two: a
+ * renaming. It holds the parameters beside the moments, so that no kill can part the two: a
  * checkpoint.safetensors that is older than its state is written again from it. */
 #include <inttypes.h>
 #include <string.h>

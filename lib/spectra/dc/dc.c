@@ -32,7 +32,7 @@ static void merge(const szgi_dc_tree *tree, double *w) {
     }
 }
 
-/* Scales back and forth by a power of two, exactly but for underflow. */
+/* Scales back and forth by a power of two, exactly unless a number underflows. */
 static szg_status solve_tree(szg_context *context, szgi_dc_tree *tree, const double *lags,
                              double *w, bool *confirmed) {
     const szgi_dc_halves *halves = tree->halves;

@@ -68,7 +68,7 @@ szg_status szgi_dc_plan_open(szg_context *context, int64_t n, const double *pole
                              double near, szgi_dc_plan *plan) {
     *plan = (szgi_dc_plan){0};
     planner p = {n, pole, beyond, near, plan};
-    /* A part has more than SMALLEST / 2 - 8 roots, but for the one block of a small n. */
+    /* A part has more than SMALLEST / 2 - 8 roots, except the one block of a small n. */
     SZG_TRY(szgi_memory_alloc(context, n / (SMALLEST / 2 - 8) + 1, &plan->blocks));
     if (n > 0)
         divide(&p, 0, n);

@@ -6,7 +6,7 @@
 
 /* With x running over the n points centred at 0 and theta_k = (2k+1) pi / n, the vectors
  * cos(theta_k x) and sin(theta_k x) are orthogonal and span the symmetric and the antisymmetric
- * ones. T commutes with the shift but for its ends, so in these bases both halves are Loewner:
+ * ones. T commutes with the shift except at its ends, so in these bases both halves are Loewner:
  *
  *   C_kl = weight_k weight_l (h_k - h_l) / (sine[k+l+1] sine[l-k]),  k != l, sine[j] = sin(j pi/n),
  *   even: h = cot(theta/2) F, weight = sqrt(2/n) sin(theta/2)   (docs/explanation/methods.md

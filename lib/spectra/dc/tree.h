@@ -25,7 +25,7 @@ typedef struct szgi_dc_node {
     double dropped;   /* singular values, residues and deflated terms left out here */
 } szgi_dc_node;
 
-/* Both halves over heaps of nodes: node i has children 2i and 2i + 1; leaves stand at level
+/* Both halves over heaps of nodes: node i has children 2i and 2i + 1; leaves are at level
  * `depth`. */
 typedef struct szgi_dc_tree {
     const szgi_dc_halves *halves;

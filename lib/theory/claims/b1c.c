@@ -11,7 +11,7 @@ const szgi_claim szgi_claim_b1c = {
     .ledger = {.id = "B1c",
                .kind = "correction",
                .expected = SZG_VERDICT_HOLDS,
-               .statement = "`L = Re sum_t G_t o E_t`, one Hadamard product a frequency",
+               .statement = "`L = Re sum_t G_t o E_t`, one Hadamard product per frequency",
                .true_statement = "`L = Re sum_t G_t o E_t` with `(G_t)_ij = q_i conj(k_j)` in "
                                  "pair `t`, `(E_t)_ij = e^{i(i-j) theta_t}`; `sum_t G_t o E_t = "
                                  "sum_t D_t G_t D_t^*`, `rank L <= d`",

@@ -15,8 +15,8 @@ const szgi_claim szgi_claim_b2 = {
                .true_statement = "both solution sets are unbounded and neither contains the "
                                  "other; only probabilities under a stated measure compare. A "
                                  "phase that may vary by draw solves more than such a bias; "
-                                 "RoPE's own fixed angle solves less (0.079) than the best fixed "
-                                 "bias (0.095)",
+                                 "RoPE's own fixed angle solves less than the best fixed bias "
+                                 "(0.0793 and 0.0952, from closed forms)",
                .source = "Prop. B.2"},
     .check = check,
 };
@@ -90,7 +90,8 @@ static szg_status record(claims_run *run, const char *what, int64_t others, int6
                          int64_t draws) {
     char name[96], note[96];
     double p = (double)hits / (double)draws;
-    snprintf(name, sizeof name, "P(%s), %lld other tokens", what, (long long)others);
+    snprintf(name, sizeof name, "P(%s), %lld other token%s", what, (long long)others,
+             others == 1 ? "" : "s");
     szgi_print(note, sizeof note, "standard error %.2g, %lld draws",
                sqrt(p * (1.0 - p) / (double)draws), (long long)draws);
     return szgi_evidence_number(run, name, p, note);
@@ -112,9 +113,9 @@ static szg_status measure(claims_run *run, int64_t others, finding *out) {
     SZG_TRY(record(run, "phase solves", others, phase, DRAWS));
     SZG_TRY(record(run, "bias alone", others, only_bias, DRAWS));
     SZG_TRY(record(run, "phase alone", others, only_phase, DRAWS));
-    szgi_finding_note(out, "%lld other tokens: bias %.4f, phase %.4f (standard errors %.4f)",
-                      (long long)others, (double)bias / DRAWS, (double)phase / DRAWS,
-                      sqrt(0.25 / DRAWS));
+    szgi_finding_note(out, "simulated, %lld other token%s: bias %.4f, phase %.4f",
+                      (long long)others, others == 1 ? "" : "s", (double)bias / DRAWS,
+                      (double)phase / DRAWS);
     return SZG_OK;
 }
 
@@ -141,8 +142,10 @@ static szg_status measure_fixed(claims_run *run, finding *out) {
     SZG_TRY(szgi_evidence_number(run, "P(the best fixed bias solves), closed form",
                                  above_normal(above - bias) * above_normal(bias - below),
                                  "Q(C1 - b) Q(b - C2), b = 1/2"));
-    szgi_finding_note(out, "fixed for all draws: RoPE's angle %.4f, the best bias %.4f",
-                      (double)turned / DRAWS, (double)shifted / DRAWS);
+    szgi_finding_note(out,
+                      "simulated, fixed for all draws: RoPE's angle %.4f, the best bias %.4f; "
+                      "standard errors at most %.4f",
+                      (double)turned / DRAWS, (double)shifted / DRAWS, sqrt(0.25 / DRAWS));
     return SZG_OK;
 }
 

@@ -1,6 +1,6 @@
 /* A claim of the paper (Gu and others 2025, arXiv 2505.13027v1): one file of this folder exports
- * one constant struct, list.def names it, and nothing else knows it. What checkers share stands
- * below. */
+ * one constant struct, list.def names it, and nothing else knows it. What checkers share
+ * follows. */
 #ifndef SZG_THEORY_CLAIM_H
 #define SZG_THEORY_CLAIM_H
 
@@ -91,7 +91,7 @@ SZG_CHECK_RESULT szg_status szgi_evidence_quantity(claims_run *run, const char *
 instance szgi_instance(int64_t terms, const double *w, const szgi_phase *theta);
 
 /* Encloses both sides of the rule at SZGI_BALL_BITS; where the hypotheses hold and the relation is
- * established *certified is true and the certificate stands in the table. */
+ * established *certified is true and the table has the certificate. */
 SZG_CHECK_RESULT szg_status szgi_certify(claims_run *run, const refutation *rule,
                                          const instance *at, const char *note, bool *certified);
 

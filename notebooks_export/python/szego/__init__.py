@@ -40,9 +40,12 @@ __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "inf
 __version__ = "0.1.0"
 
 
+#: Modules that are imported when they are first used; some need more than NumPy.
+_LATER = ("columns", "judge", "notebook", "page", "plot")
+
+
 def __getattr__(name: str):
-    """szego.plot and szego.judge are imported when they are first used: they need Matplotlib and SciPy."""
-    if name in ("plot", "judge"):
+    if name in _LATER:
         from importlib import import_module  # pylint: disable=import-outside-toplevel
         try:
             return import_module(f".{name}", __name__)
@@ -52,4 +55,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted({*globals(), "plot", "judge"})
+    return sorted({*globals(), *_LATER})

@@ -1,4 +1,4 @@
-"""Spectra of many matrices of one shape, in this process: a matrix a thread, arrays in and out."""
+"""Spectra of many matrices of one shape, in this process: one matrix per thread, arrays in and out."""
 import ctypes
 from ctypes import byref as _ref
 from dataclasses import dataclass

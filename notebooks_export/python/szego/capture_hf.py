@@ -386,7 +386,7 @@ class Capture:
     def write(self, path, logits: bool = False) -> None:
         """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
         (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
-        the logits (content, coupled: [heads, N, N]). Where heads were chosen, one tensor a head.
+        the logits (content, coupled: [heads, N, N]). If heads were chosen, one tensor per head.
 
         The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
         "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where

@@ -70,7 +70,7 @@ def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None,
         szego.verify()["verify_certificates"]["id"]
 
     ids: claims of the ledger ("L3"); none: all of them. terms: weights of Lemma B.1's polynomials, 2 to 4096
-    (None: 16). trials: random trials a claim, at most 10^6 (None: 64). seed: of the trials, 0 to 2^64 - 1.
+    (None: 16). trials: random trials per claim, at most 10^6 (None: 64). seed: of the trials, 0 to 2^64 - 1.
 
     A verdict that differs from the ledger's is no error: see `differing`. ArgumentError: an unknown claim, with
     the list of them; a number out of range. Ctrl-C ends the call. Source: szg_claims_verify in <szego/claims.h>;

@@ -1,14 +1,14 @@
 """CSV as szego writes it (RFC 4180, UTF-8), with what Python's own reader loses: an empty cell is
 None, an empty text is ''."""
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
 
 from .errors import DataError
 
 _CELL = re.compile(r'"((?:[^"]|"")*)"(?=[,\r\n]|$)|([^",\r\n]*)')
 
 Cell = Optional[str]
-_BLOCK = 16384  # rows
+_STRETCH = 1 << 18  # characters
 
 
 def field(cell: Cell) -> str:
@@ -52,8 +52,8 @@ def read(data: bytes, name: str) -> List[List[Cell]]:
 
 
 def read_columns(data: bytes, name: str) -> Tuple[List[Cell], List[List[Cell]]]:
-    """(header, cells by column). Equal cells of a column are one object where many are equal, and rows are kept no
-    longer than a block of them: a table of 10^6 rows takes some 300 MB."""
+    """(header, cells by column). Equal cells of a column are one object where many are equal, and the text is cut a
+    stretch of lines at a time: a table of 10^6 rows takes some 300 MB."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,38 +61,61 @@ def read_columns(data: bytes, name: str) -> Tuple[List[Cell], List[List[Cell]]]:
     del data
     if "\0" in text:
         raise DataError(f"{name}: holds a NUL")
-    header: Optional[List[Cell]] = None
-    columns: List[List[Cell]] = []
-    block: List[List[Cell]] = []
-    known: Dict[Cell, Cell] = {}
-    at = number = 0
-    while at < len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        if text.find('"', at, end) < 0:
-            row = _plain(text[at:end])
-            at = end + 1
-        else:
-            row, at = _quoted(text, at, name, number + 1)
-        number += 1
-        if header is None:
-            header, columns = row, [[] for _ in row]
-            continue
-        if len(row) != len(header):
-            raise DataError(f"{name}: row {number} has {len(row)} cells where the header has {len(header)}")
-        block.append(row)
-        if len(block) == _BLOCK:
-            _take(block, columns, known)
-    if header is None:
+    if not text:
         raise DataError(f"{name}: is empty: a header is expected")
-    _take(block, columns, known)
+    header, at = _row(text, 0, name, 1)
+    columns: List[List[Cell]] = [[] for _ in header]
+    known: Dict[Cell, Cell] = {}
+    while at < len(text):
+        end = text.find("\n", at + _STRETCH) + 1 or len(text)
+        stretch = _bare_columns(text[at:end], len(header))
+        if stretch:
+            at = end
+        else:
+            stretch, at = _any_columns(text, at, end, name, len(columns[0]) + 2, len(header))
+        for column, cells in zip(columns, stretch):
+            column.extend(_shared(cells, known))
     return header, columns
 
 
-def _take(block: List[List[Cell]], columns: List[List[Cell]], known: Dict[Cell, Cell]) -> None:
-    """Moves the rows of a block behind the columns."""
-    for column, cells in zip(columns, zip(*block)):
-        if len(set(cells)) * 4 <= len(cells):
-            cells = tuple(known.setdefault(cell, cell) for cell in cells)
-        column.extend(cells)
-    block.clear()
+def _bare_columns(lines: str, width: int) -> Optional[List[List[Cell]]]:
+    """The cells of whole lines by column; None where a cell is quoted, or a line has another number of cells: it is
+    read row by row, for what its error says."""
+    if '"' in lines or "\r" in lines:
+        return None
+    # A line's end becomes a cell of its own: it follows `width` cells wherever no line is longer or shorter.
+    cells = (lines[:-1] if lines.endswith("\n") else lines).replace("\n", ",\n,").split(",")
+    if (len(cells) + 1) % (width + 1) or cells[width::width + 1].count("\n") != len(cells) // (width + 1):
+        return None
+    return [_emptied(cells[i::width + 1]) for i in range(width)]
+
+
+def _emptied(cells: List[Cell]) -> List[Cell]:
+    return [cell or None for cell in cells] if "" in cells else cells
+
+
+def _any_columns(text: str, at: int, end: int, name: str, number: int, width: int):
+    """(the cells by column of the rows that begin before `end`, where the next row begins)."""
+    rows = []
+    while at < end:
+        row, at = _row(text, at, name, number + len(rows))
+        if len(row) != width:
+            raise DataError(f"{name}: row {number + len(rows)} has {len(row)} cells where the header has {width}")
+        rows.append(row)
+    return list(zip(*rows)), at
+
+
+def _row(text: str, at: int, name: str, number: int):
+    """(the row that begins at `at`, where the next one begins)."""
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return _quoted(text, at, name, number) if text.find('"', at, end) >= 0 else (_plain(text[at:end]), end + 1)
+
+
+def _shared(cells: Sequence[Cell], known: Dict[Cell, Cell]) -> Iterable[Cell]:
+    """The cells, equal ones as one object where many are equal."""
+    distinct = set(cells)
+    if len(distinct) * 4 > len(cells):
+        return cells
+    one = {cell: known.setdefault(cell, cell) for cell in distinct}
+    return map(one.__getitem__, cells)

@@ -253,3 +253,53 @@ def table_html(table) -> str:
             if most > 0]
     return html_box(_table_title(table), html_rows(names, cells, right),
                     html_note("and " + ", ".join(left) if left else ""))
+
+
+# ---- Screens ------------------------------------------------------------------------------------
+
+_TEXT, _GAP = 24, "  "  # characters of a cell with a text; what stands before each cell
+
+
+def _short(column, row: int) -> str:
+    text = column.cells[row]
+    if text is None or column.kind == "integer":
+        return text or ""
+    return plain(text, _TEXT) if column.kind == "text" else f"{float(text):.4g}"
+
+
+def _screen_cell(cell: Mapping, columns: Mapping, row: int) -> str:
+    """A range is "[lower, upper]", empty where an end is."""
+    ends = ("lower", "upper") if cell["kind"] == "range" else ("name",)
+    shown = [_short(columns[cell[end]], row) for end in ends]
+    if not all(shown):
+        return ""
+    return f"[{', '.join(shown)}]" if len(ends) > 1 else shown[0]
+
+
+def _fitting(cells: Sequence[Mapping], widths: Sequence[int], width: int) -> List[int]:
+    """Which cells a line has room for: those of priority 1 first, of equal ones the earlier; one at least."""
+    kept = list(range(len(cells)))
+    while len(kept) > 1 and sum(len(_GAP) + widths[k] for k in kept) > width:
+        kept.remove(max(kept, key=lambda k: (cells[k]["priority"], k)))
+    return kept
+
+
+def screen(table: str, cells: Sequence[Mapping], columns: Mapping, width: int) -> str:
+    """A table as lines for a terminal, which shows of it what its "screen" in tables.json says.
+
+    cells: that list; a cell without a value in any row is left out. columns: {name: its `kind`, and its `cells` as
+    texts, None where empty}; width: characters that a line has room for. A last line counts what it has no room for.
+    """
+    rows = range(max(len(column.cells) for column in columns.values()))
+    shown = [[cell["heading"], *(_screen_cell(cell, columns, row) for row in rows)] for cell in cells]
+    used = [k for k, texts in enumerate(shown) if any(texts[1:])]
+    widths = [max(map(len, shown[k])) for k in used]
+    kept = _fitting([cells[k] for k in used], widths, width)
+    left = [cells[used[k]]["kind"] != "range" and columns[cells[used[k]]["name"]].kind == "text" for k in kept]
+    lines = [table]
+    for texts in zip(*(shown[used[k]] for k in kept)):
+        padded = [text.ljust(widths[k]) if one else text.rjust(widths[k]) for text, k, one in zip(texts, kept, left)]
+        lines.append((_GAP + _GAP.join(padded)).rstrip())
+    if len(kept) < len(used):
+        lines.append(_GAP + _and_more(len(used) - len(kept), "column") + ": a wider screen shows more, -o DIR/ has all")
+    return "\n".join(lines)

@@ -1,5 +1,7 @@
 """Folders of results: what `-o DIR/` of every command writes (docs/reference/formats.md)."""
+import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -35,8 +37,9 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
     is no double); columns that a result lacks are empty in its rows.
 
     frames: pandas DataFrames instead; integers are Int64, empty cells <NA>, NaN and None.
-    strict: a damaged result raises DataError, which names file and place. Otherwise it is left out
-    with a warning, and Results.skipped has the message. Manifests of other programs are passed over.
+    strict: a damaged result raises DataError, which names file and place, and so do a folder that cannot
+    be read and a copy of another result, whose rows would count twice. Otherwise it is left out with a
+    warning, and Results.skipped has the message. Manifests of other programs are passed over.
 
     Of an export (`szego export --to csv`) the tables are as they stand in it; one that lies below
     `folder` is passed over: its rows are there already.
@@ -46,9 +49,14 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         raise DataError(f"{folder}: no such folder")
     results = Results()
     found: Dict[str, Joined] = {}
-    for path in _manifests(folder):
+    exports: List[str] = []
+    known: Dict[bytes, str] = {}
+    manifests, faults = _manifests(folder)
+    for path in manifests:
         try:
-            one = _read_result(folder, path)
+            if path in faults:
+                raise DataError(faults[path])
+            one = _read_result(folder, path, known)
         except DataError as error:
             if strict:
                 raise
@@ -58,6 +66,9 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
         if one is None:
             continue
         command, provenance, tables = one
+        if command == "export" and path != ".":
+            exports.append(os.path.join(folder, path, ""))
+            continue
         results.provenance[path] = provenance
         if command == "export":
             for name, rows, columns in tables:
@@ -66,6 +77,8 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
             break
         for name, rows, columns in tables:
             _join(found, command, name).add(path, rows, columns)
+    if exports and not results.provenance and not results.skipped:
+        raise DataError(f"{folder}: holds no results of its own: {exports[0]} is an export; name it itself")
     if not results.provenance and not results.skipped:
         raise DataError(f"{folder}: holds no results: give a folder that a command wrote with -o DIR/ (CSV files and a "
                         "manifest.json), or one above it")
@@ -73,10 +86,16 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
 
 
 def load_readable(folder) -> Results:
-    """As load(folder, strict=False), without a warning for each result that is left out: `skipped` has the messages."""
+    """As load(folder, strict=False), without a warning for each result that is left out: `skipped` has the messages.
+    DataError: there is none that can be read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return load(folder, strict=False)
+        results = load(folder, strict=False)
+    if not results.provenance:
+        others = " (and others)" if len(results.skipped) > 1 else ""
+        raise DataError(f"{folder}: holds no result that can be read: {results.skipped[0]}{others}: write it again with "
+                        "-o DIR/")
+    return results
 
 
 def _join(found: Dict[str, Joined], command: str, table: str) -> Joined:
@@ -91,19 +110,27 @@ def _join(found: Dict[str, Joined], command: str, table: str) -> Joined:
     return found.setdefault(name, Joined())
 
 
-def _manifests(folder: str) -> List[str]:
-    """Paths, relative to the folder, of folders with a manifest, and of those that are too deep to be looked into;
-    links are not followed."""
-    found = []
-    for place, below, files in os.walk(folder):
+def _manifests(folder: str) -> Tuple[List[str], Dict[str, str]]:
+    """Paths, relative to the folder, of folders with a manifest, and of those that are too deep to be looked into or
+    cannot be; of the latter {path: why}. Links are not followed."""
+    found, faults = set(), {}
+
+    def tell(error):
+        place = error.filename.removesuffix(os.sep + "manifest.json")
+        faults[os.path.relpath(place, folder)] = f"{place}: {error.strerror}: what lies in this folder cannot be read"
+
+    for place, below, files in os.walk(folder, onerror=tell):
         below.sort()
         path, manifest = os.path.relpath(place, folder), os.path.join(place, "manifest.json")
         deep = path.count(os.sep) >= _DEPTH_LIMIT
         if deep:
             below.clear()
-        if deep or "manifest.json" in files and stat.S_ISREG(os.lstat(manifest).st_mode):
-            found.append(path)
-    return sorted(found, key=lambda path: [] if path == "." else path.split(os.sep))
+        try:
+            if deep or "manifest.json" in files and stat.S_ISREG(os.lstat(manifest).st_mode):
+                found.add(path)
+        except OSError as error:
+            tell(error)
+    return sorted(found | set(faults), key=lambda path: [] if path == "." else path.split(os.sep)), faults
 
 
 def _read_file(path: str, limit=None) -> bytes:
@@ -121,6 +148,23 @@ def _read_file(path: str, limit=None) -> bytes:
         raise DataError(f"{path}: {error.strerror}") from None
 
 
+def is_there(path: str) -> bool:
+    """Whether there is something of that name. DataError: nobody can tell, because a folder above it cannot be read
+    for instance; os.path.exists would say that there is nothing."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    return True
+def _hashed(data: bytes, contents) -> bytes:
+    """The data, which `contents`, of hashlib, takes up."""
+    contents.update(b"%d\n" % len(data))
+    contents.update(data)
+    return data
+
+
 def _unique(pairs: List[Tuple[str, object]]) -> dict:
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -132,11 +176,24 @@ def _no_constant(text: str):
     raise ValueError(f"{text} is no JSON")
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:40]} is beyond the range of a double")
+    return value
+
+
 def read_json(data: bytes, place: str):
-    """JSON without repeated keys, NaN and Infinity."""
+    """JSON without repeated keys, NaN and Infinity, numbers beyond a double's range and halves of surrogate pairs: what
+    is read can be written again."""
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_unique,
-                          parse_constant=_no_constant)
+        read = json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant,
+                          parse_float=_finite)
+        if b"\\ud" in data.lower():
+            json.dumps(read, ensure_ascii=False).encode("utf-8")
+        return read
+    except UnicodeEncodeError as error:
+        raise DataError(f"{place}: \\u{ord(error.object[error.start]):04x} is half of a surrogate pair") from None
     except RecursionError:
         raise DataError(f"{place}: nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -155,9 +212,10 @@ def _member(place: str, value, key: str, kind: type):
     return value[key]
 
 
-def _read_result(folder: str, path: str):
-    """(command, provenance, [(table, rows, columns)]); None where the manifest is another program's, or it is an
-    export below the folder. One that names the format but is no JSON was cut off."""
+def _read_result(folder: str, path: str, known: Dict[bytes, str]):
+    """(command, provenance, [(table, rows, columns)]), without tables of an export below the folder; None where the
+    manifest is another program's. One that names the format but is no JSON was cut off. known: the results that were
+    read, by their contents: a copy of one is refused."""
     here = os.path.join(folder, path) if path != "." else folder
     if path.count(os.sep) >= _DEPTH_LIMIT:
         raise DataError(f"{here}: lies more than {_DEPTH_LIMIT} folders below the first: give a folder further down")
@@ -175,21 +233,25 @@ def _read_result(folder: str, path: str):
     if len(command) > _COMMAND_LIMIT:
         raise DataError(f"{place}: command {command[:80]!r}: more than {_COMMAND_LIMIT} characters")
     if command == "export" and path != ".":
-        return None
+        return command, {}, []
     provenance = _member(place, root, "provenance", dict)
     entries = _member(place, root, "tables", list)
     if len(entries) > _TABLE_LIMIT:
         raise DataError(f"{place}: tables: {len(entries)} tables; a result has at most {_TABLE_LIMIT}")
-    tables = [_read_table(here, f"{place}: tables[{index}]", entry)
+    contents = hashlib.blake2b(data)
+    tables = [_read_table(here, f"{place}: tables[{index}]", entry, contents)
               for index, entry in enumerate(entries)]
     names = [name for name, _, _ in tables]
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"{place}: table {name} is there twice")
+    original = known.setdefault(contents.digest(), here)
+    if original != here:
+        raise DataError(f"{here}: is a copy of {original}: its rows would count twice: remove one of the two")
     return command, provenance, tables
 
 
-def _read_table(here: str, place: str, entry):
+def _read_table(here: str, place: str, entry, contents):
     name = _member(place, entry, "name", str)
     if not _TABLE.fullmatch(name) or name in ("provenance", "manifest"):
         raise DataError(f"{place}: table name {name[:80]!r}: only a-z, 0-9 and underscores are allowed")
@@ -202,7 +264,7 @@ def _read_table(here: str, place: str, entry):
     rows = _member(place, entry, "rows", int)
     heads = _read_columns(place, _member(place, entry, "columns", list))
     path = os.path.join(here, name + ".csv")
-    header, cells = read_columns(_read_file(path), path)
+    header, cells = read_columns(_hashed(_read_file(path), contents), path)
     if sorted(map(str, header)) != sorted(column.name for column in heads):
         raise DataError(f"{path}: its columns are not those that manifest.json lists")
     if len(cells[0]) != rows:

@@ -442,6 +442,23 @@ szg_status szg_result_write(szg_context *context, const szg_result *result, cons
     *table);
 """
 
+# ---- Presets ------------------------------------------------------------------------------------
+
+
+class ReproductionOptions(Struct):
+    c_name = "szg_reproduction_options"
+    _fields_ = [("size", ctypes.c_size_t), ("preset", _STR), ("overrides", _PTR), ("override_count", _I64),
+                ("folder", _STR)]
+
+
+STRUCTS += (ReproductionOptions,)
+
+FUNCTIONS += """
+szg_status szg_reproduction_open(szg_context *context, const szg_reproduction_options *options, szg_reproduction
+    **out);
+void szg_reproduction_close(szg_reproduction **reproduction);
+"""
+
 # ---- Statistics of a softmax --------------------------------------------------------------------
 
 

@@ -1,73 +1,81 @@
-"""The figures of szego's HTML report with Matplotlib.
+"""The figures of szego's HTML report with Matplotlib, by the same records (szego/figures).
 
     szego.plot.spectrum(szego.spectrum("kms:rho=0.5", 256), symbol=szego.symbol("kms:rho=0.5", 256))
     szego.plot.contraction(szego.load("out/"), layer=0)
 
 A function takes what `load` or `run` returned, or results of calls in this process where it says so, one or a
-list of them. `ax`: axes to draw into, as many as there are panels; None: a new figure. COLUMN=VALUE (or a list of
-values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of one panel, or an array
-of Axes. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig` do that.
+list of them. `ax`: axes to draw into, as many as there are panels; None: new figures, as many as the page has.
+COLUMN=VALUE (or a list of values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of
+one panel, or an array of the Axes of all figures. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig`
+do that.
 
 SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: words, rows or axes that do not fit.
 Where a figure leaves lines or panels out, a warning says how many.
 """
+import inspect
+import re
+import textwrap
 import warnings
-from typing import Dict, Iterable, List, Optional, Sequence
+from dataclasses import replace
+from typing import Dict, List, Optional, Sequence
 
 import numpy as np
 
 from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
+from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
+from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
+from .figures import drawing as blocks, extremes as extremes_records, kernel as kernel_records, lemma as lemma_records
+from .figures import ranges as range_records, record, rotary as rotary_records, rows as rows_of
+from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
+from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
 from .results import Contraction, Range, Spectrum, Symbol
 
 try:
     from matplotlib.axes import Axes
-    from . import cells as figures
+    from .figures import draw as drawing
 except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
            "heads", "kernel", "lemma", "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
 
-# The caller's line: above it are a function of this module, _draw, the figure, figures.some and this.
-figures.tell = lambda text: warnings.warn(text, stacklevel=6)
 
-
-def spectrum(results, ax=None, *, form: str = "quantiles", symbol: Optional[Symbol] = None, **where):
-    """Values of each matrix beside the quantiles of its symbol, and the certified range.
+def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
+    """Sorted values beside the quantiles of the symbol and the certified range; by rank where many are 0 or computed as
+    0, and in the plane where they are complex. One figure per source and matrix, one panel per layer.
 
     results: a Spectrum, a list of them, or tables with `spectrum_eigenvalues` (`szego spectrum --all -o DIR/`).
-    form: "quantiles" (sorted values over the share below), "steps" (the distribution), "density" (a histogram).
-    symbol: of a Spectrum, the Symbol to set beside it. Complex eigenvalues are drawn in the plane.
+    symbol: of a Spectrum, the Symbol to set beside it.
     """
     if symbol is not None and not isinstance(results, Spectrum):
         raise ArgumentError("symbol= goes with one Spectrum; tables hold their samples", "SZG_EINVAL")
     if symbol is not None and not isinstance(symbol, Symbol):
         raise ArgumentError(f"symbol={symbol!r}: a Symbol is needed (szego.symbol)", "SZG_EINVAL")
-    return _draw(figures.spectrum, _tables(results, Spectrum, _of_spectrum, symbol), ax, where,
-                 ("spectrum_eigenvalues",), ("spectrum_samples", "spectrum_range"), form=form)
+    section = spectrum_records.SECTION
+    return _show("spectrum", section.figures, _tables(results, Spectrum, _of_spectrum, symbol), ax, where,
+                 section=section, beside=("spectrum_samples", "spectrum_range", "spectrum_summary"))
 
 
 def symbol(results, ax=None, **where):
-    """The symbol over the angle, with the band of its certified range; of a complex one modulus and both parts.
+    """The symbol over the angle, with its certified range; of a complex one modulus and both parts.
 
-    results: a Symbol, a list of them, or tables with `symbol_samples`, `spectrum_samples` or `checkpoint_samples`.
+    results: a Symbol, a list of them, or tables of `symbol`.
     """
-    names = [f"{of}_samples" for of in ("symbol", "spectrum", "checkpoint")]
-    return _draw(figures.symbol, _tables(results, Symbol, _of_symbol), ax, where, names,
-                 [of.replace("samples", "range") for of in names])
+    return _show("symbol", (symbol_records.CURVES,), _tables(results, Symbol, _of_symbol), ax, where,
+                 section=symbol_records.SECTION, beside=("symbol_range",))
 
 
 def density(results, ax=None, **where):
     """Density of the eigenvalues of long kernels, with its standard error and its resolution. Tables of
     `spectrum --density`."""
-    return _draw(figures.density, results, ax, where, ("spectrum_density",))
+    return _show("density", (density_records.DENSITY,), results, ax, where)
 
 
 def extremes(results, ax=None, **where):
-    """Errors and gaps of the eigenvalues at the ends of long kernels' spectra, and which are resolved. Tables of
-    `spectrum --k K`."""
-    return _draw(figures.extremes, results, ax, where, ("spectrum_extremes",))
+    """Eigenvalues at the ends of long kernels' spectra, their errors and gaps, one figure per end and matrix. Tables
+    of `spectrum --k K`."""
+    return _show("extremes", extremes_records.SECTION.figures, results, ax, where)
 
 
 def ranges(results, ax=None, **where):
@@ -75,88 +83,171 @@ def ranges(results, ax=None, **where):
 
     results: a Spectrum, a list of them, or tables with `spectrum_summary`.
     """
-    return _draw(figures.ranges, _tables(results, Spectrum, _of_range), ax, where, ("spectrum_summary",))
+    return _show("ranges", (range_records.RANGES_OF_ALL,), _tables(results, Spectrum, _of_spectrum), ax, where,
+                 section=range_records.SECTION)
 
 
 def contraction(results, ax=None, *, column: str = "width_ratio", **where):
-    """A column of the contraction over training steps (heads or orders where there is one step): a panel a layer,
-    a line a head, the mean over probes and the area from the least to the greatest.
+    """The ratio of widths over training steps, one panel per layer, one line per head: the mean over probes. For a run
+    with one step the map of its heads; without heads the three ratios over orders. One figure per run.
 
     results: tables of `train --capture`, `capture`, `logits`, `reproduce` or `spectrum --part ratio`; or a
     Contraction, whose eigenvalues are drawn with the encoding and without.
-    column: width_ratio, norm_ratio, nuclear_ratio, margin, majorised, toeplitzness_content, toeplitzness_coupled.
+    column: width_ratio; norm_ratio or nuclear_ratio (means over the heads, beside that of the widths); majorised;
+    margin; toeplitzness_content or toeplitzness_coupled (both, means over the heads).
     """
-    if isinstance(results, Contraction):
-        return _two_spectra(results, ax, column, where)
-    return _draw(figures.contraction, results, ax, where, figures.CONTRACTIONS, column=column)
+    if not isinstance(results, Contraction):
+        return _show("contraction", _of_column(_CONTRACTIONS, column), results, ax, where, column)
+    if column != "width_ratio" or where:
+        raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
+    part = " of the Hermitian part" if results.content.hermitian_part or results.coupled.hermitian_part else ""
+    figure = replace(_TWO_SPECTRA, title=f"eigenvalues{part}, ratio of widths {words.number(results.width)}")
+    return _show("contraction", (figure,), _of_contraction(results), ax, where)
 
 
 def contraction_map(results, ax=None, *, over: str = "head", **where):
-    """The ratio of widths of every head, layer by head at the last step; over="step": a line a head, over steps.
-    Blue: the encoding narrows the spectrum."""
-    return _draw(figures.contraction_map, results, ax, where, figures.CONTRACTIONS, over=over)
+    """The ratio of widths of every head, layer by head at the last step, one figure per run. Blue: the encoding narrows
+    the spectrum. `contraction` draws the steps."""
+    if over != "head":
+        raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over='head'); "
+                            "contraction() draws the ratios over steps", "SZG_EINVAL")
+    return _show("contraction_map", (contraction_records.MAP,), results, ax, where)
 
 
 def curves(results, ax=None, *, column: str = "accuracy", **where):
     """Accuracy (or column="loss") by epoch, a colour an encoding: thick the test split, thin training; of several
     seeds the mean, and the area from the least to the greatest. Tables of `train` or `reproduce`."""
-    return _draw(figures.curves, results, ax, where, ("reproduce_curves", "train_metrics"),
-                 ("reproduce_runs", "train_runs"), column=column)
+    records = {one.y.column: one for one in curve_records.SECTION.figures}
+    return _show("curves", (_of_column(records, column),), results, ax, where, column, curve_records.SECTION,
+                 ("reproduce_runs", "train_runs"))
 
 
 def table1(results, ax=None, **where):
     """Test accuracy of each encoding with one standard deviation over seeds, the paper's, the label ceiling, and
-    what the length alone tells. A panel a task. Tables of `reproduce`."""
-    return _draw(figures.table1, results, ax, where, ("reproduce_table1",))
+    what the length alone tells. A figure an experiment and task. Tables of `reproduce`."""
+    return _show("table1", table1_records.FIGURES, results, ax, where)
 
 
 def ablation(results, ax=None, *, column: str = "accuracy", **where):
-    """Test accuracy without each head (column="drop": its loss), layer by layer. Tables of `ablate` or
-    `reproduce`."""
-    return _draw(figures.ablation, results, ax, where, ("reproduce_ablation", "ablate_ablation"), column=column)
+    """Test accuracy without each head, layer by layer; the rule is that with every head. A figure a task, a panel an
+    encoding. Tables of `ablate` or `reproduce`."""
+    records = {"accuracy": ablation_records.ACCURACY}
+    return _show("ablation", (_of_column(records, column),), results, ax, where, column)
 
 
 def sweep(results, ax=None, **where):
     """Test accuracy against the number of heads that RoPE turns; error bars: one standard deviation over seeds."""
-    return _draw(figures.sweep, results, ax, where, ("reproduce_sweep",))
+    return _show("sweep", (sweep_records.SWEEP,), results, ax, where)
 
 
 def claims(results, ax=None, **where):
-    """The verdict on each claim. Tables of `verify`."""
-    return _draw(figures.claims, results, ax, where, ("verify_claims",))
+    """The verdict on each claim: one row per claim, one column per verdict, and counts. Tables of `verify`."""
+    return _show("claims", (_VERDICTS,), results, ax, where)
 
 
 def lemma(results, ax=None, **where):
-    """Lemma B.1 over trials, in two panels: max|f| against max|g|, and the widths. Error bars: the certified
-    enclosures. Tables of `verify`."""
-    return _draw(figures.lemma, results, ax, where, ("verify_lemma",))
+    """Lemma B.1 over trials, in two figures: max|f| against max|g|, and the widths. Points are the middles of the
+    certified enclosures. Tables of `verify`."""
+    return _show("lemma", (), results, ax, where, section=_LEMMA)
 
 
 def counterexamples(results, ax=None, **where):
-    """f and g of each counterexample to Lemma B.1. Tables of `verify`."""
-    return _draw(figures.counterexamples, results, ax, where, ("verify_samples",))
+    """f and g of each counterexample to Lemma B.1: a figure for each claim, a panel for each certificate. Tables of
+    `verify`."""
+    return _show("counterexamples", (), results, ax, where, section=_CURVES, beside=("verify_certificates",))
 
 
 def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
     """Toeplitzness of each head (or sigma_max, effective_rank, stable_rank), layer by head. Tables of
     `checkpoint`."""
-    return _draw(figures.toeplitzness, results, ax, where, ("checkpoint_summary",), column=column)
+    maps = {one.value: one for one in checkpoint_records.SECTION.figures if one.marks == record.CELLS}
+    return _show("toeplitzness", (_of_column(maps, column),), results, ax, where, column)
 
 
 def heads(results, ax=None, **where):
-    """Singular values of each head of a checkpoint, the largest first: a panel a layer. Tables of `checkpoint`."""
-    return _draw(figures.heads, results, ax, where, ("checkpoint_spectra",))
+    """Singular values of each head of a checkpoint, the largest first: one figure per matrix, one panel per layer; of
+    tensors without layers one figure. Tables of `checkpoint`."""
+    return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
 def kernel(results, ax=None, **where):
-    """Mean kernel of each head over the lag: a panel a layer, a line a head. Tables of `checkpoint`."""
-    return _draw(figures.kernel, results, ax, where, ("checkpoint_kernel",))
+    """Mean kernel of each head over the lag: one panel per layer, one line per head. Tables of `checkpoint`."""
+    return _show("kernel", (kernel_records.LINES,), results, ax, where)
 
 
 def rotary(results, ax=None, **where):
-    """Rotary energy by frequency, a line a layer: mean over heads, with the area from the least to the greatest.
-    Tables of `checkpoint`."""
-    return _draw(figures.rotary, results, ax, where, ("checkpoint_frequencies",))
+    """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, one panel per layer, one
+    line per head. Tables of `checkpoint`."""
+    return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
+
+
+# ---- What the page shows in another way, or not as a figure -------------------------------------
+
+
+def _has_no_course(rows):
+    """The rows of runs that have no figure by step: of one step, or where every ratio is 1."""
+    kept = np.zeros(rows.source.size, bool)
+    for run in rows.pick(contraction_records.MAP.keeps(rows)).split(*contraction_records.MAP.figure_by):
+        kept[run.index] = contraction_records.HEADS.skips(run)
+    return kept[rows.index]
+
+
+def _by_step(figure):
+    """The record, which says why a run has no such figure: on the page the map of its heads does."""
+    return replace(figure, skipped="there is one step, or every ratio is 1 up to rounding")
+
+
+_RATIOS = _by_step(contraction_records.MEAN_RATIOS), contraction_records.ORDERS
+_CONTRACTIONS = {
+    "width_ratio": (contraction_records.HEADS, replace(contraction_records.MAP, keeps=_has_no_course),
+                    contraction_records.ORDERS),
+    "norm_ratio": _RATIOS, "nuclear_ratio": _RATIOS, "majorised": (_by_step(contraction_records.MAJORISED),),
+    "margin": (_by_step(contraction_records.MARGIN),),
+    **dict.fromkeys(("toeplitzness_content", "toeplitzness_coupled"), (_by_step(contraction_records.TOEPLITZNESS),))}
+
+_TWO_SPECTRA = record.Figure(
+    "contraction-spectra", ("contraction_spectra",), values=record.QUANTILES,
+    columns=(record.Column("coupled", "with the encoding", colour="coupled"),
+             record.Column("content", "content alone", colour="content")),
+    x=spectrum_records.SHARES, y=record.Axis(label="eigenvalue"), subject=words.source)
+
+
+def _prepare_verdicts(figure):
+    names, panel = figure.x.names, figure.panels[0]
+    for one in panel.series:
+        verdict = one.rows.text("verdict")
+        one.name, one.colour = None, claim_records.VERDICTS.get(verdict, (None, None))[1] or "muted"
+        if verdict in names:
+            names[names.index(verdict)] = f"{words.clipped(verdict)}: {len(one.rows)}"
+
+
+def _claims_of(rows):
+    """"26 claims", and of which result where there are several."""
+    of = rows.text("result") if len(set(rows.every().texts("result"))) > 1 else None
+    return words.count(len(rows), "claim", "claims") + (f" of {words.clipped(of)}" if of else "")
+
+
+_VERDICTS = record.Figure(
+    "claims-verdicts", ("verify_claims",), figure_by=("result",), marks=record.POINTS,
+    series_key=lambda rows: [verdict or "" for verdict in rows.texts("verdict")], x=record.Axis("verdict"),
+    y=record.Axis("id"), subject=_claims_of, title="verdicts", prepare=_prepare_verdicts, caption=lambda _: "")
+
+
+def _compose_lemma(_, tables):
+    for trials in tables.rows("verify_lemma").split("result"):
+        yield from lemma_records.blocks(trials, None, 2)[0]
+
+
+def _compose_curves(_, tables):
+    certified = tables.rows("verify_certificates")
+    groups = certified.split("result", "id")
+    for samples in tables.rows("verify_samples").split("result", "id"):
+        mine = rows_of.match(groups, samples, "result", "id")
+        yield from filter(None, certificate_records.curves(samples, certified.pick([]) if mine is None else mine))
+
+
+_LEMMA = record.Section("lemma", "Lemma B.1", ("verify_lemma",), compose=_compose_lemma)
+_CURVES = record.Section("counterexamples", "Counterexamples", ("verify_samples",), compose=_compose_curves)
 
 
 # ---- Tables, chosen and checked -----------------------------------------------------------------
@@ -178,15 +269,32 @@ def _columns(table) -> dict:
     return made
 
 
-def _chosen(tables: dict, where: dict, own: Iterable[str]) -> dict:
-    """The rows that COLUMN=VALUE chooses, of every table that has the column; `own`: keywords of the figure."""
-    for name, wanted in where.items():
-        having = [of for of, rows in tables.items() if name in rows]
+def _is_one_of(cells, wanted):
+    """Which cells are one of these numbers or texts; "" is an empty cell."""
+    data, empty = np.ma.getdata(cells), np.ma.getmaskarray(cells)
+    if data.dtype.kind not in "fiub":
+        return np.isin([str(cell) for cell in np.where(empty, "", data)], [str(one) for one in wanted])
+    found = empty | np.isnan(data) if "" in wanted else np.zeros(len(data), bool)
+    for one in wanted:
+        try:
+            found |= (data == (float(one) if isinstance(one, str) else one)) & ~empty
+        except ValueError:  # a text that is no number stands in no cell
+            continue
+    return found
+
+
+def _chosen(name: str, tables: dict, where: dict) -> dict:
+    """The rows that COLUMN=VALUE chooses, of every table that has the column."""
+    for column, wanted in where.items():
+        having = [of for of, rows in tables.items() if column in rows]
         if not having:
+            own = [one for one in inspect.signature(globals()[name]).parameters if one not in ("results", "where")]
             there = sorted({column for rows in tables.values() for column in rows})
-            raise unknown_keyword(", ".join(tables), name, [*own, *there])
-        words = [str(one) for one in (wanted if isinstance(wanted, (list, tuple, range, np.ndarray)) else [wanted])]
-        tables = {of: figures.where(rows, name, *words) if of in having else rows for of, rows in tables.items()}
+            raise unknown_keyword(", ".join(tables), column, [*own, *there])
+        wanted = list(wanted) if isinstance(wanted, (list, tuple, range, np.ndarray)) else [wanted]
+        for of in having:
+            chosen = _is_one_of(tables[of][column], wanted)
+            tables = {**tables, of: {one: cells[chosen] for one, cells in tables[of].items()}}
     return tables
 
 
@@ -198,33 +306,88 @@ def _check_axes(ax) -> None:
                                 "SZG_EINVAL")
 
 
-def _draw(figure, results, ax, where: dict, needs: Sequence[str], beside: Sequence[str] = (), **options):
-    """The figure's Axes, or an array of them."""
+def _taken(name: str, results, needs: Sequence[str], beside: Sequence[str] = ()) -> dict:
+    """The tables that a figure needs, and those beside them, as arrays."""
     if isinstance(results, (Spectrum, Symbol, Contraction)) or not hasattr(results, "keys"):
-        raise ArgumentError(f"{figure.__name__}: {type(results).__name__} cannot be drawn; tables with "
+        raise ArgumentError(f"{name}: {type(results).__name__} cannot be drawn; tables with "
                             f"{' or '.join(needs)} can", "SZG_EINVAL")
+    tables = {of: _columns(results[of]) for of in (*needs, *beside) if of in results}
+    if not any(rows_of.Source(of, tables[of]).size for of in needs if of in tables):
+        raise SzegoError(f"{name}: nothing to draw: no rows of {' or '.join(needs)}")
+    return tables
+
+
+def _of_column(records: dict, column: str):
+    """The record or records that show this column."""
+    if column not in records:
+        raise ArgumentError(f"column={column!r}: no figure shows it; there are {', '.join(records)}", "SZG_EINVAL")
+    return records[column]
+
+
+def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict, column: Optional[str] = None,
+          section: Optional[record.Section] = None, beside: Sequence[str] = ()):
+    """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`.
+
+    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`."""
     _check_axes(ax)
-    tables = {name: _columns(results[name]) for name in (*needs, *beside) if name in results}
-    if not any(figures.size(tables[name]) for name in needs if name in tables):
-        raise SzegoError(f"{figure.__name__}: nothing to draw: no rows of {' or '.join(needs)}")
-    options.update({"column": _column(tables, needs, options["column"])} if "column" in options else {})
-    try:
-        axes = figure(_chosen(tables, where, options), ax, **options)
-    except figures.FigureError as error:
-        raise ArgumentError(f"{figure.__name__}: {error}", "SZG_EINVAL") from None
-    if not axes:
-        said = f" with {', '.join(f'{name}={value!r}' for name, value in where.items())}" if where else ""
-        raise SzegoError(f"{figure.__name__}: nothing to draw: {' or '.join(needs)} has no numbers{said}")
+    needs = list(dict.fromkeys(of for one in records for of in one.tables)) or section.tables
+    tables = _taken(name, results, needs, beside)
+    if column:
+        _check_column(tables, needs, column)
+    chosen = rows_of.Tables(_chosen(name, tables, where))
+    with np.errstate(all="ignore"):  # a quotient beyond doubles is no number, as on the page
+        found = list(section.compose(replace(section, figures=records), chosen)) if section else compose.compose(
+            records, chosen, record.FIGURES)
+    drawings = [one for one in found if isinstance(one, blocks.Drawing)]
+    most = section.most if section else record.FIGURES
+    said = [one.text for one in found if isinstance(one, blocks.Paragraph)]
+    said += [f"Left out: {one.title}." for one in drawings[most:]]
+    said += [f"{one.title}: {text}" for one in drawings[:most] for text in _not_drawn(one)]
+    if not drawings:
+        chose = f" with {', '.join(f'{of}={value!r}' for of, value in where.items())}" if where else ""
+        there = " or ".join(of for of in needs if of in tables)
+        raise SzegoError(f"{name}: nothing to draw{chose}: {' '.join(said) or f'{there} has no numbers for it'}")
+    for text in said:
+        warnings.warn(f"{name}: {text}", stacklevel=3)  # the caller's line
+    axes = _drawn(name, drawings[:most], ax)
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
 
 
-def _column(tables: dict, needs: Sequence[str], column: str) -> str:
-    """A column of numbers, which one of the tables has."""
+def _not_drawn(figure):
+    """The sentences of a caption on what is not drawn."""
+    return [text for text in re.split(r"(?<=\.) ", figure.caption) if "ot drawn" in text]
+
+
+def _titled(one: blocks.Drawing, made):
+    """What was drawn: over several panels, whose own titles are their names, stands that of the figure."""
+    if len(one.panels) > 1 and one.title:
+        width, height = made.figure.get_size_inches()
+        lines = textwrap.wrap(drawing.plain(one.title), int(12.5 * width))
+        made.figure.set_size_inches(width, height + 0.18 * len(lines))
+        made.figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=drawing.TEXT)
+    return made
+
+
+def _drawn(name: str, drawings: Sequence[blocks.Drawing], ax) -> list:
+    """The Axes of all drawings, in order."""
+    if ax is None:
+        return [axis for one in drawings for axis in _titled(one, drawing.draw(one)).axes]
+    given = list(np.ravel(np.asarray(ax, dtype=object)))
+    panels = sum(len(one.panels) for one in drawings)
+    if len(given) != panels:
+        raise ArgumentError(f"{name}: {panels} panels are drawn, and ax= {len(given)} axes", "SZG_EINVAL")
+    axes = iter(given)
+    for one in drawings:
+        drawing.draw(one, [next(axes) for _ in one.panels])
+    return given
+
+
+def _check_column(tables: dict, needs: Sequence[str], column: str) -> None:
+    """Refuses what is no column of numbers of one of the tables."""
     having = {name for of in needs if of in tables for name in tables[of] if tables[of][name].dtype.kind in "fi"}
     if column not in having:
         raise ArgumentError(f"column={column!r}: no column of numbers; there are {', '.join(sorted(having))}",
                             "SZG_EINVAL")
-    return column
 
 
 # ---- Results of this process as tables ----------------------------------------------------------
@@ -240,7 +403,18 @@ def _tables(results, kind, table_of, *more):
     if others or not results:
         raise ArgumentError(f"a list of {kind.__name__} is needed, not of {', '.join(others) or 'nothing'}",
                             "SZG_EINVAL")
-    return _joined([table_of(one, str(index), *more) for index, one in enumerate(results)])
+    return _joined([table_of(one, key, *more) for one, key in zip(results, _keys(results))])
+
+
+def _keys(results) -> List[dict]:
+    """The source and order of each result; of those that are alike in both the second is SOURCE (2)."""
+    seen: Dict[tuple, int] = {}
+    keys = []
+    for one in results:
+        of = one.source, one.n, getattr(one, "convention", None)
+        seen[of] = seen.get(of, 0) + 1
+        keys.append({"source": one.source + (f" ({seen[of]})" if seen[of] > 1 else ""), "n": one.n})
+    return keys
 
 
 def _joined(parts: List[Dict[str, dict]]) -> Dict[str, dict]:
@@ -267,25 +441,29 @@ def _end_columns(found: Optional[Range], prefix: str = "") -> dict:
             "bound_of": found.bounds.replace(" ", "_")}
 
 
-def _key(one, index: str) -> dict:
-    return {"result": index, "source": one.source, "n": one.n}
-
-
-def _of_spectrum(one: Spectrum, index: str, symbol: Optional[Symbol] = None) -> Dict[str, dict]:
-    values = one.values
-    tables = {"spectrum_eigenvalues": _rows(
-        len(values), **_key(one, index), kind=one.kind, re=values.real, im=values.imag,
-        multiplicity=one.multiplicity)}
-    if one.range is not None:
-        tables["spectrum_range"] = _rows(1, **_key(one, index), **_end_columns(one.range))
+def _of_spectrum(one: Spectrum, key: dict, symbol: Optional[Symbol] = None) -> Dict[str, dict]:
+    """The tables of `szego spectrum --all`: the zeros by structure are one row."""
+    zero = one.values == 0
+    listed = np.repeat(one.values, one.multiplicity - np.where(zero, one.zeros, 0))
+    values = np.append(listed, np.zeros(int(one.zeros > 0)))
+    times = np.append(np.ones(len(listed), np.int64), np.full(len(values) - len(listed), one.zeros, np.int64))
+    known = one.values[np.isfinite(one.values)]
+    ends = (known.real.min(), known.real.max()) if len(known) and not known.imag.any() else (np.nan, np.nan)
+    of = "sigma" if one.kind == "singular" else "lambda"
+    tables = {
+        "spectrum_eigenvalues": _rows(len(values), **key, kind=one.kind, re=values.real, im=values.imag,
+                                      multiplicity=times, zeros=one.zeros),
+        "spectrum_summary": _rows(1, **key, solver=one.solver, **{
+            **{f"{name}_{end}": np.nan for name in ("sigma", "lambda") for end in ("min", "max")},
+            f"{of}_min": ends[0], f"{of}_max": ends[1]}, **_end_columns(one.range, "symbol_"))}
     if symbol is not None:
-        tables["spectrum_samples"] = _rows(len(symbol.values), **_key(one, index), re=symbol.values.real,
-                                           im=symbol.values.imag)
+        tables["spectrum_samples"] = _rows(len(symbol.values), **key, convention=symbol.convention,
+                                           re=symbol.values.real, im=symbol.values.imag)
     return tables
 
 
-def _of_symbol(one: Symbol, index: str) -> Dict[str, dict]:
-    key = {**_key(one, index), "convention": one.convention}
+def _of_symbol(one: Symbol, key: dict) -> Dict[str, dict]:
+    key = {**key, "convention": one.convention}
     tables = {"symbol_samples": _rows(len(one.values), **key, theta=one.theta, re=one.values.real,
                                       im=one.values.imag)}
     if one.range is not None:
@@ -294,29 +472,7 @@ def _of_symbol(one: Symbol, index: str) -> Dict[str, dict]:
     return tables
 
 
-def _of_range(one: Spectrum, index: str) -> Dict[str, dict]:
-    values = one.values[np.isfinite(one.values)]
-    ends = (values.real.min(), values.real.max()) if len(values) and not values.imag.any() else (np.nan, np.nan)
-    of = "sigma" if one.kind == "singular" else "lambda"
-    return {"spectrum_summary": _rows(1, **_key(one, index), **{
-        **{f"{name}_{end}": np.nan for name in ("sigma", "lambda") for end in ("min", "max")},
-        f"{of}_min": ends[0], f"{of}_max": ends[1]}, **_end_columns(one.range, "symbol_"))}
-
-
-def _two_spectra(found: Contraction, ax, column: str, where: dict):
-    """Eigenvalues of the logits with the encoding and without, over the share below."""
-    if column != "width_ratio" or where:
-        raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
-    _check_axes(ax)
-    try:
-        (axis,) = figures.panels(1, ax)
-    except figures.FigureError as error:
-        raise ArgumentError(f"contraction: {error}", "SZG_EINVAL") from None
-    for i, (one, text) in enumerate(((found.content, "content alone"), (found.coupled, "with the encoding"))):
-        values = np.sort(np.real(one.eigenvalues.expanded()))
-        axis.plot((np.arange(len(values)) + 0.5) / len(values), values, marker=".", **figures.style(i), label=text,
-                  markersize=4)
-    figures.describe(axis, figures.show(found.source, f"{figures.LABELS['width_ratio']} {found.width:.4g}"),
-                     "share of the values below", "eigenvalue")
-    figures.legend(axis)
-    return axis
+def _of_contraction(found: Contraction) -> Dict[str, dict]:
+    """The eigenvalues of both matrices, in a table of no command."""
+    return {"contraction_spectra": _rows(found.n, source=found.source, **{
+        name: np.real(getattr(found, name).eigenvalues.expanded()) for name in ("content", "coupled")})}

@@ -10,9 +10,11 @@ an old interpreter can say so.
 
 A command starts its workers by fork or spawn. Those end with it even if it is killed; those of a forkserver do not.
 """
+import errno
 import importlib
 import importlib.util
 import os
+import resource
 import signal
 import site
 import sys
@@ -21,7 +23,9 @@ import threading
 COMMANDS = {"judge": "szego.judge", "report": "szego.page", "export": "szego.notebook"}
 LEAST = (3, 9)
 ANSWERS = 3
+LITTLE = 64 << 20  # bytes of a disk; more than a compiled module has
 USAGE, DATA, BACKEND, INTERRUPTED, PIPE = 2, 3, 5, 130, 128 + signal.SIGPIPE
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # of files that have a name this is told
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FOLDER = os.path.dirname(os.path.realpath(__file__))
 
@@ -29,19 +33,42 @@ FOLDER = os.path.dirname(os.path.realpath(__file__))
 def say(text):
     """A line on stderr as the program writes it: what could drive a terminal is \\xNN."""
     shown = "".join(c if c.isprintable() else "".join("\\x%02x" % byte for byte in os.fsencode(c)) for c in text)
-    sys.stderr.write("szego: " + shown + "\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write("szego: " + shown + "\n")
+    except OSError:  # there is nobody to tell, and the exit code is the same
+        pass
+    can_write(sys.stderr)
+
+
+def can_write(stream):
+    """Whether a standard stream takes what was written. One that does not gets another end: Python would try again
+    when it ends, and exit with a code of its own."""
+    try:
+        stream.flush()
+        return True
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return False
+
+
+def progress_line(stream):
+    """A function that shows a text in place of the one before, "" at the end, on a terminal; nothing elsewhere."""
+    if not (stream and stream.isatty()):
+        return lambda text: None
+    return lambda text: print("\r\x1b[K" + text, end="", file=stream, flush=True)
 
 
 def tell_written(note, results, rest):
-    """What a command says of results that it has written: `note` (None: it is quiet), and what could not be read, in a
-    DataError; `rest` says where the others are."""
+    """What a command says of results that it has written: `note` (None: it is quiet), and what it left out, in a
+    DataError; `rest` names where the others are."""
     if note:
         say(note)
     for message in results.skipped:
         say("warning: left out: " + message)
     if results.skipped:
-        raise sys.modules["szego"].errors.DataError("%d of the results could not be read%s" % (len(results.skipped), rest))
+        count = len(results.skipped)
+        raise sys.modules["szego"].errors.DataError("%d result%s left out; the rest is in %s" % (
+            count, " was" if count == 1 else "s were", rest))
 
 
 # ---- What is imported ----
@@ -80,6 +107,14 @@ def complete_path():
     sys.path.extend(rest)
 
 
+def spare_disk():
+    """On a full disk Python would keep the first part of a module that it has compiled, and fail to import it for good."""
+    space = os.statvfs(FOLDER)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if space.f_bavail * space.f_frsize < LITTLE or 0 <= limit < LITTLE:  # RLIM_INFINITY is -1
+        sys.dont_write_bytecode = True
+
+
 def fault(name):
     """Why a package cannot be imported; None: it can."""
     try:
@@ -93,13 +128,30 @@ def fault(name):
         return "%s (%s)" % (name, " ".join(str(error).split())[:120] or type(error).__name__)
 
 
+def faults_of(needs):
+    """The faults of several packages. Matplotlib reads the matplotlibrc of the current folder first, and is imported where
+    that is the package's own: what a user has set for windows, TeX or fonts changes no page."""
+    os.environ["MPLBACKEND"] = "agg"
+    if "matplotlib" in needs:
+        import logging  # pylint: disable=import-outside-toplevel
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it keeps what it knows of fonts is its own affair
+    here = os.open(".", os.O_PATH)
+    os.chdir(FOLDER)
+    try:
+        return [told for told in map(fault, needs) if told]
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
 def examine(version, needs):
     """The answer to the program."""
     if sys.version_info < LEAST:
         return "%s is Python %d.%d, and %d.%d is needed" % ((sys.executable,) + sys.version_info[:2] + LEAST)
     listen()
+    spare_disk()
     complete_path()
-    faults = [told for told in map(fault, needs) if told]
+    faults = faults_of(needs)
     if faults:
         return "%s lacks %s" % (sys.executable, ", ".join(faults))
     own = load_package().__version__
@@ -109,10 +161,16 @@ def examine(version, needs):
 # ---- Signals ----
 
 
+parent = None  # of a process that begins by fork; None: it is not known
+
+
 def die_with_parent():
-    """No signal tells of a parent that was killed: Linux ends this process with it."""
+    """No signal tells of a parent that was killed: Linux ends this process with it, or it ends itself where that came
+    too late."""
     import ctypes  # pylint: disable=import-outside-toplevel
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if parent not in (None, os.getppid()):
+        os._exit(1)  # pylint: disable=protected-access
 
 
 def is_ignored(number):
@@ -129,6 +187,18 @@ def begin_worker():
     die_with_parent()
 
 
+forked = []  # processes of this one, those too of which no list of Python's tells yet
+
+
+def end_forked():
+    for process in forked:
+        try:  # a number may be another process's by now, which is no child
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            os.kill(process, signal.SIGKILL)
+        except (ChildProcessError, ProcessLookupError):
+            pass
+
+
 stopping = False
 
 
@@ -143,6 +213,7 @@ def stop(_number, _frame):
     if "multiprocessing" in sys.modules:
         for worker in sys.modules["multiprocessing"].active_children():
             worker.kill()
+    end_forked()
     raise KeyboardInterrupt
 
 
@@ -161,9 +232,16 @@ def tell_unraisable(found):
 
 def fork_whole(fork=os.fork):
     """os.fork, but signals wait: neither callbacks at the fork nor a process without its own handlers gets them."""
+    global parent  # pylint: disable=global-statement
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    parent = os.getpid()
     try:
-        return fork()
+        process = fork()
+        if process == 0:
+            del forked[:]
+        else:
+            forked.append(process)
+        return process
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -203,6 +281,9 @@ def work(name, arguments):
 def run(command, arguments):
     """The exit code. An error that no command expects keeps its traceback."""
     name = COMMANDS[command]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    # argparse takes the value of --output=-- for the end of the options.
+    arguments = [word[:-2] + "./--" if word.endswith("=--") else word for word in arguments[:end]] + arguments[end:]
     try:
         code = work(name, arguments)
         sys.stdout.flush()
@@ -213,15 +294,18 @@ def run(command, arguments):
         say("%s lacks the module %s, which `szego %s` needs: install the package again" % (FOLDER, name, command))
         return BACKEND
     except BrokenPipeError:  # as a program ends that SIGPIPE kills
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE
     except (sys.modules["szego"].SzegoError, OSError) as error:
+        place = getattr(error, "filename", None) or getattr(error, "errno", None) in UNWRITTEN and \
+            "the result: cannot be written"
         say(str(error) if error.args and not isinstance(error, OSError) else
-            ": ".join(str(part) for part in (error.filename, error.strerror) if part) or repr(error))
+            ": ".join(str(part) for part in (place, error.strerror) if part) or repr(error))
         return code_of(error)
     except MemoryError:
         say("out of memory")
         return 1
+    finally:
+        can_write(sys.stdout)
 
 
 def main():

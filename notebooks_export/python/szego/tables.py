@@ -1,5 +1,6 @@
 """Tables of cells, joined over results and turned into arrays or frames."""
 import difflib
+import math
 import re
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -15,7 +16,11 @@ TYPES = ("integer", "real", "text")
 EMPTY_INTEGER = np.iinfo(np.int64).min
 
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
-_REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf|-?nan")
+#: Reals that are doubles; _WIDE: those too that may lie beyond their range.
+_REAL = re.compile(r"[-+]?(?:[0-9]{1,99}\.?[0-9]{0,99}|\.[0-9]{1,99})(?:[eE][-+]?[0-9]{1,2})?|[-+]?inf|-?nan")
+_WIDE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+#: What needs no second look: integers of more digits may leave 64 bits.
+_SURE = {"integer": re.compile(r"-?[0-9]{1,18}"), "real": _REAL}
 
 
 def kind(column):
@@ -86,12 +91,16 @@ class Column:
         """Refuses a cell that is not of the column's type."""
         if self.kind == "text":
             return
+        known = set(self.cells) - {None}
+        if all(map(_SURE[self.kind].fullmatch, known)):
+            return
         fits = _is_integer if self.kind == "integer" else _is_real
-        bad = {cell for cell in set(self.cells) if cell is not None and not fits(cell)}
+        bad = {cell for cell in known if not fits(cell)}
         if bad:
             row, cell = next((row, cell) for row, cell in enumerate(self.cells) if cell in bad)
             shown = cell if len(cell) <= 40 else cell[:40] + "..."
-            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}")
+            beyond = " within the range of a double" if self.kind == "real" and _WIDE.fullmatch(cell) else ""
+            raise DataError(f"{place}: row {row + 2}, column {self.name}: {shown!r} is no {self.kind}{beyond}")
 
 
 def _is_integer(cell: str) -> bool:
@@ -100,7 +109,12 @@ def _is_integer(cell: str) -> bool:
 
 
 def _is_real(cell: str) -> bool:
-    return _REAL.fullmatch(cell) is not None
+    """A number that a double would turn into infinity or 0 is none."""
+    if _REAL.fullmatch(cell):
+        return True
+    digits = re.split("[eE]", cell)[0]
+    return _WIDE.fullmatch(cell) is not None and not math.isinf(float(cell)) \
+        and (float(cell) != 0 or not digits.strip("+-0."))
 
 
 class Joined:
@@ -134,7 +148,7 @@ class Joined:
 
     def columns(self) -> Iterator[Tuple[str, str, List[Optional[str]]]]:
         """(name, type, cells), `result` first."""
-        yield "result", "text", [result for result, rows, _ in self.parts for _ in range(rows)]
+        yield "result", "text", [path for result, rows, _ in self.parts for path in [result] * rows]
         for name, shown in self.names().items():
             yield shown, self._kind(name), self._cells(name)
 
@@ -196,16 +210,21 @@ def _series(pandas, column):
 
 def array(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
     """int64, float64 or an object array of str; masked where a cell is empty, if one is."""
+    distinct = list(set(cells))
+    if len(distinct) * 4 > len(cells):
+        return _each(kind, cells)
+    places = {cell: place for place, cell in enumerate(distinct)}
+    return _each(kind, distinct)[np.fromiter(map(places.__getitem__, cells), np.intp, len(cells))]
+
+
+def _each(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
     empty = np.fromiter((cell is None for cell in cells), bool, len(cells))
-    if kind == "integer":
-        values = np.fromiter((EMPTY_INTEGER if cell is None else int(cell) for cell in cells),
-                             np.int64, len(cells))
-    elif kind == "real":
-        values = np.fromiter((np.nan if cell is None else float(cell) for cell in cells),
-                             np.float64, len(cells))
-    else:
+    if kind == "text":
         values = np.empty(len(cells), object)
         values[:] = ["" if cell is None else cell for cell in cells]
+    else:
+        convert, missing, dtype = (int, EMPTY_INTEGER, np.int64) if kind == "integer" else (float, np.nan, np.float64)
+        values = np.fromiter((missing if cell is None else convert(cell) for cell in cells), dtype, len(cells))
     return np.ma.MaskedArray(values, mask=empty) if empty.any() else values
 
 

@@ -6,6 +6,10 @@ from . import words
 from .compose import compose
 from .drawing import Drawing, Finding, Line
 from .record import POINTS, ROWS, VIOLINS, Axis, Figure, Rule, Section
+from .rows import same
+
+#: Drops that come to no more are noise: hypotheses take no index of them either.
+LEAST_DROP = 0.05
 
 
 # ---- Of which experiment ----
@@ -68,13 +72,13 @@ def _loss(drawing):
         return ""
     drop, accuracy = worst.number("drop"), worst.number("accuracy")
     if drop <= 0:
-        return "No head's loss costs accuracy"
-    return (f"Worst loss: without {_head(worst, 'head')}{_encoding(drawing, worst)}, accuracy falls from "
+        return "No head costs accuracy when it is taken away"
+    return (f"Largest loss of accuracy: without {_head(worst, 'head')}{_encoding(drawing, worst)}, accuracy falls from "
             f"{words.number(accuracy + drop)} to {words.number(accuracy)}")
 
 
 def _say_worst(drawing):
-    """"Worst loss: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
+    """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
     noted = sum(note is not None for note in drawing.rows.texts("note"))
     parts = [_loss(drawing), words.count(len(drawing.rows.distinct("seed")), "seed", "seeds"),
              words.count(noted, "point has a note", "points have a note") if noted else ""]
@@ -112,12 +116,29 @@ def _prepare_deposit(drawing):
             panel.rules.append(Line("uniform shares, mean", float(uniform[0])))
 
 
-def _largest(rows):
-    """The row with the greatest index of the means over seeds, of the runs where there are no means."""
+def _loss_of(rows, row):
+    """What the worst head of the row's layer costs: of a mean over seeds, the mean of its runs; NaN: not known."""
+    runs = row if _is_run(row)[0] else rows.pick(_is_run(rows))
+    alike = [all(same(runs, i, row, 0, column) for column in ("encoding", "layer")) for i in range(len(runs))]
+    losses = runs.numbers("largest_drop")[np.array(alike, bool)]
+    return float(np.mean(losses)) if len(losses) else np.nan
+
+
+def _costliest(rows):
+    """The row of the layer whose worst head costs most, of the means over seeds, or of the runs where there are no
+    means; None: no layer's drops are more than noise."""
     candidates = ~_is_run(rows)
     if not candidates.any():
         candidates = ~candidates
-    return rows.pick([np.argmax(np.where(candidates, rows.numbers("index"), -np.inf))])
+    found, most = None, -np.inf
+    for i in np.flatnonzero(candidates):
+        row = rows.pick([i])
+        total, loss = row.number("total_drop"), _loss_of(rows, row)
+        weight = loss if np.isfinite(loss) else total * row.number("index")
+        weight = row.number("index") if np.isnan(weight) else weight  # the table has no drops
+        if not total <= LEAST_DROP and weight > most:
+            found, most = row, weight
+    return found
 
 
 def _index(row):
@@ -129,7 +150,7 @@ def _index(row):
 
 def _uniform(row):
     uniform = row.number("uniform_index")
-    return f"; uniform shares have a mean of {words.number(uniform)}" if np.isfinite(uniform) else ""
+    return f"; shares uniform on the simplex have a mean of {words.number(uniform)}" if np.isfinite(uniform) else ""
 
 
 def _worst_head(row):
@@ -139,18 +160,35 @@ def _worst_head(row):
     return f"the worst head of layer {words.number(row.number('layer'))}"
 
 
+def _points(value):
+    return f"{words.number(100 * value)} points of accuracy"
+
+
+def _say_noise(rows):
+    over = "" if _is_run(rows).all() else ", on average over the seeds,"
+    return f"In no layer{over} do the drops sum to more than {_points(LEAST_DROP)}"
+
+
 def _say_deposit(drawing):
-    row = _largest(drawing.rows)
+    row = _costliest(drawing.rows)
+    if row is None:
+        return f"{_say_noise(drawing.rows)}: the shares are noise."
+    loss = _loss_of(drawing.rows, row)
+    cost = f", {_points(loss)}" if np.isfinite(loss) else ""
     total = row.number("total_drop")
-    drops = f", of drops that sum to {words.number(total)}" if np.isfinite(total) else ""
-    return f"Largest share: {_index(row)}{_encoding(drawing, row)}, {_worst_head(row)}{drops}{_uniform(row)}."
+    drops = f", which sum to {_points(total)}" if np.isfinite(total) else ""
+    return (f"Largest loss: {_worst_head(row)}{_encoding(drawing, row)}{cost}. That is {_index(row)} of its layer's drops"
+            f"{drops}{_uniform(row)}.")
 
 
 def _say_finding(drawing):
-    """"Heads taken away, rope, distance: head 2 of layer 0 carries 0.58 of its layer's drops; ..." """
-    row = _largest(drawing.rows)
-    return (f"Heads taken away, {words.run(row)}: {_worst_head(row)} carries {_index(row)} of its layer's drops"
-            f"{_uniform(row)}.")
+    """"Heads taken away, rope, distance: head 2 of layer 0 costs 25 points of accuracy, 0.58 of its layer's drops; ..." """
+    row = _costliest(drawing.rows)
+    if row is None:
+        return f"Heads taken away, {_subject(drawing.rows)}: {_say_noise(drawing.rows)}."
+    loss = _loss_of(drawing.rows, row)
+    does = f"costs {_points(loss)}, which is" if np.isfinite(loss) else "carries"
+    return f"Heads taken away, {words.run(row)}: {_worst_head(row)} {does} {_index(row)} of its layer's drops{_uniform(row)}."
 
 
 # ---- Records ----
@@ -166,34 +204,37 @@ ACCURACY = Figure("ablation-accuracy", ("reproduce_ablation", "ablate_ablation")
                   hover=("layer", "head", "seed", "accuracy", "drop", "note"), prepare=_mark_kinds,
                   title="accuracy without each head", caption=_say_worst)
 DEPOSIT = Figure("ablation-deposit", DEPOSITS, needs=("index", "largest_drop"),
-                 undone="the shares of the worst heads are not drawn", **BY_EXPERIMENT, keeps=_has_index,
+                 undone="the shares of the worst heads are not drawn", **BY_EXPERIMENT, known=("index",),
                  series_key=_layers, series_name=lambda rows: f"layer {words.number(rows.number('layer'))}",
                  marks=POINTS, x=Axis("largest_drop", label="loss of accuracy"),
                  y=Axis("index", label="share of the drops", lo=0, hi=1),
                  hover=("worst_head", "seed", "index", "largest_drop", "note"), prepare=_prepare_deposit,
                  title="the worst head's share of the drops", caption=_say_deposit, finding=_say_finding)
 OVER_SEEDS = Figure("ablation-seeds", DEPOSITS, keeps=_is_over_seeds, marks=ROWS, heading="Deposit index over seeds",
-                    shown=("encoding", "task", "method", "layer", "index", "index_least", "index_greatest",
-                           "index_t_low", "index_t_high", "uniform_index", "total_drop"))
+                    shown=("experiment", "encoding", "task", "method", "layer", "runs", "index", "index_least",
+                           "index_greatest", "uniform_index", "total_drop"))
 
 
 def _compose(section, tables):
-    """Where no share is drawn, the worst loss is what was found."""
+    """Where no share is drawn, the largest loss is what was found."""
     blocks = compose(section.figures, tables, section.most)
     drawings = [block for block in blocks if isinstance(block, Drawing)]
     yield from blocks
     if drawings and not any(one.findings for one in drawings) and _loss(drawings[0]):
-        yield Finding(f"Heads taken away, {_subject(drawings[0].rows)}: {_say_worst(drawings[0])}", drawings[0].id)
+        worst = _worst(drawings[0].rows)
+        text = _say_worst(drawings[0]) if worst.number("drop") > LEAST_DROP else \
+            f"No head costs more than {_points(LEAST_DROP)}."
+        yield Finding(f"Heads taken away, {_subject(drawings[0].rows)}: {text}", drawings[0].id)
 
 
 SECTION = Section(
     "ablation", "Heads taken away one by one", ("reproduce_ablation", "ablate_ablation"),
     "A point is the accuracy after one head is taken away. Ten points or more also have a violin: its width is their "
     "density, and its line is their median. The deposit index of a layer is the share of the drops, gains counted as "
-    "0, that the worst head carries. The rule is a reference, not what equal heads give: the mean of the largest share "
-    "if shares are uniform on the simplex, as those of independent, exponential drops are. Heads that all cost the "
-    "same stay near 1 / heads (column equal_95 of the table arms). A large share of a small drop says little, and "
-    "drops within the sampling error of the test split are noise. Brackets hold the least and the greatest of the "
-    "seeds: those of three seeds hold the median of further ones with a chance of 75%, those of two with 50%. The "
-    "columns index_t hold the 95% interval of the mean by Student's t. One seed is a hint, not a finding.",
+    "0, that the worst head carries. The dashed line is the mean of the largest of shares that are uniform on the "
+    "simplex, as those of independent, exponential drops are. It is a reference, not what equal heads give: heads that "
+    "all cost the same stay near 1 / heads (column equal_95 of the table arms). Drops within the sampling error of the "
+    "test split are noise, and so are their shares. Brackets hold the least and the greatest of the seeds: those of three "
+    "seeds hold the median of further ones with a chance of 75%, those of two with 50%. The table has the 95% interval of "
+    "the mean by Student's t, whose ends may lie outside 0 to 1 with few seeds. Do not draw conclusions from one seed.",
     (ACCURACY, DEPOSIT, OVER_SEEDS), most=12, compose=_compose)

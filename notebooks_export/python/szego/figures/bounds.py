@@ -39,7 +39,6 @@ class Stated:
 
     Arrays [rows]. lo, hi: of eigenvalues, or where `singular` of singular values; NaN: none. radius: of their moduli.
     part: the symbol is of the Toeplitz part, and bounds nothing of the matrix. is_modulus: the range is that of |a|.
-    unsaid: what the range bounds is not said; it bounds nothing here.
     """
 
     def __init__(self, rows, singular):
@@ -50,7 +49,6 @@ class Stated:
         known = (lo <= hi) & np.isfinite(lo) & np.isfinite(hi)
         self.part = said == "toeplitz_part"
         self.is_modulus = self.part | (said == "singular_values")
-        self.unsaid = known & (said == "None")
         bounds = known & ~self.part & (self.is_modulus | (said == "eigenvalues"))
         self.radius = np.where(bounds, np.maximum(np.abs(lo), np.abs(hi)), np.nan)
         modulus = singular | self.is_modulus

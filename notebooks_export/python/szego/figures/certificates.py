@@ -1,5 +1,6 @@
 """Certificates: two enclosed quantities, how they are related, and the exact inputs; and the curves of those that
 refute Lemma B.1: f(t) = sum 2 w_i cos(i theta_i + i t), and g, which is f with every theta_i = 0."""
+import decimal
 import math
 import shlex
 from dataclasses import dataclass, replace
@@ -59,7 +60,12 @@ class Sides:
 
     def __str__(self):
         """"max|f| > max|g|"."""
-        return " ".join(words.clipped(text, NAME) for text in (self.name[0], self.relation, self.name[1]))
+        return " ".join(_set(text) for text in (self.name[0], self.relation, self.name[1]))
+
+
+def _set(name):
+    """A quantity's name as mathematics: "2 Σw" of "2 sum w"."""
+    return words.clipped(name.replace("theta_i", "θᵢ").replace("theta", "θ").replace("sum w", "Σw"), NAME)
 
 
 # ---- The table ----
@@ -88,15 +94,25 @@ def _enclosures(rows):
 def _decimal(token):
     """A number, or a phase p/q of pi, for readers."""
     value = real(token)
-    return (token if math.isnan(value) else f"{value:.10g}") + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
+    return (token if math.isnan(value) else f"{value + 0.0:.10g}") + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
+
+
+def _plain(token):
+    """The decimal that is the number, where ten digits write it exactly; else the hexadecimal token."""
+    value = real(token)
+    if not math.isfinite(value):
+        return token
+    shown = f"{value + 0.0:.10g}"  # no sign of a zero
+    return shown if decimal.Decimal(shown) == decimal.Decimal(value) else token
 
 
 def _exact(text):
-    """The exact text, and the numbers in decimals."""
+    """The numbers exactly, and in decimals where some are hexadecimal or phases."""
     tokens = (text or "").split()
     kept = [token for token in tokens[:NUMBERS] if len(token) < TOKEN]
+    shown = " ".join(map(_plain, tokens))
     decimals = ", ".join(map(_decimal, kept)) + (f" {ELLIPSIS}" if len(kept) < len(tokens) else "")
-    return words.clipped(text, EXACT), decimals or None
+    return words.clipped(shown, EXACT), decimals if shown != decimals.replace(",", "") else None
 
 
 def _row(rows):
@@ -120,7 +136,8 @@ def blocks(certificates, claim):
     yield Grid(("certificate", "what it encloses", "n", "weights (exact)", "phases (exact)", "note"),
                [_row(rows) for rows in shown], (False, False, True, False, False, False), sources=[certificates])
     if len(certificates) > SHOWN:
-        yield Paragraph(f"And {len(certificates) - SHOWN} more certificates, behind the link.")
+        more = words.count(len(certificates) - SHOWN, "more certificate", "more certificates")
+        yield Paragraph(f"And {more}, in the table {certificates.table}.")
     yield Paragraph(_check(claim))
 
 
@@ -148,7 +165,7 @@ def _prepare(certificates, drawing):
             f.name, f.colour, f.y = "g", 0, g
         # These names are in docs/explanation/theory.md, too; `szego verify --check` knows them.
         if sides.name[0] in ("max|f|", "max|f| with phases theta_i") and sides.agree():
-            panel.rules.append(Line(words.clipped(sides.name[1], NAME), sides.middle(1)))
+            panel.rules.append(Line(_set(sides.name[1]), sides.middle(1)))
             if (np.concatenate([rows.numbers("f"), g]) < 0).any():
                 panel.rules.append(Line(None, -sides.middle(1)))
         panel.name = str(sides)
@@ -164,11 +181,14 @@ def _say_curves(certificates, drawing):
     sides = Sides.of(next(filter(_has_phases, drawn), drawn[0]))
     text = f"{sides}: {words.number(sides.middle(0))} against {words.number(sides.middle(1))}"
     text += "" if sides.agree() else ", which its enclosures do not show"
-    return text + (f", one of {len(drawn)} certificates." if len(drawn) > 1 else ".")
+    text += f", one of {len(drawn)} certificates." if len(drawn) > 1 else "."
+    alone = sum(not _has_phases(one) for one in drawn)
+    return text + (f" {words.count(alone, 'panel is', 'panels are')} about g alone." if 0 < alone < len(drawn) else "")
 
 
-CURVES = Figure("claims-curves", ("verify_samples",), panel_by=("certificate",), x=Axis("theta", label="t in radians"),
-                y=Axis("f", label="f(t), g(t)"), subject=lambda rows: words.clipped(rows.text("id"), NAME),
+CURVES = Figure("claims-curves", ("verify_samples",), panel_by=("certificate",),
+                x=Axis("theta", label="t in radians", lo=0, hi=2 * np.pi), y=Axis("f", label="f(t), g(t)"),
+                subject=lambda rows: words.clipped(rows.text("id"), NAME),
                 title="f and g of each counterexample", remark="`g` is `f` with every `theta_i = 0`.")
 
 

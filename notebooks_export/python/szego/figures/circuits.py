@@ -60,7 +60,7 @@ def _figure(name, column, title, undone=None):
                   figure_by=BY_CIRCUIT, group_by=BY_CIRCUIT, panel_by=("layer",), series_by=("lag",),
                   series_name=_series_name, marks=POINTS, x=Axis("head"), y=Axis(column), lo=f"{column}_q025",
                   hi=f"{column}_q975", hover=(f"{column}_q025", f"{column}_median", f"{column}_q975"),
-                  subject=_circuit, title=f"{title} by head, a panel a layer",
+                  subject=_circuit, title=f"{title} by head",
                   remark="Intervals hold 95% of the random circuits.", finding=_finding_of(column, title))
 
 

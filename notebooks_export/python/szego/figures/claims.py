@@ -1,4 +1,4 @@
-"""The ledger of the paper's claims: a row a claim, which opens to what its verdict rests on."""
+"""The ledger of the paper's claims: a row a claim, which opens to the evidence for its verdict."""
 import math
 import re
 
@@ -12,6 +12,8 @@ RESULTS, CLAIMS, CHARACTERS, NAME, LEMMA = 4, 100, 400, 60, 2
 #: The sign of a verdict, and its role among the colours.
 VERDICTS = {"holds": ("✓", "holds"), "fails": ("✗", "fails"), "vacuous": ("∅", None),
             "conditional": ("◐", None), "measured": ("≈", None), "none": ("?", "unknown")}
+#: Whose claims they are, by their kind.
+KINDS = {"paper": "the paper's {} statement", "reading": "our {} reading", "correction": "our {} correction"}
 EVIDENCE = ("quantity", "lo", "hi", "note")
 
 
@@ -32,15 +34,26 @@ def _verdict(text):
     return f"{VERDICTS.get(text, VERDICTS['none'])[0]} {words.clipped(text or 'not given', NAME)}"
 
 
+def _say_kinds(claims):
+    """"6 of the paper's 13 statements, 7 of our 8 readings": which claims fail, by the kind that is in the table."""
+    fails, kinds = claims.texts("verdict") == "fails", claims.texts("kind")
+    found = [(name, fails[kinds == kind]) for kind, name in KINDS.items() if (kinds == kind).any()]
+    others = fails[[kind not in KINDS for kind in kinds]]
+    parts = [f"{own.sum()} of {name.format(len(own))}{'' if len(own) == 1 else 's'}" for name, own in found]
+    return parts + ([f"{others.sum()} of {len(others)} without a kind"] if found and len(others) else [])
+
+
 def _say_verdicts(claims, several):
-    """"11 of 24 claims fail; the others: conditional 1, holds 9."""
+    """"13 of 26 claims fail: 6 of the paper's 13 statements, 7 of our 8 readings; the others: holds 13."""
     counts = {}
     for verdict in claims.texts("verdict"):
         counts[verdict] = counts.get(verdict, 0) + 1
     fails, total = counts.pop("fails", 0), words.count(len(claims), "claim", "claims")
     said = ", ".join(f"{words.clipped(verdict or 'not given', NAME)} {count}" for verdict, count in counts.items())
     if fails:
-        text = f"{fails} of {total} {'fails' if fails == 1 else 'fail'}" + (f"; the others: {said}" if said else "")
+        text = f"{fails} of {total} {'fails' if fails == 1 else 'fail'}"
+        kinds = _say_kinds(claims)
+        text += (f": {', '.join(kinds)}" if kinds else "") + (f"; the others: {said}" if said else "")
     else:
         text = f"Verdicts on {total}: {said}"
     return text + (f" ({words.clipped(claims.text('result'), NAME)})." if several else ".")
@@ -153,7 +166,8 @@ def _compose(section, tables):
         ledger = _Ledger(tables, claims, left - kept)
         yield _grid(ledger, i)
         if len(claims) > CLAIMS:
-            yield Paragraph(f"And {len(claims) - CLAIMS} more claims, behind the link.")
+            more = words.count(len(claims) - CLAIMS, "more claim", "more claims")
+            yield Paragraph(f"And {more}, in the table {claims.table}.")
         yield Finding(_say_verdicts(claims, len(results) > 1), f"claims-ledger-{i + 1}")
         left, left_out = ledger.left + kept, left_out + ledger.left_out
         if len(ledger.trials):
@@ -164,12 +178,13 @@ def _compose(section, tables):
         yield Paragraph(f"The ledgers of {len(results) - RESULTS} more results are left out; their rows are in the "
                         "table verify_claims.", sources=results[RESULTS:])
     if left_out:
-        yield Paragraph(f"{words.count(left_out, 'more figure is', 'more figures are')} left out; the links of their "
-                        "claims lead to the rows.")
+        yield Paragraph(f"{words.count(left_out, 'more figure is', 'more figures are')} left out; their rows are in "
+                        "the tables verify_samples and verify_lemma.")
 
 
 SECTION = Section(
     "claims", "The ledger of claims", ("verify_claims",),
-    "The paper's claims, our readings of them, and our corrections. Each row opens to what its verdict rests on.",
+    "The paper's claims, our readings of them, and our corrections. The evidence for a verdict stands inside its row on "
+    "a page, and below the table in a notebook.",
     compose=_compose, is_present=lambda tables: len(tables.rows("verify_claims")) > 0
     and tables.rows("verify_claims").has("id"))

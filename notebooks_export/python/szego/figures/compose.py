@@ -1,12 +1,13 @@
 """From records and tables to drawings: which figures a section has, their panels, series and words."""
 import numpy as np
 
-from . import labels, words
+from . import labels, unplaced, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
 from .record import (BARS, CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
                      VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
+LONG, WIDE = 24, 6.67  # characters of names beside an axis, and inches of a figure with longer ones
 WHOLE = 10**6  # characters of a name that is cut later
 
 
@@ -121,8 +122,6 @@ def _take_each(drawing, one, x, y):
     else:
         one.lo = times * rows.numbers(figure.lo) if figure.lo else None
         one.hi = times * rows.numbers(figure.hi) if figure.hi else None
-    if figure.hover:
-        one.hover = [hover_text(figure, one.name, rows, i) for i in range(len(rows))]
 
 
 def _take_means(drawing, one):
@@ -155,10 +154,7 @@ def _head_of(figure, one):
 
 
 def add_series(drawing, panel, rows, name, x=None, y=None, **fields):
-    """A further series at the end of a panel, with the marks of the record; None beyond SERIES."""
-    if len(panel.series) == SERIES:
-        drawing.left_out.append(", ".join(filter(None, (panel.name, name))) or "a series without a name")
-        return None
+    """A further series at the end of a panel, with the marks of the record."""
     empty = np.zeros(0)
     one = Series(rows, name, fields.pop("marks", drawing.figure.marks), empty if x is None else np.asarray(x, float),
                  empty if y is None else np.asarray(y, float), colour=fields.pop("colour", len(panel.series)),
@@ -174,8 +170,6 @@ def _take_series(drawing, panel, rows, column, places):
     else:
         name = (figure.series_name(rows) if figure.series_name else words.key(rows, figure.series_by)) or None
     one = add_series(drawing, panel, rows, name, column=column)
-    if one is None:
-        return
     if column:
         one.colour = figure.columns.index(column) if column.colour is None else column.colour
     if figure.values == EACH:
@@ -213,9 +207,7 @@ def _fill_cells(drawing):
     figure, rows = drawing.figure, drawing.rows
     row_keys, column_keys = rows.distinct(figure.y.column)[:PLACES], rows.distinct(figure.x.column)[:PLACES]
     r, c, value = rows.numbers(figure.y.column), rows.numbers(figure.x.column), rows.numbers(figure.value)
-    placed = np.isin(r, row_keys) & np.isin(c, column_keys)
-    drawing.undrawn += int((~placed).sum())
-    keep = placed & np.isfinite(value)
+    keep = np.isin(r, row_keys) & np.isin(c, column_keys) & np.isfinite(value)
     shape = len(row_keys), len(column_keys)
     at = np.searchsorted(row_keys, r[keep]) * shape[1] + np.searchsorted(column_keys, c[keep])
     counts = np.bincount(at, minlength=shape[0] * shape[1])
@@ -280,7 +272,7 @@ def _scale(drawing, axis, scale, along_x):
     finite = values[np.isfinite(values)]
     if not len(finite):
         return
-    if axis.scale == LOG and finite.min() > 0:
+    if axis.scale == LOG and finite.min() >= 0 < finite.max():
         scale.kind = "log"
     elif axis.scale == CHOSEN:
         scale.kind, scale.linear = chosen_scale(values)
@@ -306,6 +298,7 @@ def _title(figure, rows):
 
 def build(figure, rows):
     """The drawing of a record for some rows; None where there is nothing finite to draw."""
+    every, rows = rows, known(figure, rows)
     if figure.last and np.isfinite(rows.numbers(figure.last)).any():
         last = rows.numbers(figure.last)
         rows = rows.pick(last == np.nanmax(last[np.isfinite(last)]))
@@ -314,7 +307,7 @@ def build(figure, rows):
         x_column = figure.x.otherwise
     drawing = Drawing(figure, rows, _title(figure, rows), Scale(_label(figure.x, x_column, rows.table)),
                       Scale(_label(figure.y, figure.y.column, rows.table)), [], sources=[rows], width=figure.width,
-                      height=figure.height, x_column=x_column)
+                      height=figure.height, x_column=x_column, unknown=every.pick(_is_lost(figure.known, every)))
     if figure.marks == CELLS:
         _fill_cells(drawing)
     else:
@@ -325,8 +318,11 @@ def build(figure, rows):
         figure = drawing.figure  # it may set other axes
     if _is_blank(drawing):
         return None
+    _name_only_panel(drawing)
     _scale(drawing, figure.x, drawing.x, True)
     _scale(drawing, figure.y, drawing.y, False)
+    if len(drawing.panels) == 1 and drawing.width is None and max(map(len, drawing.y.names or [""])) > LONG:
+        drawing.width = WIDE
     drawing.caption = caption(drawing)
     found = figure.finding(drawing) if figure.finding else []
     drawing.findings = [found] if isinstance(found, str) else list(found or [])
@@ -341,9 +337,7 @@ def _fill_panels(drawing):
     figure, rows = drawing.figure, drawing.rows
     places = _Places(figure.x, drawing.x_column, rows), _Places(figure.y, figure.y.column, rows)
     drawing.x.names, drawing.y.names = (of.names for of in places)
-    groups = rows.split(*figure.panel_by)
-    drawing.left_out += [words.key(group, figure.panel_by) or "a panel without a name" for group in groups[PANELS:]]
-    for group in groups[:PANELS]:
+    for group in rows.split(*figure.panel_by):
         panel = Panel(group, words.key(group, figure.panel_by) if figure.panel_by else None)
         drawing.panels.append(panel)
         lines = group.split_by(figure.series_key(group)) if figure.series_key else group.split(*figure.series_by)
@@ -356,6 +350,30 @@ def _fill_panels(drawing):
             mark_outliers(drawing, panel)
     _tell_apart(drawing)
     _colour_by_name(drawing)
+    _hide_rest(drawing)
+    if figure.hover and figure.values == EACH:
+        for one in drawing.series():
+            one.hover = [hover_text(figure, one.name, one.rows, i) for i in range(len(one.rows))]
+
+
+def _hide_rest(drawing):
+    """Takes out what the figure has no place for, names it, and keeps it for the sentences: panels beyond PANELS, and
+    of each panel series beyond SERIES, but what stands out."""
+    drawing.hidden = [one for panel in drawing.panels[PANELS:] for one in panel.series]
+    drawing.left_out += [panel.name or "a panel without a name" for panel in drawing.panels[PANELS:]]
+    del drawing.panels[PANELS:]
+    for panel in drawing.panels:
+        if len(panel.series) <= SERIES:
+            continue
+        first = sorted(range(len(panel.series)), key=lambda i: not panel.series[i].stands_out)[:SERIES]
+        hidden = [one for i, one in enumerate(panel.series) if i not in set(first)]
+        panel.series = [panel.series[i] for i in sorted(first)]
+        drawing.hidden += hidden
+        drawing.left_out += [", ".join(filter(None, (panel.name, one.name))) or "a series without a name"
+                             for one in hidden]
+        grey = [one for one in panel.series if one.entry]
+        if grey and not drawing.figure.panel_by:
+            grey[0].entry = f"{sum(one.colour == 'muted' for one in panel.series)} others"
 
 
 def _tell_apart(drawing):
@@ -379,17 +397,24 @@ def _colour_by_name(drawing):
             one.colour = index.setdefault(one.name, len(index))
 
 
+def _name_only_panel(drawing):
+    """The title has the name of the only panel, where it does not say it anyway."""
+    name = drawing.panels[0].name
+    if len(drawing.panels) == 1 and name and name not in drawing.title:
+        drawing.title += f", {name}"
+
+
 # ---- Captions ----
 
 def extreme(drawing, least=False):
     """The series whose greatest value is the greatest (the least) of all; None: none has a finite value."""
-    found = [one for one in drawing.series() if np.isfinite(one.peak())]
+    found = [one for one in drawing.every() if np.isfinite(one.peak())]
     return (min if least else max)(found, key=Series.peak, default=None)
 
 
 def outlier_heads(drawing):
     """"; heads that stand out: 0.2, 4.9"; nothing where none does."""
-    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.series() if one.stands_out]
+    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out]
     named = [f"{words.number(layer)}.{words.number(head)}" for layer, head in named
              if np.isfinite(layer) and np.isfinite(head)]
     return f"; heads that stand out: {', '.join(named)}" if named else ""
@@ -417,14 +442,14 @@ def _series_place(drawing, one):
 
 
 def caption_of_series(drawing):
-    """The greatest value and the least maximum of all series."""
+    """Between which ends the greatest values of all series lie."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
     if most is least:
         return f"Greatest value {words.number(most.peak())}."
-    return (f"Greatest value {words.number(most.peak())}, in {_series_place(drawing, most)}; the least maximum is "
-            f"{words.number(least.peak())}, in {_series_place(drawing, least)}.")
+    ends = [f"{words.number(one.peak())} ({_series_place(drawing, one) or 'without a name'})" for one in (least, most)]
+    return f"The greatest value of each series lies between {ends[0]} and {ends[1]}."
 
 
 def caption(drawing):
@@ -433,11 +458,7 @@ def caption(drawing):
         text = drawing.figure.caption(drawing)
     else:
         text = _describe_cells(drawing) if drawing.cells else caption_of_series(drawing)
-    if drawing.undrawn:
-        text += f" Not drawn: {words.count(drawing.undrawn, 'row', 'rows')} without a place."
-    if drawing.left_out:
-        text += f" Not drawn: {words.listed(drawing.left_out)}."
-    return text
+    return text + unplaced.say(drawing)
 
 
 # ---- A section's figures ----
@@ -455,6 +476,28 @@ def filtered(figure, rows):
     return rows.pick(np.asarray(figure.keeps(rows), bool)) if figure.keeps and len(rows) else rows
 
 
+def known(figure, rows):
+    """The rows that have the numbers which the record needs."""
+    for column in figure.known:
+        rows = rows.known(column)
+    return rows
+
+
+def _is_lost(columns, rows):
+    """Where one of these numbers is written and not finite."""
+    return np.any([rows.is_infinite(column) for column in columns], axis=0) if columns else np.zeros(len(rows), bool)
+
+
+def _say_blank(figure, rows):
+    """Why a figure with nothing finite is not there; None: its cells are empty."""
+    columns = [figure.y.column, figure.value, *figure.known, *(of.column for of in figure.columns)]
+    lost = int(_is_lost(list(filter(None, columns)), rows).sum())
+    if not lost:
+        return None
+    count = words.count(lost, "value that is", "values that are")
+    return Paragraph(f"Not drawn: {_named(figure, rows)}: {count} not finite, and no other.", sources=[rows])
+
+
 def _candidates(figure, tables, blocks, skipped):
     for name in figure.tables:
         rows = tables.rows(name)
@@ -469,7 +512,10 @@ def _candidates(figure, tables, blocks, skipped):
         rows = filtered(figure, rows)
         groups = rows.split_by(figure.figure_key(rows)) if figure.figure_key else rows.split(*figure.figure_by)
         for group in groups:
-            if figure.skips and figure.skips(group):
+            if not len(known(figure, group)):
+                blocks += filter(None, [_say_blank(figure, group)])
+                continue
+            if figure.skips and figure.skips(known(figure, group)):
                 if figure.skipped:
                     skipped.append((figure, group))
                 continue
@@ -503,9 +549,9 @@ def _say_rest(candidates, skipped):
     left = [one for one in candidates if not one.chosen]
     if left:
         groups = list({one.group or id(one): _named(one.figure, one.rows) for one in left}.values())
-        more = f"; and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
-        yield Paragraph(f"Left out: {words.count(len(left), 'figure', 'figures')} more "
-                        f"({'; '.join(groups[:NAMED])}{more}).",
+        among = ", among them those of" if len(groups) > NAMED or len(groups) < len(left) else ":"
+        count = words.count(len(left), "more figure is", "more figures are")
+        yield Paragraph(f"Not drawn: {count} left out{among} {'; '.join(groups[:NAMED])}.",
                         sources=list({one.rows.table: one.rows for one in left}.values()))
 
 
@@ -527,7 +573,8 @@ def compose(figures, tables, most):
         if chosen and figure.heading:
             blocks.append(Heading(figure.heading))
         for one in chosen:
-            block = Listing(one.rows, figure.shown) if figure.marks == ROWS else build(figure, one.rows)
+            block = Listing(one.rows, figure.shown) if figure.marks == ROWS else (
+                build(figure, one.rows) or _say_blank(figure, one.rows))
             if block is not None:
                 blocks.append(block)
     _keep_first_finding(blocks)

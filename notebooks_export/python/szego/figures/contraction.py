@@ -4,6 +4,7 @@ import numpy as np
 from . import labels, words
 from .compose import compose, outlier_heads
 from .drawing import Paragraph
+from .heads import extent
 from .record import CELLS, CHOSEN, LOG, MEANS, Axis, Column, Figure, Rule, Section
 
 TABLES = ("train_contraction", "reproduce_contraction", "capture_contraction", "logits_contraction",
@@ -51,20 +52,26 @@ def _below(ratios):
 
 
 def _counted(ratios):
-    """"3 of 8 heads (0.7 to 1.2)"."""
+    """"3 of 8 heads (width ratios 0.7 to 1.2)"; heads that it leaves as they are, as they do not rotate, are apart."""
     ratios = ratios[np.isfinite(ratios)]
-    text = f"{_below(ratios)} of {words.count(len(ratios), 'head', 'heads')}"
-    return text + (f" ({words.number(ratios.min())} to {words.number(ratios.max())})" if len(ratios) else "")
+    changed = ratios[np.abs(ratios - 1) > ROUNDING]
+    if not len(changed):
+        return f"0 of {words.count(len(ratios), 'head', 'heads')}"
+    kept = len(ratios) - len(changed)
+    text = f"{_below(ratios)} of {words.count(len(changed), 'head', 'heads')}"
+    text = f"{text} (width ratio{'' if len(changed) == 1 else 's'} {extent(changed)}"
+    return text + (f"; it leaves {words.count(kept, 'more head', 'more heads')} as {'it is' if kept == 1 else 'they are'})"
+                   if kept else ")")
 
 
 def _at_step(drawing, step):
-    values = np.array([y for one in drawing.series() for y in one.y[one.x == step]])
+    values = np.array([y for one in drawing.every() for y in one.y[one.x == step]])
     return values[np.isfinite(values)]
 
 
 def _ends(drawing):
     """The least and the greatest x."""
-    x = np.concatenate([one.x for one in drawing.series()])
+    x = np.concatenate([one.x for one in drawing.every()])
     return np.min(x), np.max(x)
 
 
@@ -72,20 +79,20 @@ def _say_steps(drawing):
     first, last = _ends(drawing)
     before, after = _at_step(drawing, first), _at_step(drawing, last)
     known = f" of {len(before)}" if len(before) != len(after) else ""
-    return (f"The encoding narrows {_counted(after)} at step {words.number(last)}, {_below(before)}{known} at step "
-            f"{words.number(first)}{outlier_heads(drawing)}.")
+    return (f"At step {words.number(last)} the encoding narrows {_counted(after)}; at step {words.number(first)} it "
+            f"narrowed {_below(before)}{known}{outlier_heads(drawing)}.")
 
 
 def _say_cells(drawing):
     step = drawing.rows.number("step")
-    at = f" at step {words.number(step)}" if np.isfinite(step) else ""
-    return f"The encoding narrows {_counted(drawing.cells.value.ravel())}{at}: blue, below 1."
+    at = f"At step {words.number(step)} the" if np.isfinite(step) else "The"
+    return f"{at} encoding narrows {_counted(drawing.cells.value.ravel())}. Ratios below 1 are blue."
 
 
 def _say_finding(drawing):
     values = _at_step(drawing, _ends(drawing)[1])
-    return (f"Logits, {words.run(drawing.rows)}: the encoding narrows the spectrum of {_counted(values)}"
-            f"{outlier_heads(drawing)}.")
+    return (f"Logits, {words.run(drawing.rows)}: the encoding narrows the width of the Hermitian part in "
+            f"{_counted(values)}{outlier_heads(drawing)}.")
 
 
 def _say_last(drawing):
@@ -93,7 +100,7 @@ def _say_last(drawing):
     figure, course = drawing.figure, drawing.x_column != "head"
     parts = []
     for column in figure.columns or (None,):
-        lines = [one for one in drawing.series() if one.column is column]
+        lines = [one for one in drawing.every() if one.column is column]
         values = np.array([v for one in lines for v in ([one.last()] if course else one.y)])
         values = values[np.isfinite(values)]
         if len(values):
@@ -104,6 +111,18 @@ def _say_last(drawing):
     across = ", from layer to layer" if len(drawing.panels) > 1 else ""
     name = labels.words(drawing.x_column, drawing.rows.table)
     return f"At {name} {words.number(_ends(drawing)[1])}{across}: {', '.join(parts)}."
+
+
+def _say_majorised(drawing):
+    """"At step 300 the content majorises the logits in a share of 0 to 0.25 of the heads and probes, by layer."""
+    last = _ends(drawing)[1]
+    values = _at_step(drawing, last)
+    if not (values > 0).any():
+        share, where = "none", "in any layer"
+    else:
+        share, where = f"a share of {extent(values)}", "in each layer" if values.min() == values.max() else "by layer"
+    where = f", {where}" if len(drawing.panels) > 1 else ""
+    return f"At step {words.number(last)} the content majorises the logits in {share} of the heads and probes{where}."
 
 
 def _drop_areas(drawing):
@@ -120,7 +139,7 @@ BY_STEP = dict(BY_RUN, keeps=_has_head, skips=_is_short, panel_by=("layer",), va
 
 HEADS = Figure("contraction-heads", **BY_STEP, needs=("width_ratio", "step"), series_by=("head",), outliers=True,
                by_last=True, y=Axis("width_ratio", scale=CHOSEN), rules=(ONE,),
-               title="ratio of widths by head, a panel a layer", caption=_say_steps, finding=_say_finding)
+               title="ratio of widths by head", caption=_say_steps, finding=_say_finding)
 MAP = Figure("contraction-map", **BY_RUN, keeps=_has_head, skips=_is_unchanged,
              skipped="every ratio is 1 up to rounding", last="step", needs=("width_ratio",),
              undone="ratios of widths are not drawn", marks=CELLS, x=Axis("head"), y=Axis("layer"),
@@ -131,17 +150,17 @@ ORDERS = Figure("contraction-orders", **BY_RUN, columns=RATIOS, rules=(ONE,), y=
                 x=Axis("n", otherwise="head", scale=LOG), title="ratio to the content")
 MEAN_RATIOS = Figure("contraction-ratios", **BY_STEP, columns=RATIOS, rules=(ONE,),
                      y=Axis(label="ratio", scale=CHOSEN), caption=_say_last, prepare=_drop_areas,
-                     title="mean ratio to the content, a panel a layer")
+                     title="mean ratio to the content")
 TOEPLITZNESS = Figure("contraction-toeplitzness", **BY_STEP,
                       columns=(Column("toeplitzness_coupled", "with the encoding", colour="coupled"),
                                Column("toeplitzness_content", "content alone", colour="content")),
                       y=Axis(label="toeplitzness"), prepare=_drop_areas,
-                      title="toeplitzness of the logits, a panel a layer", caption=_say_last)
+                      title="toeplitzness of the logits", caption=_say_last)
 MAJORISED = Figure("contraction-majorised", **BY_STEP, needs=("majorised",),
                    y=Axis("majorised", label="share majorised", lo=0, hi=1), prepare=_drop_areas,
-                   title="share of heads and probes majorised, a panel a layer", caption=_say_last)
+                   title="share of heads and probes majorised", caption=_say_majorised)
 MARGIN = Figure("contraction-margin", **BY_STEP, needs=("margin",), y=Axis("margin", label="mean slack"),
-                rules=(Rule("0: majorised", at=0),), title="slack of the majorisation, a panel a layer",
+                rules=(Rule("0: majorised", at=0),), title="slack of the majorisation",
                 caption=_say_last)
 
 
@@ -159,8 +178,8 @@ def _compose(section, tables):
 
 SECTION = Section(
     "contraction", "Contraction", TABLES,
-    "Ratios divide the logits with their encoding by those of the content; lines are means over probes. The width is "
+    "A ratio compares the logits with the encoding to the logits without it; lines are means over probes. The width is "
     "that of the Hermitian part's spectrum, the real part of the field of values. A rotary encoding cannot widen it if "
-    "all its frequencies share one content matrix (claim B3c). In trained heads they do not: a ratio above 1 "
-    "contradicts nothing.",
+    "all its frequencies share one content matrix (claim B3c). The frequencies of a trained head have different content "
+    "matrices, so its ratio may exceed 1.",
     (HEADS, MAP, ORDERS, MEAN_RATIOS, TOEPLITZNESS, MAJORISED, MARGIN), most=16, compose=_compose)

@@ -46,8 +46,8 @@ def _say_caption(drawing):
 
 def _say_course(drawing):
     """What unrelated matrices of equal norm would have: their difference has the square root of 2 of it."""
-    x = np.concatenate([one.x[np.isfinite(one.y)] for one in drawing.series()])
-    y = np.concatenate([one.y[np.isfinite(one.y)] for one in drawing.series()])
+    x = np.concatenate([one.x[np.isfinite(one.y)] for one in drawing.every()])
+    y = np.concatenate([one.y[np.isfinite(one.y)] for one in drawing.every()])
     if not np.isfinite(x).any():
         return []
     first, last = np.nanmin(x), np.nanmax(x)

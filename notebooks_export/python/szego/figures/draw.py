@@ -13,6 +13,8 @@ import matplotlib.ticker
 import numpy as np
 
 from . import colours, thin, words
+from .drawing import ENTRIES, LARGEST, bounded, is_named_within, places, rules
+from .drawing import legend as entries_of
 
 #: Inches. At 96 pixels an inch two figures stand side by side in a page of 1280, and text has at least 11.
 WIDTH, HEIGHT, PANEL_WIDTH, PANEL_HEIGHT, ACROSS = 4.35, 2.5, 2.17, 1.65, 4
@@ -26,9 +28,10 @@ STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdan
          "axes.facecolor": "none", "figure.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
          "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
          "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
-CLOUD, POINTS_IN_LINE, COLUMNS, VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 1000, 40, 560, 300, 10, 160, 4000
-#: What is drawn without a number of its own: numbers beyond it overflow where Matplotlib scales.
-LARGEST = 1e150
+SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"  # of cells; two hues meet in the middle
+ON_LIGHT, ON_DARK = "#010101", "#fefefe"  # letters in cells: no colours by name, which a dark page changes
+CLOUD, CROWD, POINTS_IN_LINE, COLUMNS = 1000, 100, 40, 560
+VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 300, 10, 160, 4000
 
 
 @dataclass
@@ -94,10 +97,8 @@ def _pyplot():
 # ---- Sizes ----
 
 def _title_lines(drawing, inches):
-    """The title above a single panel, in lines of that width, with the panel's name where it lacks that."""
-    name = drawing.panels[0].name
-    name = f", {name}" if name and name not in drawing.title else ""
-    return textwrap.wrap(plain(drawing.title + name), int(12.5 * inches))
+    """The title above a single panel, in lines of that width."""
+    return textwrap.wrap(plain(drawing.title), int(12.5 * inches))
 
 
 def _shape(drawing):
@@ -113,7 +114,7 @@ def _size(drawing, shape, titled):
     height = drawing.height or HEIGHT
     if not drawing.height and drawing.cells:
         rows = len(drawing.cells.row_keys)
-        height = 1.1 + 0.2 * rows if rows < 10 else 3.7
+        height = max(1.1 + 0.2 * rows, 1.6) if rows < 10 else 3.7
     elif not drawing.height and drawing.y.names is not None:
         height = 1.0 + 0.23 * len(drawing.y.names)
     width = drawing.width or WIDTH
@@ -145,9 +146,24 @@ def _keep_outer_labels(axes, shape):
 
 # ---- Axes ----
 
-def _scale_axis(axis, scale, which):
+def _inches(drawing, axis, which):
+    """How long a label of the axis may be: as long as the panel, but for what stands beside."""
+    place = axis.get_subplotspec()
+    down, across = place.get_gridspec().get_geometry() if place else (1, 1)
+    width, height = axis.figure.get_size_inches()
+    if which == "y":
+        return height / down - 0.6
+    return width / across - 0.3 - 0.068 * max(map(len, drawing.y.names or [""]))
+
+
+def _filled(label, inches):
+    """A label in lines of that length."""
+    return textwrap.fill(plain(label or ""), max(8, min(34, int(13.4 * inches))), break_long_words=False)
+
+
+def _scale_axis(axis, scale, which, inches):
     set_scale, set_lim = getattr(axis, f"set_{which}scale"), getattr(axis, f"set_{which}lim")
-    getattr(axis, f"set_{which}label")(textwrap.fill(plain(scale.label or ""), 34))
+    getattr(axis, f"set_{which}label")(_filled(scale.label, inches))
     of = getattr(axis, f"{which}axis")
     if scale.names is not None:
         _name_places(axis, scale.names, which)
@@ -175,6 +191,14 @@ def _name_places(axis, names, which):
         axis.invert_yaxis()
 
 
+def _has_whole_x(drawing):
+    """x counts something: its ticks are whole numbers."""
+    column = drawing.x_column
+    if drawing.x.lo is not None or (column and not drawing.rows.source.is_whole(column)):
+        return False
+    return _whole(np.concatenate([one.x for one in drawing.series()]))
+
+
 def _whole(values):
     values = values[np.isfinite(values)]
     return len(values) > 0 and (values == np.rint(values)).all() and np.ptp(values) < 1e6
@@ -189,32 +213,35 @@ def _bracket(drawing, drawn):
         values = np.concatenate([getattr(axis.dataLim, f"interval{which}") for axis in axes])
         values = values[np.isfinite(values) & (np.abs(values) < LARGEST)]
         if len(values) and scale.kind == "linear":
-            shown = [getattr(marks, which) for panel in drawn.marks for marks in panel]
-            whole = which == "x" and _whole(np.concatenate(shown))
+            whole = which == "x" and _has_whole_x(drawing)
             _bracket_linear(axes, which, scale, values.min(), values.max(), whole)
         elif len(values) and scale.kind == "log":
             _bracket_log(axes, which, values)
         elif len(values) and scale.kind == "symlog":
-            ticks = _symlog_ticks(scale.linear, values, 3 if which == "x" else 4)
+            across = axes[0].get_position().width * axes[0].figure.get_figwidth()
+            ticks = _symlog_ticks(scale.linear, values, max(1, min(3, int(across))) if which == "x" else 4)
             for axis in axes:
                 getattr(axis, f"{which}axis").set_major_locator(matplotlib.ticker.FixedLocator(ticks))
 
 
 def _bracket_linear(axes, which, scale, lo, hi, whole):
     narrow = axes[0].get_position().width * axes[0].figure.get_figwidth() < 2.0
-    locator = matplotlib.ticker.MaxNLocator(nbins=4 if which == "x" and narrow else 6, integer=whole,
+    locator = matplotlib.ticker.MaxNLocator(nbins=4 if which == "x" and narrow else 5, integer=whole,
                                             steps=[1, 2, 2.5, 5, 10], min_n_ticks=2)
-    for axis in axes:
-        getattr(axis, f"{which}axis").set_major_locator(locator)
     if scale.lo is not None:
+        for axis in axes:
+            getattr(axis, f"{which}axis").set_major_locator(locator)
         return
-    ticks = locator.tick_values(lo, hi) if hi > lo else locator.tick_values(lo - 0.5, lo + 0.5)
-    first, last = ticks[ticks <= lo + 1e-12 * (hi - lo)], ticks[ticks >= hi - 1e-12 * (hi - lo)]
-    lo, hi = (first[-1] if len(first) else lo), (last[0] if len(last) else hi)
-    room = 0.02 * (hi - lo) or 0.5
-    getattr(axes[0], f"set_{which}lim")(lo - room, hi + room)
-    for axis in axes[1:]:
-        getattr(axis, f"set_{which}lim")(lo - room, hi + room)
+    least, greatest = (np.rint(lo), np.rint(hi)) if whole else (lo, hi)  # marks beside a whole number are its own
+    ticks = locator.tick_values(least, greatest) if greatest > least else locator.tick_values(lo - 0.5, lo + 0.5)
+    reach = 1e-12 * (greatest - least)
+    first, last = ticks[ticks <= least + reach], ticks[ticks >= greatest - reach]
+    first, last = (first[-1] if len(first) else lo), (last[0] if len(last) else hi)
+    room = 0.02 * (last - first) or 0.5
+    for axis in axes:  # the locator would take the room for further data
+        getattr(axis, f"{which}axis").set_major_locator(matplotlib.ticker.FixedLocator(
+            ticks[(ticks >= first - reach) & (ticks <= last + reach)]))
+        getattr(axis, f"set_{which}lim")(min(first, lo) - room, max(last, hi) + room)
 
 
 def _bracket_log(axes, which, values):
@@ -239,7 +266,8 @@ def _symlog_ticks(linear, values, most):
     sizes = np.abs(values[np.isfinite(values)])
     if not sizes.max(initial=0) > linear:
         return [-linear, 0, linear]
-    first, last = math.ceil(math.log10(linear)), math.ceil(math.log10(sizes.max()))
+    first, last = math.ceil(math.log10(linear)), math.floor(math.log10(sizes.max()))
+    last = max(first, last)
     step = max(1, -(-(last - first) // most))
     powers = [10.0**e for e in range(last, first - 1, -step) if step == 1 or e - first >= 0.6 * step]
     return [-value for value in powers] + [0.0] + powers[::-1]
@@ -247,40 +275,38 @@ def _symlog_ticks(linear, values, most):
 
 # ---- Marks ----
 
+def marker(one):
+    """The marker of a series' points; "": they have none. The legend shows the same."""
+    if one.marks == "line":
+        few = np.isfinite(one.y).sum() <= POINTS_IN_LINE and not (one.thin or one.fine) and one.colour != "muted"
+        return colours.marker(one.colour) if few else ""
+    return {"points": colours.marker(one.colour), "violins": "o"}.get(one.marks, "")
+
+
 def _style(one):
-    width = 1.0 if one.thin or one.colour == "muted" else 1.8
-    return {"color": colours.of(one.colour), "linewidth": width,
-            "linestyle": (0, (1, 1.5)) if one.thin else colours.dash(one.colour)}
+    width = 1.0 if one.thin or one.fine or one.colour == "muted" else 1.8
+    return {"color": colours.of(one.colour), "linewidth": width, "linestyle": dash(one)}
 
 
-def _bounded(values):
-    return np.where(np.abs(values) < LARGEST, values, np.nan)
-
-
-def _places(drawing, one):
-    """The points of the series; NaN where one has no place on the axes."""
-    x, y = _bounded(one.x), _bounded(one.y)
-    for values, scale in ((x, drawing.x), (y, drawing.y)):
-        if scale.kind == "log":
-            values[~(values > 0)] = np.nan
-    return x, y
+def dash(one):
+    """The pattern of a series' line."""
+    return (0, (1, 1.5)) if one.thin else "-" if one.fine else colours.dash(one.colour)
 
 
 def _line_marks(drawing, panel, one, axis, drawn):
-    x, y = _places(drawing, one)
-    lo = y if one.lo is None or one.flat else np.fmin(_bounded(one.lo), y)
-    hi = y if one.hi is None or one.flat else np.fmax(_bounded(one.hi), y)
+    x, y = places(drawing, one)
+    lo = y if one.lo is None or one.flat else np.fmin(bounded(one.lo), y)
+    hi = y if one.hi is None or one.flat else np.fmax(bounded(one.hi), y)
     kept = thin.line(x, lo, hi, COLUMNS)
     style = _style(one)
-    finite = np.isfinite(y)
+    finite = np.isfinite(x) & np.isfinite(y)
     drawn.given += int(finite.sum())
     drawn.drawn += int(finite[kept].sum())
     artists = []
     if one.area and one.lo is not None and one.hi is not None:
-        artists.append(axis.fill_between(x[kept], _bounded(one.lo)[kept], _bounded(one.hi)[kept],
+        artists.append(axis.fill_between(x[kept], bounded(one.lo)[kept], bounded(one.hi)[kept],
                                          color=style["color"], alpha=0.2, linewidth=0))
-    few = finite.sum() <= POINTS_IN_LINE and not one.thin and one.colour != "muted"
-    artists += axis.plot(x[kept], y[kept], marker=colours.marker(one.colour) if few else "", markersize=4,
+    artists += axis.plot(x[kept], y[kept], marker=marker(one), markersize=4,
                          markeredgecolor=colours.NAMED["page"], markeredgewidth=0.5, **style)
     if not one.area and one.lo is not None:
         artists += _whiskers(one, axis, x, y)
@@ -288,7 +314,7 @@ def _line_marks(drawing, panel, one, axis, drawn):
 
 
 def _whiskers(one, axis, x, y):
-    lo, hi = _bounded(one.lo), _bounded(one.hi)
+    lo, hi = bounded(one.lo), bounded(one.hi)
     known = np.isfinite(lo) & np.isfinite(hi) & np.isfinite(x) & np.isfinite(y)
     if not known.any():
         return []
@@ -297,17 +323,18 @@ def _whiskers(one, axis, x, y):
 
 
 def _point_marks(drawing, panel, one, axis, drawn):
-    x, y = _places(drawing, one)
-    if one.lo is not None and not one.flat and drawing.x.kind == "linear" and _whole(x):
-        x = x + _beside(panel, one)[0] / 2  # whiskers of several series at one place stand side by side
+    x, y = places(drawing, one)
+    whiskers = any(other.lo is not None and other.marks == one.marks for other in panel.series)
+    if whiskers and not one.flat and drawing.x.kind == "linear" and _whole(x):
+        x = x + _beside(panel, one)[0] / 2  # series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())
     drawn.drawn += len(kept)
     artists = _whiskers(one, axis, x, y) if one.lo is not None else []
-    artists += axis.plot(x[kept], y[kept], linestyle="", marker=colours.marker(one.colour),
-                         color=colours.of(one.colour), markersize=5 if len(kept) < 200 else 3.5,
-                         markeredgecolor=colours.NAMED["page"],
-                         markeredgewidth=0.4)
+    few = len(kept) < CROWD  # the edges of more would cover their neighbours
+    artists += axis.plot(x[kept], y[kept], linestyle="", marker=marker(one), color=colours.of(one.colour),
+                         markersize=5 if few else 3.5, markeredgecolor=colours.NAMED["page"],
+                         markeredgewidth=0.4 if few else 0)
     return Marks(one, x[kept], y[kept], kept, artists=artists)
 
 
@@ -320,7 +347,7 @@ def _beside(panel, one):
 
 def _bar_marks(drawing, panel, one, axis, drawn):
     shift, width = _beside(panel, one)
-    x, y = _places(drawing, one)
+    x, y = places(drawing, one)
     x = x + shift
     kept = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     colour = colours.of(one.colour)
@@ -337,7 +364,7 @@ def _bar_marks(drawing, panel, one, axis, drawn):
 def _range_marks(drawing, panel, one, axis, drawn):
     certified = one.colour == "certified"
     shift, width = _beside(panel, one)
-    y, lo, hi = _bounded(one.y) + shift, _bounded(one.lo), _bounded(one.hi)
+    y, lo, hi = bounded(one.y) + shift, bounded(one.lo), bounded(one.hi)
     if drawing.x.kind == "log":
         lo, hi = np.where(lo > 0, lo, np.nan), np.where(hi > 0, hi, np.nan)
     kept = np.flatnonzero(np.isfinite(y) & np.isfinite(lo) & np.isfinite(hi))
@@ -345,6 +372,7 @@ def _range_marks(drawing, panel, one, axis, drawn):
     drawn.given += len(kept)
     drawn.drawn += len(kept)
     colour = colours.of(one.colour)
+    axis.use_sticky_edges = False  # the bar that begins first does not begin at the frame
     artists = [axis.barh(y, hi - lo, 0.9 * width, lo, color=colour, alpha=0.55 if certified else 0.85)]
     single = lo == hi
     if single.any():
@@ -356,8 +384,8 @@ def _range_marks(drawing, panel, one, axis, drawn):
 
 def _violin_marks(drawing, panel, one, axis, drawn):
     shift, width = _beside(panel, one)
-    x, y = _places(drawing, one)
-    places, shown = [], []
+    x, y = places(drawing, one)
+    at_places, shown = [], []
     for place in np.unique(x[np.isfinite(x)]):
         index = np.flatnonzero((x == place) & np.isfinite(y))
         if not len(index):
@@ -366,12 +394,12 @@ def _violin_marks(drawing, panel, one, axis, drawn):
         kept = index[np.unique(np.linspace(0, len(index) - 1, min(len(index), VIOLIN_VALUES)).astype(int))]
         drawn.given += len(index)
         drawn.drawn += len(kept)
-        places.append(place + shift + width / 2 * _violin(axis, one, place + shift, width, y[index], y[kept],
+        at_places.append(place + shift + width / 2 * _violin(axis, one, place + shift, width, y[index], y[kept],
                                                           drawing.y.kind == "log"))
         shown.append(kept)
     kept = np.concatenate(shown) if shown else np.zeros(0, int)
-    at = np.concatenate(places) if places else np.zeros(0)
-    artists = axis.plot(at, y[kept], linestyle="", marker="o", markersize=3, color=colours.of(one.colour),
+    at = np.concatenate(at_places) if at_places else np.zeros(0)
+    artists = axis.plot(at, y[kept], linestyle="", marker=marker(one), markersize=3, color=colours.of(one.colour),
                         markeredgewidth=0)
     return Marks(one, at, y[kept], kept, artists=artists)
 
@@ -415,7 +443,7 @@ def _norm(cells):
 
 def _draw_cells(drawing, panel, axis, drawn):
     cells = panel.cells
-    norm, palette = _norm(cells), matplotlib.colormaps["RdBu_r" if cells.middle > 0 else "viridis"]
+    norm, palette = _norm(cells), matplotlib.colormaps[DIVERGING if cells.middle > 0 else SEQUENTIAL]
     rows, across = cells.value.shape
     values = np.ma.masked_invalid(cells.value)
     if rows * across <= CELLS:
@@ -426,16 +454,19 @@ def _draw_cells(drawing, panel, axis, drawn):
                             extent=(-0.5, across - 0.5, rows - 0.5, -0.5))
     axis.grid(False)
     bar = axis.figure.colorbar(image, ax=axis)
-    bar.set_label(plain(cells.label))
+    bar.set_label(_filled(cells.label, _inches(drawing, axis, "y")))
     bar.outline.set_linewidth(0)
-    if cells.log:
+    if len(set(cells.value[np.isfinite(cells.value)].tolist())) == 1:
+        bar.set_ticks([norm.vmin], labels=[words.number(norm.vmin)])
+        bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    elif cells.log:
         lo, hi = np.log10(norm.vmin), np.log10(norm.vmax)
         powers = np.arange(math.ceil(lo), math.floor(hi) + 1, max(1, int(hi - lo) // 5))
         near = hi - lo < 3
         bar.set_ticks(np.geomspace(norm.vmin, norm.vmax, 5) if near else 10.0**powers)
         bar.ax.yaxis.set_major_formatter("{x:.3g}")
         bar.ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    if rows * across <= NAMED_CELLS and across <= 16:
+    if rows * across <= NAMED_CELLS and across <= 16 and rows <= 16:
         _write_cells(cells, axis, norm, palette)
     drawn.given += cells.filled
     drawn.drawn += cells.filled
@@ -453,7 +484,7 @@ def _write_cells(cells, axis, norm, palette):
         if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
             text = text.replace("0.", ".", 1)
         axis.text(j, i, text, ha="center", va="center", fontsize=SMALL,
-                  color="#000000" if light else "#ffffff")
+                  color=ON_LIGHT if light else ON_DARK)
 
 
 def _cell_marks(cells):
@@ -464,69 +495,41 @@ def _cell_marks(cells):
 
 # ---- Panels and the legend ----
 
-def rules(panel):
-    """The panel's rules that have a place on its axes."""
-    return [rule for rule in panel.rules if abs(rule.at) < LARGEST]
-
-
 def _draw_panel(drawing, panel, axis, drawn, legend):
     if len(drawing.panels) == 1 and drawing.title and legend:
         axis.set_title("\n".join(_title_lines(drawing, axis.figure.get_size_inches()[0])), loc="left")
-    elif panel.name:
-        axis.set_title(plain(panel.name, 40))
+    elif panel.name and len(drawing.panels) > 1:
+        axis.set_title(textwrap.fill(plain(panel.name, 40), int(12.5 * PANEL_WIDTH)))
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
-        _scale_axis(axis, scale, which)
+        _scale_axis(axis, scale, which, _inches(drawing, axis, which))
     if panel.cells:
         return _draw_cells(drawing, panel, axis, drawn)
     marks = []
     for one in sorted(panel.series, key=lambda one: one.colour != "muted"):  # grey ones are below
         marks.append(_MARKS[one.marks](drawing, panel, one, axis, drawn))
-    for rule in rules(panel):
+    for rule in rules(drawing, panel):
         (axis.axvline if rule.vertical else axis.axhline)(rule.at, color=colours.of(rule.colour), linewidth=1.2,
                                                           linestyle=(0, (5, 3)), zorder=1.5)
     for scale, which in ((drawing.x, "x"), (drawing.y, "y")):
         if scale.names is not None:
             getattr(axis, f"set_{which}lim")(*((-0.5, max(len(scale.names), 1) - 0.5) if which == "x" else
                                                (max(len(scale.names), 1) - 0.5, -0.5)))
-    named = [one for one in panel.series if _is_named_within(drawing, one)]
+    named = [one for one in panel.series if is_named_within(drawing, one)]
     if named:
-        axis.legend([_handle(one.marks, one) for one in named], [_listed(one.name, 30) for one in named],
+        axis.legend([_handle(one) for one in named], [_listed(one.name, 30) for one in named],
                     handlelength=1.2, borderaxespad=0.2, labelspacing=0.2, borderpad=0.2)
     return marks
 
 
-def _is_named_within(drawing, one):
-    """What stands out in one of several panels has its name there: in another panel its colour is another's."""
-    return one.stands_out and one.name and len(drawing.panels) > 1
-
-
-def _entries(drawing):
-    """(label, colour, kind) of the legend, each once."""
-    found = {}
-    for panel in drawing.panels:
-        for one in panel.series:
-            if one.name and not one.unlisted and not _is_named_within(drawing, one):
-                kind = "thin" if one.thin else one.marks
-                label = one.name if not one.entry else one.entry if len(drawing.panels) == 1 else "others"
-                found.setdefault((label, str(one.colour), kind), one)
-        for rule in panel.rules:
-            if rule.name:
-                found.setdefault((rule.name, str(rule.colour), "rule"), rule)
-    return found
-
-
-def _handle(kind, one):
-    colour = colours.of(one.colour)
+def _handle(one):
+    colour, kind = colours.of(one.colour), getattr(one, "marks", "rule")
     if kind == "rule":
         return matplotlib.lines.Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (5, 3)))
-    if kind in ("bars", "ranges", "violins"):
+    if kind in ("bars", "ranges"):
         return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
-    marker = "" if one.colour == "muted" or kind == "thin" else colours.marker(one.colour)
-    if kind == "points":
-        marker, style = marker or "o", {"linestyle": ""}
-    else:
-        style = _style(one)
-    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker, markersize=4, markeredgewidth=0)
+    style = {"linestyle": ""} if kind in ("points", "violins") else _style(one)
+    return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker(one), markersize=4,
+                                   markeredgewidth=0)
 
 
 def _listed(name, characters=120):
@@ -537,12 +540,9 @@ def _listed(name, characters=120):
 
 def _legend(drawing, drawn, own):
     """One legend, below all panels; inside the axes where they are the caller's."""
-    entries = _entries(drawing)
-    if len(entries) < 2 and not any(key[2] == "rule" for key in entries) and \
-            not any(_is_named_within(drawing, one) for one in drawing.series()):
-        entries = {}
-    handles = [_handle(kind, one) for (_, _, kind), one in entries.items()]
-    names = [_listed(name) for name in words.apart([label for label, _, _ in entries], 60)]
+    entries = entries_of(drawing)[:ENTRIES]
+    handles = [_handle(one) for _, one in entries]
+    names = [_listed(name) for name in words.apart([label for label, _ in entries], 60)]
     if not own:
         if names:
             drawn.axes[0].legend(handles, names)

@@ -4,6 +4,9 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
+#: What is drawn without a number of its own: numbers beyond it overflow where Matplotlib scales.
+LARGEST = 1e150
+
 
 @dataclass
 class Scale:
@@ -34,6 +37,7 @@ class Series:
     column: Optional[object] = None  # record.Column
     colour: object = 0
     thin: bool = False  # half as wide, dashed, without markers: what goes with the thick line of its colour
+    fine: bool = False  # half as wide, without markers: a line over marks that would hide it
     unlisted: bool = False
     entry: Optional[str] = None
     stands_out: bool = False
@@ -102,8 +106,10 @@ class Drawing:
     caption: str = ""
     findings: Sequence[str] = ()
     sources: List[object] = field(default_factory=list)
-    undrawn: int = 0  # rows of cells without a place
+    undrawn: int = 0  # rows without a place that `prepare` counts
+    unknown: object = None  # Rows whose number is not finite where the record needs a finite one
     left_out: List[str] = field(default_factory=list)  # names of panels and series that have no place
+    hidden: List[Series] = field(default_factory=list)  # their series, which sentences count too
     width: Optional[float] = None
     height: Optional[float] = None
     own: object = None  # what `prepare` leaves to caption and finding
@@ -121,9 +127,76 @@ class Drawing:
         """Every series, panel by panel."""
         return [one for panel in self.panels for one in panel.series]
 
+    def every(self):
+        """Every series, and those that have no place: what a sentence about all counts."""
+        return self.series() + self.hidden
+
     @property
     def cells(self):
         return self.panels[0].cells if self.panels else None
+
+
+# ---- Places on the axes ----
+
+def bounded(values):
+    """The values; NaN where one is too large to be drawn."""
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
+
+
+def places(drawing, one):
+    """The points of the series; NaN where one has no place on the axes."""
+    x, y = bounded(one.x), bounded(one.y)
+    for values, scale in ((x, drawing.x), (y, drawing.y)):
+        if scale.kind == "log":
+            values[~(values > 0)] = np.nan
+    return x, y
+
+
+def rules(drawing, panel):
+    """The panel's rules that have a place on its axes."""
+    return [rule for rule in panel.rules if abs(rule.at) < LARGEST
+            and (rule.at > 0 or (drawing.x if rule.vertical else drawing.y).kind != "log")]
+
+
+# ---- The legend ----
+
+#: Entries of a legend, at most.
+ENTRIES = 40
+
+
+def is_named_within(drawing, one):
+    """What stands out in one of several panels has its name there: in another panel its colour is another's."""
+    return isinstance(one, Series) and one.stands_out and bool(one.name) and len(drawing.panels) > 1
+
+
+def look(one):
+    """What series and rules of all panels have in common that are one entry: their name, marks and colour. Grey ones
+    that the legend counts together are one."""
+    if not isinstance(one, Series):
+        return one.name, "rule", str(one.colour), False
+    counted = one.colour == "muted" and (one.unlisted or one.entry)
+    return None if counted else one.name, one.marks, str(one.colour), one.thin
+
+
+def looks(drawing):
+    """{look: the series or rule that shows it}, panel by panel."""
+    found = {}
+    for panel in drawing.panels:
+        for one in panel.series + panel.rules:
+            known = found.setdefault(look(one), one)
+            if getattr(known, "unlisted", False) and not one.unlisted:
+                found[look(one)] = one
+    return found
+
+
+def legend(drawing):
+    """[(label, series or rule)]: every entry. One entry alone says nothing, but a rule and what panels name."""
+    shown = [(getattr(one, "entry", None) or one.name, one) for one in looks(drawing).values()
+             if not getattr(one, "unlisted", False) and not is_named_within(drawing, one)]
+    shown = [(label, one) for label, one in shown if label]
+    needed = len(shown) > 1 or any(not isinstance(one, Series) for _, one in shown) or \
+        any(is_named_within(drawing, one) for one in drawing.series())
+    return shown if needed else []
 
 
 # ---- Blocks of a section, in the order of the page ----

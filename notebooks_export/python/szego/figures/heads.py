@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import words
-from .compose import FEW, mark_outliers, name_head, outliers
+from .compose import FEW, cell_place, mark_outliers, name_head, outliers
 from .rows import same
 
 #: Of the greatest value: above what eigenvalue solvers leave, below what a figure shows.
@@ -105,28 +105,6 @@ def _say_heads(heads):
     return ", ".join(map(words.number, heads[:NAMED])) + more
 
 
-# ---- Logarithmic axes ----
-
-def drop_zeros(drawing):
-    """Takes points with y = 0 out of every series: a logarithmic axis has no place for them. drawing.own: how many."""
-    drawing.own = 0
-    for one in drawing.series():
-        zero = one.y == 0
-        drawing.own += int(zero.sum())
-        for name in ("x", "y", "lo", "hi"):
-            values = getattr(one, name)
-            if values is not None:
-                setattr(one, name, values[~zero])
-        if one.hover:
-            one.hover = [text for text, gone in zip(one.hover, zero) if not gone]
-
-
-def say_zeros(drawing):
-    """" 3 values are exactly 0 and not drawn."; nothing where none is."""
-    count = drawing.own
-    return f" {words.count(count, 'value is', 'values are')} exactly 0 and not drawn." if count else ""
-
-
 # ---- Sentences over layers and heads ----
 
 def extent(values):
@@ -135,17 +113,30 @@ def extent(values):
     return least if least == most else f"{least} to {most}"
 
 
+def _lost_cells(drawing):
+    """How many cells have values, none of which is finite."""
+    cells, figure, rows = drawing.cells, drawing.figure, drawing.rows
+    rows = rows.pick(rows.is_infinite(figure.value))
+    at = np.searchsorted(cells.row_keys, rows.numbers(figure.y.column)), np.searchsorted(
+        cells.column_keys, rows.numbers(figure.x.column))
+    known = (at[0] < cells.value.shape[0]) & (at[1] < cells.value.shape[1])
+    at = np.unique(np.stack(at)[:, known], axis=1)
+    return int(np.isnan(cells.value[at[0], at[1]]).sum())
+
+
 def say_cells(drawing):
-    """"0.08 to 0.88 (greatest in head 3.10) over 72 heads, mean 0.6; heads that stand out: 5.6"."""
+    """"0.08 to 0.88 over 72 heads (smallest in layer 5, head 6; largest in layer 3, head 10), mean 0.6; heads that
+    stand out: 5.6"; "over 71 of 72 heads" where one is not finite."""
     cells = drawing.cells
     value = cells.value.ravel()
     name = [name_head(layer, head) for layer in cells.row_keys for head in cells.column_keys]
-    finite = value[np.isfinite(value)]
+    finite, lost = value[np.isfinite(value)], _lost_cells(drawing)
     if len(finite) == 1:
-        return f"{words.number(finite[0])} in the one head"
-    text = f"{extent(finite)} over {len(finite)} heads"
+        return f"{words.number(finite[0])} in the one head" + (" with a finite value" if lost else "")
+    text = f"{extent(finite)} over {len(finite)}{f' of {len(finite) + lost}' if lost else ''} heads"
     if finite.min() < finite.max():
-        text += f" (least in {name[np.nanargmin(value)]}, greatest in {name[np.nanargmax(value)]})"
+        text += f" (smallest in {cell_place(drawing, np.nanargmin(value))}; "
+        text += f"largest in {cell_place(drawing, np.nanargmax(value))})"
     text += f", mean {words.number(mean(finite))}"
     with np.errstate(divide="ignore", invalid="ignore"):
         found = outliers(np.log10(value) if cells.log else value)

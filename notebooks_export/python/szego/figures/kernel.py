@@ -19,7 +19,7 @@ def _peak_lag(one):
 
 def _say_finding(drawing):
     """How far away each head looks most, for tokens of all directions alike."""
-    peaks = [(_peak_lag(one), one.rows) for one in drawing.series()]
+    peaks = [(_peak_lag(one), one.rows) for one in drawing.every()]
     peaks = [(lag, rows) for lag, rows in peaks if np.isfinite(lag)]
     if not peaks:
         return []
@@ -37,7 +37,7 @@ def _say_finding(drawing):
 LINES = Figure("kernel-lines", ("checkpoint_kernel",), needs=("layer", "lag", "kernel"),
                undone="mean kernels are not drawn", figure_by=("result", "source"), group_by=("result", "source"),
                panel_by=("layer",), series_by=("head",), outliers=True, x=Axis("lag"), y=Axis("kernel"),
-               subject=words.model, title="mean kernel by head, a panel a layer", caption=_say_caption,
+               subject=words.model, title="mean kernel by head", caption=_say_caption,
                finding=_say_finding)
 
 SECTION = Section(

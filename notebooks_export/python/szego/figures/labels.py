@@ -3,7 +3,7 @@ from . import names
 
 #: Measures of runs that no table has as a column.
 MEASURES = {"contraction": "ratio of widths", "curvature": "largest eigenvalue of the Hessian",
-            "curvature_adamw": "largest eigenvalue, preconditioned", "gradient_share": "share of the gradient norm"}
+            "curvature_adamw": "largest eigenvalue, preconditioned", "gradient_share": "worst head's share of the gradient norm"}
 
 
 def words(column, table):

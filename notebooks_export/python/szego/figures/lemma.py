@@ -51,6 +51,7 @@ def _prepare(comparison, drawing):
     panel = drawing.panels[0]
     for one in panel.series:
         one.y, one.x = _middles(comparison, one.rows)
+        drawing.undrawn += int(np.isnan(one.y).sum())
         one.name = str(_kinds(comparison, one.rows)[0])
         one.colour = {EQUAL: 1, OTHER: 0}.get(one.name, "fails")
     values = np.concatenate([part for one in panel.series for part in (one.x, one.y)])
@@ -72,11 +73,12 @@ def _prepare(comparison, drawing):
 # ---- Words ----
 
 def _count(comparison, rows):
-    """"0 of 64 trials have max|f| above max|g|", and how many are above and equal."""
+    """"0 of 64 trials have max|f| above max|g|", and how many are above and equal; of trials with finite enclosures."""
     known, above = np.isfinite(_middles(comparison, rows)[0]), int(_above(comparison, rows).sum())
     equal = int((known & (rows.texts("equality") == "yes")).sum())
     has = "has" if above == 1 else "have"
-    return f"{above} of {words.count(int(known.sum()), 'trial', 'trials')} {has} {comparison.above}", above, equal
+    trials = words.count(int(known.sum()), "trial", "trials") + ("" if known.all() else " with finite enclosures")
+    return f"{above} of {trials} {has} {comparison.above}", above, equal
 
 
 def _say_maxima(comparison, drawing):

@@ -61,7 +61,7 @@ def _say_finding(drawing):
 
 
 BY_LENGTH = Figure("lengths", (TABLE,), needs=("words", "accuracy"), undone="accuracies by length are not drawn",
-                   keeps=lambda rows: np.isfinite(rows.numbers("accuracy")), figure_by=("result", "experiment"),
+                   known=("accuracy",), figure_by=("result", "experiment"),
                    group_by=("result", "experiment"), panel_by=("encoding",), series_by=("scaling",),
                    x=Axis("words", label="words of a test sequence"),
                    y=Axis("accuracy", label="accuracy (%)", times=100), lo="t_low", hi="t_high",

@@ -1,25 +1,20 @@
 """The hypotheses that a preset names: differences seed by seed, their mean with its interval, and what is decided; and
-the deposit index of every arm beside what chance gives."""
+the deposit index of every arm beside two references."""
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from . import labels, words
-from .compose import add_series, compose
+from .compose import WIDE, add_series, compose
 from .drawing import Drawing, Finding, Heading, Paragraph
 from .inference import mean_interval
 from .record import POINTS, ROWS, Axis, Figure, Rule, Section
 from .rows import match
 
 STATEMENT = 240
-WIDTH = 6.67  # inches: names of arms are long
 MEAN = "mean over the seeds, 95% interval"
 DECISIONS = ("supported", "opposed", "not decided", "not testable", "not complete")
-
-
-def _finite(column):
-    return lambda rows: np.isfinite(rows.numbers(column))
 
 
 # ---- A hypothesis ----
@@ -79,7 +74,7 @@ def _add_mean(hypotheses, drawing):
 
 
 DIFFERENCES = Figure("mechanism-differences", ("reproduce_pairs",), needs=("seed", "difference"),
-                     undone="the differences are not drawn", keeps=_finite("difference"),
+                     undone="the differences are not drawn", known=("difference",),
                      figure_by=("result", "hypothesis"), group_by=("result", "hypothesis"), marks=POINTS,
                      x=Axis("difference"), y=Axis("seed", places=True),
                      rules=(Rule("0: no difference", at=0, vertical=True),),
@@ -111,14 +106,19 @@ def _prepare_indices(drawing):
 def _say_beyond(drawing):
     """"Of 24 indices, 5 exceed what uniform shares exceed in 5% (0.77; on average they give 0.52), and 9 ..."""
     rows = drawing.rows
-    index = rows.numbers("index")
-    above = {column: int((index > rows.numbers(column)).sum()) for column in ("dirichlet_95", "equal_95")}
+    above = {column: _beyond(rows, column)[0] for column in ("dirichlet_95", "equal_95")}
     mean = {column: words.number(_mean_of(rows.numbers(column)))
             for column in ("dirichlet_95", "dirichlet_mean", "equal_95")}
     return (f"Of {words.count(len(rows), 'index', 'indices')}, {_exceed(above['dirichlet_95'])} what uniform shares "
             f"exceed in 5% ({mean['dirichlet_95']}; on average they give {mean['dirichlet_mean']}), and "
             f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (on average {mean['equal_95']}"
             "). All arms are counted together.")
+
+
+def _beyond(rows, column):
+    """(how many indices exceed the column's number, how many have one)."""
+    known = rows.known(column)
+    return int((known.numbers("index") > known.numbers(column)).sum()), len(known)
 
 
 def _exceed(count):
@@ -131,24 +131,27 @@ def _mean_of(values):
 
 
 def _find_beyond(drawing):
-    rows = drawing.rows
-    above = int((rows.numbers("index") > rows.numbers("dirichlet_95")).sum())
-    known = int(np.isfinite(rows.numbers("dirichlet_95")).sum())
-    if not known:
-        return None
-    return (f"{_index_subject(rows)}: of {words.count(known, 'deposit index', 'deposit indices')}, {_exceed(above)} "
-            f"what uniform shares exceed in 5%; by chance alone about {words.number(known / 20)} would.")
+    parts = []
+    (equal, of_equal), (uniform, of_uniform) = (_beyond(drawing.rows, of) for of in ("equal_95", "dirichlet_95"))
+    if of_equal:
+        parts.append(f"of {words.count(of_equal, 'deposit index', 'deposit indices')}, {_exceed(equal)} what equal heads of "
+                     "the same run exceed in 5%")
+    if of_uniform:
+        of = words.exact(of_uniform) if of_equal else words.count(of_uniform, "deposit index", "deposit indices")
+        parts.append(f"of {of}, {_exceed(uniform)} what shares uniform on the simplex exceed in 5% "
+                     f"(about {words.number(of_uniform / 20)} would if shares were so)")
+    return f"{_index_subject(drawing.rows)}: {'; '.join(parts)}." if parts else None
 
 
 INDICES = Figure("mechanism-indices", ("reproduce_arms",), needs=("index", "layer"),
-                 undone="the arms' indices are not drawn", keeps=_finite("index"),
+                 undone="the arms' indices are not drawn", known=("index",),
                  figure_by=("result", "task", "method", "layer"), group_by=("result", "task", "method"), marks=POINTS,
                  x=Axis("index", label="share of the drops", lo=0, hi=1), y=Axis("arm"),
                  rules=(Rule("equal heads, 95%, mean of the runs", column="equal_95", vertical=True),
                         Rule("uniform shares, mean", column="dirichlet_mean", vertical=True),
                         Rule("uniform shares, 95%", column="dirichlet_95", vertical=True)),
                  hover=("arm", "seed", "index", "total_drop", "equal_95", "note"), subject=_index_subject,
-                 series_name=lambda rows: "a seed", prepare=_prepare_indices, width=WIDTH, title="deposit index by arm",
+                 series_name=lambda rows: "a seed", prepare=_prepare_indices, width=WIDE, title="deposit index by arm",
                  caption=_say_beyond, finding=_find_beyond)
 LISTED = Figure("mechanism-listed", ("reproduce_hypotheses",), marks=ROWS, heading="Every hypothesis",
                 keeps=lambda rows: rows.texts("hypothesis").astype(bool),
@@ -223,12 +226,15 @@ def _undrawn(hypotheses):
 
 
 def _decisions(hypotheses):
-    """"Hypotheses: of 6 primary ones 0 are supported, 0 opposed, 4 not decided, 2 not testable, 0 not complete."""
+    """"Hypotheses: of 6 primary ones 4 are not decided, 2 are not testable." """
     primary = hypotheses.where("primary", "yes")
-    if len(primary):
-        counted = [f"{(primary.texts('decision') == decision).sum()} {decision}" for decision in DECISIONS]
-        counted[0] = counted[0].replace(" ", " are ", 1)
-        yield Finding(f"Hypotheses: of {len(primary)} primary ones {', '.join(counted)}.")
+    if len(primary) == 1:
+        yield Finding(f"Hypotheses: the only primary one, {words.clipped(primary.text('hypothesis'))}, is "
+                      f"{words.clipped(primary.text('decision') or 'without a decision')}.")
+    elif len(primary):
+        counts = {decision: int((primary.texts("decision") == decision).sum()) for decision in DECISIONS}
+        counted = [f"{count} {'is' if count == 1 else 'are'} {decision}" for decision, count in counts.items() if count]
+        yield Finding(f"Hypotheses: of {len(primary)} primary ones {', '.join(counted) or 'none has a decision'}.")
 
 
 def _compose(section, tables):
@@ -250,6 +256,7 @@ SECTION = Section(
     "mean of others, with the same seed. The test flips the signs of the differences in all ways. Holm's rule adjusts "
     "its p over the primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is not "
     "testable with fewer than five pairs. An exploratory one has no decision. A seed fails if a run lacks the number: "
-    "an index, if the layer's drops come to 0.05 or less. Two references are drawn beside the indices. Chance alone: "
-    "shares uniform on the simplex. Equal heads: every head costs the same, and the test split has a sampling error.",
+    "an index, if the layer's drops come to 0.05 or less. Two references are drawn beside the indices. Equal heads: every "
+    "head costs the same, and the test split has a sampling error. Uniform shares: the heads' shares are uniform on the "
+    "simplex. That is a yardstick, not what chance gives: that heads are alike fixes no value of the index.",
     (DIFFERENCES, INDICES), most=32, compose=_compose)

@@ -11,13 +11,16 @@ from .record import RANGES, Axis, Figure, Section
 
 TABLE = "spectrum_summary"
 MOST, NAMED, NAME = 40, 12, 48
+#: A range so many times as small as the greatest is not seen on a linear axis.
+UNSEEN = 100
 
 
 @dataclass
 class Range:
     """The heads of one matrix at one order. lo, hi: over the heads, NaN: no values; certified_lo, certified_hi: NaN: no
     range bounds them all; singular: of singular values, where some head's eigenvalues are complex or not computed;
-    bounded, within: heads that have a certified range, and whose values lie in it."""
+    bounded, within: heads that have a certified range, and whose values lie in it; computed: those with
+    finite values."""
     rows: object
     lo: float
     hi: float
@@ -26,7 +29,7 @@ class Range:
     certified_hi: float
     bounded: int
     within: int
-    unsaid: bool
+    computed: int
     name: str = ""
 
     @property
@@ -37,6 +40,12 @@ class Range:
     def label(self):
         heads = len(self.rows)
         return self.name + (f", {heads} heads" if heads > 1 else "")
+
+    @property
+    def extent(self):
+        """"-2 to 5", and of how many heads where some have no finite values."""
+        some = "" if self.computed == len(self.rows) else f" ({self.computed} of {len(self.rows)} heads)"
+        return f"{words.number(self.lo)} to {words.number(self.hi)}{some}"
 
     @property
     def is_bounded(self):
@@ -67,7 +76,7 @@ def read_range(rows):
     if bounded.all():
         ends[2:] = stated.lo.min(), stated.hi.max()
     return Range(rows, ends[0], ends[1], singular, ends[2], ends[3], int(bounded.sum()), int(within.sum()),
-                 bool(stated.unsaid.any()))
+                 int(known.sum()))
 
 
 def _widest(ranges):
@@ -120,8 +129,21 @@ def choose(ranges):
 
 # ---- The figure ----
 
+def _say_held(ranges):
+    """Of those that are certified, how many hold; others are not counted as if they did."""
+    bounded = [one for one in ranges if one.is_bounded]
+    within, every = sum(one.within == one.bounded for one in bounded), len(bounded) == len(ranges)
+    if len(bounded) == 1:
+        return f"The one certified range {'holds' if within else 'does not hold'} its spectrum"
+    if within == len(bounded):
+        return f"All {within} spectra lie in their certified ranges" if every else (
+            f"All {within} spectra that have a certified range lie in it")
+    return f"{within} of the {len(bounded)} spectra {'' if every else 'that have a certified range '}lie in " + (
+        "their certified ranges" if every else "it")
+
+
 def _hover(one):
-    text = f"{one.label}\n{one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
+    text = f"{one.label}\n{one.kind} {one.extent}"
     if not np.isnan(one.certified_hi):
         text += f"\ncertified {say_certified(one.certified_lo, one.certified_hi)}"
     return text
@@ -133,6 +155,9 @@ def _prepare(drawing, ranges):
     panel = drawing.panels[0]
     panel.series = []
     drawing.y.names = [one.label for one in shown]
+    kinds = {one.kind for one in shown}
+    drawing.title = "ranges of " + " and ".join(sorted(kinds))
+    drawing.x.label = " or ".join(sorted(kind[:-1] for kind in kinds))
     for certified in (False, True):
         lo, hi = (np.array([getattr(one, f"certified_{end}" if certified else end) for one in shown], float)
                   for end in ("lo", "hi"))
@@ -150,8 +175,11 @@ def _choose_scale(drawing, shown):
     sizes = np.array([max(abs(one.lo), abs(one.hi)) for one in shown if not one.is_flat])
     ends = np.array([end for one in shown for end in (one.lo, one.hi, one.certified_lo, one.certified_hi)])
     drawing.x.kind, drawing.x.linear = chosen_scale(ends)
+    if drawing.x.kind == "linear" and len(sizes) and sizes.min() < sizes.max() / UNSEEN:
+        drawing.x.kind = "symlog"
     if drawing.x.kind == "symlog" and len(sizes):
         drawing.x.linear = max(10.0 ** np.floor(np.log10(sizes.min())), 1e-9 * sizes.max())
+        drawing.x.label += f" (logarithmic beyond ±{words.number(drawing.x.linear)})"
 
 
 def _say_names(ranges):
@@ -161,18 +189,8 @@ def _say_names(ranges):
 
 
 def _say_caption(drawing, ranges):
-    bounded = [one for one in ranges if one.is_bounded]
-    within = sum(one.within == one.bounded for one in bounded)
-    unsaid = sum(one.unsaid for one in ranges)
-    if not bounded:
-        text = "No certified range bounds these spectra."
-    elif within == len(bounded):
-        text = "The one certified range holds its spectrum." if within == 1 else (
-            f"Each of the {within} certified ranges holds its spectrum.")
-    else:
-        text = f"{within} of {len(bounded)} certified ranges hold their spectra."
-    if unsaid:
-        text += f" {words.count(unsaid, 'row states', 'rows state')} a range, but not what it bounds."
+    text = f"{_say_held(ranges)}." if any(one.is_bounded for one in ranges) else (
+        "No certified range bounds these spectra.")
     missing = [one for one in ranges if np.isnan(one.hi)]
     left_out = [one for one in ranges if not np.isnan(one.hi) and not any(one is of for of in drawing.own)]
     if left_out:
@@ -185,29 +203,36 @@ def _say_caption(drawing, ranges):
 # ---- Findings ----
 
 def _say_range(one):
-    return f"{one.label}: {one.kind} {words.number(one.lo)} to {words.number(one.hi)}"
+    return f"{one.label}: {one.kind} {one.extent}"
+
+
+def _say_theorems(ranges):
+    """"A limit theorem applies to none of the 10 encodings; 8 have a certified range." """
+    named = [_theorem(one.rows) for one in ranges]
+    if len(ranges) < 2 or not all(one.rows.has("theorem") for one in ranges):
+        return []
+    under, bounded = sum(name != "none" for name in named), sum(one.is_bounded for one in ranges)
+    text = f"A limit theorem applies to {under or 'none'} of the {len(ranges)} spectra"
+    every = "all" if bounded == len(ranges) else bounded or "none"
+    return [f"{text}; {every} {'has' if bounded == 1 else 'have'} a certified range."]
 
 
 def _say_findings(ranges):
-    """Whether the certified ranges hold, and the first one of rotary encodings, which the paper is about."""
+    """What is certified, whether it holds, and the first range of rotary encodings, which the paper is about."""
     bounded = [one for one in ranges if one.is_bounded]
-    widest = _widest(ranges)
+    widest, theorems = _widest(ranges), _say_theorems(ranges)
     if not widest:
-        return []
-    within = sum(one.within == one.bounded for one in bounded)
+        return theorems
     if len(bounded) == 1:
-        text = f"The certified range {'holds' if within else 'does not hold'} the spectrum of {_say_range(widest)}."
-    elif within == len(bounded):
-        text = (f"Each of the {within} certified ranges holds its spectrum; the widest spectrum is that of "
-                f"{_say_range(widest)}.")
+        held = "holds" if bounded[0].within == bounded[0].bounded else "does not hold"
+        text = f"The certified range {held} the spectrum of {_say_range(widest)}."
     else:
-        text = (f"{within} of {len(bounded)} certified ranges hold their spectra; the widest spectrum is that of "
-                f"{_say_range(widest)}.")
+        text = f"{_say_held(ranges)}. The widest of them is that of {_say_range(widest)}."
     rope = next((one for one in ranges if (one.rows.text("source") or "").startswith("rope")
                  and one.within == len(one.rows)), None)
     more = [] if rope is None or rope is widest else [
         f"{_say_range(rope)}, certified within {say_certified(rope.certified_lo, rope.certified_hi)}."]
-    return [text] + more
+    return theorems + [text] + more
 
 
 # ---- The table ----
@@ -221,14 +246,14 @@ def _certified_cell(one):
         return say_certified(one.certified_lo, one.certified_hi), _pair(one.certified_lo, one.certified_hi)
     if one.bounded:
         return f"{one.bounded} of {len(one.rows)} heads only"
-    return "the table does not say what it bounds" if one.unsaid else "none"
+    return "none"
 
 
 def _range_cell(one):
     if np.isnan(one.hi):
         return "not computed"
     before = "singular values " if one.singular else ""
-    return before + f"{words.number(one.lo)} to {words.number(one.hi)}", before + _pair(one.lo, one.hi)
+    return before + one.extent, before + _pair(one.lo, one.hi)
 
 
 def _theorem(rows):

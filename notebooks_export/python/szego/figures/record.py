@@ -19,7 +19,7 @@ class Axis:
     """What an axis shows.
 
     column: of numbers; of texts a place for each. label: in place of the column's words and unit. scale: "linear",
-    "log" (linear where a value is not positive), "chosen" (by the data: linear, log, or log on both sides of 0).
+    "log" (linear where a value is negative; 0 has no place on it), "chosen" (by the data: linear, log, or log on both sides of 0).
     times: unit of the figure over that of the table. lo, hi: ends, for values that all lie between them.
     places: numbers are names, each with a place of its own. otherwise: the column in place of one with a single value.
     """
@@ -69,6 +69,7 @@ class Figure:
     undone: Optional[str] = None  # what is said without them: "the energies are not drawn"
     where: Tuple[str, ...] = ()  # (column, text, ...): rows with one of the texts
     keeps: Optional[Callable] = None
+    known: Tuple[str, ...] = ()  # rows whose numbers in these columns are finite; the caption counts the others
     last: Optional[str] = None  # of the figure's rows those with the greatest number in this column
     # How they split.
     figure_by: Tuple[str, ...] = ()

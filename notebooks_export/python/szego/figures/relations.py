@@ -5,11 +5,12 @@ from functools import partial
 import numpy as np
 
 from . import labels, words
-from .compose import add_series, compose
+from .compose import WIDE, add_series, compose
 from .drawing import Finding, Paragraph
 from .record import LINEAR, LOG, POINTS, ROWS, Axis, Figure, Section
 
 STATEMENT = 240
+DEVIATIONS = "standard deviations from the arm's mean"
 
 
 # ---- Words ----
@@ -54,7 +55,7 @@ def _say_found(rows):
         sign = "negative" if value < 0 else "positive" if value > 0 else "0"
         text += f" the correlation is {sign}: {words.number(value)}{_interval(rows)}"
     else:
-        text += " there is no correlation"
+        text += " no correlation is computed"
     return (text + _counted(rows, "failed", "run lacks a number", "runs lack a number")
             + _counted(rows, "missing", "run is not finished", "runs are not finished") + ".")
 
@@ -91,15 +92,11 @@ def _prepare_means(drawing):
 
 
 BY_RELATION = dict(figure_by=("result", "relation"), group_by=("result", "relation"), series_by=("arm",), marks=POINTS,
-                   width=6.67, subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
-
-
-def _has(*columns):
-    return lambda rows: np.isfinite([rows.numbers(column) for column in columns]).all(axis=0)
+                   width=WIDE, subject=_subject, series_name=lambda rows: words.clipped(rows.text("arm"), 60))
 
 
 MEANS = Figure("relations-arms", ("reproduce_relation_arms",), needs=("x_mean", "y_mean"),
-               undone="the arms' means are not drawn", keeps=_has("x_mean", "y_mean"), **BY_RELATION,
+               undone="the arms' means are not drawn", known=("x_mean", "y_mean"), **BY_RELATION,
                x=Axis("x_mean"), y=Axis("y_mean"), lo="y_lo", hi="y_hi", hover=("runs", "x_mean", "y_mean", "note"),
                prepare=_prepare_means, title="means of the arms, with 95% intervals")
 
@@ -126,6 +123,7 @@ def _is_constant(rows):
 
 
 def _prepare_runs(drawing):
+    drawing.x.label, drawing.y.label = (f"{_side(drawing.rows, side)} ({DEVIATIONS})" for side in "xy")
     panel = drawing.panels[0]
     constant = [arm for arm in panel.series if not _varies(arm.rows)]
     panel.series = [arm for arm in panel.series if arm not in constant]
@@ -136,10 +134,9 @@ def _prepare_runs(drawing):
 
 
 RUNS = Figure("relations-runs", ("reproduce_relation_runs",), needs=("x_value", "y_value"),
-              undone="the runs are not drawn", keeps=_has("x_value", "y_value"), **BY_RELATION, skips=_is_constant,
+              undone="the runs are not drawn", known=("x_value", "y_value"), **BY_RELATION, skips=_is_constant,
               skipped="in no arm both numbers vary",
-              x=Axis("x_value", label="x in its arm (deviations)"),
-              y=Axis("y_value", label="y in its arm (deviations)"), hover=("seed", "x_value", "y_value"), prepare=_prepare_runs,
+              x=Axis("x_value"), y=Axis("y_value"), hover=("seed", "x_value", "y_value"), prepare=_prepare_runs,
               title="runs, in units of their arm's standard deviation")
 LISTED = Figure("relations-listed", ("reproduce_relations",), marks=ROWS, heading="Every relation",
                 shown=("relation", "x", "x_layer", "x_step", "y", "y_layer", "y_step", "kind", "arms", "runs", "failed",
@@ -166,15 +163,19 @@ def _compose(section, tables):
         low, high = relations.numbers("lo"), relations.numbers("hi")
         known = np.isfinite(low) & np.isfinite(high)
         apart = int((known & ((low > 0) | (high < 0))).sum())
-        chance = "; by chance alone about 1 in 20 would not" if known.any() else ""
-        yield Finding(f"Relations, exploratory: of {words.count(len(relations), 'correlation', 'correlations')} "
-                      f"{known.sum()} have a 95% interval, and {apart} of these do not contain 0{chance}.")
+        count = words.count(len(relations), "correlation", "correlations")
+        if not known.any():
+            yield Finding(f"Relations, exploratory: of {count} none has a 95% interval.")
+        else:
+            yield Finding(f"Relations, exploratory: of {count} {known.sum()} {'has' if known.sum() == 1 else 'have'} a 95% "
+                          f"interval, and {apart} of these {'does' if apart == 1 else 'do'} not contain 0; if all were 0, "
+                          "about 1 in 20 would not.")
     yield from compose((LISTED,), tables, 0)
 
 
 SECTION = Section(
     "relations", "Relations, exploratory", ("reproduce_relations", "reproduce_relation_arms"),
-    "Does one number of the runs go with another one? Nothing here is decided, and a correlation names no cause. "
+    "Does one number of the runs go with another one? Nothing here is decided, and a correlation does not show a cause. "
     "Between arms: Spearman's correlation of the arms' means, whose interval is that of Fisher's z with the number of arms. "
     "Within arms: Pearson's correlation of the runs, each number centred in its arm and divided by the arm's standard "
     "deviation. An arm in which a number does not vary is left out. The interval within arms leaves out one seed at a "

@@ -3,18 +3,18 @@ import numpy as np
 
 from . import words
 from .compose import caption_of_series, outlier_heads
-from .heads import drop_zeros, extent, say_zeros
+from .heads import extent
 from .record import CELLS, LOG, Axis, Figure, Section
 
 BY_FILE = dict(figure_by=("result", "source"), group_by=("result", "source"))
 
 
 def _say_layers(drawing):
-    return caption_of_series(drawing)[:-1] + outlier_heads(drawing) + "." + say_zeros(drawing)
+    return caption_of_series(drawing)[:-1] + outlier_heads(drawing) + "."
 
 
 def _say_finding(drawing):
-    """The pair with most energy in each layer, and its share; an even spread is what chance would give."""
+    """The pair with most energy in each layer, and its share beside that of an even spread."""
     cells = drawing.cells
     value = np.where(np.isfinite(cells.value), cells.value, 0)
     known = value[value.sum(axis=1) > 0]
@@ -36,8 +36,8 @@ MAP = Figure("rotary-map", ("checkpoint_frequencies",), needs=("theta", "energy"
              finding=_say_finding)
 LAYERS = Figure("rotary-layers", ("checkpoint_frequencies",), needs=("theta", "energy"), **BY_FILE,
                 panel_by=("layer",), series_by=("head",), outliers=True, x=Axis("theta", scale=LOG),
-                y=Axis("energy", scale=LOG), subject=words.model, title="rotary energy by frequency, a panel a layer",
-                prepare=drop_zeros, caption=_say_layers)
+                y=Axis("energy", scale=LOG), subject=words.model, title="rotary energy by frequency",
+                caption=_say_layers)
 
 SECTION = Section(
     "rotary", "Rotary energy by frequency", ("checkpoint_frequencies",),

@@ -8,8 +8,12 @@ import numpy as np
 
 def _factorize(cells):
     """An integer for each text, by first appearance."""
-    seen = {}
-    return np.fromiter((seen.setdefault(cell, len(seen)) for cell in cells), np.int64, len(cells))
+    places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+    return np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
+
+
+def _read_text(cell):
+    return (cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)) or None
 
 
 class Source:
@@ -39,16 +43,26 @@ class Source:
             self._numbers[column] = values
         return self._numbers[column]
 
+    def is_infinite(self, column):
+        """bool [size]: a number is written that is not finite. NaN is one where empty cells are masked, and is an
+        empty cell in a structured array."""
+        values = self.numbers(column)
+        if column not in self.names or self.is_text(column):
+            return np.zeros(self.size, bool)
+        if isinstance(self.columns, np.ndarray):
+            return np.isinf(values)
+        return ~np.isfinite(values) & ~np.ma.getmaskarray(self.columns[column])
+
     def texts(self, column):
         """Array of objects [size]: str, or None where the cell is empty or there is no such column of texts."""
         if column not in self._texts:
             values = np.full(self.size, None, object)
             if self.is_text(column):
                 cells = self.columns[column]
-                data, empty = np.ma.getdata(cells), np.ma.getmaskarray(cells)
-                for i, cell in enumerate(data):
-                    cell = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-                    values[i] = None if empty[i] or not cell else cell
+                data = np.ma.getdata(cells).tolist()
+                read = {cell: _read_text(cell) for cell in set(data)}
+                values[:] = [read[cell] for cell in data]
+                values[np.ma.getmaskarray(cells)] = None
             self._texts[column] = values
         return self._texts[column]
 
@@ -91,6 +105,10 @@ class Rows:
     def numbers(self, column):
         """float64 [rows]; NaN where there is no number."""
         return self.source.numbers(column)[self.index]
+
+    def is_infinite(self, column):
+        """bool [rows]: a number is written that is not finite."""
+        return self.source.is_infinite(column)[self.index]
 
     def texts(self, column):
         """Objects [rows]: str, None where there is no text."""

@@ -76,7 +76,7 @@ def _map(name, column, title, **more):
 def _course(name, column, title, y):
     return Figure(f"softmax-{name}", **BY_MATRIX, keeps=_has_layer, skips=_is_short, needs=(column, "step"),
                   panel_by=("layer",), series_by=("head",), outliers=True, by_last=True, values=MEANS, x=Axis("step"),
-                  y=y, title=f"{title}, a panel a layer", caption=_say_caption)
+                  y=y, title=f"{title}", caption=_say_caption)
 
 
 #: Files that name no layer.

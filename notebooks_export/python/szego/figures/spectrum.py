@@ -7,12 +7,12 @@ import numpy as np
 from . import bounds, heads, words
 from .bounds import DIGITS, MATRIX, Index, Stated
 from .compose import FEW, add_series, chosen_scale, compose
-from .drawing import Line, Paragraph, Series
-from .record import LOG, POINTS, Axis, Figure, Section
-from .rows import Rows
+from .drawing import Line, Panel, Paragraph, Series
+from .record import LOG, PANELS, POINTS, Axis, Figure, Section
+from .rows import Rows, same
 
 TABLE = "spectrum_eigenvalues"
-#: Values of which so large a share is exactly 0 have a low rank.
+#: Values of which so large a share is 0, as listed, have a low rank.
 LOW_RANK = 0.25
 #: A certified circle so many times as wide as the values would leave them a dot.
 CIRCLE_SHOWN = 2.5
@@ -87,8 +87,8 @@ class Matrix:
         self.zeros = int(zeros) if 1 <= zeros < 2**62 else 0
         self.re, self.im = values.numbers("re"), values.numbers("im")
         counted = np.flatnonzero((self.re == 0) & (self.im == 0) & (values.numbers("multiplicity") == zeros))
-        if self.zeros and len(counted):  # results of earlier versions have no such row
-            self.re, self.im = np.delete(self.re, counted[0]), np.delete(self.im, counted[0])
+        if self.zeros:
+            self.re, self.im = np.delete(self.re, counted[:1]), np.delete(self.im, counted[:1])
         self.spectrum = Quantiles.of(self.re, self.zeros)
         self._state()
         self._read_symbol()
@@ -96,11 +96,11 @@ class Matrix:
     def _state(self):
         source = self.range if self.range is not None else self.summary
         self.lo = self.hi = self.radius = np.nan
-        self.part = self.unsaid = False
+        self.part = False
         if source is not None:
             stated = Stated(source.pick([0]), self.singular)
             self.lo, self.hi, self.radius = float(stated.lo[0]), float(stated.hi[0]), float(stated.radius[0])
-            self.part, self.unsaid = bool(stated.part[0]), bool(stated.unsaid[0])
+            self.part = bool(stated.part[0])
 
     def _read_symbol(self):
         """Of a real symbol its values; for singular values those of its modulus. Eigenvalues have nothing to compare
@@ -118,14 +118,32 @@ class Matrix:
     @property
     def is_whole(self):
         """Values that do not add up to the matrix's order have no places among its quantiles."""
-        return np.isnan(self.n) or self.n == len(self.re) + self.zeros
+        return np.isnan(self.n) or self.n == self.total
+
+    def is_twin(self, other):
+        """Whether this is the other matrix in a further result."""
+        return (not same(self.values, 0, other.values, 0, "result")
+                and all(same(self.values, 0, other.values, 0, column) for column in MATRIX[1:])
+                and self.zeros == other.zeros
+                and np.array_equal(self.re, other.re, equal_nan=True)
+                and np.array_equal(self.im, other.im, equal_nan=True))
 
     @property
     def exact_zeros(self):
         return self.zeros + int(((self.re == 0) & (self.im == 0)).sum())
 
+    @property
+    def total(self):
+        """How many values there are, with those that are not finite."""
+        return len(self.re) + self.zeros
+
+    @property
+    def infinite(self):
+        return int((~np.isfinite(self.re + self.im)).sum())
+
     def within_circle(self):
         modulus = np.hypot(self.re, self.im)
+        modulus = modulus[np.isfinite(modulus)]
         return self.zeros + int((modulus <= self.radius).sum()), float(np.max(modulus - self.radius, initial=0))
 
     @property
@@ -195,16 +213,19 @@ def _family(rows):
 
 @dataclass
 class Facts:
-    """Counted when the figure is prepared, said by its caption. lo, hi, radius: the certified range of all; distance,
-    blur: from the symbol's quantiles, where a theorem applies; coarse: the order whose symbol has too few samples."""
+    """Counted when the figure is prepared, said by its caption. total, bounded: with values that are not finite;
+    ranges: the certified one of each matrix that has one; lo, hi, radius: of them all; distance, blur: from the symbol's quantiles, where a
+    theorem applies; without_theorem: symbols where none does; coarse: the order whose symbol has too few samples;
+    twins: results that hold a matrix of another once more."""
     plane: bool
     singular: bool = False
     part: bool = False
-    unsaid: bool = False
     total: int = 0
+    infinite: int = 0
     zeros: int = 0
     computed: int = 0
     bounded: int = 0
+    ranges: list = field(default_factory=list)
     within: int = 0
     beyond: float = 0.0
     lo: float = np.inf
@@ -214,7 +235,9 @@ class Facts:
     greatest: float = -np.inf
     distance: float = np.nan
     blur: float = np.nan
+    without_theorem: int = 0
     coarse: float = np.nan
+    twins: list = field(default_factory=list)
     matrices: list = field(default_factory=list)
     left_out: heads.LeftOut = field(default_factory=heads.LeftOut)
     negative: bool = False
@@ -231,9 +254,8 @@ class Facts:
         self.matrices.append(of)
         self.singular |= of.singular
         self.part |= of.part
-        self.unsaid |= of.unsaid
-        total = len(of.re) + of.zeros if self.plane else of.spectrum.total
-        self.total += total
+        self.total += of.total
+        self.infinite += of.infinite
         self.zeros += of.zeros
         self.computed += of.exact_zeros - of.zeros
         if len(of.spectrum.value):
@@ -241,7 +263,8 @@ class Facts:
             self.greatest = max(self.greatest, of.spectrum.value[-1])
         if not np.isnan(of.radius if self.plane else of.hi):
             within, beyond = of.within_circle() if self.plane else of.spectrum.within(of.lo, of.hi)
-            self.bounded, self.within = self.bounded + total, self.within + within
+            self.bounded, self.within = self.bounded + of.total, self.within + within
+            self.ranges.append((of.lo, of.hi, of.radius))
             self.beyond = max(self.beyond, beyond)
             self.lo, self.hi = min(self.lo, of.lo), max(self.hi, of.hi)
             self.radius = max(self.radius, of.radius)
@@ -253,7 +276,9 @@ class Facts:
         if bounds.is_coarse(of.samples):
             self.coarse = of.n
         distance = of.spectrum.distance(of.symbol)
-        if not np.isnan(distance) and of.summary is not None and bounds.theorem(of.summary):
+        if of.summary is not None and of.summary.text("theorem") and not bounds.theorem(of.summary):
+            self.without_theorem += 1
+        elif not np.isnan(distance) and of.summary is not None and bounds.theorem(of.summary):
             self.distance, self.blur = np.fmax(self.distance, distance), np.fmax(self.blur, of.blur)
 
 
@@ -265,6 +290,9 @@ def _read_panel(drawing, panel, known, facts):
         if not matrix.is_whole:
             known.partial.append(matrix)
             continue
+        if any(matrix.is_twin(other) for other in facts.matrices):
+            facts.twins.append(one.rows.text("result"))
+            continue
         facts.count(matrix)
         kept.append((one, matrix))
         drawing.sources += [rows for rows in (matrix.samples, matrix.range) if rows is not None and len(rows)]
@@ -272,12 +300,28 @@ def _read_panel(drawing, panel, known, facts):
     return {id(one): matrix for one, matrix in kept}
 
 
+def _part_orders(drawing):
+    """A panel an order where there are several: curves that approach each other would hide each other."""
+    parted = []
+    for panel in drawing.panels:
+        orders = panel.rows.split("n")
+        for rows in orders:
+            name = f"n = {words.number(rows.number('n'))}" if len(orders) > 1 else None
+            parted.append(Panel(rows, ", ".join(filter(None, (panel.name, name))) or None,
+                                [one for one in panel.series if np.isin(one.rows.index, rows.index).all()]))
+    drawing.left_out += [panel.name for panel in parted[PANELS:]]
+    drawing.panels = parted[:PANELS]
+
+
 # ---- Over the share of values ----
 
 def _prepare_share(drawing, known):
     facts = drawing.own = Facts(False)
+    _part_orders(drawing)
+    kept = []
     for panel in drawing.panels:
         matrices = _read_panel(drawing, panel, known, facts)
+        kept.append(list(matrices.values()))
         for one in panel.series:
             one.x, one.y = matrices[id(one)].spectrum.curve()
         heads.leave_out_multiples(panel, facts.left_out)
@@ -288,9 +332,10 @@ def _prepare_share(drawing, known):
     if facts.matrices:
         drawing.y.label = facts.matrices[-1].label
     if facts.bounds_all:
-        for panel in drawing.panels:
-            panel.rules += [Line("certified maximum of |a|", facts.hi)] if facts.singular else [
-                Line("certified range", facts.lo), Line(None, facts.hi)]
+        for panel, own in zip(drawing.panels, kept):
+            lo, hi = min(matrix.lo for matrix in own), max(matrix.hi for matrix in own)
+            panel.rules += [Line("certified maximum of |a|", hi)] if facts.singular else [
+                Line("certified range", lo), Line(None, hi)]
     if not facts.singular:
         _choose_scale(drawing, facts)
     elif facts.greatest > 0:  # those that are 0 have no place on it
@@ -312,7 +357,8 @@ def _choose_scale(drawing, facts):
 
 
 def _add_symbols(drawing, panel, matrices, facts):
-    """Below the values, so that they are seen: a line of its own colour, or beside several matrices a thin one each."""
+    """Thin lines over the values, so that both are seen where they agree: of a colour of their own beside one matrix,
+    else each of its matrix's."""
     shown = panel.series
     if len(shown) > FEW:
         return
@@ -323,8 +369,9 @@ def _add_symbols(drawing, panel, matrices, facts):
             continue
         x, y = symbol.curve()
         lines.append(Series(one.rows, "quantiles of |a|" if facts.singular else "quantiles of the symbol", "line", x, y,
-                            colour=1 if len(shown) == 1 else one.colour, thin=len(shown) > 1, unlisted=i > 0))
-    panel.series = lines + shown
+                            colour=1 if len(shown) == 1 else one.colour, fine=len(shown) == 1, thin=len(shown) > 1,
+                            unlisted=i > 0))
+    panel.series = shown + lines
 
 
 # ---- By rank ----
@@ -333,25 +380,36 @@ def _prepare_ranks(drawing, known):
     facts = drawing.own = Facts(False)
     panel = drawing.panels[0]
     matrices = _read_panel(drawing, panel, known, facts)
-    facts.negative, rounding = facts.least < 0, 0.0
+    facts.negative = facts.least < 0
     for one in panel.series:
         size = np.abs(matrices[id(one)].re)
         one.y = np.sort(size[np.isfinite(size) & (size > 0)])[::-1]
         one.x = np.arange(1.0, len(one.y) + 1)
         one.marks = POINTS if len(panel.series) <= FEW else "line"
-        own = _rounding(matrices[id(one)], one.y)
-        facts.beyond_rounding += int((one.y > own).sum())
-        rounding = max(rounding, own)
+        facts.beyond_rounding += int((one.y > _rounding(matrices[id(one)], one.y)).sum())
     heads.leave_out_multiples(panel, facts.left_out)
     heads.name_series(drawing, panel, "singular values" if facts.singular else "eigenvalues",
                       ("source", "layer", "matrix", "head", "n", "result"))
     if facts.matrices:
         drawing.y.label = f"|{facts.matrices[-1].label}|" if facts.negative else facts.matrices[-1].label
-    if any((one.y <= rounding).any() for one in panel.series):
-        panel.rules.append(Line("rounding: n ε times the largest", rounding, colour=7))
+    _add_roundings(panel, matrices)
     if len(facts.matrices) == 1 and facts.bounds_all and facts.radius > 0:
         panel.rules.append(Line("certified maximum" + (" of |a|" if facts.singular else ""),
                                 facts.radius if facts.negative else facts.hi))
+
+
+def _add_roundings(panel, matrices):
+    """A rule for each of a few matrices, in its colour; else one at the greatest rounding error."""
+    found = [(_rounding(matrices[id(one)], one.y), one) for one in panel.series]
+    if not any((one.y <= rounding).any() for rounding, one in found):
+        return
+    name = "rounding error: n ε times the largest"
+    if len({rounding for rounding, _ in found}) == 1 or len(found) > FEW:
+        more = "" if len(found) == 1 else ", at most"
+        panel.rules.append(Line(name + more, max(rounding for rounding, _ in found), colour=7))
+        return
+    for i, (rounding, one) in enumerate(found):
+        panel.rules.append(Line(None if i else name, rounding, colour=one.colour))
 
 
 def _rounding(matrix, sizes):
@@ -364,6 +422,7 @@ def _rounding(matrix, sizes):
 
 def _prepare_plane(drawing, known):
     facts = drawing.own = Facts(True)
+    _part_orders(drawing)
     for panel in drawing.panels:
         matrices = _read_panel(drawing, panel, known, facts)
         for one in panel.series:
@@ -393,16 +452,24 @@ def _values(facts, count):
     return words.count(count, one, one + "s")
 
 
+def _say_bounds(facts):
+    """"the certified range [-12.01, 128.1]"; of several matrices how far theirs reach."""
+    several = f"s of their {len(facts.ranges)} matrices, which reach" if len(set(facts.ranges)) > 1 else ""
+    if facts.plane:
+        radius = f"|z| = {words.upper(facts.radius, DIGITS)}"
+        beyond = ", which is wider than the figure" if facts.circle_hidden else ""
+        return f"the certified circle{f'{several} to' if several else ''} {radius}{beyond}"
+    lo, hi = words.lower(facts.lo, DIGITS), words.upper(facts.hi, DIGITS)
+    return f"the certified range{several} from {lo} to {hi}" if several else f"the certified range [{lo}, {hi}]"
+
+
 def _say_within(facts):
     if facts.within == facts.bounded:
         text = "The " + _values(facts, 1)[2:] if facts.bounded == 1 else f"All {_values(facts, facts.bounded)}"
     else:
-        text = f"{facts.within} of {_values(facts, facts.bounded)} (the farthest {words.number(facts.beyond)} outside)"
-    text += " lies" if facts.bounded == 1 else " lie"
-    if facts.plane:
-        beyond = ", which is wider than the figure" if facts.circle_hidden else ""
-        return f"{text} in the certified circle |z| = {words.upper(facts.radius, DIGITS)}{beyond}"
-    return (f"{text} in the certified range [{words.lower(facts.lo, DIGITS)}, {words.upper(facts.hi, DIGITS)}]")
+        text = f"{facts.within} of {_values(facts, facts.bounded)}"
+        text += f" (the farthest {words.number(facts.beyond)} outside)" if facts.beyond > 0 else ""
+    return f"{text} {'lies' if facts.bounded == 1 else 'lie'} in {_say_bounds(facts)}"
 
 
 def _say_extent(facts):
@@ -410,8 +477,6 @@ def _say_extent(facts):
     text = _values(facts, facts.total)
     if not facts.plane and facts.least <= facts.greatest:
         text += f" from {words.number(facts.least)} to {words.number(facts.greatest)}"
-    if facts.unsaid:
-        return text + "; a range is stated, but not what it bounds (there is no column bound_of)"
     if facts.part:
         return text + "; the symbol is that of the Toeplitz part and bounds nothing here"
     return text + "; no certified range bounds them"
@@ -421,63 +486,95 @@ def _say_zeros(facts):
     if not facts.zeros and not facts.computed:
         return ""
     structure = f"; {facts.zeros} {'is' if facts.zeros == 1 else 'are'} 0 by structure" if facts.zeros else ""
-    computed = f"{', ' if facts.zeros else '; '}{facts.computed} {'more ' if facts.zeros else ''}came out as 0"
+    computed = (f"{', ' if facts.zeros else '; '}{facts.computed} {'more ' if facts.zeros else ''}"
+                f"{'was' if facts.computed == 1 else 'were'} computed as 0")
     return structure + (computed if facts.computed else "")
 
 
 def _say_distance(facts):
+    """How near the symbol's quantiles are, and whether they have to be."""
+    if facts.without_theorem:
+        matrices = "this matrix" if len(facts.matrices) == 1 else (
+            "these matrices" if facts.without_theorem == len(facts.matrices) else
+            f"{facts.without_theorem} of these {len(facts.matrices)} matrices")
+        values = "singular values" if facts.singular else "eigenvalues"
+        return f" No limit theorem applies to {matrices}: the {values} need not come near the symbol's quantiles."
+    if facts.left_out.heads:
+        return ""
     if not np.isnan(facts.coarse):
-        return f" The symbol has too few samples at n = {words.number(facts.coarse)}."
+        return (f" At n = {words.number(facts.coarse)} the symbol has too few samples to measure the distance from its "
+                "quantiles.")
     if np.isnan(facts.distance):
         return ""
     below = "below " if facts.distance <= facts.blur else ""
     return (f" Mean distance from the symbol's quantiles: {below}{words.number(max(facts.distance, facts.blur))}.")
 
 
+def _say_twins(facts):
+    """Results that hold a matrix once more."""
+    results = [words.clipped(result or "unnamed") for result in dict.fromkeys(facts.twins)]
+    more = f" and {len(results) - NAMED} more" if len(results) > NAMED else ""
+    return f" Not drawn again: the same values in {', '.join(results[:NAMED])}{more}." if results else ""
+
+
 def _say_first(facts):
     text = _say_within(facts) if facts.bounded else _say_extent(facts)
     if 0 < facts.bounded < facts.total:
         text += f"; no certified range bounds {words.count(facts.total - facts.bounded, 'other', 'others')}"
+    if facts.infinite:
+        text += f"; {facts.infinite} {'is' if facts.infinite == 1 else 'are'} not finite"
     return text
 
 
 def _say(drawing):
     facts = drawing.own
     text = _say_first(facts) + _say_zeros(facts) + "." + heads.say_left_out(facts.left_out)
-    return text if facts.left_out.heads or facts.plane else text + _say_distance(facts)
+    return text + ("" if facts.plane else _say_distance(facts))
+
+
+def _reach(numbers):
+    """"3", "3 to 5"."""
+    least, most = min(numbers), max(numbers)
+    return f"{least} to {most}" if most > least else f"{least}"
 
 
 def _say_each_zeros(facts):
-    """The exact zeros of a few matrices by name, or from the fewest to the most."""
-    if len(facts.matrices) == 1:
+    """The zeros of a few matrices by name, or from the fewest to the most: a solver leaves 0 of what is not."""
+    if len(facts.matrices) == 1 or not facts.zeros + facts.computed:
         return _say_zeros(facts)
-    found = [of.exact_zeros for of in facts.matrices]
+    structure, found = [of.zeros for of in facts.matrices], [of.exact_zeros for of in facts.matrices]
     if len(found) > NAMED or len(set(found)) == 1:
-        least, most = min(found), max(found)
-        return f"; {least}{f' to {most}' if most > least else ''} values of each matrix are exactly 0"
+        if not facts.computed:
+            return f"; in each matrix {_reach(found)} values are 0 by structure"
+        return f"; in each matrix {_reach(found)} values were computed as 0, {_reach(structure)} of them by structure"
     columns = [column for column in ("source", "head")
                if len({of.values.cell(column) for of in facts.matrices if of.values.has(column)}) > 1]
-    names = [words.key(of.values, columns) for of in facts.matrices]
-    parts = [f"{zeros} of {len(of.re) + of.zeros}{f' ({name})' if name else ''}"
-             for of, zeros, name in zip(facts.matrices, found, names)]
-    return f"; exactly 0 are {', '.join(parts)}"
+    parts = []
+    for of, zeros in zip(facts.matrices, found):
+        more = [words.key(of.values, columns), f"{of.zeros} by structure" if of.zeros else ""]
+        more = ", ".join(filter(None, more))
+        parts.append(f"{zeros} of {of.total}{f' ({more})' if more else ''}")
+    return f"; computed as 0: {', '.join(parts)}"
 
 
 def _say_ranks(drawing):
     facts = drawing.own
-    text = _say_first(facts) + _say_each_zeros(facts) + "." + heads.say_left_out(facts.left_out)
+    text = _say_first(facts) + _say_each_zeros(facts) + "." + heads.say_left_out(facts.left_out) + _say_twins(facts)
     shown = sum(len(one.x) for one in drawing.series())
-    above = "" if facts.beyond_rounding == shown else f"; {facts.beyond_rounding} of them exceed rounding"
+    above = "" if facts.beyond_rounding == shown else (
+        f"; {facts.beyond_rounding} of them {'is' if facts.beyond_rounding == 1 else 'are'} larger than the rounding "
+        "error")
     signs = ", by their absolute values" if facts.negative else ""
     return f"{text} The figure shows the {shown} others by rank{signs}{above}."
 
 
 def _finding(drawing):
-    """"rope:dim=64, rotary mean: 84 of 128 eigenvalues are exactly 0"; else what the caption says first."""
-    facts, zeros = drawing.own, drawing.own.zeros + drawing.own.computed
+    """"rope:dim=64, rotary mean: of 128 eigenvalues 64 are 0 by structure, 20 more were computed as 0"; else what the
+    caption says first."""
+    facts = drawing.own
     before = drawing.title.rpartition(":")[0]
-    if drawing.id.startswith("spectrum-ranks") and zeros:
-        return f"{before}: {zeros} of {_values(facts, facts.total)} are exactly 0."
+    if drawing.id.startswith("spectrum-ranks") and facts.zeros + facts.computed:
+        return f"{before}: of {_values(facts, facts.total)} {_say_zeros(facts)[2:]}."
     said = _say_first(facts)
     return f"{before}: {said[0].lower() + said[1:]}."
 
@@ -544,8 +641,9 @@ def _compose(section, tables):
 
 SECTION = Section(
     "spectrum", "Eigenvalues over the symbol", (TABLE,),
-    "Dots are eigenvalues, sorted, over the share of values below. The line shows the symbol's quantiles, which large "
-    "matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the certified ends. "
-    "Where many eigenvalues are exactly 0 the others are drawn by their rank. Complex eigenvalues are drawn in the "
-    "complex plane.", (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12,
-    compose=_compose)
+    "Each dot is an eigenvalue. Its x is the share of eigenvalues below it. The line shows the symbol's quantiles, "
+    "which large matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the "
+    "certified ends. Orders n have a panel each. Where many eigenvalues are 0, or are computed as 0, the others are "
+    "drawn by their rank. Complex eigenvalues are drawn in the complex plane. A `rotary mean` is the mean of RoPE's "
+    "factors over its frequencies at each lag; a `position gram` is P P^T of the position vectors.",
+    (EIGENVALUES, RANKED_EIGENVALUES, COMPLEX, SINGULAR, RANKED_SINGULAR, EQUAL), most=12, compose=_compose)

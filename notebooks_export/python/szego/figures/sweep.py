@@ -68,4 +68,4 @@ SWEEP = Figure("sweep", ("reproduce_sweep",), needs=("rotated_heads", "accuracy"
 
 SECTION = Section(
     "sweep", "Accuracy against the number of rotated heads", ("reproduce_sweep",),
-    "RoPE turns as many of the model's heads as the axis says; the other heads have no position.", (SWEEP,))
+    "The x axis is the number of heads with RoPE. The other heads have no positional encoding.", (SWEEP,))

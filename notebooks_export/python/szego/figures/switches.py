@@ -11,16 +11,11 @@ def _kind(rows):
     return f"{words.clipped(rows.text('encoding'))}, task {words.clipped(rows.text('task'))}"
 
 
-def _is_known(rows):
-    return np.isfinite(rows.numbers("difference"))
-
-
 def _counted(rows):
-    """"1 of 3 exceed their spread; 1 rests on fewer than 3 seeds"."""
+    """"1 of 3 is larger than one standard deviation, which is no test; 1 rests on fewer than 3 seeds"."""
     difference, enough = np.abs(rows.numbers("difference")), rows.numbers("pairs") >= SEEDS_NEEDED
     beyond, few = int((enough & (difference > rows.numbers("difference_spread"))).sum()), int((~enough).sum())
-    exceed = "exceeds its spread" if len(rows) == 1 else "exceed their spread"
-    text = f"{beyond} of {len(rows)} {exceed}"
+    text = f"{beyond} of {len(rows)} {'is' if 1 in (beyond, len(rows)) else 'are'} larger than one standard deviation, which is no test"
     return text + (f"; {few} rest{'s' if few == 1 else ''} on fewer than {SEEDS_NEEDED} seeds" if few else "")
 
 
@@ -31,7 +26,7 @@ def _largest(rows):
 
 
 def _say_largest(drawing):
-    """"Largest difference: -50 points (one). 1 of 3 exceed their spread; 1 rests on fewer than 3 seeds." """
+    """"Largest difference: -50 points (one). 1 of 3 is larger than one standard deviation, which is no test." """
     points, experiment = _largest(drawing.rows)
     return f"Largest difference: {points} points ({experiment}). {_counted(drawing.rows)}."
 
@@ -43,9 +38,9 @@ def _say_finding(drawing):
 
 
 DIFFERENCES = Figure("switches", (TABLE,), needs=("accuracy", "accuracy_without", "difference"),
-                     undone="the switches are not drawn", keeps=_is_known, figure_by=("result", "task", "encoding"),
+                     undone="the switches are not drawn", known=("difference",), figure_by=("result", "task", "encoding"),
                      group_by=("result", "task", "encoding"), marks=POINTS,
-                     x=Axis("difference", label="accuracy with less without (points)", times=100),
+                     x=Axis("difference", label="change of accuracy (percentage points)", times=100),
                      y=Axis("experiment"), spread="difference_spread", seeds="pairs",
                      rules=(Rule("0: no difference", at=0, vertical=True),),
                      hover=("experiment", "with", "accuracy", "spread", "seeds", "without", "accuracy_without",

@@ -20,10 +20,11 @@ WIDE = 50
 
 @dataclass
 class Facts:
-    """What the caption says of the curves. stated: with a certified range; lo, hi: of all ranges; width: of the widest
-    enclosure of an end."""
+    """What the caption says of the curves. curves: how many; stated: with a certified range; lo, hi: of all ranges;
+    width: of the widest enclosure of an end."""
     complex: bool
     coarse: bool = False
+    curves: int = 0
     stated: int = 0
     lo: float = np.inf
     hi: float = -np.inf
@@ -66,8 +67,8 @@ def _add_ends(drawing, panel, one, ends):
 
 
 def _prepare(drawing, known):
-    facts = drawing.own = Facts(_is_complex(drawing.rows))
     panel = drawing.panels[0]
+    facts = drawing.own = Facts(_is_complex(drawing.rows), curves=len(panel.series))
     for one in panel.series:
         if facts.complex:  # its certified ends are those of the modulus
             one.y = np.hypot(one.y, one.rows.numbers("im"))
@@ -95,7 +96,8 @@ def _prepare(drawing, known):
 
 def _say_range(facts):
     several = facts.stated > 1
-    return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}"
+    some = f" of {facts.stated} of {facts.curves} curves" if facts.stated < facts.curves else ""
+    return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}{some}"
             f"{', all within' if several else ''} {bounds.say_certified(facts.lo, facts.hi)}")
 
 
@@ -129,11 +131,10 @@ CURVES = Figure("symbol", ("symbol_samples",), needs=("theta", "re", "im"), undo
 
 @dataclass
 class Masses:
-    """at_zero: those at angle 0, for which a logarithmic axis has no place."""
+    """at_zero: the mass at angle 0, for which a logarithmic axis has no place; NaN: it is drawn."""
     count: int
     total: float
-    at_zero: int = 0
-    zero_mass: float = 0.0
+    at_zero: float = np.nan
 
 
 def _prepare_masses(drawing):
@@ -143,19 +144,18 @@ def _prepare_masses(drawing):
     one.name = "point mass"
     if len(positive) and positive.max() > WIDE * positive.min():
         drawing.x.kind = "log"
-        zero = one.x == 0
-        drawing.own.at_zero, drawing.own.zero_mass = int(zero.sum()), float(np.nansum(one.y[zero]))
-        one.x = np.where(zero, np.nan, one.x)
+        if (one.x == 0).any():
+            drawing.own.at_zero = float(np.nansum(one.y[one.x == 0]))
     if len(one.x) <= MOST_STEMS:
-        one.lo, one.hi = np.zeros(len(one.x)), np.where(np.isnan(one.x), np.nan, one.y)
+        one.lo, one.hi = np.zeros(len(one.x)), one.y
 
 
 def _say_masses(drawing):
     own = drawing.own
     text = (f"{words.count(own.count, 'point mass', 'point masses')}, {words.number(own.total)} in sum: no symbol is a "
             f"function, and no limit theorem applies")
-    if own.at_zero:
-        text += f"; the mass {words.number(own.zero_mass)} at angle 0 has no place on this axis"
+    if np.isfinite(own.at_zero):
+        text += f"; the mass at angle 0 is {words.number(own.at_zero)}"
     return text + "."
 
 

@@ -17,6 +17,7 @@ PUBLISHED = {("mla", "distance"): 88.34, ("mla", "count"): 97.41, ("rope", "dist
 SIZES = {"model.vocabulary", "model.layers", "model.width", "model.hidden", "model.heads", "model.latent_kv",
          "model.max_length", "data.examples", "loop.epochs"}
 TASKS = ((1, "trigger distance"), (2, "trigger count"))
+WHISKERS = "whiskers reach one standard deviation, which is no test"
 RESULTS, ROWS_SHOWN, SETTINGS, MISSING = 4, 100, 12, 20
 
 
@@ -113,7 +114,7 @@ def _numbers(rows, task):
 def _grid(rows):
     head, cells = ["experiment", "encoding"], []
     for task, _ in TASKS:
-        head += [f"Task {task}, here", "seeds", "paper", "here - paper"]
+        head += [f"Task {task}, here (%)", "seeds", "paper (%)", "here \N{MINUS SIGN} paper (points)"]
     outcomes = [np.array(_numbers(rows, task)).T for task, _ in TASKS]
     for i in range(min(len(rows), ROWS_SHOWN)):
         names = [words.clipped(rows.text(column, i)) for column in ("experiment", "encoding")]
@@ -145,7 +146,7 @@ def _experiment(rows):
 
 
 def _best(rows, task):
-    """(row of the highest mean, how many others are as high or within both whiskers)."""
+    """(row of the highest mean, how many others are as high or have whiskers that overlap its own)."""
     mean, spread, seeds, _ = _numbers(rows, task)
     best = int(np.nanargmax(np.where(np.isfinite(mean), mean, np.nan)))
     near = (seeds[best] > 1) & (seeds > 1) & (mean + spread >= mean[best] - spread[best])
@@ -153,13 +154,16 @@ def _best(rows, task):
 
 
 def _highest(rows, task):
-    """"rope is highest with 93.6% (paper 92.6%), 1 other within the whiskers"."""
+    """"rope is highest with 93.6% (paper 92.6%); the whiskers of 1 other overlap its own"."""
     mean, _, seeds, paper = _numbers(rows, task)
     best, rivals = _best(rows, task)
     text = f"{words.clipped(rows.text('encoding', best))} is highest with {mean[best]:.1f}%"
     text += f" (paper {paper[best]:.1f}%)" if np.isfinite(paper[best]) else ""
-    if rivals:
-        text += f", {words.count(rivals, 'other', 'others')} {'within the whiskers' if seeds[best] > 1 else 'as high'}"
+    others = words.count(rivals, "other", "others")
+    if rivals and seeds[best] > 1:
+        text += f"; the whiskers of {others} overlap its own"
+    elif rivals:
+        text += f"; {others} {'is' if rivals == 1 else 'are'} as high"
     return text
 
 
@@ -169,17 +173,18 @@ def _task_figure(task, name):
 
     def say_highest(drawing):
         seeds = drawing.rows.numbers(f"seeds{task}")[np.isfinite(drawing.rows.numbers(f"task{task}"))]
-        whiskers = "whiskers: one standard deviation" if (seeds > 1).any() else "one seed each"
+        whiskers = WHISKERS if (seeds > 1).any() else "one seed each"
         return f"{_highest(drawing.rows, task)}; {whiskers}."
 
     def say_finding(drawing):
-        best, _ = _best(drawing.rows, task)
+        best, rivals = _best(drawing.rows, task)
+        whiskers = f"; {WHISKERS}" if rivals and drawing.rows.number(f"seeds{task}", best) > 1 else ""
         beside = [f"{what} {drawing.rows.number(f'{column}{task}', best):.1f}%" for column, what in
                   (("length", "the length alone gives"), ("ceiling", "the label ceiling is"))
                   if np.isfinite(drawing.rows.number(f"{column}{task}", best))]
         chance = f"; {', '.join(beside)}" if beside else ""
         return (f"Table 1, {_experiment(drawing.rows).lower()}, {name} (task {task}): "
-                f"{_highest(drawing.rows, task)}{chance}.")
+                f"{_highest(drawing.rows, task)}{whiskers}{chance}.")
 
     return Figure(f"table1-task{task}", (TABLE,), needs=(f"task{task}",),
                   undone=f"accuracies of {name} (task {task}) are not drawn", figure_by=("experiment",),
@@ -245,8 +250,8 @@ def _runs(tables, reproductions):
         return
     if reproductions:
         yield Heading("Other runs")
-    yield Paragraph(f"Test accuracy in percent. The paper's (Table 1 of {SOURCE}) is beside it if encoding and task "
-                    "have its names. Sizes, data and settings of these runs are their own, so the two numbers are of "
+    yield Paragraph(f"Test accuracy in percent. The column \"paper\" has the accuracy in Table 1 of {SOURCE} for the same "
+                    "encoding and task. Sizes, data and settings of these runs are their own, so the two numbers are of "
                     "different experiments. The label ceiling is the best accuracy that any classifier can have.")
     texts = [runs.texts(name) for name in ("result", "run", "encoding", "task")]
     numbers = [runs.numbers(name) for name in ("seed", "test_accuracy", "label_ceiling")]

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import words
 from .compose import caption_of_series, extreme, outlier_heads
-from .heads import drop_zeros, extent, mean, say_cells, say_zeros
+from .heads import extent, mean, say_cells
 from .record import CELLS, CHOSEN, LOG, POINTS, RANKED, ROWS, Axis, Figure, Section
 
 BY_MATRIX = ("result", "source", "matrix")
@@ -30,7 +30,7 @@ def _say_toeplitzness(drawing):
     orders = drawing.rows.distinct("n")
     text = f"{words.model(drawing.rows)}: toeplitzness {say_cells(drawing)}"
     if len(orders):
-        text += f"; independent entries of one size would have {extent((2 * orders - 1) / orders**2)}"
+        text += f". A matrix with independent entries has {extent((2 * orders - 1) / orders**2)}"
     return text + "."
 
 
@@ -39,41 +39,32 @@ def _finding_of(what):
 
 
 def _say_spectra(drawing):
-    return caption_of_series(drawing)[:-1] + outlier_heads(drawing) + "." + say_zeros(drawing)
+    return caption_of_series(drawing)[:-1] + outlier_heads(drawing) + "."
 
 
 def _say_tensor_spectra(drawing):
     named = [words.clipped(one.name) for one in drawing.series() if one.stands_out]
     more = f"; tensors that stand out: {', '.join(named)}" if named else ""
-    return caption_of_series(drawing)[:-1] + more + "." + say_zeros(drawing)
+    return caption_of_series(drawing)[:-1] + more + "."
 
 
 def _greatest(drawing):
     """"model.embed with 3.5": the tensor with the greatest value."""
     one = extreme(drawing)
     at = int(np.flatnonzero(one.y == one.peak())[0])
-    return f"{words.clipped(drawing.own[0][at])} with {words.number(one.y[at])}"
-
-
-def _name_tensors(drawing):
-    """Points that are 0 have no place; drawing.own: the tensors' names and how many points these were."""
-    names = []
-    for one in drawing.series():
-        names += [name for name, y in zip(one.rows.texts("matrix"), one.y) if y != 0]
-    drop_zeros(drawing)
-    drawing.own = names, drawing.own
+    return f"{words.clipped(one.rows.text('matrix', at))} with {words.number(one.y[at])}"
 
 
 def _say_greatest(drawing):
-    zeros = drawing.own[1]
-    more = f" {words.count(zeros, 'value is', 'values are')} exactly 0 and not drawn." if zeros else ""
-    return f"Greatest: {_greatest(drawing)}.{more}"
+    return f"Greatest: {_greatest(drawing)}."
 
 
 def _tensors_finding(what):
     def say(drawing):
         values = np.concatenate([one.y[np.isfinite(one.y)] for one in drawing.series()])
-        return (f"{_file(drawing.rows)}: {what} {extent(values)} over {words.count(len(values), 'tensor', 'tensors')}"
+        lost = int(drawing.rows.is_infinite(drawing.figure.y.column).sum())
+        every = f"{len(values)} of {len(values) + lost}" if lost else f"{len(values)}"
+        return (f"{_file(drawing.rows)}: {what} {extent(values)} over {every} tensor{'' if every == '1' else 's'}"
                 f", mean {words.number(mean(values))}; the greatest is that of {_greatest(drawing)}.")
     return say
 
@@ -91,16 +82,15 @@ def _points(name, column, title):
     return Figure(f"toeplitzness-{name}", ("checkpoint_summary",), needs=(column,), keeps=_has_no_layer,
                   figure_by=BY_FILE, group_by=BY_FILE, marks=POINTS, x=Axis(label="tensor, in the order of the rows"),
                   y=Axis(column, scale=LOG), hover=("matrix", column), subject=_file,
-                  title=f"{title} of each tensor", prepare=_name_tensors, caption=_say_greatest,
+                  title=f"{title} of each tensor", caption=_say_greatest,
                   finding=_tensors_finding(title))
 
 
 RANKS = dict(tables=("checkpoint_spectra",), needs=("re",), where=("kind", "singular"), outliers=True, values=RANKED,
-             x=Axis(label="rank, from the largest on"), y=Axis("re", label="singular value", scale=LOG),
-             prepare=drop_zeros)
+             x=Axis(label="rank, largest first"), y=Axis("re", label="singular value", scale=LOG))
 SPECTRA = Figure("toeplitzness-spectra", **RANKS, undone="the singular values are not drawn", keeps=_has_layer,
                  figure_by=BY_MATRIX, group_by=BY_MATRIX, panel_by=("layer",), series_by=("head",),
-                 heading="Singular values", subject=words.model, title="singular values by head, a panel a layer",
+                 heading="Singular values", subject=words.model, title="singular values by head",
                  caption=_say_spectra)
 #: One figure for all tensors: a figure each would leave most out.
 TENSOR_SPECTRA = Figure("toeplitzness-tensor-spectra", **RANKS, keeps=_has_no_layer, figure_by=BY_FILE,
@@ -114,9 +104,10 @@ NOTES = Figure("toeplitzness-notes", ("checkpoint_notes",), figure_by=BY_FILE, m
 
 SECTION = Section(
     "toeplitzness", "Heads of a checkpoint", ("checkpoint_summary", "checkpoint_spectra", "checkpoint_notes"),
-    "Toeplitzness is the share of the squared norm that means along diagonals hold: 1 is a matrix of distances alone. "
-    "Stable rank is the squared Frobenius norm over the squared spectral norm; effective rank the exponential of the "
-    "singular values' entropy.",
+    "Toeplitzness is the share of the squared Frobenius norm that remains when each diagonal is replaced by its mean. "
+    "It is 1 if the matrix is Toeplitz. Stable rank is the squared Frobenius norm over the squared spectral norm; "
+    "effective rank is the exponential of the singular values' entropy. The matrix `qk` of a head is W_Q^T W_K, its "
+    "weights of queries and keys; the matrix `position` has the logits that positions alone give.",
     (_map("map", "toeplitzness", "toeplitzness", undone="no heat maps are drawn", value_lo=0, value_hi=1,
           finding=_say_toeplitzness),
      _map("largest", "sigma_max", "largest singular value", colours=LOG),

@@ -29,8 +29,9 @@ def count(n, one, many):
     return f"{exact(n)} {one if n == 1 else many}"
 
 
-def listed(names):
-    """"layer 3 to layer 7, other": runs of three or more names that count on by one are told by their ends."""
+def listed(names, most=6):
+    """"layer 3 to layer 7, other; and 3 more": runs of three or more names that count on by one are told by their
+    ends; of more runs than `most` the first ones are named."""
     runs = []
     for name in names:
         stem, _, place = name.rpartition(" ")
@@ -39,7 +40,9 @@ def listed(names):
             runs[-1] = (stem, int(place), last[2] + [name])
         else:
             runs.append((stem, int(place) if place.isdecimal() else -2, [name]))
-    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for _, _, run in runs)
+    text = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for _, _, run in runs[:most])
+    more = sum(len(run) for _, _, run in runs[most:])
+    return text + (f"; and {more} more" if more else "")
 
 
 def clipped(text, characters=NAME_CHARACTERS):

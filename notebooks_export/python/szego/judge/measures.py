@@ -16,20 +16,23 @@ LEAST_DROP = 0.05  # drops that come to no more have no index
 
 def steps_to_half(run: Run) -> float:
     """Steps until test accuracy is half of the last one's, on the line from epoch to epoch, which begins at step 0
-    with the commonest label's share. NaN: half of it is no more than that."""
+    with the commonest label's share. NaN: half of it is no more than that, or the last accuracy, or one before half is
+    reached, is not known."""
     steps, accuracy = run.curve
     start = run.fact("majority")
     half = accuracy[-1] / 2 if len(accuracy) else math.nan
     if not half > start:
         return math.nan
     at = int(np.argmax(accuracy >= half))
+    if np.isnan(accuracy[:at]).any():
+        return math.nan
     step, before = (steps[at - 1], accuracy[at - 1]) if at else (0, start)
     return float(step + (steps[at] - step) * (half - before) / (accuracy[at] - before))
 
 
 def early_end(run: Run, early_steps: Optional[int]) -> int:
     """Captured steps below this one count as early. Without `early_steps` of the preset: those of the epochs before
-    test accuracy is three standard errors above the commonest label's share."""
+    test accuracy is three standard errors above the commonest label's share, or is not known."""
     if early_steps:
         return early_steps
     steps, accuracy = run.curve

@@ -1,18 +1,27 @@
 """What was to be run and asked: the preset's runs in their order, its hypotheses, relations and courses by step.
 
-docs/how-to/reproduce.md describes preset files. The program has checked one before it trained anything; what is read
-here is checked as far as it is used."""
+docs/how-to/reproduce.md describes preset files. The library checks one that is named. That of a manifest was checked
+before it was written: what is read here is checked as far as it is used."""
+import contextlib
+import ctypes
+import json
 import os
+import re
+import tempfile
 from dataclasses import dataclass, field
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ..errors import DataError
-from ..folders import FORMAT, _member as member, _read_file as read_file, read_json
+from .. import layout, native
+from ..errors import ArgumentError, DataError
+from ..folders import FORMAT, _member as member, _read_file as read_file, is_there, read_json
 
 METHODS = ("output", "values", "latent_columns", "cumulative", "rotation")
 CAPTURED = ("contraction", "curvature", "curvature_adamw")
 MEASURES = ("index", "accuracy", "steps_to_half", "rank_correlation", "total_drop")
 _LIMIT = 256 << 20
+_WRITTEN = {"format": FORMAT, "command": "reproduce"}  # what the manifest of `szego reproduce` says
+_NAME_IT = "name the preset of its runs with --preset NAME (in Python: preset=\"NAME\")"
+_FOLDER = re.compile(r"[a-z0-9_-]{1,64}")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -111,11 +120,10 @@ class Plan:
 def read_plan(folder: str, preset=None) -> Plan:
     """The plan of the runs in a folder: of the preset that is given (a dict, the path of a file, or a name of those
     that are installed), or of the one that the folder's manifest holds."""
-    provenance = _provenance(folder)
+    provenance = _provenance(folder, preset is not None)
     if preset is None:
         if "preset" not in provenance:
-            raise DataError(f"{folder}: holds no manifest.json of `szego reproduce`, which has the preset: name the "
-                            "preset of these runs (preset=\"mechanism\", preset=\"my.json\"; --preset)")
+            raise DataError(f"{os.path.join(folder, 'manifest.json')}: provenance: has no preset: {_NAME_IT}")
         place, document = f"{os.path.join(folder, 'manifest.json')}: preset", provenance["preset"]
     else:
         place, document = _find_preset(preset)
@@ -125,14 +133,24 @@ def read_plan(folder: str, preset=None) -> Plan:
     return plan
 
 
-def _provenance(folder: str) -> dict:
+def _provenance(folder: str, is_named: bool) -> dict:
+    """Of the manifest. Where the preset is named, another command's manifest, or none, is as good."""
     path = os.path.join(folder, "manifest.json")
-    if not os.path.exists(path):
+    if not is_there(path):
+        if is_named:
+            return {}
+        raise DataError(f"{folder}: has no manifest.json from `szego reproduce`: {_NAME_IT}")
+    try:
+        root = read_json(read_file(path, _LIMIT), path)
+    except DataError as error:
+        raise DataError(f"{error}: copy it again, or remove it and name the preset of its runs with --preset") from None
+    written = {key: root.get(key) for key in _WRITTEN} if isinstance(root, dict) else {}
+    if written == _WRITTEN:
+        return member(path, root, "provenance", dict)
+    if is_named:
         return {}
-    root = read_json(read_file(path, _LIMIT), path)
-    if not isinstance(root, dict) or root.get("format") != FORMAT or root.get("command") != "reproduce":
-        return {}
-    return member(path, root, "provenance", dict)
+    key = next(key for key in _WRITTEN if written.get(key) != _WRITTEN[key])
+    raise DataError(f"{path}: {key}: is {str(written.get(key))[:80]}, and {_WRITTEN[key]} is needed: {_NAME_IT}")
 
 
 def _find_preset(preset):
@@ -152,20 +170,74 @@ def _find_preset(preset):
     return found, read_json(read_file(found, _LIMIT), found)
 
 
-def flat(sections: Dict[str, object]) -> Dict[str, object]:
-    """{"model": {"width": 64}} as {"model.width": 64}."""
+def check_preset(preset) -> None:
+    """DataError: what `szego reproduce` refuses. None is no preset."""
+    if isinstance(preset, dict):
+        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="ascii") as file:
+            try:
+                json.dump(preset, file, allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise DataError(f"preset: is no JSON: {error}") from None
+            file.flush()
+            _check_file(file.name, "preset")
+    elif preset is not None:
+        place, _ = _find_preset(preset)
+        _check_file(place, place)
+
+
+def _check_file(path: str, place: str) -> None:
+    def work(context: native.Context) -> None:
+        options = layout.ReproductionOptions(preset=os.fsencode(path))
+        with native.handle(context, "szg_reproduction_open", "szg_reproduction_close", ctypes.byref(options)):
+            pass
+    try:
+        native.run(work, quick=True)
+    except ArgumentError as error:
+        raise DataError(str(error).replace(path, place, 1)) from None
+
+
+def flat(place: str, sections: Dict[str, object]) -> Dict[str, object]:
+    """{"model": {"width": 64}} as {"model.width": 64}; the values are texts, numbers and truth values."""
     made: Dict[str, object] = {}
     for section, value in sections.items():
         if isinstance(value, dict):
             made.update({f"{section}.{key}": one for key, one in value.items()})
         else:
             made[section] = value
+    bad = next((key for key, value in made.items() if isinstance(value, (dict, list))), None)
+    if bad is not None:
+        raise DataError(f"{place}: {bad} is neither a text nor a number")
     return made
+
+
+def _integer(place: str, key: str, value, most: int = 2**63 - 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise DataError(f"{place}: {key} is {str(value)[:40]!r}, not an integer from 0"
+                        f"{f' to {most}' if most < 2**63 - 1 else ''}")
+    return value
+
+
+@contextlib.contextmanager
+def reading(place: str, remedy: str = _NAME_IT):
+    """A preset or configuration in which something is of another kind than the program would let through."""
+    try:
+        yield
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{place}: is not what `szego reproduce` accepts ({type(error).__name__}: "
+                        f"{_printable(error)}): {remedy}") from None
+
+
+def _printable(error: Exception) -> str:
+    return str(error).encode(errors="replace").decode()
 
 
 def _take_configs(plan: Plan, configs) -> None:
     """The configurations that the program recorded, those of runs that are not finished among them."""
-    by_name = {name: flat(entry["config"]) for entry in configs or () for name in entry["runs"]}
+    place = f"{plan.place.removesuffix(': preset')}: configs"
+    with reading(place):
+        by_name = {name: flat(place, entry["config"]) for entry in configs or () for name in entry["runs"]}
     for run in plan.runs:
         run.config = by_name.get(run.name, {})
 
@@ -177,14 +249,19 @@ def _expand(place: str, root, provenance: dict) -> Plan:
     experiments = member(place, root, "experiments", list)
     first: Dict[str, dict] = {}
     for index, part in enumerate(experiments):
-        first.setdefault(member(f"{place}: experiments[{index}]", part, "name", str), part)
+        name = member(f"{place}: experiments[{index}]", part, "name", str)
+        if not _FOLDER.fullmatch(name):
+            raise DataError(f"{place}: experiments[{index}]: name is {name[:80]!r}, not lower-case letters, digits, _ "
+                            "and -: it names a folder")
+        first.setdefault(name, part)
     plan = Plan(place, root, provenance, [])
     for at, seed in enumerate(member(place, root, "seeds", list)):
         for index, part in enumerate(experiments):
-            reader = _Experiment(f"{place}: experiments[{index}]", root, part, first)
-            own = part.get("seeds")
-            for one in [seed] if own is None else own if at == 0 else []:
-                plan.runs += reader.runs(one)
+            with reading(f"{place}: experiments[{index}]"):
+                reader = _Experiment(f"{place}: experiments[{index}]", root, part, first)
+                own = part.get("seeds")
+                for one in [seed] if own is None else own if at == 0 else []:
+                    plan.runs += reader.runs(_integer(reader.place, "a seed", one))
     if not plan.runs:
         raise DataError(f"{place}: experiments: names no run: seeds, tasks and encodings are needed")
     names = [run.name for run in plan.runs]
@@ -218,25 +295,28 @@ class _Experiment:
                 raise DataError(f"{self.place}: tasks: {task!r} is not a task that `tasks` of the preset describes")
             made += [self._run(task, encoding, seed, None)
                      for encoding in member(self.place, self.part, "encodings", list)]
-            made += [self._run(task, f"rope:rotate=0-{count - 1}", seed, count)
-                     for count in self.part.get("rotated_heads", ())]
+            counts = [_integer(self.place, "rotated_heads", one, 1023) for one in self.part.get("rotated_heads", ())]
+            made += [self._run(task, f"rope:rotate=0-{count - 1}", seed, count) for count in counts]
         return made
 
     def _run(self, task: str, encoding: str, seed: int, rotated: Optional[int]) -> PlannedRun:
-        keys: Dict[str, object] = {"data.task": task}
+        first = self.base if self.like else self.origin
+        keys: Dict[str, object] = {"data.task": task, "model.encoding": self._spelled(encoding, first)}
+        if "profile" in first:
+            keys["profile"] = first["profile"]
         for sections in (self.root.get("config"), self.root["tasks"][task], self.base.get("config"),
                          self.origin.get("config")):
-            keys.update(flat(sections or {}))
+            keys.update(flat(self.place, sections or {}))
         length, name = self._inherited("length") or {}, self.part["name"]
-        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like, self._spelled(encoding),
-                          task, seed, rotated, self._methods(encoding), self._head(), tuple(length.get("words", ())),
-                          length.get("examples", 2000), keys)
+        return PlannedRun(f"{name}/{task}/{_dashed(encoding)}/run-{seed}", name, self.like,
+                          str(keys["model.encoding"]), task, seed, rotated, self._methods(encoding), self._head(),
+                          tuple(_integer(self.place, "length: words", one) for one in length.get("words", ())),
+                          _integer(self.place, "length: examples", length.get("examples", 2000)), keys)
 
-    def _spelled(self, encoding: str) -> str:
-        """As the configuration of the run has it: the released code's ALiBi has slopes of its own. Finished runs say
-        so themselves, those that are not have this alone."""
-        released = (self.base if self.like else self.origin).get("profile") == "released"
-        return "alibi:slopes=exp" if released and encoding == "alibi" else encoding
+    @staticmethod
+    def _spelled(encoding: str, first: dict) -> str:
+        """As the configuration of the run has it: the released code's ALiBi has slopes of its own."""
+        return "alibi:slopes=exp" if first.get("profile") == "released" and encoding == "alibi" else encoding
 
     def _methods(self, encoding: str) -> Tuple[str, ...]:
         """Rotation is of encodings that rotate, and the latent columns of decoupled rotary parts."""
@@ -268,10 +348,14 @@ def _dashed(encoding: str) -> str:
 
 
 def _read_questions(plan: Plan, place: str, root: dict) -> None:
-    plan.early_steps = root.get("early_steps")
+    if root.get("early_steps") is not None:
+        plan.early_steps = _integer(place, "early_steps", root["early_steps"])
     readers = {"hypotheses": _hypothesis, "relations": _relation, "by_step": _course}
-    found = {name: [read(_Question(f"{place}: {name}[{index}]", root, one), plan)
-                    for index, one in enumerate(root.get(name, ()))] for name, read in readers.items()}
+    found: Dict[str, list] = {}
+    for name, read in readers.items():
+        with reading(f"{place}: {name}"):
+            found[name] = [read(_Question(f"{place}: {name}[{index}]", root, one), plan)
+                           for index, one in enumerate(root.get(name, ()))]
     plan.hypotheses, plan.relations, plan.courses = (found[name] for name in readers)
 
 
@@ -302,7 +386,8 @@ class _Question:
             raise DataError(f"{place}: measure {measure!r} is none of {', '.join(known)}")
         if measure in ("index", "rank_correlation", "total_drop"):
             member(place, given, "layer", int)
-        return Quantity(measure, given.get("layer"), given.get("step"))
+        layer, step = (None if given.get(key) is None else _integer(place, key, given[key]) for key in ("layer", "step"))
+        return Quantity(measure, layer, step)
 
 
 def _arm(place: str, given) -> Arm:

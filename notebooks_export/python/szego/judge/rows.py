@@ -5,14 +5,17 @@ from typing import List, Optional
 import numpy as np
 
 from ..tables import Column
-from .columns import COLUMNS
+from .columns import COLUMNS, SHOWN
 
 
 class Rows:
-    """A table of COLUMNS. A value is a text, an integer or a real; None and NaN leave the cell empty."""
+    """A table of COLUMNS. A value is a text, an integer or a real; None and NaN leave the cell empty.
+
+    shown: what a screen shows of it; empty: nothing, the table is for files.
+    """
 
     def __init__(self, name: str):
-        self.name, self.rows = name, []  # type: ignore[var-annotated]
+        self.name, self.rows, self.shown = name, [], SHOWN[name]  # type: ignore[var-annotated]
         self._known = {column for column, _, _ in COLUMNS[name]}
 
     def add(self, **cells) -> None:

@@ -1,5 +1,6 @@
 """What the runs left in their folders, checked when it is read."""
 import functools
+import itertools
 import math
 import os
 import re
@@ -9,27 +10,33 @@ import numpy as np
 
 from ..csvfile import read as read_csv
 from ..errors import DataError
-from ..folders import _member as member, _read_file as read_file, read_json
+from ..folders import _member as member, _read_file as read_file, is_there, read_json
 from ..tables import Column, array
 from .draws import other_head
-from .plan import METHODS, Arm, Plan, PlannedRun, flat
+from .plan import METHODS, Arm, Plan, PlannedRun, flat, reading
 
 _REMEDY = ("copy the run's folder again, or remove finished.json from it, and `szego reproduce` finishes the run "
            "again")
 _LIMIT = 256 << 20
 _WORD = re.compile(r"[a-z_]+")
+_INDICES = re.compile(r"none|[0-9]{1,4}(-[0-9]{1,4})?([+][0-9]{1,4}(-[0-9]{1,4})?)*")
 _ABLATIONS = {"output": "ablation.csv", **{method: f"ablation_{method}.csv" for method in METHODS[1:]}}
 
 
 class Ablation(NamedTuple):
     """Accuracies without each head, and how many heads of each layer something is taken from."""
+    path: str
     method: str
     whole: float
     heads: np.ndarray  # [layers, heads]
     able: np.ndarray  # [layers]
 
     def drops(self, layer: int) -> np.ndarray:
-        """What the loss of each head of a layer costs; negative: a gain."""
+        """What the loss of each head of a layer costs; negative: a gain. DataError: the preset of a manifest that was
+        changed asks for a layer that is not there."""
+        if not 0 <= layer < len(self.heads):
+            raise DataError(f"{self.path}: has {len(self.heads)} layers, and the preset asks for layer {layer}: layers "
+                            "count from 0")
         return self.whole - self.heads[layer]
 
 
@@ -65,10 +72,13 @@ class Run:
     def _ending(self, name: str) -> Optional[dict]:
         """finished.json or failed.json, of this run; None: it is not there."""
         path = self.path(name)
-        if not os.path.exists(path):
+        if not is_there(path):
             return None
-        root = read_json(read_file(path, _LIMIT), path)
-        config = flat(member(path, root, "config", dict))
+        try:
+            root = read_json(read_file(path, _LIMIT), path)
+        except DataError as error:
+            raise DataError(f"{error}: {_REMEDY}") from None
+        config = flat(f"{path}: config", member(path, root, "config", dict))
         if member(path, root, "seed", int) != self.seed:
             raise DataError(f"{path}: seed is {root['seed']}, and the folder is that of seed {self.seed}: the same run "
                             "lies in two folders, or it was moved: remove the one that is not of this run")
@@ -80,13 +90,13 @@ class Run:
 
     def _check_config(self, path: str, config: Dict[str, object]) -> None:
         """Keys that both configurations have are equal. A preset may spell a text in another way, unless it is a
-        word."""
+        word or the encoding, of which the plan knows the spelling."""
         wanted = self.planned.config or self.planned.keys
         for key, value in wanted.items():
             found = config.get(key)
             comparable = _is_number(value) and _is_number(found) or (
                 isinstance(value, (str, bool)) and type(value) is type(found) and
-                (wanted is self.planned.config or isinstance(value, bool) or
+                (wanted is self.planned.config or isinstance(value, bool) or key == "model.encoding" or
                  bool(_WORD.fullmatch(str(value)) and _WORD.fullmatch(str(found)) and found != "all")))
             if comparable and value != found:
                 raise DataError(f"{path}: config.{key} is {found!r}, and the plan's run {self.name} has {value!r}: it "
@@ -103,6 +113,28 @@ class Run:
                 raise DataError(f"{path}: {name} is missing: {_REMEDY}")
             if facts[name] is not None and not (_is_number(facts[name]) and 0 <= facts[name] <= 1):
                 raise DataError(f"{path}: {name} is {facts[name]!r}, not in 0 .. 1, or null: {_REMEDY}")
+        self._check_accuracy(path, facts)
+        most = self.planned.config.get("loop.epochs")
+        if _is_number(most) and facts["epochs"] > most:
+            raise DataError(f"{path}: epochs is {facts['epochs']}, and config.loop.epochs {most}: {_REMEDY}")
+
+    def _check_accuracy(self, path: str, facts: dict) -> None:
+        """They are known where there are test examples. Heads are ablated on the same ones, so `whole` is the same
+        accuracy again: a GPU may round an example to another side."""
+        accuracy, whole, examples = facts["test_accuracy"], facts["whole"], facts["test_examples"]
+        name = next((one for one in ("test_accuracy", "whole") if facts[one] is None), None)
+        if examples > 0 and name:
+            raise DataError(f"{path}: {name} is null, and test_examples is {examples}: {_REMEDY}")
+        if examples > 0 and abs(accuracy - whole) > max(0.01, 1.5 / examples):
+            raise DataError(f"{path}: whole is {whole}, and test_accuracy {accuracy}, of the same examples: {_REMEDY}")
+
+    def settings(self) -> Dict[str, object]:
+        """What runs of one kind have in common: all keys but the head that another run names, and the sizes of the
+        data."""
+        made = {key: value for key, value in self.planned.config.items()
+                if self.planned.head is None or key not in ("intervention.layer", "intervention.head")}
+        return {**made, **{name: (self.facts or {})[name] for name in ("train_examples", "test_examples")
+                           if name in (self.facts or {})}}
 
     def fact(self, name: str) -> float:
         """A number of finished.json; NaN: it is not known."""
@@ -134,7 +166,7 @@ class Run:
         """The columns `wanted`, by their types; None: the file is not there and need not be. A column of `later` may
         be missing, and is empty."""
         path = self.path(name)
-        if not os.path.exists(path):
+        if not is_there(path):
             if optional:
                 return None
             raise DataError(f"{path}: is missing, and finished.json says that the run is finished: {_REMEDY}")
@@ -155,7 +187,7 @@ class Run:
 
     @functools.cached_property
     def curve(self) -> Tuple[np.ndarray, np.ndarray]:
-        """(steps done, accuracy) of the test split by epoch, where it has one."""
+        """(steps done, accuracy) of the test split by epoch; NaN: it is not known."""
         name = "metrics.csv"
         log = self._table(name, {"seed": "integer", "epoch": "integer", "step": "integer", "split": "text",
                                  "accuracy": "real"})
@@ -168,8 +200,20 @@ class Run:
             if len(epochs) < (self.facts or {})["epochs"] or (epochs != np.arange(1, len(epochs) + 1)).any():
                 raise DataError(f"{self.path(name)}: epochs of split {split} are not 1, 2, .. "
                                 f"{(self.facts or {})['epochs']}: {_REMEDY}")
-        kept = (log["split"] == "test") & np.isfinite(log["accuracy"])
-        return log["step"][kept], log["accuracy"][kept]
+        tested = log["split"] == "test"
+        self._check_end(name, log["step"], log["accuracy"][tested])
+        return log["step"][tested], log["accuracy"][tested]
+
+    def _check_end(self, name: str, step: np.ndarray, accuracy: np.ndarray) -> None:
+        """The log ends where finished.json says."""
+        self._fail_rows(name, np.diff(step, prepend=0) < 0, "step is below that of the row before")
+        if (int(step[-1]) if len(step) else 0) != self.steps:
+            raise DataError(f"{self.path(name)}: ends at step {step[-1] if len(step) else 0}, and finished.json says "
+                            f"{self.steps} steps: {_REMEDY}")
+        last = float(accuracy[-1]) if len(accuracy) else math.nan
+        if not (last == self.fact("test_accuracy") or math.isnan(last)):
+            raise DataError(f"{self.path(name)}: the last accuracy of split test is {last}, and finished.json says "
+                            f"{self.fact('test_accuracy')}: {_REMEDY}")
 
     @functools.cached_property
     def contraction(self) -> Optional[Dict[str, np.ndarray]]:
@@ -178,7 +222,29 @@ class Run:
                                               "width_ratio": "real", "grad_norm_qk": "real"}, ("grad_norm_qk",), True)
         if log is not None:
             self._fail_rows("contraction.csv", log["width_ratio"] < 0, "width_ratio is below 0")
+            with reading(f"{self.path('finished.json')}: config", _REMEDY):
+                self._check_captured(log)
         return log
+
+    def _check_captured(self, log: Dict[str, np.ndarray]) -> None:
+        """Every layer, head and probe once at each step that the configuration captures."""
+        path, config = self.path("contraction.csv"), self.planned.config
+        rows = list(zip(*(log[name].tolist() for name in ("step", "layer", "head", "probe"))))
+        probes, steps = ({row[at] for row in rows} for at in (3, 0))
+        count = min(int(config.get("capture.probes", len(probes))), int(self.fact("test_examples")))
+        if len(probes) != count:
+            raise DataError(f"{path}: has {len(probes)} probes, and {count} were captured: {_REMEDY}")
+        every, until = (int(config.get(f"capture.{key}", 0)) for key in ("every", "until"))
+        if every > 0:
+            steps = set(range(0, min(self.steps, until or self.steps), every))
+        places = [range(size) if config.get(key, "all") == "all" else self._indices(config[key])
+                  for key, size in (("capture.layers", self.layers), ("capture.heads", self.heads))]
+        wanted = set(itertools.product(steps, *places, probes))
+        for bad in sorted(wanted.symmetric_difference(rows))[:1]:
+            raise DataError(f"{path}: step {bad[0]}, layer {bad[1]}, head {bad[2]}, probe {bad[3]}: "
+                            f"{'is missing' if bad in wanted else 'is not what config.capture names'}: {_REMEDY}")
+        if len(rows) > len(wanted):
+            raise DataError(f"{path}: has a step, layer, head and probe twice: {_REMEDY}")
 
     @functools.cached_property
     def curvature(self) -> Optional[Dict[str, np.ndarray]]:
@@ -229,7 +295,10 @@ class Run:
             raise DataError(f"{self.path(name)}: has {len(layer)} rows; heads and layers are {len(counts)}: {_REMEDY}")
         without = np.empty(len(counts))
         without[places] = accuracy
-        return Ablation(method, self.fact("whole"), without.reshape(layers, heads + 1)[:, :heads], self._able(method))
+        with reading(f"{self.path('finished.json')}: config", _REMEDY):
+            able = self._able(method)
+        return Ablation(self.path(name), method, self.fact("whole"), without.reshape(layers, heads + 1)[:, :heads],
+                        able)
 
     def _able(self, method: str) -> np.ndarray:
         """How many heads of each layer the method takes something from."""
@@ -242,23 +311,25 @@ class Run:
         elif method == "rotation":
             keys = dict(one.partition("=")[::2] for one in self.arm.encoding.partition(":")[2].split(","))
             if "rotate" in keys:
-                taken &= np.isin(np.arange(heads), indices(keys["rotate"]))
+                taken &= np.isin(np.arange(heads), self._indices(keys["rotate"]))
             if config.get("model.rotated_layers", "all") != "all":
-                taken &= np.isin(np.arange(layers), indices(config["model.rotated_layers"]))[:, None]
+                taken &= np.isin(np.arange(layers), self._indices(config["model.rotated_layers"]))[:, None]
             if config.get("intervention.kind") == "rotation":
                 taken[config["intervention.layer"], config["intervention.head"]] = False
         return taken.sum(axis=1)
+
+    def _indices(self, text) -> List[int]:
+        """"0-3+5" as a list; of "none" an empty one."""
+        if not _INDICES.fullmatch(str(text)):
+            raise DataError(f"{self.path('finished.json')}: config: {str(text)[:40]!r} are no indices, such as 0-3+5: "
+                            f"{_REMEDY}")
+        ends = [tuple(map(int, part.split("-"))) for part in str(text).split("+") if part != "none"]
+        return [one for first, *last in ends for one in range(first, (last or [first])[0] + 1)]
 
     def worst_head(self, layer: int) -> int:
         """The head of a layer with the largest drop, by output; -1: none costs accuracy."""
         drops = np.fmax(0, self.ablation("output").drops(layer))
         return int(np.argmax(drops)) if (drops > 0).any() else -1
-
-
-def indices(text) -> List[int]:
-    """"0-3+5" as a list; of "none" an empty one."""
-    ends = [tuple(map(int, part.split("-"))) for part in str(text).split("+") if part not in ("", "none")]
-    return [one for first, *last in ends for one in range(first, (last or [first])[0] + 1)]
 
 
 def _is_number(value) -> bool:
@@ -271,21 +342,25 @@ def _is_number(value) -> bool:
 class Runs:
     """The runs of a plan in their order."""
 
-    def __init__(self, folder: str, plan: Plan, tell=lambda done, count: None):
+    def __init__(self, folder: str, plan: Plan, tell=lambda text: None):
         self.plan, self.folder = plan, folder
         root = os.path.join(folder, "runs")
         if not os.path.isdir(root):
-            raise DataError(f"{folder}: holds no runs: there is no folder {root}: name the folder that `szego "
+            raise DataError(f"{folder}: has no runs, because there is no folder {root}: name the folder that `szego "
                             "reproduce -o` wrote, or the one that runs.tar.xz was unpacked in")
         self.all: List[Run] = []
         for planned in plan.runs:
-            self.all.append(Run(planned, os.path.join(root, *planned.name.split("/"))))
-            tell(len(self.all), len(plan.runs))
+            run = Run(planned, os.path.join(root, *planned.name.split("/")))
+            if run.finished:
+                run.curve  # pylint: disable=pointless-statement # its log says the same as finished.json
+            self.all.append(run)
+            tell(f"reading runs: {len(self.all)} of {len(plan.runs)}")
         if not any(os.path.isdir(run.folder) for run in self.all):
-            raise DataError(f"{root}: holds none of the {len(self.all)} runs of {plan.place}, such as "
-                            f"{self.all[0].name}: name the preset of these runs (--preset)")
+            raise DataError(f"{root}: has none of the {len(self.all)} runs of {plan.place}, such as "
+                            f"{self.all[0].name}: name the preset of its runs with --preset")
         self._spell()
         self._refuse_copies()
+        self._refuse_mixtures()
         self._settle_heads()
 
     def _spell(self) -> None:
@@ -302,15 +377,33 @@ class Runs:
             run.arm = run.planned.arm
 
     def _refuse_copies(self) -> None:
-        """Two folders that lead to the same one would count a run twice."""
-        seen: Dict[str, Run] = {}
-        for run in self.all:
-            if not run.finished:
-                continue
-            twin = seen.setdefault(os.path.realpath(run.folder), run)
+        """Two folders that lead to the same one would count a run twice, as two of one arm, task and seed would."""
+        folders: Dict[str, Run] = {}
+        seeds: Dict[tuple, Run] = {}
+        for run in (one for one in self.all if one.finished):
+            twin = folders.setdefault(os.path.realpath(run.folder), run)
             if twin is not run:
                 raise DataError(f"{run.folder}: is the same folder as {twin.folder}: a run counts once: remove the "
                                 "link")
+            twin = seeds.setdefault((run.arm, run.task, run.seed), run)
+            if twin is not run:
+                raise DataError(f"{run.folder}: is a run of {run.arm.name}, task {run.task}, seed {run.seed}, as "
+                                f"{twin.folder} is: a seed counts once: remove one of them")
+
+    def _refuse_mixtures(self) -> None:
+        """Seeds of an arm differ in nothing else. A key that the preset does not set has the same default in all
+        experiments of a profile, encoding and task."""
+        first: Dict[tuple, Tuple[object, Run]] = {}
+        for run in self.all:
+            settings = run.settings()
+            for key, value in settings.items():
+                own = key in run.planned.keys or key not in run.planned.config
+                kind = (run.planned.experiment if own else None, settings.get("profile"), run.arm.encoding, run.task)
+                known, other = first.setdefault((*kind, key), (value, run))
+                if known != value:
+                    raise DataError(f"{run.path('finished.json')}: {key} is {value!r}, and the run {other.name} has "
+                                    f"{known!r}, though the preset makes no difference between them: remove the "
+                                    "folder of the one that is of another experiment")
 
     def _settle_heads(self) -> None:
         """Of runs that intervene on a head of another run."""

@@ -70,7 +70,7 @@ def _numbers(place, column):
 
 
 def structured(name, table):
-    """One structured array, a field a column."""
+    """One structured array with one field per column."""
     columns = {column: (_texts if kind(cells) == "text" else _numbers)(f"table {name}, column {column}", cells)
                for column, cells in table.items()}
     made = np.zeros(len(next(iter(columns.values()))), [(column, cells.dtype) for column, cells in columns.items()])

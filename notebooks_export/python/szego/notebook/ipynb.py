@@ -3,24 +3,31 @@ import collections
 import json
 import os
 
-import nbformat
-
 from .. import columns
-from ..errors import ArgumentError
+from ..errors import ArgumentError, MissingPackageError
 from ..figures import subjects
+from ..figures.words import count
 from ..files import whole_file
 from ..markup import escaped, visible
 from .archive import dtype
 
+try:
+    import nbformat
+except ImportError as _error:
+    raise MissingPackageError("a notebook needs nbformat: apt install python3-nbformat, or pip install "
+                              "nbformat") from _error
+
 RESULTS_SHOWN, NAME_SHOWN, TEXT_SHOWN = 100, 200, 600
 FIGURES = os.path.join(os.path.dirname(__file__), "..", "figures")
 #: What every subject needs, in the order of their imports.
-COMMON = ("names", "labels", "words", "rows", "record", "drawing", "compose", "colours", "thin", "draw")
+COMMON = ("names", "labels", "words", "rows", "record", "drawing", "unplaced", "compose", "colours", "thin", "draw",
+          "tabular", "jupyter")
 _MARKDOWN = str.maketrans({**{c: f"&#{ord(c)};" for c in "`*_{}[]()+-.!|~:/@^=%"},
                            # MathJax reads what is shown: an element of its own keeps it from a formula.
                            **{c: f"<span>&#{ord(c)};</span>" for c in "$\\"}, "\n": " ", "\t": " "})
 
-LOAD = '''import json
+LOAD = '''import dataclasses
+import json
 import sys
 import types
 
@@ -47,46 +54,30 @@ def module(name, source):
 
 
 def show(section):
-    """Draws a section's figures, each with its caption."""
+    """Shows a section's figures, sentences and tables; the cell above has its introduction."""
     tables = figures.rows.Tables({{name: archive[name] for name in archive.files if name != "manifest"}})
-    show_blocks(figures.compose.section_blocks(section, tables))
-
-
-def show_blocks(blocks):
-    from szego_figures import draw, drawing
-    for block in blocks:
-        if isinstance(block, drawing.Drawing):
-            for sentence in block.findings:
-                print(sentence)
-            draw.draw(block)
-            plt.show()
-            print(block.title, block.caption, sep=". ", end="\\n\\n")
-        elif isinstance(block, (drawing.Paragraph, drawing.Finding)):
-            print(block.text.replace("`", ""), end="\\n\\n")
-        elif isinstance(block, drawing.Heading):
-            print(block.text.upper())
-        elif isinstance(block, drawing.Grid):
-            for row in [block.head, *block.cells]:
-                print(" | ".join(cell[0] if isinstance(cell, tuple) else str(cell) for cell in row))
-            print()
-            for row, opened in zip(block.cells, block.opens):
-                print(row[0])
-                show_blocks(opened)
+    ends = {{table["name"]: {{column["name"]: column["end"] for column in table["columns"] if "end" in column}}
+            for table in manifest["tables"]}}
+    section = dataclasses.replace(section, intro=None)
+    blocks = figures.compose.section_blocks(section, tables)
+    figures.jupyter.show(blocks, ends)
+    if not blocks:
+        print("These results have nothing that can be shown here.")
 
 
 sorted(archive.files)'''
 
-ARRAYS = """The numbers are beside this notebook in {file}, one structured array a table: a row an element, a column a
-field. NumPy and Matplotlib are all that is needed; nothing was computed here yet: *Run all cells*.
+ARRAYS = """The numbers are beside this notebook in {file}, one structured array per table, whose elements are the rows
+and whose fields are the columns. The notebook needs only NumPy and Matplotlib. No cell has run yet: *Run all cells*.
 
 - `archive["verify_claims"]["verdict"]` is a column of a table. Arrays are named after the command and the table.
 - `<f8` are real numbers, exact to the last bit. A cell that does not apply is NaN.
-- Where the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends of enclosures: print them whole,
-  as NumPy does below, or round outwards.
-- `<i8` are integers. A column of integers in which a cell does not apply is `<f8`, with NaN there; every value is still
-  exact.
+- If the manifest gives a column an `end`, `lower` or `upper`, its numbers are ends of enclosures: print all their
+  digits, as NumPy does below, or round outwards.
+- `<i8` are integers. If a cell of an integer column does not apply, the column is `<f8` and the cell is NaN; every
+  value is still exact.
 - `|S` are texts, UTF-8 bytes: `.decode()`. A cell that does not apply and an empty text are both `b""`.
-- `result` is the folder that a row comes from; `note` is what a reader must know about it.
+- `result` is the folder that a row comes from; `note` is a remark about the row.
 - `manifest` is a JSON text with the provenance of every result, and with this list."""
 
 #: The module `names` of a notebook, where no tables.json is.
@@ -119,17 +110,18 @@ def _code(value, characters=NAME_SHOWN):
 
 
 def _title(results, folder, version, commit):
+    read = count(len(results.provenance), "result", "results")
     lines = [f"# Results of {_code(folder)}", "",
-             f"Written by szego {version} ({commit}) from {len(results.provenance)} results; the whole provenance of "
-             "each, its command line and its configuration, is in `manifest[\"results\"]`.", "",
+             f"Written by szego {version} ({commit}) from {read}; the whole provenance of each, its command "
+             "line and its configuration, is in `manifest[\"results\"]`.", "",
              "| folder | command | version | commit | backend |", "|---|---|---|---|---|"]
     for path, provenance in list(results.provenance.items())[:RESULTS_SHOWN]:
         facts = [provenance.get(key) for key in ("command", "version", "commit", "backend")]
         lines.append("| " + " | ".join(_code(fact if isinstance(fact, str) else "") for fact in [path, *facts]) + " |")
     if len(results.provenance) > RESULTS_SHOWN:
-        lines += ["", f"{len(results.provenance) - RESULTS_SHOWN} more are in the manifest."]
+        lines += ["", f"{count(len(results.provenance) - RESULTS_SHOWN, 'more is', 'more are')} in the manifest."]
     if results.skipped:
-        lines += ["", f"{len(results.skipped)} of the results could not be read and are not in here:", ""]
+        lines += ["", f"{count(len(results.skipped), 'result was', 'results were')} left out:", ""]
         lines += [f"- {markdown(message, TEXT_SHOWN)}" for message in results.skipped[:RESULTS_SHOWN]]
     return "\n".join(lines)
 
@@ -138,7 +130,8 @@ def _arrays(results, file):
     lines = ["## How to read the arrays", "", ARRAYS.format(file=_code(file))]
     for name, table in results.items():
         docs = results.docs.get(name, {})
-        lines += ["", f"### `{name}`: {len(next(iter(table.values())))} rows", "", "| column | dtype | |", "|---|---|---|"]
+        rows = count(len(next(iter(table.values()))), "row", "rows")
+        lines += ["", f"### `{name}`: {rows}", "", "| column | dtype | |", "|---|---|---|"]
         lines += [f"| {_code(column)} | {_code(dtype(cells))} | {markdown(docs.get(column, ''), TEXT_SHOWN)} |"
                   for column, cells in table.items()]
     return "\n".join(lines)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..csvfile import field
 from ..errors import ArgumentError
-from ..files import whole_file
-from ..folders import FORMAT
+from ..files import locked, replace_result
+from ..folders import FORMAT, _TABLE as TABLE_NAME
 from ..tables import kind
 from .archive import columns_of, sources
 
@@ -37,32 +37,33 @@ def _lines(table):
 
 
 def _check(folder, source, is_export):
-    """An export in the folder of the results, or over those of another command, would hide them."""
+    """An export in the folder of the results, or over those of another command, would hide them. Answers the files of
+    the export that is there."""
     if os.path.isdir(folder) and not is_export and os.path.samefile(folder, source):
         raise ArgumentError(f"{folder} is the folder of the results: choose another, or one below it", "SZG_EINVAL")
     manifest = os.path.join(folder, "manifest.json")
-    if os.path.exists(manifest):
-        try:
-            with open(manifest, encoding="utf-8") as file:
-                command = json.load(file).get("command")
-        except (OSError, ValueError, AttributeError):
-            command = None
-        if command != "export":
-            raise ArgumentError(f"{manifest} is there and not of an export: choose another folder", "SZG_EINVAL")
+    if not os.path.exists(manifest):
+        return []
+    try:
+        with open(manifest, encoding="utf-8") as file:
+            root = json.load(file)
+        command, names = root["command"], [str(one["name"]) for one in root["tables"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        command = None
+    if command != "export":
+        raise ArgumentError(f"{manifest} is there and not of an export: choose another folder", "SZG_EINVAL")
+    return [f"{name}.csv" for name in names if TABLE_NAME.fullmatch(name)]
 
 
 def write_csv(results, folder, source, version, commit):
-    """FOLDER/COMMAND_TABLE.csv, and a manifest last, which is what readers look for."""
+    """FOLDER/COMMAND_TABLE.csv, and a manifest last, which is what readers look for; tables of an earlier export go."""
     is_export = any(one.get("command") == "export" for one in results.provenance.values())
-    _check(folder, source, is_export)
-    tables = []
-    for name, table in results.items():
-        with whole_file(os.path.join(folder, f"{name}.csv")) as file:
-            file.writelines(line + "\n" for line in _lines(table))
-        tables.append({"name": name, "file": f"{name}.csv", "rows": len(next(iter(table.values()))),
-                       "columns": columns_of(results, name)})
+    former = _check(folder, source, is_export)
+    files = {f"{name}.csv": (line + "\n" for line in _lines(table)) for name, table in results.items()}
+    tables = [{"name": name, "file": f"{name}.csv", "rows": len(next(iter(table.values()))),
+               "columns": columns_of(results, name)} for name, table in results.items()]
     provenance = {"version": version, "commit": commit, "command": "export", **sources(results)}
-    with whole_file(os.path.join(folder, "manifest.json")) as file:
-        json.dump({"format": FORMAT, "command": "export", "provenance": provenance, "tables": tables}, file, indent=2,
-                  ensure_ascii=False)
-        file.write("\n")
+    manifest = {"format": FORMAT, "command": "export", "provenance": provenance, "tables": tables}
+    with locked(folder):
+        replace_result(folder, files, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n",
+                       [name for name in former if name not in files])

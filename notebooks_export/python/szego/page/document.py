@@ -3,7 +3,6 @@ import base64
 import functools
 import hashlib
 import json
-import math
 import os
 import re
 
@@ -11,7 +10,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from ..figures import compose, others, words
+from ..figures import compose, others, tabular
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
 from . import embed
@@ -22,6 +21,8 @@ HERE = os.path.dirname(__file__)
 STYLES, SCRIPTS = ("page.css", "figure.css"), ("frame.js", "report.js", "figures.js")
 #: Bytes, compressed, of the tables that no section draws from.
 OTHERS = 4 << 20
+#: Tables that are told of a page without other findings.
+TOLD = 8
 
 
 @functools.lru_cache(maxsize=1)
@@ -101,6 +102,8 @@ class Page:
             if section.present(tables):
                 self._add_section(section)
         self._add_others()
+        if not self.findings:
+            self._find_rows()
 
     # ---- What there is ----
 
@@ -122,7 +125,7 @@ class Page:
             return True
 
         drawn = self.drawn_from()
-        if not self.tables or len(drawn) == len(self.tables):
+        if all(name in drawn for name in self.tables if self.tables[name].size):
             return
         found = {"id": others.SECTION.id, "title": others.SECTION.title, "figures": [], "headings": 0}
         found["waiting"] = self._waiting(found, others.blocks(self.tables, drawn, fits))
@@ -153,9 +156,17 @@ class Page:
     def _find(self, sentence, anchor, label):
         self.findings.append({"text": sentence, "anchor": anchor, "label": label})
 
-    def drawn_from(self):
-        """Names of the tables that some block shows rows of."""
-        waiting, names = [part for section in self.sections for part in section["waiting"]], set()
+    def _find_rows(self):
+        """What the tables hold, on a page whose figures say nothing."""
+        for name in [name for name in self.tables if self.tables[name].size][:TOLD]:
+            section = next(one for one in self.sections if name in self.drawn_from([one]))
+            self._find(others.finding(self.tables.rows(name), self.results.ends.get(name, {})), section["id"],
+                       section["title"])
+
+    def drawn_from(self, sections=None):
+        """Names of the tables that some block of the sections (None: of all) shows rows of."""
+        sections = self.sections if sections is None else sections
+        waiting, names = [part for section in sections for part in section["waiting"]], set()
         while waiting:
             part = waiting.pop()
             names.update(rows.table for rows in _sources(part.block))
@@ -208,25 +219,19 @@ class Page:
         raise TypeError(f"{type(block).__name__} is no block of a page")
 
     def _listing(self, block):
-        rows = block.rows
-        docs, ends = self.results.docs.get(rows.table, {}), self.results.ends.get(rows.table, {})
-        columns = [name for name in block.columns or rows.source.names if rows.has(name) and len(rows.filled(name))]
-        head = [{"text": name, "number": not rows.is_text(name), "doc": docs.get(name)} for name in columns]
-        shown = [{"cls": None, "head": None, "cells": [_cell(rows, name, i, ends.get(name)) for name in columns]}
-                 for i in range(min(len(rows), block.most))]
-        more = len(rows) - len(shown) if block.linked else 0
-        table = self.parts.table(head, shown, more, self.embedded.links([rows]) if block.linked else [])
+        name, columns, more = block.rows.table, tabular.listed_columns(block), tabular.unlisted(block)
+        docs, ends = self.results.docs.get(name, {}), self.results.ends.get(name, {})
+        head = [{"text": column, "number": not block.rows.is_text(column), "doc": docs.get(column)}
+                for column in columns]
+        shown = [{"cls": None, "head": None, "cells": cells} for cells in tabular.listed_cells(block, ends)]
+        table = self.parts.table(head, shown, more, self.embedded.links([block.rows]) if block.linked else [])
         return self.parts.folded(block.folded, table) if block.folded else table
 
     def _grid(self, block):
-        numbers = list(block.numbers) or [False] * len(block.head)
-        head = [{"text": name, "number": number, "doc": None} for name, number in zip(block.head, numbers)]
-        shown = []
-        for i, cells in enumerate(block.cells):
-            cells = [cell if isinstance(cell, tuple) else (cell, None) for cell in cells]
-            shown.append({"cls": block.classes[i] if block.classes else None, "head": None,
-                          "cells": [{"text": cell, "exact": exact, "number": number}
-                                    for (cell, exact), number in zip(cells, numbers)]})
+        head = [{"text": name, "number": number, "doc": None}
+                for name, number in zip(block.head, tabular.grid_numbers(block))]
+        shown = [{"cls": block.classes[i] if block.classes else None, "head": None, "cells": cells}
+                 for i, cells in enumerate(tabular.grid_cells(block))]
         return self.parts.table(head, shown, 0, self.embedded.links(block.sources))
 
     def _ledger(self, part, pictures):
@@ -268,15 +273,3 @@ def _json(value):
 
 def _hash(script):
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _cell(rows, column, i, end):
-    cell = rows.cell(column, i)
-    if cell is None or isinstance(cell, str):
-        return {"text": cell or "", "exact": None, "number": False}
-    exact = words.exact(cell)
-    if not math.isfinite(cell):
-        return {"text": exact, "exact": None, "number": True}
-    rounding = {"lower": words.lower, "upper": words.upper}.get(end)
-    shown = rounding(cell) if rounding else f"{cell:.6g}" if len(exact) > 15 or cell != int(cell) else exact
-    return {"text": shown, "exact": exact if shown != exact else None, "number": True}

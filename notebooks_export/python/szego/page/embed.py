@@ -36,10 +36,11 @@ def _numbers(column, empty):
         bits = data.astype(np.float64).view(np.uint64)
         values = np.where(bits >> np.uint64(63) != 0, ~bits, bits | np.uint64(1 << 63))
     else:
-        seen = {}
-        values = np.fromiter((0 if gone else seen.setdefault(cell, len(seen)) for cell, gone in zip(data, empty)),
-                             np.uint64, len(data))
-        words = struct.pack("<I", len(seen)) + b"".join(map(_text, seen))
+        cells = data[~empty].tolist()
+        places = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+        values = np.zeros(len(data), np.uint64)
+        values[~empty] = np.fromiter(map(places.__getitem__, cells), np.uint64, len(cells))
+        words = struct.pack("<I", len(places)) + b"".join(map(_text, places))
     if empty.any():
         before = np.maximum.accumulate(np.where(empty, -1, np.arange(len(values))))
         values = np.where(before < 0, np.uint64(0), values[np.maximum(before, 0)])

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from ..figures import colours, draw, words
+from ..figures.drawing import ENTRIES, legend, look, looks, rules
 from ..markup import visible
 from .text import width
 
@@ -21,7 +22,7 @@ SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 DPI = 72  # of SVG: the figure's units are points, which a page shows as 4/3 pixels
 #: Places that answer, of a figure's lines and clouds together, and of one at least and at most; points apart.
 FIGURE_HITS, LEAST_HITS, MOST_HITS, FEW, APART, RADIUS = 160, 12, 60, 30, 6.0, 4.5
-LINE_HEIGHT, ENTRY_CHARACTERS, ENTRIES = 13.5, 48, 40
+LINE_HEIGHT, ENTRY_CHARACTERS = 13.5, 48
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 _NAMES = {colour: name for name, colour in reversed(colours.NAMED.items())}
 _DECIMALS = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
@@ -168,7 +169,7 @@ def _hits(parent, drawing, axis, marks, height, most):
     if not len(kept):
         return
     # The extreme points of the data, which the thinned marks have kept.
-    ends = list(dict.fromkeys([int(np.argmin(y[kept])), int(np.argmax(y[kept]))]))
+    ends = list(dict.fromkeys(int(of(at[kept])) for at in (y, x) for of in (np.argmin, np.argmax)))
     group = _element(parent, "g", class_="hits")
     for k in _spread(x[kept], y[kept], most, np.array(ends)):
         k = int(kept[k])
@@ -215,7 +216,7 @@ def _overlay(root, drawing, drawn, height):
     most = int(np.clip(FIGURE_HITS // max(lines, 1), LEAST_HITS, MOST_HITS))
     over = _element(root, "g", class_="over")
     for panel, axis, all_marks in zip(drawing.panels, drawn.axes, drawn.marks):
-        for rule in draw.rules(panel):
+        for rule in rules(drawing, panel):
             _rule(over, drawing, axis, rule, height)
         for marks in all_marks:
             if panel.cells is not None:
@@ -245,44 +246,23 @@ def _rule(over, drawing, axis, rule, height):
 # ---- The legend ----
 
 def _series_number(drawing, one):
-    """Series of one name and look are one entry: their place in the legend, or behind it."""
-    for i, (_, key) in enumerate(_keys(drawing)):
-        if key == _key(one):
-            return i
-    return len(_keys(drawing))
-
-
-def _key(one):
-    name = one.name if getattr(one, "colour", None) != "muted" or not hasattr(one, "unlisted") else "others"
-    return name, str(one.colour), getattr(one, "thin", False), getattr(one, "marks", "rule")
-
-
-def _keys(drawing):
-    if not hasattr(drawing, "legend_keys"):
-        found = {}
-        for panel in drawing.panels:
-            for one in panel.series + panel.rules:
-                found.setdefault(_key(one), one)
-        drawing.legend_keys = [(one, key) for key, one in found.items()]
-    return drawing.legend_keys
+    """Series of one name and look are one entry: their place among the looks."""
+    if not hasattr(drawing, "look_numbers"):
+        drawing.look_numbers = {key: i for i, key in enumerate(looks(drawing))}
+    return drawing.look_numbers[look(one)]
 
 
 def _entries(drawing):
     """(number, label, series or rule) of what the legend lists."""
-    listed = []
-    for i, (one, _) in enumerate(_keys(drawing)):
-        name = getattr(one, "entry", None) or one.name
-        if name and not getattr(one, "unlisted", False):
-            listed.append((i, name, one))
-    rules = any(not hasattr(one, "marks") for _, _, one in listed)
-    return listed if len(listed) > 1 or rules else []
+    entries = legend(drawing)[:ENTRIES]
+    labels = words.apart([label for label, _ in entries], ENTRY_CHARACTERS)
+    return [(_series_number(drawing, one), label, one) for label, (_, one) in zip(labels, entries)]
 
 
 def _rows_of_entries(entries, across):
     """Entries in rows as wide as the figure: [(x, row, number, label, one)], and how many rows."""
     x, row, placed = 4.0, 0, []
-    for number, label, one in entries[:ENTRIES]:
-        label = words.clipped(label, ENTRY_CHARACTERS)
+    for number, label, one in entries:
         wide = 24 + 5.0 * width(label) + 12
         if x > 4 and x + wide > across:
             x, row = 4.0, row + 1
@@ -295,16 +275,15 @@ def _swatch(entry, one, x, y):
     kind = getattr(one, "marks", "rule")
     colour = f"var({_variable(colours.name(one.colour))})"
     look = {"style": f"stroke: {colour}; fill: {colour}"}
-    if kind in ("bars", "ranges", "violins"):
+    if kind in ("bars", "ranges"):
         _element(entry, "path", class_="swatch area", d=f"M{x:.1f} {y - 4:.1f}h18v8h-18z", **look)
         return
-    if kind != "points":
-        dash = (5, 3) if kind == "rule" else (1, 1.5) if one.thin else colours.dash(one.colour)
-        dash = dash[1] if isinstance(dash, tuple) and isinstance(dash[1], tuple) else dash
+    if kind not in ("points", "violins"):
+        dash = (0, (5, 3)) if kind == "rule" else draw.dash(one)
         _element(entry, "path", class_="swatch stroke", d=f"M{x:.1f} {y:.1f}h18",
-                 stroke_dasharray=" ".join(map(str, dash)) if isinstance(dash, tuple) else None, **look)
-    if kind == "points" or (kind == "line" and not one.thin and one.colour != "muted"):
-        marker = matplotlib.markers.MarkerStyle(colours.marker(one.colour))
+                 stroke_dasharray=None if dash == "-" else " ".join(map(str, dash[1])), **look)
+    if kind != "rule" and draw.marker(one):
+        marker = matplotlib.markers.MarkerStyle(draw.marker(one))
         path = marker.get_path().transformed(marker.get_transform())
         points = [f"{x + 9 + 5 * px:.1f} {y - 5 * py:.1f}" for px, py in path.to_polygons()[0]]
         _element(entry, "path", class_="swatch", d="M" + "L".join(points) + "z", **look)
@@ -335,7 +314,7 @@ def _name_ink(drawing, drawn):
 
 def _class_ink(root, drawing, prefix):
     heads = {}
-    for one, _ in _keys(drawing):
+    for one in looks(drawing).values():
         if isinstance(getattr(one, "head", None), str):
             heads[_series_number(drawing, one)] = one.head
     for group in root.iter(f"{{{SVG}}}g"):

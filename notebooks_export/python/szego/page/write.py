@@ -8,12 +8,12 @@ import signal
 import sys
 import warnings
 
-from ..errors import ArgumentError, DataError, SzegoError
-from ..files import names_folder, whole_file
+from ..errors import ArgumentError, SzegoError
+from ..files import check_folder, make_folder, names_folder, whole_file
 from ..folders import load_readable
 from ..figures import subjects
 from ..figures.rows import Tables
-from ..publish import tell_written
+from ..publish import progress_line, tell_written
 from .document import Page
 from . import svg
 
@@ -62,13 +62,6 @@ def _told(progress, pictures, count):
         yield picture
 
 
-def _line(stream):
-    """A progress line on a terminal; nothing elsewhere."""
-    if not (stream and stream.isatty()):
-        return lambda text: None
-    return lambda text: print(f"\r\x1b[K{text}", end="", file=stream, flush=True)
-
-
 def page_path(folder, output):
     """The page's path: `output` where it ends in .html, else report.html in that folder, which is made. No other
     ending: a slip of the hand would put the page in place of a table."""
@@ -79,35 +72,22 @@ def page_path(folder, output):
         if not os.path.isdir(os.path.dirname(output) or "."):  # which is found before anything is drawn
             raise SzegoError(f"{output}: cannot be written: {os.strerror(errno.ENOENT)}")
         return output
-    try:
-        os.makedirs(output, exist_ok=True)
-    except FileExistsError:
-        raise SzegoError(f"{output}: is not a folder") from None
-    except OSError as error:
-        raise SzegoError(f"{output}: folder cannot be created: {error.strerror}") from None
+    make_folder(output)
     return os.path.join(output, "report.html")
-
-
-def _check_readable(folder, results):
-    if not results.provenance:
-        others = " (and others)" if len(results.skipped) > 1 else ""
-        raise DataError(f"{folder}: holds no result that can be read: {results.skipped[0]}{others}: write it again with "
-                        "-o DIR/")
 
 
 def report(folder, output=None, *, workers=None, progress=None):
     """Draws every result in `folder` and below it into one HTML page; answers its path, and the results.
 
     output: a file that ends in .html, or a folder, which is made; None: report.html in `folder`. workers: processes
-    that draw (None: one a core). progress: a stream that is told, where it is a terminal. A result that cannot be read
-    is left out: the page and `skipped` of the results name it. DataError: there is none that can be read.
-    ArgumentError: another ending. SzegoError: the page cannot be written.
+    that draw (None: one a core). progress: a stream that is told, where it is a terminal. A result that cannot be read,
+    or is a copy of another one, is left out: the page and `skipped` of the results name it. DataError: there is none
+    that can be read. ArgumentError: another ending. SzegoError: the page cannot be written.
     """
-    tell = _line(progress)
+    tell = progress_line(progress)
     try:
         tell("reading results")
         results = load_readable(folder)
-        _check_readable(folder, results)
         path = page_path(folder, output)
         text = _text(results, os.fspath(folder), workers, tell)
         with whole_file(path) as file:
@@ -126,15 +106,15 @@ def _text(results, folder, workers, tell):
 
 def main(arguments):
     """`szego report`: writes the page, and tells what it lacks. Returns the exit code 0; what is refused is raised, for
-    the launcher to tell (publish.py): DataError too where a result could not be read and the page has the rest."""
+    the launcher to tell (publish.py): DataError too where a result was left out and the page has the rest."""
     parser = argparse.ArgumentParser(prog="szego report", description="Draws a folder of results into one HTML page.")
     parser.add_argument("folder", help="results, as -o DIR/ of the other commands writes them")
     parser.add_argument("-o", "--output", help="the page, or a folder for its report.html; it may be the same one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
     parser.add_argument("--threads", type=int, help="processes that draw (default: one a core)")
     given = parser.parse_args(arguments)
-    os.scandir(given.folder).close()  # OSError, as of any file that cannot be read
+    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
     path, results = report(given.folder, given.output, workers=given.threads,
                            progress=None if given.quiet else sys.stderr)
-    tell_written(None if given.quiet else f"wrote {path}", results, "; the rest is in the report")
+    tell_written(None if given.quiet else f"wrote {path}", results, "the report")
     return 0

@@ -5,10 +5,17 @@
   // What needs a script is there from the start, with its room, and is seen from here on.
   root.dataset.script = "";
 
-  document.getElementById("theme").addEventListener("click", () => {
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
+  // The button says what a click does, also when the system's own choice changes.
+  const theme = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const nameTheme = () => (theme.textContent = isDark() ? "Switch to light" : "Switch to dark");
+  theme.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    nameTheme();
   });
+  system.addEventListener("change", nameTheme);
+  nameTheme();
 
   // The section that is being read is marked in the navigation.
   const links = new Map(Array.from(document.querySelectorAll("nav > ul > li > a"), (link) => [link.hash.slice(1), link]));
