@@ -1,5 +1,8 @@
 #include "chance.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/random.h"
 #include "linalg/linalg.h"
@@ -29,72 +32,85 @@ static void fill_signs(const szgi_stream *stream, int64_t d, int64_t first, int6
         }
 }
 
-/* The waves of each column's part of the kernel, 2 pairs x d. */
-static void fill_columns(const chance_input *input, double *out) {
-    int64_t d = input->d;
-    for (int64_t t = 0; t < input->rotary->pairs; t++) {
+void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double *q,
+                              const double *k, double factor, double *out) {
+    for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t a, b;
-        szgi_pair_rows(input->rotary, t, &a, &b);
-        const double *qa = input->q + a * d, *qb = input->q + b * d;
-        const double *ka = input->k + a * d, *kb = input->k + b * d;
+        szgi_pair_rows(rotary, t, &a, &b);
+        const double *qa = q + a * d, *qb = q + b * d, *ka = k + a * d, *kb = k + b * d;
         double *x = out + 2 * t * d, *y = x + d;
         for (int64_t j = 0; j < d; j++) {
-            x[j] = input->factor * (qa[j] * ka[j] + qb[j] * kb[j]);
-            y[j] = input->factor * (qa[j] * kb[j] - qb[j] * ka[j]);
+            x[j] = factor * (qa[j] * ka[j] + qb[j] * kb[j]);
+            y[j] = factor * (qa[j] * kb[j] - qb[j] * ka[j]);
         }
     }
 }
+
+void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
+                              const double *k, const double *token, double *out) {
+    for (int64_t t = 0; t < rotary->pairs; t++) {
+        int64_t a, b;
+        szgi_pair_rows(rotary, t, &a, &b);
+        const double *ka = k + a * d, *kb = k + b * d;
+        double *x = out + 2 * t * d, *y = x + d;
+        for (int64_t j = 0; j < d; j++) {
+            x[j] = token[j] * (q_mean[a] * ka[j] + q_mean[b] * kb[j]);
+            y[j] = token[j] * (q_mean[a] * kb[j] - q_mean[b] * ka[j]);
+        }
+    }
+}
+
+/* ---- Draws ---- */
 
 /* Draws of one product. */
 enum { TOGETHER = 256 };
 
-typedef struct room {
-    double *columns, *projected, *signs, *drawn, *still;
-} room;
-
-static szg_status add_draws(szg_context *context, const chance_input *input,
-                            const lag_moments *moments, const room *own, int64_t first,
-                            int64_t count, double *variance) {
-    const szgi_stream stream = {input->seed, (uint32_t)input->layer, PURPOSE};
-    fill_signs(&stream, input->d, first, count, own->signs);
-    SZG_TRY(szgi_gemm(context, 'n', 'n', moments->rank, count, input->d, 1, own->projected,
-                      input->d, own->signs, count, 0, own->drawn, count));
-    for (int64_t i = 0; i < count; i++) {
-        variance[i] = 0;
-        for (int64_t r = 0; r < moments->rank; r++) {
-            double part = own->drawn[r * count + i] + own->still[r];
-            variance[i] += part * part;
+static void add_squares(int64_t rows, int64_t count, const double *drawn, const double *still,
+                        double *draws) {
+    memset(draws, 0, (size_t)count * sizeof *draws);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < count; i++) {
+            double part = drawn[r * count + i] + (still ? still[r] : 0);
+            draws[i] += part * part;
         }
-    }
-    return SZG_OK;
 }
 
-/* The root of the covariances meets the columns once, and then each draw's signs. */
-static szg_status draw(szg_context *context, const chance_input *input, const lag_moments *moments,
-                       const room *own, double *variance) {
-    int64_t n = 2 * moments->pairs, d = input->d;
-    fill_columns(input, own->columns);
-    SZG_TRY(szgi_gemm(context, 'n', 'n', moments->rank, d, n, 1, moments->root, n, own->columns, d,
-                      0, own->projected, d));
-    SZG_TRY(szgi_gemm(context, 'n', 'n', moments->rank, 1, n, 1, moments->root, n, input->offset, 1,
-                      0, own->still, 1));
-    for (int64_t first = 0; first < CHANCE_DRAWS; first += TOGETHER) {
-        int64_t left = CHANCE_DRAWS - first;
-        SZG_TRY(add_draws(context, input, moments, own, first, left < TOGETHER ? left : TOGETHER,
-                          variance + first));
+szg_status szgi_chance_draw(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
+                            int64_t d, const double *matrix, const double *still,
+                            double draws[CHANCE_DRAWS]) {
+    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
+    double *signs;
+    SZG_TRY(szgi_memory_alloc(context, TOGETHER * (d + rows), &signs));
+    double *drawn = signs + TOGETHER * d;
+    szg_status status = SZG_OK;
+    for (int64_t first = 0; first < CHANCE_DRAWS && status == SZG_OK; first += TOGETHER) {
+        int64_t left = CHANCE_DRAWS - first, count = left < TOGETHER ? left : TOGETHER;
+        fill_signs(&stream, d, first, count, signs);
+        status = szgi_gemm(context, 'n', 'n', rows, count, d, 1, matrix, d, signs, count, 0, drawn,
+                           count);
+        add_squares(rows, count, drawn, still, draws + first);
     }
-    return SZG_OK;
-}
-
-szg_status szgi_chance_variances(szg_context *context, const chance_input *input,
-                                 const lag_moments *moments, double variance[CHANCE_DRAWS]) {
-    int64_t n = 2 * moments->pairs, d = input->d;
-    double *memory;
-    SZG_TRY(szgi_memory_alloc(context, 2 * n * d + TOGETHER * (d + n) + n, &memory));
-    room own = {.columns = memory, .projected = memory + n * d, .signs = memory + 2 * n * d};
-    own.drawn = own.signs + TOGETHER * d;
-    own.still = own.drawn + TOGETHER * n;
-    szg_status status = draw(context, input, moments, &own, variance);
-    szgi_memory_free(memory);
+    szgi_memory_free(signs);
     return status;
+}
+
+/* ---- The comparison ---- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double szgi_share_of(double variance, double noise) {
+    return variance > 0 ? variance / (variance + noise) : 0;
+}
+
+void szgi_chance_compare(double draws[CHANCE_DRAWS], double variance, double noise, double *share,
+                         double *p) {
+    int64_t more = 0;
+    for (int i = 0; i < CHANCE_DRAWS; i++)
+        more += draws[i] >= variance;
+    qsort(draws, CHANCE_DRAWS, sizeof *draws, ascending);
+    *p = (double)(more + 1) / (CHANCE_DRAWS + 1);
+    *share = szgi_share_of(draws[95 * (CHANCE_DRAWS + 1) / 100 - 1], noise);
 }

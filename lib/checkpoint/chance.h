@@ -7,22 +7,26 @@
 
 enum { CHANCE_DRAWS = 999 };
 
-/* Of a head, rows e x d with scale and gains, centred where the norm centres: a draw multiplies the
- * columns of the keys by independent signs, which are the layer's. Gains, norms of pairs and noise
- * stay what they are. */
-typedef struct chance_input {
-    const szgi_rotary *rotary;
-    int64_t e, d, layer;
-    const double *q, *k;  /* rows */
-    double factor;        /* of the products of q and k */
-    const double *offset; /* [2 pairs] waves that no draw changes */
-    uint64_t seed;
-} chance_input;
+/* A kernel's parts by the columns of W_K, d of them: a draw multiplies each by a sign, and those of
+ * a layer are the same for all of its heads. draws[i] = ||matrix sigma_i + still||^2, of a matrix
+ * [rows, d]; still, [rows], may be NULL. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_chance_draw(szg_context *context, uint64_t seed, int64_t layer,
+                                             int64_t rows, int64_t d, const double *matrix,
+                                             const double *still, double draws[CHANCE_DRAWS]);
 
-/* variance[i]: szgi_lag_moments_variance of draw i's kernel. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szgi_chance_variances(szg_context *context, const chance_input *input,
-                                                  const lag_moments *moments,
-                                                  double variance[CHANCE_DRAWS]);
+/* *share: the share, beside noise, of the draws' quantile at 0.95; *p: the share of the draws, and
+ * of `variance` itself, that are at least `variance`. Sorts the draws. */
+void szgi_chance_compare(double draws[CHANCE_DRAWS], double variance, double noise, double *share,
+                         double *p);
+/* variance / (variance + noise), 0 of nothing. */
+double szgi_share_of(double variance, double noise);
+
+/* The waves of each column's part, [2 pairs, d]: of the self kernel, rows q and k e x d, times
+ * `factor`; of the mean kernel of the mean query and the mean token. */
+void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double *q,
+                              const double *k, double factor, double *out);
+void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
+                              const double *k, const double *token, double *out);
 
 /* Sign of column j in a draw of a layer. */
 double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column);

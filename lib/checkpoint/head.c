@@ -278,13 +278,33 @@ static szg_status bound_head(szg_context *context, const head_input *input, int6
                                  &work->q.bound, &work->k.bound, &result->bound);
 }
 
+/* Why there are no numbers of a layer that does not rotate. */
+static const char *why_none(const head_input *input, int64_t layer) {
+    if (input->checkpoint->position_kind == SZG_POSITIONS_NONE)
+        return "nothing says where a token stands";
+    return layer > 0 ? "positions are added before layer 0: what is left of them here is not known "
+                       "from weights"
+                     : input->absolute.why;
+}
+
 static szg_status find_position(szg_context *context, const head_input *input, int64_t layer,
                                 int64_t head, const head_work *work, head_result *result) {
     const szg_checkpoint *checkpoint = input->checkpoint;
+    const law_side q = {work->q.rows, work->q.bound.shift, work->q.exponent};
+    const law_side k = {work->k.rows, work->k.bound.shift, work->k.exponent};
+    bool turns = checkpoint->layer[layer].rotation >= 0;
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
-                                                 : szgi_positional_refusal(checkpoint, layer);
+                             : turns             ? szgi_law_refusal(checkpoint, layer)
+                                                 : why_none(input, layer);
     if (result->positional.why)
         return SZG_OK;
+    const absolute_head added = {.checkpoint = checkpoint,
+                                 .input = &input->absolute,
+                                 .q = q,
+                                 .k = k,
+                                 .seed = input->options->seed};
+    if (!turns)
+        return szgi_absolute_find(context, &added, &result->positional);
     const positional_input found = {
         .head = {.checkpoint = checkpoint,
                  .layer = layer,
@@ -292,8 +312,8 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                  .rotary = &work->rotary,
                  .tokens = &input->tokens,
                  .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
-                 .q = {work->q.rows, work->q.bound.shift, work->q.exponent},
-                 .k = {work->k.rows, work->k.bound.shift, work->k.exponent}},
+                 .q = q,
+                 .k = k},
         .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
         .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);

@@ -3,6 +3,7 @@
 #define SZG_CHECKPOINT_HEAD_H
 
 #include "toeplitz/factored.h"
+#include "absolute.h"
 #include "positional.h"
 #include "vocabulary.h"
 #include "rows.h"
@@ -16,8 +17,9 @@ typedef struct head_input {
     int p_exponent;
     int64_t lags; /* that bounds are for; 0: any */
     lag_moments_list moments;
-    vocabulary vocabulary; /* layer 0 reads it */
-    token_sample tokens;   /* that norms of queries and keys are tried on */
+    vocabulary vocabulary;   /* layer 0 reads it where it rotates */
+    absolute_input absolute; /* and this where positions are added */
+    token_sample tokens;     /* that norms of queries and keys are tried on */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without

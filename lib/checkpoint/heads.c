@@ -501,6 +501,9 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
     SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
+    if (job->input.positions > 0 && !job->input.options->raw)
+        SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
+                                   job->input.p, job->input.p_exponent, &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
 }
@@ -533,7 +536,8 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
         SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, &job->input.moments));
-        SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
+        if (checkpoint->rotations > 0)
+            SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
     }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
@@ -557,6 +561,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_lag_moments_list_close(&job->input.moments);
     szgi_token_sample_close(&job->input.tokens);
     szgi_vocabulary_close(&job->input.vocabulary);
+    szgi_absolute_close(&job->input.absolute);
     szgi_memory_free(job);
 }
 

@@ -92,9 +92,8 @@ static szg_status open_law(szg_context *context, int64_t e, int64_t d, isotropic
     return SZG_OK;
 }
 
-/* W P: the norm subtracts the mean of each token. */
-static void centre_rows(int64_t e, int64_t d, bool centred, double *rows) {
-    for (int64_t i = 0; i < e && centred; i++) {
+void szgi_centre_rows(int64_t e, int64_t d, double *rows) {
+    for (int64_t i = 0; i < e; i++) {
         double sum = 0;
         for (int64_t j = 0; j < d; j++)
             sum += rows[i * d + j];
@@ -158,6 +157,15 @@ static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const
             made[t * e + i] -= mean[i];
     return szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, made, e, made, e, 0, covariance,
                      e);
+}
+
+void szgi_law_mean_token(const law_input *input, double *out) {
+    const known_tokens *known = input->known;
+    int64_t d = input->checkpoint->model_size;
+    memset(out, 0, (size_t)d * sizeof *out);
+    for (int64_t t = 0; t < known->count; t++)
+        for (int64_t j = 0; j < d; j++)
+            out[j] += known->value[t * d + j] / (double)known->count;
 }
 
 static szg_status observe(szg_context *context, const law_input *input, const side_rows *q,
@@ -224,7 +232,8 @@ static szg_status read_rows(szg_context *context, const law_input *input, bool q
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < d; j++)
             rows[i * d + j] /= outer_factor(input, query, i);
-    centre_rows(e, d, szgi_fold_centres(checkpoint), rows);
+    if (szgi_fold_centres(checkpoint))
+        szgi_centre_rows(e, d, rows);
     return SZG_OK;
 }
 
@@ -363,8 +372,10 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     SZG_TRY(open_law(context, e, d, out));
     memcpy(out->q, input->q.rows, (size_t)(e * d) * sizeof *out->q);
     memcpy(out->k, input->k.rows, (size_t)(e * d) * sizeof *out->k);
-    centre_rows(e, d, centred, out->q);
-    centre_rows(e, d, centred, out->k);
+    if (centred) {
+        szgi_centre_rows(e, d, out->q);
+        szgi_centre_rows(e, d, out->k);
+    }
     memcpy(out->law.q_mean, input->q.shift, (size_t)e * sizeof *out->law.q_mean);
     memcpy(out->law.k_mean, input->k.shift, (size_t)e * sizeof *out->law.k_mean);
     const side_rows k = {out->k, input->k.shift, NULL}, q = {out->q, input->q.shift, NULL};

@@ -54,6 +54,12 @@ typedef struct isotropic_law {
     head_law known; /* of the known tokens, without `cross` */
 } isotropic_law;
 
+/* W P: the mean of each row is subtracted. */
+void szgi_centre_rows(int64_t e, int64_t d, double *rows);
+
+/* The mean of the known tokens, [d]. */
+void szgi_law_mean_token(const law_input *input, double *out);
+
 /* NULL, or why there is no such law of this layer. */
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer);
 

@@ -17,13 +17,10 @@ typedef struct head_positional {
     const char *why; /* NULL, or why there are no numbers: static */
     int64_t lags;
     double self_share, self_null, self_p; /* the null's quantile at 0.95 */
-    double mean_share;                    /* NaN: the mean token is not known */
+    double mean_share, mean_null, mean_p; /* NaN: the mean token is not known */
     double noise;                         /* root of the mean variance */
     kernel_shape shape;                   /* of the self kernel */
 } head_positional;
-
-/* NULL, or why shares of this layer cannot be told. */
-const char *szgi_positional_refusal(const szg_checkpoint *checkpoint, int64_t layer);
 
 SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
                                                  const positional_input *input,

@@ -21,6 +21,10 @@
     X(HEADS_MEAN_SHARE, "mean_share", SZG_REAL, "1", "mean share",                                 \
       "variance of the mean kernel over the lags, likewise; empty: the mean token is not known "   \
       "and no bias stands for it")                                                                 \
+    X(HEADS_MEAN_NULL, "mean_null", SZG_REAL, "1", "mean share by chance",                         \
+      "quantile 0.95 of the mean share where signs of W_K's columns are drawn at random")          \
+    X(HEADS_MEAN_P, "mean_p", SZG_REAL, "1", "p of the mean share",                                \
+      "share of the draws, and of the head itself, whose mean share is as large")                  \
     X(HEADS_NOISE, "noise", SZG_REAL, "1", "spread of the content",                                \
       "root of the mean variance of independent isotropic tokens' logits")                         \
     X(HEADS_SHAPE, "shape", SZG_TEXT, "", "shape",                                                 \
@@ -63,6 +67,8 @@ static void put_numbers(szgi_row *row, const head_positional *found) {
     szgi_row_number(row, HEADS_SELF_NULL, found->self_null);
     szgi_row_number(row, HEADS_SELF_P, found->self_p);
     szgi_row_number(row, HEADS_MEAN_SHARE, found->mean_share);
+    szgi_row_number(row, HEADS_MEAN_NULL, found->mean_null);
+    szgi_row_number(row, HEADS_MEAN_P, found->mean_p);
     szgi_row_number(row, HEADS_NOISE, found->noise);
     szgi_row_text(row, HEADS_SHAPE, szgi_shape_name(shape->kind));
     szgi_row_integer(row, HEADS_PEAK, shape->greatest_at);

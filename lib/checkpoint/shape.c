@@ -1,14 +1,16 @@
 #include "shape.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "toeplitz/toeplitz.h"
 
 const char *szgi_shape_name(shape_kind kind) {
     static const char *const names[] = {
-        [SHAPE_FLAT] = "flat",     [SHAPE_DECAYING] = "decaying", [SHAPE_RISING] = "rising",
-        [SHAPE_PEAKED] = "peaked", [SHAPE_PERIODIC] = "periodic", [SHAPE_MIXED] = "mixed"};
+        [SHAPE_FLAT] = "flat",         [SHAPE_DECAYING] = "decaying", [SHAPE_RISING] = "rising",
+        [SHAPE_BACKWARD] = "backward", [SHAPE_FORWARD] = "forward",   [SHAPE_PEAKED] = "peaked",
+        [SHAPE_PERIODIC] = "periodic", [SHAPE_MIXED] = "mixed"};
     return names[kind];
 }
 
@@ -54,10 +56,10 @@ static void close_sampled(sampled *own) {
     szgi_memory_free(own->stack);
 }
 
-static szg_status sample(szg_context *context, const szgi_rotary *rotary, const lag_kernel *kernel,
-                         const lag_moments *moments, sampled *own) {
-    int64_t n = moments->both ? 2 * moments->lags - 1 : moments->lags;
-    *own = (sampled){.count = n, .first = moments->both ? 1 - moments->lags : 0};
+/* Room for `count` lags from `first` on; the values come from the caller. */
+static szg_status open_sampled(szg_context *context, int64_t first, int64_t count, sampled *own) {
+    int64_t n = count;
+    *own = (sampled){.count = n, .first = first};
     SZG_TRY(szgi_memory_alloc(context, 6 * n, &own->memory));
     own->weight = own->memory;
     own->value = own->weight + n;
@@ -65,13 +67,15 @@ static szg_status sample(szg_context *context, const szgi_rotary *rotary, const 
     own->back_value = own->back_weight + n;
     own->up = own->back_value + n;
     own->down = own->up + n;
-    szgi_kernel_values(rotary, kernel, own->first, n, own->value);
-    for (int64_t i = 0; i < n; i++) {
-        own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
-        own->back_weight[n - 1 - i] = own->weight[i];
-        own->back_value[n - 1 - i] = own->value[i];
-    }
     return szgi_memory_alloc(context, n, &own->stack);
+}
+
+static void fill_back(sampled *own) {
+    for (int64_t i = 0; i < own->count; i++) {
+        own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
+        own->back_weight[own->count - 1 - i] = own->weight[i];
+        own->back_value[own->count - 1 - i] = own->value[i];
+    }
 }
 
 /* Is the error of the best rise and fall at most a tenth of that of a constant? */
@@ -174,32 +178,48 @@ static void find_ends(const sampled *own, kernel_shape *out) {
  * the largest. */
 static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
     double near = found->greatest - 0.02 * (found->greatest - found->least);
-    int64_t zero = -own->first;
-    if (own->value[zero] >= near)
+    bool both = own->first < 0;
+    if (own->value[-own->first] >= near)
         return SHAPE_DECAYING;
-    return own->first == 0 && own->value[own->count - 1] >= near ? SHAPE_RISING : SHAPE_PEAKED;
+    if (own->value[own->count - 1] >= near)
+        return both ? SHAPE_BACKWARD : SHAPE_RISING;
+    return both && own->value[0] >= near ? SHAPE_FORWARD : SHAPE_PEAKED;
+}
+
+szg_status szgi_shape_of_values(szg_context *context, int64_t first, int64_t count,
+                                const double *value, bool beyond_chance, kernel_shape *out) {
+    sampled own;
+    *out = (kernel_shape){.carrier = -1, .wave = -1, .wavelength = NAN};
+    szg_status status = open_sampled(context, first, count, &own);
+    if (status == SZG_OK) {
+        memcpy(own.value, value, (size_t)count * sizeof *value);
+        fill_back(&own);
+        find_ends(&own, out);
+        out->kind = !beyond_chance       ? SHAPE_FLAT
+                    : has_one_hump(&own) ? name_hump(&own, out)
+                                         : SHAPE_MIXED;
+    }
+    close_sampled(&own);
+    return status;
 }
 
 szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
                            const lag_kernel *kernel, const lag_moments *moments, bool beyond_chance,
                            kernel_shape *out) {
     const double turn = 2 * acos(-1.0);
-    double explained;
-    sampled own;
-    *out = (kernel_shape){.carrier = -1, .wave = -1};
-    szg_status status = sample(context, rotary, kernel, moments, &own);
-    if (status == SZG_OK)
-        status = find_carrier(context, rotary, kernel, moments, out, &explained);
-    if (status == SZG_OK) {
-        find_ends(&own, out);
-        out->kind = !beyond_chance       ? SHAPE_FLAT
-                    : has_one_hump(&own) ? name_hump(&own, out)
-                    : explained >= 0.5   ? SHAPE_PERIODIC
-                                         : SHAPE_MIXED;
-        if (out->kind == SHAPE_PERIODIC)
-            out->carrier = out->wave;
-        out->wavelength = out->carrier < 0 ? NAN : turn / rotary->theta[out->carrier];
+    int64_t n = moments->both ? 2 * moments->lags - 1 : moments->lags;
+    int64_t first = moments->both ? 1 - moments->lags : 0;
+    double explained, *value;
+    SZG_TRY(szgi_memory_alloc(context, n, &value));
+    szgi_kernel_values(rotary, kernel, first, n, value);
+    szg_status status = szgi_shape_of_values(context, first, n, value, beyond_chance, out);
+    szgi_memory_free(value);
+    SZG_TRY(status);
+    SZG_TRY(find_carrier(context, rotary, kernel, moments, out, &explained));
+    if (out->kind == SHAPE_MIXED && explained >= 0.5) {
+        out->kind = SHAPE_PERIODIC;
+        out->carrier = out->wave;
     }
-    close_sampled(&own);
-    return status;
+    out->wavelength = out->carrier < 0 ? NAN : turn / rotary->theta[out->carrier];
+    return SZG_OK;
 }

@@ -7,15 +7,25 @@
 
 enum { VOCABULARY_TOKENS = 2048 };
 
-/* Normed embeddings without the norm's gains and shift, of tokens at equal distances in the
- * vocabulary, each as likely as the others. */
+/* Tokens at equal distances in the vocabulary that are looked at, each as likely as the others; 0
+ * where the embeddings are not known, and *why says why (static). */
+int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, const char **why);
+
+/* Their embeddings, [tokens, d]. SZG_EDATA: a number that is not finite; SZG_EIO. */
+SZG_CHECK_RESULT szg_status szgi_vocabulary_raw(szg_context *context,
+                                                const szg_checkpoint *checkpoint, int64_t tokens,
+                                                double *out);
+/* The embedding that tokens of the first type get, [d]; 0 where there are no types. */
+SZG_CHECK_RESULT szg_status szgi_vocabulary_type(szg_context *context,
+                                                 const szg_checkpoint *checkpoint, double *out);
+
+/* What a first layer that rotates reads: embeddings behind its norm, without gains and shift. */
 typedef struct vocabulary {
-    const char *why; /* NULL, or why there are none: static */
+    const char *why; /* NULL, or why it is not known: static */
     known_tokens tokens;
     double *memory;
 } vocabulary;
 
-/* SZG_EDATA: a number that is not finite; SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_vocabulary_open(szg_context *context,
                                                  const szg_checkpoint *checkpoint, vocabulary *out);
 void szgi_vocabulary_close(vocabulary *own);

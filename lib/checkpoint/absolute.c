@@ -1,0 +1,306 @@
+#include "absolute.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/linalg.h"
+#include "toeplitz/toeplitz.h"
+#include "fold.h"
+#include "vocabulary.h"
+
+enum { POSITIONS_MOST = 2048 };
+
+/* ---- What layer 0 reads ---- */
+
+static bool sees_later(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    return family->looks_ahead || family->positions == POSITION_BERT ||
+           family->positions == POSITION_ROBERTA || family->positions == POSITION_DISTILBERT ||
+           (family->stack && strcmp(family->stack, "encoder") == 0);
+}
+
+static const char *refusal(const szg_checkpoint *checkpoint) {
+    bool scaled = false;
+    if (szgi_config_flag(NULL, checkpoint->settings, "scale_embedding", false, &scaled) != SZG_OK ||
+        scaled)
+        return "embeddings are scaled before positions are added: not covered";
+    if (checkpoint->added || checkpoint->alibi)
+        return "the lag adds to the logits too: not covered";
+    return szgi_fold_is_normed(checkpoint, 0) ? "queries and keys are normalised: not covered"
+                                              : szgi_law_refusal(checkpoint, 0);
+}
+
+/* sigma of e_v + p_i for every token and position: ||e_v + p_i||^2 = d sigma^2. */
+static szg_status fill_weights(szg_context *context, int64_t d, int64_t tokens, const double *e,
+                               int64_t n, const double *p, double *out) {
+    SZG_TRY(szgi_gemm(context, 'n', 't', tokens, n, d, 2, e, d, p, d, 0, out, n));
+    for (int64_t v = 0; v < tokens; v++) {
+        double own = szgi_dot(d, e + v * d, e + v * d);
+        for (int64_t i = 0; i < n; i++) {
+            double square = own + out[v * n + i] + szgi_dot(d, p + i * d, p + i * d);
+            out[v * n + i] = square > 0 ? sqrt((double)d / square) : 0;
+        }
+    }
+    return SZG_OK;
+}
+
+/* mean_i = (sum_v w_vi (e_v + p_i)) / tokens, w_vi = 1 / sigma. */
+static szg_status fill_mean(szg_context *context, int64_t d, int64_t tokens, const double *e,
+                            const double *p, const double *w, absolute_input *out) {
+    int64_t n = out->positions;
+    SZG_TRY(szgi_gemm(context, 't', 'n', n, d, tokens, 1.0 / (double)tokens, w, n, e, d, 0,
+                      out->mean, d));
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t v = 0; v < tokens; v++)
+            sum += w[v * n + i];
+        for (int64_t j = 0; j < d; j++)
+            out->mean[i * d + j] += sum / (double)tokens * p[i * d + j];
+    }
+    return SZG_OK;
+}
+
+/* Token v stands at position v mod n. */
+static void fill_rest(int64_t d, const double *e, const double *p, const double *w,
+                      absolute_input *out) {
+    int64_t n = out->positions;
+    for (int64_t v = 0; v < out->tokens; v++) {
+        int64_t i = v % n;
+        for (int64_t j = 0; j < d; j++)
+            out->rest[v * d + j] =
+                w[v * n + i] * (e[v * d + j] + p[i * d + j]) - out->mean[i * d + j];
+    }
+}
+
+/* Positions as the sum has them: with the embedding of type 0 where there is one. */
+static szg_status copy_positions(szg_context *context, const szg_checkpoint *checkpoint, int64_t n,
+                                 const double *p, int exponent, double *out) {
+    int64_t d = checkpoint->model_size;
+    double *type;
+    SZG_TRY(szgi_memory_alloc(context, d, &type));
+    szg_status status = szgi_vocabulary_type(context, checkpoint, type);
+    for (int64_t i = 0; i < n && status == SZG_OK; i++)
+        for (int64_t j = 0; j < d; j++)
+            out[i * d + j] = ldexp(p[i * d + j], exponent) + type[j];
+    szgi_memory_free(type);
+    if (status == SZG_OK && szgi_fold_centres(checkpoint))
+        szgi_centre_rows(n, d, out);
+    return status;
+}
+
+static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, const double *p,
+                       int exponent, double *room, absolute_input *out) {
+    int64_t d = checkpoint->model_size, n = out->positions, tokens = out->tokens;
+    double *e = room, *own = e + tokens * d, *w = own + n * d;
+    SZG_TRY(szgi_vocabulary_raw(context, checkpoint, tokens, e));
+    if (szgi_fold_centres(checkpoint))
+        szgi_centre_rows(tokens, d, e);
+    SZG_TRY(copy_positions(context, checkpoint, n, p, exponent, own));
+    SZG_TRY(fill_weights(context, d, tokens, e, n, own, w));
+    SZG_TRY(fill_mean(context, d, tokens, e, own, w, out));
+    fill_rest(d, e, own, w, out);
+    return SZG_OK;
+}
+
+szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkpoint,
+                              int64_t positions, const double *p, int exponent,
+                              absolute_input *out) {
+    int64_t d = checkpoint->model_size;
+    double *room;
+    *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
+                            .both = sees_later(checkpoint),
+                            .tokens = szgi_vocabulary_size(checkpoint, &out->why)};
+    if (!out->why)
+        out->why = refusal(checkpoint);
+    if (out->why)
+        return SZG_OK;
+    int64_t n = out->positions, tokens = out->tokens;
+    SZG_TRY(szgi_memory_alloc(context, (n + tokens) * d, &out->memory));
+    out->mean = out->memory;
+    out->rest = out->mean + n * d;
+    szg_status status = szgi_memory_alloc(context, (n + tokens) * d + tokens * n, &room);
+    if (status == SZG_OK)
+        status = fill(context, checkpoint, p, exponent, room, out);
+    szgi_memory_free(room);
+    if (status != SZG_OK)
+        szgi_absolute_close(out);
+    return status;
+}
+
+void szgi_absolute_close(absolute_input *own) {
+    szgi_memory_free(own->memory);
+    own->memory = NULL;
+}
+
+/* ---- One head ---- */
+
+/* Lags of a kernel, and what a head needs: queries a and keys b at each position, [n, e], b less
+ * their mean, since what a query adds to all keys alike cancels in the softmax. */
+typedef struct absolute_work {
+    int64_t n, e, d, lags, first;
+    double *memory, *a, *b, *weight, *kernel, *columns, *pulled, *rest;
+} absolute_work;
+
+static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *own) {
+    int64_t n = head->input->positions, e = head->checkpoint->head_size;
+    int64_t d = head->checkpoint->model_size, tokens = head->input->tokens;
+    int64_t lags = head->input->both ? 2 * n - 1 : n;
+    *own = (absolute_work){
+        .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
+    SZG_TRY(szgi_memory_alloc(context, 2 * n * e + 2 * lags + lags * d + n * d + tokens * e,
+                              &own->memory));
+    own->a = own->memory;
+    own->b = own->a + n * e;
+    own->weight = own->b + n * e;
+    own->kernel = own->weight + lags;
+    own->columns = own->kernel + lags;
+    own->pulled = own->columns + lags * d;
+    own->rest = own->pulled + n * d;
+    double sum = 0;
+    for (int64_t i = 0; i < lags; i++)
+        sum += own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
+    for (int64_t i = 0; i < lags; i++)
+        own->weight[i] /= sum;
+    return SZG_OK;
+}
+
+static szg_status place_tokens(szg_context *context, const absolute_head *head,
+                               absolute_work *own) {
+    int64_t n = own->n, e = own->e, d = own->d;
+    SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->q.rows, d, 0,
+                      own->a, e));
+    SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->k.rows, d, 0,
+                      own->b, e));
+    for (int64_t j = 0; j < e; j++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += own->b[i * e + j] / (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            own->b[i * e + j] -= mean;
+            own->a[i * e + j] += head->q.shift[j];
+        }
+    }
+    return SZG_OK;
+}
+
+/* The parts of the kernel that the columns of W_K make: with u = a W_K and m the mean tokens less
+ * their mean, column c has at lag k the mean of u_ic m_{i-k,c} over the i that have such a key. All
+ * by one transform each. */
+static szg_status fill_columns(szg_context *context, const absolute_head *head,
+                               absolute_work *own) {
+    int64_t n = own->n, d = own->d, length = szgi_fft_fast_length(2 * n), half = length / 2 + 1;
+    const double *m = head->input->mean;
+    double *room;
+    szgi_fft *forward = NULL, *backward = NULL;
+    SZG_TRY(szgi_gemm(context, 'n', 'n', n, d, own->e, 1, own->a, own->e, head->k.rows, d, 0,
+                      own->pulled, d));
+    SZG_TRY(szgi_memory_alloc(context, length + 4 * half, &room));
+    szg_c64 *one = (szg_c64 *)(void *)(room + length), *two = one + half;
+    szg_status status = szgi_fft_open(context, SZGI_FFT_REAL, length, 1, &forward);
+    if (status == SZG_OK)
+        status = szgi_fft_open(context, SZGI_FFT_REAL_BACKWARD, length, 1, &backward);
+    for (int64_t c = 0; c < d && status == SZG_OK; c++) {
+        double mean = 0;
+        memset(room, 0, (size_t)length * sizeof *room);
+        for (int64_t i = 0; i < n; i++) {
+            room[i] = own->pulled[i * d + c];
+            mean += m[i * d + c] / (double)n;
+        }
+        SZG_TRY_GOTO(status, szgi_fft_run(context, forward, room, one), done);
+        for (int64_t i = 0; i < n; i++)
+            room[i] = m[i * d + c] - mean;
+        SZG_TRY_GOTO(status, szgi_fft_run(context, forward, room, two), done);
+        for (int64_t i = 0; i < half; i++)
+            one[i] = (szg_c64){one[i].re * two[i].re + one[i].im * two[i].im,
+                               one[i].im * two[i].re - one[i].re * two[i].im};
+        SZG_TRY_GOTO(status, szgi_fft_run(context, backward, one, room), done);
+        for (int64_t i = 0; i < own->lags; i++) {
+            int64_t lag = own->first + i, pairs = n - (lag < 0 ? -lag : lag);
+            own->columns[i * d + c] =
+                room[lag < 0 ? length + lag : lag] / (double)length / (double)pairs;
+        }
+    }
+done:
+    szgi_fft_close(&forward);
+    szgi_fft_close(&backward);
+    szgi_memory_free(room);
+    return status;
+}
+
+/* The kernel, and the columns centred and weighted, so that squares of sums are variances. */
+static double centre(absolute_work *own) {
+    double mean = 0, variance = 0;
+    for (int64_t i = 0; i < own->lags; i++) {
+        own->kernel[i] = 0;
+        for (int64_t c = 0; c < own->d; c++)
+            own->kernel[i] += own->columns[i * own->d + c];
+        mean += own->weight[i] * own->kernel[i];
+    }
+    for (int64_t i = 0; i < own->lags; i++)
+        variance += own->weight[i] * (own->kernel[i] - mean) * (own->kernel[i] - mean);
+    for (int64_t c = 0; c < own->d; c++) {
+        double middle = 0;
+        for (int64_t i = 0; i < own->lags; i++)
+            middle += own->weight[i] * own->columns[i * own->d + c];
+        for (int64_t i = 0; i < own->lags; i++)
+            own->columns[i * own->d + c] =
+                sqrt(own->weight[i]) * (own->columns[i * own->d + c] - middle);
+    }
+    return variance;
+}
+
+/* <Q, K> + mean_j b_j^T Q b_j + mean_i a_i^T K a_i, Q and K the covariances of the content. */
+static szg_status find_noise(szg_context *context, const absolute_head *head, absolute_work *own,
+                             double *out) {
+    int64_t e = own->e, n = own->n, tokens = head->input->tokens;
+    double *room;
+    SZG_TRY(szgi_memory_alloc(context, 4 * e * e, &room));
+    double *gram[] = {room, room + e * e}, *spread[] = {room + 2 * e * e, room + 3 * e * e};
+    const double *rows[] = {head->q.rows, head->k.rows}, *at[] = {own->b, own->a};
+    szg_status status = SZG_OK;
+    for (int side = 0; side < 2 && status == SZG_OK; side++) {
+        status = szgi_gemm(context, 'n', 't', tokens, e, own->d, 1, head->input->rest, own->d,
+                           rows[side], own->d, 0, own->rest, e);
+        if (status == SZG_OK)
+            status = szgi_gemm(context, 't', 'n', e, e, tokens, 1.0 / (double)tokens, own->rest, e,
+                               own->rest, e, 0, gram[side], e);
+        if (status == SZG_OK)
+            status = szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, at[side], e, at[side],
+                               e, 0, spread[side], e);
+    }
+    *out = szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
+           szgi_dot(e * e, gram[1], spread[1]);
+    szgi_memory_free(room);
+    return status;
+}
+
+static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *own,
+                        head_positional *out) {
+    double noise, draws[CHANCE_DRAWS];
+    SZG_TRY(place_tokens(context, head, own));
+    SZG_TRY(find_noise(context, head, own, &noise));
+    SZG_TRY(fill_columns(context, head, own));
+    double variance = centre(own);
+    SZG_TRY(szgi_chance_draw(context, head->seed, 0, own->lags, own->d, own->columns, NULL, draws));
+    out->mean_share = szgi_share_of(variance, noise);
+    szgi_chance_compare(draws, variance, noise, &out->mean_null, &out->mean_p);
+    out->noise = sqrt(noise);
+    return szgi_shape_of_values(context, own->first, own->lags, own->kernel, out->mean_p <= 0.05,
+                                &out->shape);
+}
+
+szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
+                              head_positional *out) {
+    int exponent = head->q.exponent + head->k.exponent;
+    absolute_work own;
+    *out = (head_positional){
+        .lags = head->input->positions, .self_share = NAN, .self_null = NAN, .self_p = NAN};
+    SZG_TRY(open_work(context, head, &own));
+    szg_status status = judge(context, head, &own, out);
+    out->noise = ldexp(out->noise, exponent);
+    out->shape.least = ldexp(out->shape.least, exponent);
+    out->shape.greatest = ldexp(out->shape.greatest, exponent);
+    szgi_memory_free(own.memory);
+    return status;
+}
