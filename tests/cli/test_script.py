@@ -178,7 +178,7 @@ def check_silence(place):
     tap.ok("one that never answers is named", told.startswith(
         f"szego: warning: {place.folder}/hang/python has not said in 15 seconds whether it has the packages"), told)
     place.hung.send_signal(signal.SIGINT)
-    tap.ok("Ctrl-C ends the wait", place.hung.wait(30) == 130 and gone([(place.folder / "hung").read_text().strip()]) and
+    tap.ok("Ctrl-C ends the wait", place.hung.wait(30) == 130 and peer.gone([(place.folder / "hung").read_text().strip()]) and
            place.hung.stderr.read() == "szego: interrupted\n")
 
 
