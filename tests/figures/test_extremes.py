@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Ends of the spectrum: which values are resolved, and the outermost one."""
-from support import blocks, chance, drawing, drawings, np, tables, tap
+from support import blocks, chance, drawing, drawings, tables, tap
 
 from szego.figures import extremes
 

@@ -69,9 +69,8 @@ def _mean_drop(rows):
     return float(np.mean(rows.numbers("drop")))
 
 
-def _loss(drawing):
+def _loss(drawing, worst):
     """"Without head 1 of layer 0, accuracy falls from 0.9 to 0.5"; "" where nothing is known."""
-    worst = _worst(drawing.rows)
     if worst is None:
         return ""
     drop, accuracy = _mean_drop(worst), float(np.mean(worst.numbers("accuracy")))
@@ -86,7 +85,7 @@ def _say_worst(drawing):
     """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
     noted = sum(note is not None for note in drawing.rows.texts("note"))
     seeds, worst = len(drawing.rows.distinct("seed")), _worst(drawing.rows)
-    parts = [_loss(drawing), "" if worst is not None and len(worst) == seeds > 1 else words.count(seeds, "seed", "seeds"),
+    parts = [_loss(drawing, worst), "" if worst is not None and len(worst) == seeds > 1 else words.count(seeds, "seed", "seeds"),
              words.count(noted, "point has a note", "points have a note") if noted else ""]
     return f"{'; '.join(filter(None, parts))}."
 
@@ -226,8 +225,8 @@ def _compose(section, tables):
     blocks = compose(section.figures, tables, section.most)
     drawings = [block for block in blocks if isinstance(block, Drawing)]
     yield from blocks
-    if drawings and not any(one.findings for one in drawings) and _loss(drawings[0]):
-        worst = _worst(drawings[0].rows)
+    worst = _worst(drawings[0].rows) if drawings and not any(one.findings for one in drawings) else None
+    if worst is not None:
         text = _say_worst(drawings[0]) if _mean_drop(worst) > LEAST_DROP else \
             f"No head costs more than {_points(LEAST_DROP)}."
         yield Finding(f"Heads taken away, {_subject(drawings[0].rows)}: {text}", drawings[0].id)
