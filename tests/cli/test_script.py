@@ -178,7 +178,7 @@ def check_silence(place):
     tap.ok("one that never answers is named", told.startswith(
         f"szego: warning: {place.folder}/hang/python has not said in 15 seconds whether it has the packages"), told)
     place.hung.send_signal(signal.SIGINT)
-    tap.ok("Ctrl-C ends the wait", place.hung.wait(30) == 130 and gone([(place.folder / "hung").read_text().strip()]) and
+    tap.ok("Ctrl-C ends the wait", place.hung.wait(30) == 130 and peer.gone([(place.folder / "hung").read_text().strip()]) and
            place.hung.stderr.read() == "szego: interrupted\n")
 
 
@@ -277,15 +277,18 @@ def check_arguments(place):
     told = json.loads(done.stdout)
     tap.ok("an operand follows --", told["arguments"] == ["--", "runs/"], told)
     tap.ok("standard input reaches the script", told["stdin"] == "a line\n", told)
+    preset = (pathlib.Path(__file__).resolve().parents[2] / "presets/small.json").read_text()
+    (place.work / "-my.json").write_text(preset)
     done = place.judge("tell", "-q", "--pres=-my.json", "-o", "-x/", "--", "-odd", **python)
     tap.ok("options have one form", json.loads(done.stdout)["arguments"] ==
            ["--output=-x/", "--quiet", "--preset=-my.json", "--", "-odd"], done.stdout)
+    (place.work / "-my.json").unlink()
     done = place.judge("tell", "-o", "--", "runs", **python)
     tap.ok("a folder called -- is no end of options", json.loads(done.stdout)["arguments"] ==
            ["--output=./--", "--", "runs"], done)
     presets = place.program.parent.parent / "share/szego/presets"
     presets.mkdir()
-    (presets / "small.json").write_text("{}")
+    (presets / "small.json").write_text(preset)
     done = place.judge("tell", "--preset", "small", "runs", **python)
     tap.ok("a preset is its file", os.path.samefile(json.loads(done.stdout)["arguments"][0].partition("=")[2],
                                                     presets / "small.json"), done.stdout)

@@ -23,12 +23,16 @@ def share(index, layer=0, seed=None, encoding="rope", **more):
 
 def the_worst_head_is_named():
     made = heads()
-    worst = max((one for one in made if one["head"] is not None), key=lambda one: one["drop"])
+    worst, drop = max((((layer, head), np.mean([one["drop"] for one in made if (one["layer"], one["head"]) == (layer, head)]))
+                       for layer in range(LAYERS) for head in range(HEADS)), key=lambda one: one[1])
     drawn = drawings(ablation.SECTION, tables(ablate_ablation=made))[0]
     number = "{:.4g}".format
-    tap.ok("by its drop, layers apart", drawn.caption == f"Largest loss of accuracy: without head {worst['head']} of layer "
-           f"{worst['layer']}, accuracy falls from {number(worst['accuracy'] + worst['drop'])} to "
-           f"{number(worst['accuracy'])}; 3 seeds.", drawn.caption)
+    tap.ok("by its mean drop over the seeds, layers apart", drawn.caption ==
+           f"Largest loss of accuracy: without head {worst[1]} of layer {worst[0]}, accuracy falls from 0.9 to "
+           f"{number(0.9 - drop)}, on average over 3 seeds.", drawn.caption)
+    lucky = [{**one, "drop": 0.3 if (one["seed"], one["layer"], one["head"]) == (2, 0, 1) else -0.2} for one in made]
+    told = drawings(ablation.SECTION, tables(ablate_ablation=lucky))[0].caption
+    tap.ok("a drop of one seed is none of all", told.startswith("No head costs accuracy"), told)
     one, whole = drawn.series()
     tap.ok("a violin of heads, points of layers", (one.marks, len(one.x), whole.marks, len(whole.x)) ==
            ("violins", 24, "points", 6))
@@ -40,7 +44,7 @@ def the_worst_head_is_named():
                                                                     f"{drawn.caption}"], str(found))
     gains = drawings(ablation.SECTION, tables(ablate_ablation=[{**row, "drop": -0.1, "note": "$<"} for row in made]))
     tap.ok("gains are no loss; notes are counted", gains[0].caption ==
-           "No head costs accuracy when it is taken away; 3 seeds; 30 points have a note.", gains[0].caption)
+           "No head costs accuracy when it is taken away; 30 points have a note.", gains[0].caption)
     both = drawings(ablation.SECTION, tables(ablate_ablation=heads("$<a>", drop=0.0) +
                                              heads("b", drop=0.125, accuracy=0.5)))
     tap.ok("of several encodings its own is told", both[0].caption.startswith(

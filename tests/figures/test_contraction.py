@@ -35,6 +35,8 @@ def counts_are_those_of_the_rows():
             f"{float(f'{max(changed):.4g}'):g}{more})")
     tap.ok("heads below 1 are counted by their mean over probes", text in found["contraction-heads"].caption,
            f"{text!r} in {found['contraction-heads'].caption!r}")
+    tap.ok("the finding names the seed", "seed 1" in found["contraction-heads"].findings[0],
+           found["contraction-heads"].findings[0])
     tap.ok("the map shows the last step", found["contraction-map"].caption.startswith(f"At step 20 the encoding {text}."),
            found["contraction-map"].caption)
     cells = found["contraction-map"].cells.value

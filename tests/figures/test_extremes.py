@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Ends of the spectrum: which values are resolved, and the outermost one."""
-from support import blocks, chance, drawing, drawings, np, tables, tap
+from support import blocks, chance, drawing, drawings, tables, tap
 
 from szego.figures import extremes
 
@@ -23,6 +23,9 @@ def counts_are_those_of_the_rows():
     tap.ok("the finding tells the outermost and its error",
            f"head {first['head']}, order n 3000: the least eigenvalue is "
            f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in text, text)
+    part = drawings(extremes.SECTION, tables(spectrum_extremes=rows("t5", "least", values_of="hermitian_part")))[0]
+    tap.ok("those of the Hermitian part are named so", part.findings[0].startswith("t5, bias, Hermitian part, ") and
+           "Hermitian part" in part.title, f"{part.findings} {part.title}")
     tap.ok("heads have names", [one.name for one in found["extremes-least"].series()] == ["head 0", "head 1"])
     rules = [(rule.name, rule.at) for rule in found["extremes-least"].panels[0].rules]
     tap.ok("bounds of the end", rules == [("certified bounds of the end", -2.5), (None, 2.5)], str(rules))

@@ -47,6 +47,14 @@ def ends_are_rounded_outwards():
            cells[0][4] == ("-11.99 to 128", "-11.98687789891602 to 127.96419621488457"), str(cells[0]))
 
 
+def what_is_positive_is_not_0():
+    made = tables(spectrum_summary=[row("rope:dim=8", 0.0, 40.0, (-1.0, 50.0), lambda_min_lo=1e-280),
+                                    row("nope", 0.0, 0.0, (0.0, 0.0), lambda_min_lo=0.0)])
+    cells = {cell[0]: cell[3][0] for cell in grid(made).cells}
+    tap.ok("an eigenvalue that is 0 to rounding and proved to be positive", cells ==
+           {"rope:dim=8": "a positive number below rounding to 40", "nope": "0 to 0"}, str(cells))
+
+
 def counts_are_those_of_the_rows():
     made, within = [], 0
     for k in range(12):
@@ -127,6 +135,7 @@ def corners_are_survived():
 
 
 ends_are_rounded_outwards()
+what_is_positive_is_not_0()
 counts_are_those_of_the_rows()
 heads_share_a_row()
 small_ranges_are_seen()

@@ -24,6 +24,14 @@ def the_highest_is_named():
     tap.ok("whiskers in percent", (line.lo[0], line.hi[0]) == (37.5, 62.5))
 
 
+def ties_have_no_winner():
+    said = [drawings(sweep.SECTION, tables(reproduce_sweep=[row(0, 0.5, **more), row(8, high, **more)]))[0].findings[0]
+            for high, more in ((0.5, {"seeds": 1, "spread": None}), (0.6, {}), (0.8, {}))]
+    tap.ok("equal accuracies", "the same with every number of heads (1 seed each)" in said[0], said[0])
+    tap.ok("accuracies within one standard deviation", "no number of heads differs" in said[1], said[1])
+    tap.ok("and beyond it", "highest 80% with 8 heads" in said[2], said[2])
+
+
 def one_seed_has_no_whiskers():
     drawn = drawings(sweep.SECTION, tables(reproduce_sweep=[row(2, 1.0, seeds=1)]))[0]
     tap.ok("and decides nothing", drawn.caption ==
@@ -34,5 +42,6 @@ def one_seed_has_no_whiskers():
 
 
 the_highest_is_named()
+ties_have_no_winner()
 one_seed_has_no_whiskers()
 tap.finish()

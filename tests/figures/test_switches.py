@@ -34,6 +34,9 @@ def corners():
     drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 1e300, 0.0)]))
     tap.ok("one switch", "1 of 1 is larger than one standard deviation, which is no test." in drawn[0].caption and drawn[0].caption.endswith(
         "Not drawn: 1 value of 1e150 or more in size."), drawn[0].caption)
+    drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 0.0), row("two", 0.0)]))
+    tap.ok("without a difference there is no largest", drawn[0].findings ==
+           ["Switches, rope, task count: no switch changes the accuracy."], str(drawn[0].findings))
     found = blocks(switches.SECTION, tables(reproduce_switches=[row("one", None)]))
     tap.ok("nothing known: rows alone", [type(one) for one in found[1:]] == [drawing.Listing])
 

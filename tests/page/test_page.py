@@ -319,14 +319,6 @@ def at_work(child):
     return found
 
 
-def is_alive(process):
-    """A zombie, which waits for its parent alone, is not."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def the_program_is_interrupted():
     """Ctrl-C on a terminal reaches all processes, `kill -INT` the program alone."""
     with scratch() as folder:

@@ -158,6 +158,8 @@ def is_there(path: str) -> bool:
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     return True
+
+
 def _hashed(data: bytes, contents) -> bytes:
     """The data, which `contents`, of hashlib, takes up."""
     contents.update(b"%d\n" % len(data))

@@ -1,8 +1,8 @@
 """Texts of files where HTML is read: hostile names are shown, and nothing in them is markup."""
 import re
 
-#: Characters that are shown at most: of a cell, of a column's meaning, of a paragraph.
-CELL, MEANING, PARAGRAPH = 160, 1000, 20000
+#: Characters that are shown at most: of a column's meaning, of a paragraph.
+MEANING, PARAGRAPH = 1000, 20000
 # Controls other than tab and line feed, and characters that are not seen but turn or break the line.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 # Noncharacters and surrogates: a parse error in HTML.

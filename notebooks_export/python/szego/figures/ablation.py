@@ -59,28 +59,33 @@ def _mark_kinds(drawing):
 
 
 def _worst(rows):
-    """The row of the head whose loss costs most; None: there is none."""
-    drop = rows.numbers("drop")
-    known = np.isfinite(rows.numbers("head")) & np.isfinite(drop) & np.isfinite(rows.numbers("accuracy"))
-    return rows.pick([np.argmax(np.where(known, drop, -np.inf))]) if known.any() else None
+    """The rows, one per seed, of the head whose loss costs most on average; None: there is none."""
+    known = np.isfinite(rows.numbers("head")) & np.isfinite(rows.numbers("drop")) & np.isfinite(rows.numbers("accuracy"))
+    heads = rows.pick(known).split("encoding", "layer", "head")
+    return max(heads, key=lambda head: np.mean(head.numbers("drop")), default=None)
 
 
-def _loss(drawing):
+def _mean_drop(rows):
+    return float(np.mean(rows.numbers("drop")))
+
+
+def _loss(drawing, worst):
     """"Without head 1 of layer 0, accuracy falls from 0.9 to 0.5"; "" where nothing is known."""
-    worst = _worst(drawing.rows)
     if worst is None:
         return ""
-    drop, accuracy = worst.number("drop"), worst.number("accuracy")
+    drop, accuracy = _mean_drop(worst), float(np.mean(worst.numbers("accuracy")))
+    over = f", on average over {words.count(len(worst), 'seed', 'seeds')}" if len(worst) > 1 else ""
     if drop <= 0:
         return "No head costs accuracy when it is taken away"
     return (f"Largest loss of accuracy: without {_head(worst, 'head')}{_encoding(drawing, worst)}, accuracy falls from "
-            f"{words.number(accuracy + drop)} to {words.number(accuracy)}")
+            f"{words.number(accuracy + drop)} to {words.number(accuracy)}{over}")
 
 
 def _say_worst(drawing):
     """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
     noted = sum(note is not None for note in drawing.rows.texts("note"))
-    parts = [_loss(drawing), words.count(len(drawing.rows.distinct("seed")), "seed", "seeds"),
+    seeds, worst = len(drawing.rows.distinct("seed")), _worst(drawing.rows)
+    parts = [_loss(drawing, worst), "" if worst is not None and len(worst) == seeds > 1 else words.count(seeds, "seed", "seeds"),
              words.count(noted, "point has a note", "points have a note") if noted else ""]
     return f"{'; '.join(filter(None, parts))}."
 
@@ -220,9 +225,9 @@ def _compose(section, tables):
     blocks = compose(section.figures, tables, section.most)
     drawings = [block for block in blocks if isinstance(block, Drawing)]
     yield from blocks
-    if drawings and not any(one.findings for one in drawings) and _loss(drawings[0]):
-        worst = _worst(drawings[0].rows)
-        text = _say_worst(drawings[0]) if worst.number("drop") > LEAST_DROP else \
+    worst = _worst(drawings[0].rows) if drawings and not any(one.findings for one in drawings) else None
+    if worst is not None:
+        text = _say_worst(drawings[0]) if _mean_drop(worst) > LEAST_DROP else \
             f"No head costs more than {_points(LEAST_DROP)}."
         yield Finding(f"Heads taken away, {_subject(drawings[0].rows)}: {text}", drawings[0].id)
 

@@ -3,8 +3,7 @@ import numpy as np
 
 from . import labels, unplaced, words
 from .drawing import Cells, Drawing, Heading, Line, Listing, Panel, Paragraph, Scale, Series
-from .record import (BARS, CELLS, CHOSEN, EACH, LINE, LOG, MEANS, PANELS, PLACES, POINTS, RANGES, RANKED, ROWS, SERIES,
-                     VIOLINS)
+from .record import (BARS, CELLS, CHOSEN, EACH, LOG, MEANS, PANELS, PLACES, RANGES, RANKED, ROWS, SERIES, VIOLINS)
 
 NAMED, ROWS_SHOWN, FEW, MOST_OUTLIERS = 6, 4, 4, 4
 LONG, WIDE = 24, 6.67  # characters of names beside an axis, and inches of a figure with longer ones

@@ -91,7 +91,7 @@ def _say_cells(drawing):
 
 def _say_finding(drawing):
     values = _at_step(drawing, _ends(drawing)[1])
-    return (f"Logits, {words.run(drawing.rows)}: the encoding narrows the width of the Hermitian part in "
+    return (f"Logits, {_subject(drawing.rows)}: the encoding narrows the width of the Hermitian part in "
             f"{_counted(values)}{outlier_heads(drawing)}.")
 
 

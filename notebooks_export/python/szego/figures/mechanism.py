@@ -10,7 +10,7 @@ from .compose import WIDE, add_series, compose
 from .drawing import Drawing, Finding, Heading, Paragraph
 from .inference import mean_interval
 from .record import POINTS, ROWS, Axis, Figure, Rule, Section
-from .rows import match
+from .rows import Rows, match
 
 STATEMENT = 240
 MEAN = "mean over the seeds, 95% interval"
@@ -111,8 +111,8 @@ def _say_beyond(drawing):
             for column in ("dirichlet_95", "dirichlet_mean", "equal_95")}
     return (f"Of {words.count(len(rows), 'index', 'indices')}, {_exceed(above['dirichlet_95'])} what uniform shares "
             f"exceed in 5% ({mean['dirichlet_95']}; on average they give {mean['dirichlet_mean']}), and "
-            f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (on average {mean['equal_95']}"
-            "). All arms are counted together.")
+            f"{_exceed(above['equal_95'])} what equal heads of the same run exceed in 5% (the mean of these limits is "
+            f"{mean['equal_95']}). All arms are counted together.")
 
 
 def _beyond(rows, column):
@@ -130,6 +130,13 @@ def _mean_of(values):
     return float(np.mean(values)) if len(values) else np.nan
 
 
+def _without_index(rows):
+    """How many rows of the figure's result, task, method and layer have no index."""
+    every = Rows(rows.source, np.arange(rows.source.size))
+    alike = [group for group in every.split("result", "task", "method", "layer") if rows.index[0] in group.index]
+    return int((~np.isfinite(alike[0].numbers("index"))).sum()) if alike else 0
+
+
 def _find_beyond(drawing):
     parts = []
     (equal, of_equal), (uniform, of_uniform) = (_beyond(drawing.rows, of) for of in ("equal_95", "dirichlet_95"))
@@ -140,7 +147,10 @@ def _find_beyond(drawing):
         of = words.exact(of_uniform) if of_equal else words.count(of_uniform, "deposit index", "deposit indices")
         parts.append(f"of {of}, {_exceed(uniform)} what shares uniform on the simplex exceed in 5% "
                      f"(about {words.number(of_uniform / 20)} would if shares were so)")
-    return f"{_index_subject(drawing.rows)}: {'; '.join(parts)}." if parts else None
+    missing = _without_index(drawing.rows)
+    if missing:
+        parts.append(f"{words.count(missing, 'run has', 'runs have')} no index, because their drops are too small")
+    return f"{_index_subject(drawing.rows)}: {'; '.join(parts)}." if of_equal or of_uniform else None
 
 
 INDICES = Figure("mechanism-indices", ("reproduce_arms",), needs=("index", "layer"),

@@ -45,7 +45,14 @@ class Range:
     def extent(self):
         """"-2 to 5", and of how many heads where some have no finite values."""
         some = "" if self.computed == len(self.rows) else f" ({self.computed} of {len(self.rows)} heads)"
-        return f"{words.number(self.lo)} to {words.number(self.hi)}{some}"
+        return f"{self.least} to {words.number(self.hi)}{some}"
+
+    @property
+    def least(self):
+        """Its lower end. An eigenvalue that is 0 to rounding may be known to be positive."""
+        if self.lo == 0 and not self.singular and (self.rows.numbers("lambda_min_lo") > 0).all():
+            return "a positive number below rounding"
+        return words.number(self.lo)
 
     @property
     def is_bounded(self):

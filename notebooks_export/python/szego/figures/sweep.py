@@ -26,6 +26,16 @@ def _highest(one):
     return f"highest {words.number(one.peak())}% with {_heads(one.x[np.flatnonzero(one.y == one.peak())[0]])}"
 
 
+def _peak(one):
+    """The highest, or that none is apart from the others."""
+    known = one.y[np.isfinite(one.y)]
+    if len(known) > 1 and known.min() == known.max():
+        return "the same with every number of heads"
+    if _has_whiskers(one) and len(known) > 1 and np.nanmax(one.lo) <= np.nanmin(one.hi):
+        return "no number of heads differs from another one by more than their standard deviations"
+    return _highest(one)
+
+
 def _heads(count):
     return f"{words.number(count)} {'head' if count == 1 else 'heads'}"
 
@@ -33,7 +43,7 @@ def _heads(count):
 def _say_highest(drawing):
     """"Task 1, trigger distance: highest 94% with 8 heads; whiskers: one standard deviation." """
     lines = drawing.series()
-    parts = [f"{one.name}: {_highest(one)}" for one in lines]
+    parts = [f"{one.name}: {_peak(one)}" for one in lines]
     if any(map(_has_whiskers, lines)):
         parts.append("whiskers: one standard deviation")
     if not all(map(_has_whiskers, lines)):
@@ -56,7 +66,7 @@ def _say_finding(drawing):
         shown = ", ".join(f"{words.number(one.y[i])}% with {_heads(one.x[i])}" for i in ends)
         seeds = one.rows.numbers("seeds")[known]
         counts = f" ({_seeds(seeds)})" if np.isfinite(seeds).all() else ""
-        yield (f"Heads that RoPE turns, {_experiment(drawing.rows).lower()}, {one.name}: {shown}; {_highest(one)}"
+        yield (f"Heads that RoPE turns, {_experiment(drawing.rows).lower()}, {one.name}: {shown}; {_peak(one)}"
                f"{counts}.")
 
 

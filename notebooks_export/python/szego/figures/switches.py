@@ -33,6 +33,8 @@ def _say_largest(drawing):
 
 def _say_finding(drawing):
     points, experiment = _largest(drawing.rows)
+    if not drawing.rows.numbers("difference").any():
+        return f"Switches, {_kind(drawing.rows)}: no switch changes the accuracy."
     return (f"Switches, {_kind(drawing.rows)}: {experiment} makes the largest difference, {points} points; "
             f"{_counted(drawing.rows)}.")
 

@@ -157,7 +157,8 @@ def _highest(rows, task):
     """"rope is highest with 93.6% (paper 92.6%); the whiskers of 1 other overlap its own"."""
     mean, _, seeds, paper = _numbers(rows, task)
     best, rivals = _best(rows, task)
-    text = f"{words.clipped(rows.text('encoding', best))} is highest with {mean[best]:.1f}%"
+    alone = int(np.isfinite(mean).sum()) == 1
+    text = f"{words.clipped(rows.text('encoding', best))} {'has' if alone else 'is highest with'} {mean[best]:.1f}%"
     text += f" (paper {paper[best]:.1f}%)" if np.isfinite(paper[best]) else ""
     others = words.count(rivals, "other", "others")
     if rivals and seeds[best] > 1:

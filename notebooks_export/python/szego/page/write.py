@@ -42,15 +42,19 @@ def _pictures(drawings, workers):
             return
         context = multiprocessing.get_context("fork")
         with concurrent.futures.ProcessPoolExecutor(workers, context, _quiet) as pool:
+            # No future is cancelled, as the iterator of `map` would do: the pool's own thread sets an exception on each
+            # when the processes end, and prints a traceback where it finds a cancelled one.
             try:
-                yield from pool.map(_picture, range(len(drawings)), chunksize=2)
+                futures = [pool.submit(_picture, number) for number in range(len(drawings))]
+                for future in futures:
+                    yield future.result()
             except concurrent.futures.process.BrokenProcessPool:
                 raise SzegoError("a process that drew figures was ended: the system may lack memory; --threads 1 draws "
                                  "them one by one") from None
             except BaseException:
                 for process in pool._processes.values():  # pylint: disable=protected-access
                     process.terminate()
-                pool.shutdown(wait=True, cancel_futures=True)
+                pool.shutdown(wait=True)
                 raise
     finally:
         _waiting.clear()
