@@ -61,8 +61,8 @@ static const command_option options[] = {
            "samples of each Toeplitz part's symbol in the table `samples` (default 256)",
            .least = 1, .most = 1 << 24, .fallback = "256"),
     OPTION(checkpoint_options, kernel, "kernel", "N",
-           "lags 0 .. N-1 of each rotary head's mean kernel in the table `kernel` (default 256; 0: "
-           "none)",
+           "lags below N of each head's kernels in the table `kernel`, and 16 in each doubling "
+           "beyond them (default 256; 0: none)",
            .most = SZG_CHECKPOINT_LAGS, .fallback = "256"),
     OPTION(checkpoint_options, layers, "layers", "LIST",
            "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result"),
@@ -109,7 +109,7 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
                                  &tables->frequencies,  &tables->kernel,  &tables->range,
                                  &tables->samples,      &tables->tensors, &tables->bounds,
                                  &tables->architecture, &tables->top,     &tables->circuits,
-                                 &tables->heads};
+                                 &tables->heads,        &tables->layers};
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
@@ -173,12 +173,12 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
     szg_table **const to[] = {&all->summary, &all->notes,        &all->spectra, &all->frequencies,
                               &all->kernel,  &all->range,        &all->samples, &all->tensors,
                               &all->bounds,  &all->architecture, &all->top,     &all->circuits,
-                              &all->heads};
+                              &all->heads,   &all->layers};
     szg_table **const from[] = {&tables->summary,      &tables->notes,   &tables->spectra,
                                 &tables->frequencies,  &tables->kernel,  &tables->range,
                                 &tables->samples,      &tables->tensors, &tables->bounds,
                                 &tables->architecture, &tables->top,     &tables->circuits,
-                                 &tables->heads};
+                                 &tables->heads,        &tables->layers};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {

@@ -75,7 +75,7 @@ typedef struct szg_checkpoint_facts {
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 
-/* The most lags of a mean kernel. */
+/* The most that szg_checkpoint_options.kernel may be. */
 #define SZG_CHECKPOINT_LAGS (1 << 20)
 /* szg_checkpoint_options.context: the length that the configuration says the model was trained for.
  */
@@ -90,10 +90,11 @@ typedef struct szg_checkpoint_options {
     const char *layers;  /* "0-7+12": those layers alone; NULL: all */
     const char *heads;   /* likewise, query heads of each layer */
     bool raw;            /* no gain of a norm is folded into `qk`, and no logit is bounded */
-    int64_t kernel;      /* lags 0 .. kernel - 1 a head in table `kernel`; 0: none */
+    int64_t kernel;      /* lags below this in size, and 16 in each doubling beyond them, a head in
+                            table `kernel`; 0: none */
     int64_t top;         /* of whole weights (an unknown architecture) the so many largest singular
                             values alone, each with its error, in table `top`; 0: all values */
-    uint64_t seed;       /* of the random vectors with `top`, and of `draws` */
+    uint64_t seed;       /* of what chance would give, of the random vectors with `top`, of `draws` */
     int64_t context;     /* N: bounds of rotary heads are for the lags 0 .. N - 1, and cost one
                             factorisation a lag; 0: they are for any lag; or SZG_CONTEXT_TRAINED */
     bool circuits;       /* the table `circuits`: QK and OV of each head, and their values */
@@ -112,7 +113,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *notes;        /* what is to be said of a row of `summary`, or of a layer */
     szg_table *spectra;      /* source, layer, head, matrix, kind, index, re, im */
     szg_table *frequencies;  /* rotary pairs */
-    szg_table *kernel;       /* mean kernels of heads that rotate, one row per lag */
+    szg_table *kernel;       /* mean and self kernels of heads, one row per lag */
     szg_table *range;        /* |symbol| of the Toeplitz parts of position-position terms */
     szg_table *samples;      /* that symbol, sampled */
     szg_table *tensors;      /* every tensor, what it was used for, and what is wrong with it */
@@ -121,6 +122,7 @@ typedef struct szg_checkpoint_tables {
                                 whether W_Q^T W_K leaves it out */
     szg_table *top;          /* with `top`: one row per value; `spectra` is NULL then */
     szg_table *heads;        /* one row per head: is it positional, at which lags, beside chance */
+    szg_table *layers;       /* how a layer's shares spread over its heads, beside chance */
     szg_table *circuits;     /* QK at each lag, and OV, a row each; NULL unless asked for */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */

@@ -104,7 +104,7 @@ static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, c
 }
 
 szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkpoint,
-                              int64_t positions, const double *p, int exponent,
+                              int64_t positions, const double *p, int exponent, int64_t dense,
                               absolute_input *out) {
     int64_t d = checkpoint->model_size;
     double *room;
@@ -116,6 +116,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     if (out->why)
         return SZG_OK;
     int64_t n = out->positions, tokens = out->tokens;
+    SZG_TRY(szgi_lag_list_open(context, out->both ? 1 - n : 0, n, dense, &out->listed));
     SZG_TRY(szgi_memory_alloc(context, (n + tokens) * d, &out->memory));
     out->mean = out->memory;
     out->rest = out->mean + n * d;
@@ -129,6 +130,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
 }
 
 void szgi_absolute_close(absolute_input *own) {
+    szgi_lag_list_close(&own->listed);
     szgi_memory_free(own->memory);
     own->memory = NULL;
 }
@@ -275,32 +277,72 @@ static szg_status find_noise(szg_context *context, const absolute_head *head, ab
     return status;
 }
 
+/* sqrt(sum_k w_k (mean square of a_i . b_{i - k} - kernel_k^2)): what the lag does not explain of
+ * logits of positions. */
+static szg_status find_spread(szg_context *context, const absolute_work *own, double *out) {
+    enum { ROWS = 64 };
+    int64_t n = own->n, e = own->e;
+    double *room, sum = 0;
+    SZG_TRY(szgi_memory_alloc(context, ROWS * n, &room));
+    szg_status status = SZG_OK;
+    for (int64_t first = 0; first < n && status == SZG_OK; first += ROWS) {
+        int64_t count = n - first < ROWS ? n - first : ROWS;
+        status = szgi_gemm(context, 'n', 't', count, n, e, 1, own->a + first * e, e, own->b, e, 0,
+                           room, n);
+        for (int64_t i = first; i < first + count; i++)
+            for (int64_t j = 0; j < (own->first < 0 ? n : i + 1); j++) {
+                int64_t lag = i - j, pairs = n - (lag < 0 ? -lag : lag);
+                double gap = room[(i - first) * n + j] - own->kernel[lag - own->first];
+                sum += own->weight[lag - own->first] * gap * gap / (double)pairs;
+            }
+    }
+    szgi_memory_free(room);
+    *out = sqrt(sum);
+    return status;
+}
+
+/* Values at the listed lags, each between what draws would give: the columns are centred and have
+ * the root of the weight. */
+static void fill_values(const absolute_work *own, head_positional *out) {
+    double mean = 0;
+    for (int64_t i = 0; i < own->lags; i++)
+        mean += own->weight[i] * own->kernel[i];
+    for (int64_t i = 0; i < out->listed.count; i++) {
+        int64_t at = out->listed.lag[i] - own->first;
+        const double *column = own->columns + at * own->d;
+        double half = 1.96 * sqrt(szgi_dot(own->d, column, column) / own->weight[at]);
+        out->value[KERNEL_MEAN][i] = (kernel_value){own->kernel[at], mean - half, mean + half};
+    }
+}
+
 static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *own,
                         head_positional *out) {
+    kernel_facts *facts = &out->kernel[KERNEL_MEAN];
     double noise, draws[CHANCE_DRAWS];
     SZG_TRY(place_tokens(context, head, own));
     SZG_TRY(find_noise(context, head, own, &noise));
     SZG_TRY(fill_columns(context, head, own));
     double variance = centre(own);
     SZG_TRY(szgi_chance_draw(context, head->seed, 0, own->lags, own->d, own->columns, NULL, draws));
-    out->mean_share = szgi_share_of(variance, noise);
-    szgi_chance_compare(draws, variance, noise, &out->mean_null, &out->mean_p);
-    out->noise = sqrt(noise);
-    return szgi_shape_of_values(context, own->first, own->lags, own->kernel, out->mean_p <= 0.05,
-                                &out->shape);
+    facts->share = szgi_share_of(variance, noise);
+    facts->noise = sqrt(noise);
+    szgi_positional_compare(out, KERNEL_MEAN, variance, noise, draws);
+    fill_values(own, out);
+    SZG_TRY(find_spread(context, own, &out->spread));
+    return szgi_shape_of_values(context, own->first, own->lags, own->kernel, facts->p <= 0.05,
+                                &facts->shape);
 }
 
 szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
                               head_positional *out) {
-    int exponent = head->q.exponent + head->k.exponent;
     absolute_work own;
-    *out = (head_positional){
-        .lags = head->input->positions, .self_share = NAN, .self_null = NAN, .self_p = NAN};
+    int64_t n = head->input->positions;
+    SZG_TRY(szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed,
+                                 out));
     SZG_TRY(open_work(context, head, &own));
     szg_status status = judge(context, head, &own, out);
-    out->noise = ldexp(out->noise, exponent);
-    out->shape.least = ldexp(out->shape.least, exponent);
-    out->shape.greatest = ldexp(out->shape.greatest, exponent);
+    out->vocabulary = true;
+    szgi_positional_scale(head->q.exponent + head->k.exponent, out);
     szgi_memory_free(own.memory);
     return status;
 }

@@ -14,13 +14,15 @@ typedef struct absolute_input {
     double *mean; /* [positions, d]: the mean over tokens at each position */
     int64_t tokens;
     double *rest; /* [tokens, d]: tokens less the mean of their position */
+    lag_list listed;
 } absolute_input;
 
-/* p: `positions` rows of the position table, divided by 2^exponent. SZG_EDATA: a number that is not
+/* p: `positions` rows of the position table, divided by 2^exponent; dense: of the listed lags. SZG_EDATA: a number that is not
  * finite; SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_absolute_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t positions,
-                                               const double *p, int exponent, absolute_input *out);
+                                               const double *p, int exponent, int64_t dense,
+                                               absolute_input *out);
 void szgi_absolute_close(absolute_input *own);
 
 /* The rows of a head with all gains, and what biases add. */

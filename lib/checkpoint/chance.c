@@ -105,12 +105,11 @@ double szgi_share_of(double variance, double noise) {
     return variance > 0 ? variance / (variance + noise) : 0;
 }
 
-void szgi_chance_compare(double draws[CHANCE_DRAWS], double variance, double noise, double *share,
-                         double *p) {
+chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
     int64_t more = 0;
     for (int i = 0; i < CHANCE_DRAWS; i++)
-        more += draws[i] >= variance;
+        more += draws[i] >= value;
     qsort(draws, CHANCE_DRAWS, sizeof *draws, ascending);
-    *p = (double)(more + 1) / (CHANCE_DRAWS + 1);
-    *share = szgi_share_of(draws[95 * (CHANCE_DRAWS + 1) / 100 - 1], noise);
+    return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
+                          .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};
 }

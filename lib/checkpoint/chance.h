@@ -14,10 +14,12 @@ SZG_CHECK_RESULT szg_status szgi_chance_draw(szg_context *context, uint64_t seed
                                              int64_t rows, int64_t d, const double *matrix,
                                              const double *still, double draws[CHANCE_DRAWS]);
 
-/* *share: the share, beside noise, of the draws' quantile at 0.95; *p: the share of the draws, and
- * of `variance` itself, that are at least `variance`. Sorts the draws. */
-void szgi_chance_compare(double draws[CHANCE_DRAWS], double variance, double noise, double *share,
-                         double *p);
+/* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
+ * `value`. Sorts the draws. */
+typedef struct chance_found {
+    double quantile, p;
+} chance_found;
+chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value);
 /* variance / (variance + noise), 0 of nothing. */
 double szgi_share_of(double variance, double noise);
 

@@ -65,13 +65,6 @@ void szgi_checkpoint_couple(const szgi_rotary *rotary, int64_t e, const double *
                             const szgi_pair_gram *q, const szgi_pair_gram *k,
                             szgi_pair_coupling *out);
 
-/* The head's mean kernel, out[k] at lag k = 0 .. lags - 1: 2 sum_t Re(rotation_t e^{i k theta_t})
- * plus `unrotated`. Of each pair some 8 roundings of 2 |rotation_t|, at any lag. */
-void szgi_checkpoint_kernel(int64_t pairs, const szgi_pair_coupling *pair, double unrotated,
-                            int64_t lags, double *out);
-/* Trace of the block of k q^T, e x e, that does not rotate. */
-double szgi_checkpoint_unrotated(const szgi_rotary *rotary, int64_t e, const double *k_q);
-
 SZGI_END_DECLS
 
 #endif

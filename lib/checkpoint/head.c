@@ -66,6 +66,7 @@ void szgi_head_release(head_result *result) {
     szg_spectrum_close(&result->position_singular);
     szgi_memory_free(result->samples);
     szgi_memory_free(result->pairs);
+    szgi_positional_release(&result->positional);
     *result = (head_result){.status = SZG_OK};
 }
 
@@ -211,9 +212,6 @@ static szg_status analyse_pairs(szg_context *context, const head_input *input,
     szgi_checkpoint_couple(&work->rotary, input->checkpoint->head_size, work->inner, work->q.gram,
                            work->k.gram, result->pairs);
     szgi_scale_return_pairs(work->q.exponent + work->k.exponent, work->rotary.pairs, result->pairs);
-    result->unrotated =
-        ldexp(szgi_checkpoint_unrotated(&work->rotary, input->checkpoint->head_size, work->inner),
-              work->q.exponent + work->k.exponent);
     return SZG_OK;
 }
 

@@ -62,7 +62,6 @@ typedef struct head_result {
     szg_c64 *samples;
     szgi_rotary rotary;
     szgi_pair_coupling *pairs;
-    double unrotated; /* trace of the block that does not rotate, where another one does */
     head_bound bound; /* with `raw`: none */
     head_positional positional;
 } head_result;

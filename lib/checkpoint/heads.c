@@ -9,6 +9,8 @@
 #include "circuit_rows.h"
 #include "fold.h"
 #include "head.h"
+#include "layer_rows.h"
+#include "layer_rows.h"
 #include "positional_rows.h"
 #include "resume.h"
 #include "scale.h"
@@ -34,6 +36,7 @@ typedef struct head_job {
     _Atomic int64_t done;
     head_work *work; /* [threads] */
     _Atomic bool finished[WINDOW];
+    layer_shares shares; /* of the layer whose rows are at work */
     circuit_job circuits;
     circuit_work *circuit_work; /* [threads] */
     head_circuits circuit[WINDOW][SHARE];
@@ -60,6 +63,11 @@ static head_share share_of(const head_job *job, int64_t index) {
     share.first = share.key_head * job->group + part * SHARE;
     share.count = left < SHARE ? left : SHARE;
     return share;
+}
+
+/* Is it the last one of its layer? */
+static bool is_last(const head_job *job, int64_t index) {
+    return (index + 1) % shares_of_layer(job) == 0;
 }
 
 static bool is_wanted(const head_job *job, const head_share *share, int64_t index) {
@@ -162,13 +170,18 @@ static szg_status report_positions(szg_context *context, const head_job *job, co
                            : SZG_OK;
 }
 
-static szg_status report_kernel(szg_context *context, const head_job *job, const row_key *key,
-                                const head_result *result, szg_checkpoint_tables *tables) {
-    const head_kernel facts = {.pairs = result->rotary.pairs,
-                               .lags = job->input.options->kernel,
-                               .pair = result->pairs,
-                               .unrotated = result->unrotated};
-    return szgi_rows_kernel(context, tables, key, key->head / job->group, &facts);
+static szg_status report_position(szg_context *context, const head_job *job, const row_key *key,
+                                  const head_result *result, layer_shares *shares,
+                                  szg_checkpoint_tables *tables) {
+    szg_summary summary;
+    szgi_layer_shares_add(&result->positional, key->head, shares);
+    SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
+    const head_sizes sizes = {
+        .bound = job->input.options->raw ? NAN : result->bound.value,
+        .effective_rank = summary.effective_rank};
+    int64_t key_head = key->head / job->group;
+    SZG_TRY(szgi_positional_rows_add(context, tables, key, key_head, &sizes, &result->positional));
+    return szgi_kernel_rows_add(context, tables, key, key_head, &result->positional);
 }
 
 static szg_status report_head(szg_context *context, head_job *job, int64_t layer, int64_t head,
@@ -190,9 +203,7 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
     if (tables->bounds)
         SZG_TRY(szgi_rows_bound(context, tables, &key, &result->bound));
     SZG_TRY(szgi_rows_pairs(context, tables, &key, result->rotary.pairs, result->pairs));
-    SZG_TRY(report_kernel(context, job, &key, result, tables));
-    SZG_TRY(
-        szgi_positional_rows_add(context, tables, &key, head / job->group, &result->positional));
+    SZG_TRY(report_position(context, job, &key, result, &job->shares, tables));
     SZG_TRY(szgi_circuit_rows_add(context, &job->circuits, layer, head, result, circuits, tables));
     key.matrix = "position";
     return result->has_positions ? report_positions(context, job, &key, result, tables) : SZG_OK;
@@ -221,16 +232,30 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
                : SZG_OK;
 }
 
+/* Of a layer whose heads all are the part's. */
+static szg_status report_shares(szg_context *context, head_job *job, int64_t layer,
+                                szg_checkpoint_tables *tables) {
+    const szg_checkpoint *checkpoint = job->input.checkpoint;
+    const row_key key = {checkpoint->source, layer, -1, NULL};
+    bool whole = job->part->layer[layer] && !job->problem[layer];
+    for (int64_t i = 0; i < checkpoint->heads; i++)
+        whole = whole && job->part->head[i];
+    return whole ? szgi_layer_rows_add(context, tables, &key, &job->shares) : SZG_OK;
+}
+
 static szg_status report_rows(szg_context *context, head_job *job, int64_t block,
                               szg_checkpoint_tables *tables) {
     head_share share = share_of(job, job->first + block);
-    if (share.first == 0)
+    if (share.first == 0) {
+        job->shares = (layer_shares){0};
         SZG_TRY(report_layer(context, job, share.layer, tables));
+    }
     for (int64_t i = 0; i < share.count && !job->problem[share.layer]; i++)
         if (is_wanted(job, &share, i))
             SZG_TRY(report_head(context, job, share.layer, share.first + i, &job->result[block][i],
                                 &job->circuit[block][i], tables));
-    return SZG_OK;
+    return is_last(job, job->first + block) ? report_shares(context, job, share.layer, tables)
+                                            : SZG_OK;
 }
 
 /* What the rows of a share need and takes long. */
@@ -256,12 +281,16 @@ static szg_status report_share(szg_context *context, head_job *job, int64_t bloc
 }
 
 /* Rows of the first shares of a window, behind those that have theirs; a layer that is skipped has
- * one row. */
+ * one row. The journal gets whole layers: what draws make of one needs all of its heads. */
 static szg_status report_window(szg_context *context, head_job *job, int64_t count,
                                 szg_checkpoint_tables *tables) {
-    for (; job->reported < count; job->reported++)
-        if (!job->input.checkpoint->layer[share_of(job, job->first + job->reported).layer].absent)
+    for (; job->reported < count; job->reported++) {
+        int64_t index = job->first + job->reported;
+        if (!job->input.checkpoint->layer[share_of(job, index).layer].absent)
             SZG_TRY(report_share(context, job, job->reported, tables));
+        if (is_last(job, index))
+            SZG_TRY(szgi_resume_keep(context, job->resume, index + 1, false));
+    }
     return SZG_OK;
 }
 
@@ -330,8 +359,10 @@ static szg_status keep_finished(szg_context *context, head_job *job, int64_t cou
     if (!job->resume || job->torn)
         return failure;
     snprintf(why, sizeof why, "%s", szg_context_message(context));
-    szg_status status = report_window(context, job, count_finished(job, count), tables);
-    if (status == SZG_OK || !job->torn)
+    int64_t layer = shares_of_layer(job);
+    int64_t whole = (job->first + count_finished(job, count)) / layer * layer - job->first;
+    szg_status status = report_window(context, job, whole, tables);
+    if ((status == SZG_OK || !job->torn) && (job->first + job->reported) % layer == 0)
         status = szgi_resume_keep(context, job->resume, job->first + job->reported, true);
     if (szgi_resume_kept(job->resume) == 0)
         return szgi_fail(context, failure, "%s", why);
@@ -360,12 +391,11 @@ static szg_status run_window(szg_context *context, head_job *job, int64_t count,
 }
 
 static szg_status run_windows(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
-    int64_t shares = share_count(job);
-    for (; job->first < shares; job->first += WINDOW) {
-        int64_t count = shares - job->first < WINDOW ? shares - job->first : WINDOW;
-        SZG_TRY(run_window(context, job, count, tables));
-        SZG_TRY(szgi_resume_keep(context, job->resume, job->first + count, false));
-    }
+    int64_t shares = share_count(job), layer = shares_of_layer(job);
+    int64_t window = layer < WINDOW ? WINDOW / layer * layer : WINDOW; /* whole layers */
+    for (; job->first < shares; job->first += window)
+        SZG_TRY(run_window(context, job,
+                           shares - job->first < window ? shares - job->first : window, tables));
     /* The result is not written yet: where there is a journal it is complete. */
     return szgi_resume_keep(context, job->resume, shares, szgi_resume_kept(job->resume) > 0);
 }
@@ -503,7 +533,8 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     SZG_TRY(load_positions(context, job, tables));
     if (job->input.positions > 0 && !job->input.options->raw)
         SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
-                                   job->input.p, job->input.p_exponent, &job->input.absolute));
+                                   job->input.p, job->input.p_exponent,
+                                   job->input.options->kernel, &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
 }
@@ -535,7 +566,8 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
-        SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, &job->input.moments));
+        SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, options->kernel,
+                                           &job->input.moments));
         if (checkpoint->rotations > 0)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));

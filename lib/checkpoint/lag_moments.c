@@ -97,11 +97,15 @@ static szg_status take_root(szg_context *context, lag_moments *moments, double *
 }
 
 szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary, int64_t lags,
-                                 bool both, lag_moments *out) {
+                                 bool both, int64_t dense, lag_moments *out) {
     int64_t n = 2 * rotary->pairs;
     *out = (lag_moments){.pairs = rotary->pairs, .lags = lags, .both = both};
-    SZG_TRY(szgi_memory_alloc(context, n + 2 * n * n + 1, &out->memory));
-    double *mean = out->memory, *second = mean + n, *root = second + n * n;
+    SZG_TRY(szgi_lag_list_open(context, both ? 1 - lags : 0, lags, dense, &out->listed));
+    SZG_TRY(szgi_memory_alloc(context, n + n * (2 * n + out->listed.count) + 1, &out->memory));
+    double *mean = out->memory, *second = mean + n, *root = second + n * n, *wave = root + n * n;
+    for (int64_t i = 0; i < out->listed.count; i++)
+        fill_waves(rotary, out->listed.lag[i], 1, wave + i * n);
+    out->wave = wave;
     out->mean = mean;
     out->second = second;
     out->root = root;
@@ -116,6 +120,7 @@ szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary
 }
 
 void szgi_lag_moments_close(lag_moments *moments) {
+    szgi_lag_list_close(&moments->listed);
     szgi_memory_free(moments->memory);
     *moments = (lag_moments){0};
 }
@@ -181,7 +186,7 @@ const lag_moments *szgi_lag_moments_find(const lag_moments_list *list,
 }
 
 szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint *checkpoint,
-                                      lag_moments_list *out) {
+                                      int64_t dense, lag_moments_list *out) {
     *out = (lag_moments_list){0};
     SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &out->entry));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
@@ -192,7 +197,7 @@ szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint
         struct lag_moments_entry *entry = &out->entry[out->count];
         entry->rotation = checkpoint->layer[i].rotation;
         SZG_TRY(szgi_lag_moments_open(context, &rotary, lags_of(checkpoint, i),
-                                      checkpoint->family->looks_ahead, &entry->moments));
+                                      checkpoint->family->looks_ahead, dense, &entry->moments));
         out->count++;
     }
     return SZG_OK;

@@ -3,7 +3,7 @@
 #ifndef SZG_CHECKPOINT_LAG_MOMENTS_H
 #define SZG_CHECKPOINT_LAG_MOMENTS_H
 
-#include "checkpoint_private.h"
+#include "lag_list.h"
 
 /* Lag k, of 0 .. lags - 1 or of both signs, has the weight 1 / (1 + |k|), divided by the sum of
  * all. Wave 2t is cos(k theta_t) - 1, which stays exact for pairs that hardly turn; wave 2t + 1 is
@@ -17,11 +17,14 @@ typedef struct lag_moments {
     int64_t rank;
     const double *root; /* [rank, 2 pairs]: covariances of the waves are root^T root, but for
                          * directions with less than 1e-12 of the largest */
+    lag_list listed;
+    const double *wave; /* [listed.count, 2 pairs]: the waves there */
 } lag_moments;
 
-/* lags >= 1. SZG_ENOMEM. */
+/* lags >= 1; dense: of the listed lags. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary,
-                                                  int64_t lags, bool both, lag_moments *out);
+                                                  int64_t lags, bool both, int64_t dense,
+                                                  lag_moments *out);
 void szgi_lag_moments_close(lag_moments *moments);
 
 /* The moments of a checkpoint's rotations and lengths, each once. */
@@ -37,7 +40,7 @@ typedef struct lag_moments_list {
  * for, or 2048 where that is not known; of 131072 lags at most. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_moments_list_open(szg_context *context,
                                                        const szg_checkpoint *checkpoint,
-                                                       lag_moments_list *out);
+                                                       int64_t dense, lag_moments_list *out);
 void szgi_lag_moments_list_close(lag_moments_list *list);
 /* NULL: the layer does not rotate. */
 const lag_moments *szgi_lag_moments_find(const lag_moments_list *list,

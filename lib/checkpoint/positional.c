@@ -3,132 +3,59 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "linalg/linalg.h"
-#include "toeplitz/toeplitz.h"
 
-/* ---- Chance ---- */
-
-/* ||root (columns sigma + still)||^2 of every draw */
-static szg_status draw_waves(szg_context *context, const positional_input *input,
-                             const double *columns, const double *still,
-                             double draws[CHANCE_DRAWS]) {
-    const lag_moments *moments = input->moments;
-    int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size, rank = moments->rank;
-    double *room;
-    SZG_TRY(szgi_memory_alloc(context, rank * (d + 1) + 1, &room));
-    double *constant = room + rank * d;
-    szg_status status =
-        szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, columns, d, 0, room, d);
-    if (status == SZG_OK)
-        status =
-            szgi_gemm(context, 'n', 'n', rank, 1, n, 1, moments->root, n, still, 1, 0, constant, 1);
-    if (status == SZG_OK)
-        status = szgi_chance_draw(context, input->seed, input->head.layer, rank, d, room, constant,
-                                  draws);
-    szgi_memory_free(room);
-    return status;
-}
-
-/* sum_j of the columns' waves, and what stands still: the kernel that draws are compared with. */
-static double variance_of_columns(const lag_moments *moments, int64_t d, const double *columns,
-                                  const double *still, double *wave) {
-    for (int64_t i = 0; i < 2 * moments->pairs; i++) {
-        wave[i] = still[i];
-        for (int64_t j = 0; j < d; j++)
-            wave[i] += columns[i * d + j];
-    }
-    return szgi_lag_moments_variance(moments, wave);
-}
-
-/* The kernels of a head, and room for two. */
-typedef struct kernel_room {
-    double *memory;
-    lag_kernel self, mean, spare, room;
-} kernel_room;
-
-static szg_status open_kernels(szg_context *context, int64_t pairs, kernel_room *own) {
-    SZG_TRY(szgi_memory_alloc(context, 8 * pairs, &own->memory));
-    own->self.wave = own->memory;
-    own->mean.wave = own->memory + 2 * pairs;
-    own->spare.wave = own->memory + 4 * pairs;
-    own->room.wave = own->memory + 6 * pairs;
+szg_status szgi_positional_open(szg_context *context, int64_t first, int64_t lags,
+                                const lag_list *listed, head_positional *out) {
+    *out = (head_positional){.first = first, .lags = lags, .slow = -1, .spread = NAN};
+    SZG_TRY(szgi_memory_alloc(context, listed->count + 1, &out->listed.lag));
+    SZG_TRY(szgi_memory_alloc(context, 2 * listed->count + 1, &out->value[KERNEL_SELF]));
+    SZG_TRY(szgi_memory_alloc(context, KERNEL_KINDS * CHANCE_DRAWS, &out->memory));
+    out->listed.count = listed->count;
+    out->value[KERNEL_MEAN] = out->value[KERNEL_SELF] + listed->count;
+    for (int64_t i = 0; i < listed->count; i++)
+        out->listed.lag[i] = listed->lag[i];
+    for (int64_t i = 0; i < 2 * listed->count; i++)
+        out->value[KERNEL_SELF][i] = (kernel_value){NAN, NAN, NAN};
+    for (int kind = 0; kind < KERNEL_KINDS; kind++)
+        out->kernel[kind] = (kernel_facts){
+            .share = NAN, .null = NAN, .p = NAN, .noise = NAN, .shape = {.carrier = -1}};
     return SZG_OK;
 }
 
-/* The mean kernel of the tokens that the layer is known to read, beside chance. With a norm of
- * queries and keys it is frozen for the comparison, as for the self kernel. */
-static szg_status know_mean(szg_context *context, const positional_input *input,
-                            const isotropic_law *law, double *columns, kernel_room *own,
-                            head_positional *out) {
-    const law_input *head = &input->head;
-    int64_t e = head->checkpoint->head_size, d = head->checkpoint->model_size;
-    double noise, draws[CHANCE_DRAWS], *mean;
-    SZG_TRY(szgi_share_noise(context, head->rotary, e, &law->known, input->moments, &noise));
-    szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &own->spare);
-    double variance = szgi_lag_moments_variance(input->moments, own->spare.wave);
-    out->mean_share = szgi_share_of(variance, noise);
-    SZG_TRY(szgi_memory_alloc(context, d + e, &mean));
-    double *query = mean + d;
-    szgi_law_mean_token(head, mean);
-    for (int64_t i = 0; i < e; i++)
-        query[i] = law->law.q_mean[i] + szgi_dot(d, law->q + i * d, mean);
-    szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, columns);
-    szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &own->spare);
-    szg_status status = draw_waves(context, input, columns, own->spare.wave, draws);
-    if (status == SZG_OK) {
-        double drawn =
-            variance_of_columns(input->moments, d, columns, own->spare.wave, own->room.wave);
-        szgi_chance_compare(draws, drawn, noise, &out->mean_null, &out->mean_p);
+void szgi_positional_release(head_positional *out) {
+    szgi_lag_list_close(&out->listed);
+    szgi_memory_free(out->value[KERNEL_SELF]);
+    szgi_memory_free(out->memory);
+    *out = (head_positional){0};
+}
+
+void szgi_positional_scale(int exponent, head_positional *out) {
+    for (int kind = 0; kind < KERNEL_KINDS; kind++) {
+        kernel_facts *facts = &out->kernel[kind];
+        facts->noise = ldexp(facts->noise, exponent);
+        facts->shape.least = ldexp(facts->shape.least, exponent);
+        facts->shape.greatest = ldexp(facts->shape.greatest, exponent);
     }
-    szgi_memory_free(mean);
-    return status;
+    out->spread = ldexp(out->spread, exponent);
+    for (int64_t i = 0; i < 2 * out->listed.count; i++) {
+        kernel_value *value = &out->value[KERNEL_SELF][i];
+        *value = (kernel_value){ldexp(value->value, exponent), ldexp(value->low, exponent),
+                                ldexp(value->high, exponent)};
+    }
 }
 
-static szg_status judge(szg_context *context, const positional_input *input,
-                        const isotropic_law *law, double *columns, kernel_room *own,
-                        head_positional *out) {
-    const szgi_rotary *rotary = input->head.rotary;
-    int64_t e = input->head.checkpoint->head_size, d = input->head.checkpoint->model_size;
-    double noise, draws[CHANCE_DRAWS];
-    SZG_TRY(szgi_share_noise(context, rotary, e, &law->law, input->moments, &noise));
-    szgi_kernel_of_cross(rotary, e, law->law.cross, &own->self);
-    szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &own->mean);
-    out->self_share =
-        szgi_share_of(szgi_lag_moments_variance(input->moments, own->self.wave), noise);
-    out->noise = sqrt(noise);
-    if (input->head.known)
-        SZG_TRY(know_mean(context, input, law, columns, own, out));
-    else if (law->biased)
-        out->mean_share =
-            szgi_share_of(szgi_lag_moments_variance(input->moments, own->mean.wave), noise);
-    szgi_chance_self_columns(rotary, d, law->q, law->k, law->factor, columns);
-    SZG_TRY(draw_waves(context, input, columns, own->mean.wave, draws));
-    double drawn = variance_of_columns(input->moments, d, columns, own->mean.wave, own->room.wave);
-    szgi_chance_compare(draws, drawn, noise, &out->self_null, &out->self_p);
-    return szgi_shape_find(context, rotary, &own->self, input->moments, out->self_p <= 0.05,
-                           &out->shape);
+void szgi_positional_compare(head_positional *out, kernel_kind kind, double variance, double noise,
+                             double draws[CHANCE_DRAWS]) {
+    kernel_facts *facts = &out->kernel[kind];
+    out->drawn[kind] = out->memory + (int64_t)kind * CHANCE_DRAWS;
+    for (int64_t i = 0; i < CHANCE_DRAWS; i++)
+        out->drawn[kind][i] = szgi_share_of(draws[i], noise);
+    chance_found found = szgi_chance_compare(draws, variance);
+    facts->null = szgi_share_of(found.quantile, noise);
+    facts->p = found.p;
 }
 
-szg_status szgi_positional_find(szg_context *context, const positional_input *input,
-                                head_positional *out) {
-    isotropic_law law;
-    kernel_room own = {0};
-    double *columns = NULL;
-    int exponent = input->head.q.exponent + input->head.k.exponent;
-    int64_t pairs = input->head.rotary->pairs, d = input->head.checkpoint->model_size;
-    *out = (head_positional){
-        .lags = input->moments->lags, .mean_share = NAN, .mean_null = NAN, .mean_p = NAN};
-    SZG_TRY(szgi_law_open(context, &input->head, &law));
-    szg_status status = open_kernels(context, pairs, &own);
-    if (status == SZG_OK)
-        status = szgi_memory_alloc(context, 2 * pairs * d, &columns);
-    if (status == SZG_OK)
-        status = judge(context, input, &law, columns, &own, out);
-    out->noise = ldexp(out->noise, exponent);
-    out->shape.least = ldexp(out->shape.least, exponent);
-    out->shape.greatest = ldexp(out->shape.greatest, exponent);
-    szgi_memory_free(columns);
-    szgi_memory_free(own.memory);
-    szgi_law_close(&law);
-    return status;
+bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind) {
+    const kernel_facts *facts = &found->kernel[kind];
+    return facts->share >= 0.1 && facts->p <= 0.05;
 }

@@ -7,23 +7,56 @@
 #include "law.h"
 #include "shape.h"
 
+/* The two kernels of a head: the expected logit of a token and its own copy, and of two tokens that
+ * are independent. They answer different questions. */
+typedef enum kernel_kind { KERNEL_SELF, KERNEL_MEAN, KERNEL_KINDS } kernel_kind;
+
+/* What is said of one kernel. */
+typedef struct kernel_facts {
+    double share, null, p; /* the null's quantile at 0.95; NaN: not known */
+    double noise;          /* root of the mean variance of independent tokens' logits */
+    kernel_shape shape;
+} kernel_facts;
+
+/* A kernel at one lag, and between what values 95% of the draws are there. NaN: not known. */
+typedef struct kernel_value {
+    double value, low, high;
+} kernel_value;
+
+typedef struct head_positional {
+    const char *why;      /* NULL, or why there are no numbers: static */
+    int64_t first, lags;  /* first .. lags - 1 */
+    int64_t slow;         /* rotary pairs that turn less than once within the lags; -1: no rotation */
+    bool vocabulary;      /* the mean kernel is that of the vocabulary, not of biases alone */
+    double spread;        /* of logits about the mean kernel's, along diagonals; NaN: there is none */
+    kernel_facts kernel[KERNEL_KINDS];
+    lag_list listed;                   /* lags of the table `kernel` */
+    kernel_value *value[KERNEL_KINDS]; /* [listed.count] */
+    double *drawn[KERNEL_KINDS];       /* [CHANCE_DRAWS]: shares; NULL: no null */
+    double *memory;
+} head_positional;
+
 typedef struct positional_input {
     law_input head;
     const lag_moments *moments;
     uint64_t seed;
 } positional_input;
 
-typedef struct head_positional {
-    const char *why; /* NULL, or why there are no numbers: static */
-    int64_t lags;
-    double self_share, self_null, self_p; /* the null's quantile at 0.95 */
-    double mean_share, mean_null, mean_p; /* NaN: the mean token is not known */
-    double noise;                         /* root of the mean variance */
-    kernel_shape shape;                   /* of the self kernel */
-} head_positional;
-
+/* *out is released by the caller, after a failure too. SZG_EDATA, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
                                                  const positional_input *input,
                                                  head_positional *out);
+
+/* Of the lags first .. lags - 1; nothing is known yet: NaN. `listed` is copied. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t first, int64_t lags,
+                                                 const lag_list *listed, head_positional *out);
+/* Shares, nulls and p of one kernel, by the variances of draws; sorts them. */
+void szgi_positional_compare(head_positional *out, kernel_kind kind, double variance, double noise,
+                             double draws[CHANCE_DRAWS]);
+/* Is the share 0.1 or more, and beyond chance? */
+bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind);
+/* Multiplies logits by 2^exponent. */
+void szgi_positional_scale(int exponent, head_positional *out);
+void szgi_positional_release(head_positional *out);
 
 #endif

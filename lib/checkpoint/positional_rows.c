@@ -1,6 +1,37 @@
-/* The table `heads`: is a head positional, at which lags, and is it more than chance? */
+/* The tables `heads` and `kernel`: is a head positional, at which lags, and is it more than chance?
+ */
+#include <math.h>
+
 #include "base/row.h"
 #include "positional_rows.h"
+
+/* What is said of each of the two kernels; NAME is the place of the first. */
+#define OF_KERNEL(X, NAME, name, what, said)                                                       \
+    X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
+      "variance of the " what " kernel over the lags, divided by the sum of that and the variance " \
+      "of independent tokens' logits" said)                                                        \
+    X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
+      "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
+    X(HEADS_##NAME##_P, name "_p", SZG_REAL, "1", "p of the " what " share",                       \
+      "share of the draws, and of the head itself, whose " what " share is as large")              \
+    X(HEADS_##NAME##_NOISE, name "_noise", SZG_REAL, "1", "spread of the content (" what ")",      \
+      "root of the mean variance of independent tokens' logits")                                   \
+    X(HEADS_##NAME##_SHAPE, name "_shape", SZG_TEXT, "", "shape (" what ")",                       \
+      "of the " what " kernel: flat (not beyond chance), decaying, rising, forward, backward, "    \
+      "peaked, periodic or mixed")                                                                 \
+    X(HEADS_##NAME##_PEAK, name "_peak", SZG_INTEGER, "positions", "peak lag (" what ")",          \
+      "lag where the " what " kernel is largest")                                                  \
+    X(HEADS_##NAME##_WAVELENGTH, name "_wavelength", SZG_REAL, "positions",                        \
+      "wavelength (" what ")", "of the carrier of the " what " kernel")                            \
+    X(HEADS_##NAME##_CARRIER, name "_carrier", SZG_INTEGER, "1", "rotary pair (" what ")",         \
+      "of a periodic " what " kernel the pair that explains most of it, else the pair whose term " \
+      "varies most; counted from 0")                                                               \
+    X(HEADS_##NAME##_MIN, name "_min", SZG_REAL, "1", "least value (" what ")",                    \
+      "of the " what " kernel at these lags")                                                      \
+    X(HEADS_##NAME##_MAX, name "_max", SZG_REAL, "1", "largest value (" what ")",                  \
+      "of the " what " kernel at these lags")
+/* Columns of a kernel, each at its place behind HEADS_SELF_SHARE or HEADS_MEAN_SHARE. */
+enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST };
 
 #define HEADS(X)                                                                                   \
     X(HEADS_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named")  \
@@ -8,87 +39,150 @@
     X(HEADS_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                  \
     X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                    \
       "key head that it is paired with, counted from 0")                                           \
-    X(HEADS_LAGS, "lags", SZG_INTEGER, "positions", "lags",                                        \
-      "N: the kernel is taken at the lags 0 .. N - 1, and at -1 .. 1 - N where queries see later " \
-      "keys")                                                                                      \
-    X(HEADS_SELF_SHARE, "self_share", SZG_REAL, "1", "self share",                                 \
-      "variance of the self kernel over the lags, by that and the variance of independent "        \
-      "isotropic tokens' logits")                                                                  \
-    X(HEADS_SELF_NULL, "self_null", SZG_REAL, "1", "self share by chance",                         \
-      "quantile 0.95 of the self share where signs of W_K's columns are drawn at random")          \
-    X(HEADS_SELF_P, "self_p", SZG_REAL, "1", "p of the self share",                                \
-      "share of the draws, and of the head itself, whose self share is as large")                  \
-    X(HEADS_MEAN_SHARE, "mean_share", SZG_REAL, "1", "mean share",                                 \
-      "variance of the mean kernel over the lags, likewise; empty: the mean token is not known "   \
-      "and no bias stands for it")                                                                 \
-    X(HEADS_MEAN_NULL, "mean_null", SZG_REAL, "1", "mean share by chance",                         \
-      "quantile 0.95 of the mean share where signs of W_K's columns are drawn at random")          \
-    X(HEADS_MEAN_P, "mean_p", SZG_REAL, "1", "p of the mean share",                                \
-      "share of the draws, and of the head itself, whose mean share is as large")                  \
-    X(HEADS_NOISE, "noise", SZG_REAL, "1", "spread of the content",                                \
-      "root of the mean variance of independent isotropic tokens' logits")                         \
-    X(HEADS_SHAPE, "shape", SZG_TEXT, "", "shape",                                                 \
-      "of the self kernel: flat, decaying, rising, peaked, periodic or mixed")                     \
-    X(HEADS_PEAK, "peak", SZG_INTEGER, "positions", "lag of the largest value",                    \
-      "lag where the self kernel is largest")                                                      \
-    X(HEADS_WAVELENGTH, "wavelength", SZG_REAL, "positions", "wavelength",                         \
-      "of the carrier; what is longer than the lags turns less than once within them")             \
-    X(HEADS_CARRIER, "carrier", SZG_INTEGER, "1", "rotary pair",                                   \
-      "of a periodic kernel the pair that explains most of it, else the pair whose term varies "   \
-      "most; counted from 0")                                                                      \
-    X(HEADS_LEAST, "kernel_min", SZG_REAL, "1", "least value of the kernel",                       \
-      "of the self kernel at these lags")                                                          \
-    X(HEADS_GREATEST, "kernel_max", SZG_REAL, "1", "largest value of the kernel",                  \
-      "of the self kernel at these lags")                                                          \
-    X(HEADS_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+    X(HEADS_STANDS_OUT, "stands_out", SZG_TEXT, "", "stands out",                                  \
+      "mean, self or mean+self: whose share is 0.1 or more and beyond chance (p at most 0.05)")    \
+    OF_KERNEL(X, MEAN, "mean", "mean", "; empty: the mean token is not known")                     \
+    OF_KERNEL(X, SELF, "self", "self", "")                                                         \
+    X(HEADS_TOKENS, "mean_tokens", SZG_TEXT, "", "tokens of the mean kernel",                      \
+      "vocabulary: those of the embeddings; isotropic: without a mean, so that biases alone make " \
+      "the kernel. The self kernel is always that of isotropic tokens")                            \
+    X(HEADS_FIRST, "lag_min", SZG_INTEGER, "positions", "least lag",                               \
+      "the kernels are taken at lag_min .. lag_max: both signs where queries see later keys")      \
+    X(HEADS_LAST, "lag_max", SZG_INTEGER, "positions", "largest lag",                              \
+      "the trained length, or the layer's window, less 1")                                         \
+    X(HEADS_SLOW, "slow_pairs", SZG_INTEGER, "1", "slow rotary pairs",                             \
+      "rotary pairs that turn less than once within the lags")                                     \
+    X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \
+      "root of the mean square by which position logits differ from the mean kernel; empty where " \
+      "they depend on the lag alone")                                                              \
+    X(HEADS_BOUND, "bound", SZG_REAL, "1", "bound",                                                \
+      "no logit is larger in size (table `bounds`)")                                               \
+    X(HEADS_RANK, "effective_rank", SZG_REAL, "1", "effective rank",                               \
+      "of W_Q^T W_K (table `summary`)")                                                            \
+    X(HEADS_NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers")
 #define HEADS_SCREEN                                                                               \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, layer)                                                                            \
     SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, mean_share)                                                                       \
+    SZGI_SHOW(2, mean_null)                                                                        \
+    SZGI_SHOW(2, mean_shape)                                                                       \
+    SZGI_SHOW(3, mean_peak)                                                                        \
     SZGI_SHOW(1, self_share)                                                                       \
     SZGI_SHOW(1, self_null)                                                                        \
-    SZGI_SHOW(1, mean_share)                                                                       \
-    SZGI_SHOW(1, shape)                                                                            \
-    SZGI_SHOW(1, peak)                                                                             \
-    SZGI_SHOW(1, wavelength)                                                                       \
-    SZGI_SHOW_RANGE(1, kernel, kernel_min, kernel_max)                                             \
-    SZGI_SHOW(2, noise)                                                                            \
-    SZGI_SHOW(3, self_p)
-SZGI_SCHEMA(positional_columns, "heads", HEADS, HEADS_SCREEN);
+    SZGI_SHOW(1, self_shape)                                                                       \
+    SZGI_SHOW(1, self_peak)                                                                        \
+    SZGI_SHOW(2, self_wavelength)                                                                  \
+    SZGI_SHOW(3, stands_out)
+SZGI_SCHEMA(heads_columns, "heads", HEADS, HEADS_SCREEN);
 
-szg_status szgi_positional_rows_open(szg_context *context, szg_checkpoint_tables *tables) {
-    return szgi_schema_open(context, &positional_columns_schema, &tables->heads);
+#define KERNEL(X)                                                                                  \
+    X(KERNEL_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named") \
+    X(KERNEL_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                   \
+    X(KERNEL_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                 \
+    X(KERNEL_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                   \
+      "key head that it is paired with, counted from 0")                                           \
+    X(KERNEL_LAG, "lag", SZG_INTEGER, "positions", "lag",                                          \
+      "position of the query less that of the key")                                                \
+    X(KERNEL_MEAN_VALUE, "mean", SZG_REAL, "1", "mean kernel",                                     \
+      "expected logit of two independent tokens; empty: the mean token is not known")              \
+    X(KERNEL_MEAN_LOW, "mean_low", SZG_REAL, "1", "chance, low (mean)",                            \
+      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
+    X(KERNEL_MEAN_HIGH, "mean_high", SZG_REAL, "1", "chance, high (mean)", "and below this")       \
+    X(KERNEL_SELF_VALUE, "self", SZG_REAL, "1", "self kernel",                                     \
+      "expected logit of a token and its own copy, for isotropic tokens")                          \
+    X(KERNEL_SELF_LOW, "self_low", SZG_REAL, "1", "chance, low (self)",                            \
+      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
+    X(KERNEL_SELF_HIGH, "self_high", SZG_REAL, "1", "chance, high (self)", "and below this")
+#define KERNEL_SCREEN                                                                              \
+    SZGI_SHOW(4, source)                                                                           \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, lag)                                                                              \
+    SZGI_SHOW(1, mean)                                                                             \
+    SZGI_SHOW(1, self)                                                                             \
+    SZGI_SHOW(3, self_low)                                                                         \
+    SZGI_SHOW(3, self_high)                                                                        \
+    SZGI_SHOW(3, key_head)
+SZGI_SCHEMA(kernel_columns, "kernel", KERNEL, KERNEL_SCREEN);
+
+szg_status szgi_positional_rows_open(szg_context *context, int64_t dense,
+                                     szg_checkpoint_tables *tables) {
+    SZG_TRY(szgi_schema_open(context, &heads_columns_schema, &tables->heads));
+    return dense > 0 ? szgi_schema_open(context, &kernel_columns_schema, &tables->kernel) : SZG_OK;
+}
+
+static void put_kernel(szgi_row *row, int64_t first, bool turns, const kernel_facts *facts) {
+    const kernel_shape *shape = &facts->shape;
+    if (isnan(facts->share))
+        return;
+    szgi_row_number(row, first + SHARE, facts->share);
+    szgi_row_number(row, first + NULLS, facts->null);
+    szgi_row_number(row, first + P, facts->p);
+    szgi_row_number(row, first + NOISE, facts->noise);
+    szgi_row_text(row, first + SHAPE, szgi_shape_name(shape->kind));
+    szgi_row_integer(row, first + PEAK, shape->greatest_at);
+    if (turns)
+        szgi_row_number(row, first + WAVELENGTH, shape->wavelength);
+    szgi_row_place(row, first + CARRIER, shape->carrier);
+    szgi_row_number(row, first + LEAST, shape->least);
+    szgi_row_number(row, first + GREATEST, shape->greatest);
+}
+
+static const char *what_stands_out(const head_positional *found) {
+    bool mean = szgi_positional_stands_out(found, KERNEL_MEAN);
+    bool self = szgi_positional_stands_out(found, KERNEL_SELF);
+    return mean && self ? "mean+self" : mean ? "mean" : self ? "self" : NULL;
 }
 
 static void put_numbers(szgi_row *row, const head_positional *found) {
-    const kernel_shape *shape = &found->shape;
-    szgi_row_integer(row, HEADS_LAGS, found->lags);
-    szgi_row_number(row, HEADS_SELF_SHARE, found->self_share);
-    szgi_row_number(row, HEADS_SELF_NULL, found->self_null);
-    szgi_row_number(row, HEADS_SELF_P, found->self_p);
-    szgi_row_number(row, HEADS_MEAN_SHARE, found->mean_share);
-    szgi_row_number(row, HEADS_MEAN_NULL, found->mean_null);
-    szgi_row_number(row, HEADS_MEAN_P, found->mean_p);
-    szgi_row_number(row, HEADS_NOISE, found->noise);
-    szgi_row_text(row, HEADS_SHAPE, szgi_shape_name(shape->kind));
-    szgi_row_integer(row, HEADS_PEAK, shape->greatest_at);
-    szgi_row_number(row, HEADS_WAVELENGTH, shape->wavelength);
-    szgi_row_place(row, HEADS_CARRIER, shape->carrier);
-    szgi_row_number(row, HEADS_LEAST, shape->least);
-    szgi_row_number(row, HEADS_GREATEST, shape->greatest);
+    szgi_row_text(row, HEADS_STANDS_OUT, what_stands_out(found));
+    put_kernel(row, HEADS_MEAN_SHARE, found->slow >= 0, &found->kernel[KERNEL_MEAN]);
+    put_kernel(row, HEADS_SELF_SHARE, found->slow >= 0, &found->kernel[KERNEL_SELF]);
+    if (!isnan(found->kernel[KERNEL_MEAN].share))
+        szgi_row_text(row, HEADS_TOKENS, found->vocabulary ? "vocabulary" : "isotropic");
+    szgi_row_integer(row, HEADS_FIRST, found->first);
+    szgi_row_integer(row, HEADS_LAST, found->lags - 1);
+    szgi_row_place(row, HEADS_SLOW, found->slow);
+    szgi_row_number(row, HEADS_SPREAD, found->spread);
 }
 
 szg_status szgi_positional_rows_add(szg_context *context, szg_checkpoint_tables *tables,
-                                    const row_key *key, int64_t key_head,
+                                    const row_key *key, int64_t key_head, const head_sizes *sizes,
                                     const head_positional *found) {
     szgi_row row = szgi_row_add(context, tables->heads);
     szgi_row_text(&row, HEADS_SOURCE, key->source);
     szgi_row_integer(&row, HEADS_LAYER, key->layer);
     szgi_row_integer(&row, HEADS_HEAD, key->head);
     szgi_row_integer(&row, HEADS_KEY_HEAD, key_head);
+    szgi_row_number(&row, HEADS_BOUND, sizes->bound);
+    szgi_row_number(&row, HEADS_RANK, sizes->effective_rank);
     if (found->why)
         szgi_row_text(&row, HEADS_NOTE, found->why);
     else
         put_numbers(&row, found);
     return row.status;
+}
+
+szg_status szgi_kernel_rows_add(szg_context *context, szg_checkpoint_tables *tables,
+                                const row_key *key, int64_t key_head,
+                                const head_positional *found) {
+    for (int64_t i = 0; i < found->listed.count; i++) {
+        const kernel_value *mean = &found->value[KERNEL_MEAN][i];
+        const kernel_value *self = &found->value[KERNEL_SELF][i];
+        szgi_row row = szgi_row_add(context, tables->kernel);
+        szgi_row_text(&row, KERNEL_SOURCE, key->source);
+        szgi_row_integer(&row, KERNEL_LAYER, key->layer);
+        szgi_row_integer(&row, KERNEL_HEAD, key->head);
+        szgi_row_integer(&row, KERNEL_KEY_HEAD, key_head);
+        szgi_row_integer(&row, KERNEL_LAG, found->listed.lag[i]);
+        szgi_row_number(&row, KERNEL_MEAN_VALUE, mean->value);
+        szgi_row_number(&row, KERNEL_MEAN_LOW, mean->low);
+        szgi_row_number(&row, KERNEL_MEAN_HIGH, mean->high);
+        szgi_row_number(&row, KERNEL_SELF_VALUE, self->value);
+        szgi_row_number(&row, KERNEL_SELF_LOW, self->low);
+        szgi_row_number(&row, KERNEL_SELF_HIGH, self->high);
+        SZG_TRY(row.status);
+    }
+    return SZG_OK;
 }

@@ -4,11 +4,23 @@
 #include "positional.h"
 #include "rows.h"
 
-SZG_CHECK_RESULT szg_status szgi_positional_rows_open(szg_context *context,
+/* Opens `heads`, and `kernel` where `dense` lags are asked for. */
+SZG_CHECK_RESULT szg_status szgi_positional_rows_open(szg_context *context, int64_t dense,
                                                       szg_checkpoint_tables *tables);
+
+/* What stands beside a head's shares; NaN: not known. */
+typedef struct head_sizes {
+    double bound, effective_rank;
+} head_sizes;
+/* A row of `heads`. */
 SZG_CHECK_RESULT szg_status szgi_positional_rows_add(szg_context *context,
                                                      szg_checkpoint_tables *tables,
                                                      const row_key *key, int64_t key_head,
+                                                     const head_sizes *sizes,
                                                      const head_positional *found);
+/* Rows of `kernel`, a row a lag. */
+SZG_CHECK_RESULT szg_status szgi_kernel_rows_add(szg_context *context,
+                                                 szg_checkpoint_tables *tables, const row_key *key,
+                                                 int64_t key_head, const head_positional *found);
 
 #endif

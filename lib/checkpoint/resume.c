@@ -44,7 +44,6 @@ static szg_status add_circuits(szg_context *context, const szg_checkpoint_option
         szgi_print(name, sizeof name, "lag %" PRId64, i);
         SZG_TRY(szgi_json_add_integer(context, input, name, options->lags[i]));
     }
-    SZG_TRY(szgi_json_add_integer(context, input, "seed", (int64_t)options->seed));
     return szgi_json_add_integer(context, input, "draws", options->draws);
 }
 
@@ -55,6 +54,7 @@ static szg_status add_options(szg_context *context, const szg_checkpoint_options
     SZG_TRY(szgi_json_add_text(context, input, "layers", options->layers ? options->layers : ""));
     SZG_TRY(szgi_json_add_text(context, input, "heads", options->heads ? options->heads : ""));
     SZG_TRY(szgi_json_add_integer(context, input, "kernel", options->kernel));
+    SZG_TRY(szgi_json_add_integer(context, input, "seed", (int64_t)options->seed));
     SZG_TRY(szgi_json_add_integer(context, input, "context", options->context));
     SZG_TRY(add_circuits(context, options, input));
     return szgi_json_add_boolean(context, input, "raw", options->raw);

@@ -10,6 +10,7 @@
 #include "base/row.h"
 #include "base/table.h"
 #include "toeplitz/toeplitz.h"
+#include "layer_rows.h"
 #include "positional_rows.h"
 #include "properties.h"
 #include "rows.h"
@@ -146,12 +147,12 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     }
     if (checkpoint->rotations > 0)
         OPEN(frequencies_columns, &tables->frequencies);
-    if (checkpoint->rotations > 0 && options->kernel > 0)
-        SZG_TRY(szgi_rows_open_kernel(context, tables));
     if (checkpoint->family && !options->raw)
         OPEN(bounds_columns, &tables->bounds);
-    if (checkpoint->family)
-        SZG_TRY(szgi_positional_rows_open(context, tables));
+    if (checkpoint->family) {
+        SZG_TRY(szgi_positional_rows_open(context, options->kernel, tables));
+        SZG_TRY(szgi_layer_rows_open(context, tables));
+    }
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 
@@ -168,6 +169,7 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
     szg_table_close(&tables->architecture);
     szg_table_close(&tables->top);
     szg_table_close(&tables->heads);
+    szg_table_close(&tables->layers);
     szg_table_close(&tables->circuits);
     *tables = (szg_checkpoint_tables){0};
 }

@@ -98,20 +98,4 @@ SZG_PRINTF(4, 5)
 SZG_CHECK_RESULT szg_status szgi_rows_note(szg_context *context, szg_checkpoint_tables *tables,
                                            const row_key *key, const char *format, ...);
 
-/* ---- kernel.c ---- */
-
-SZG_CHECK_RESULT szg_status szgi_rows_open_kernel(szg_context *context,
-                                                  szg_checkpoint_tables *tables);
-
-/* Of which a head's mean kernel is made. */
-typedef struct head_kernel {
-    int64_t pairs, lags;
-    const szgi_pair_coupling *pair;
-    double unrotated; /* trace of the block that does not rotate */
-} head_kernel;
-/* Rows of `kernel`, a row a lag; none of a head without pairs. */
-SZG_CHECK_RESULT szg_status szgi_rows_kernel(szg_context *context, szg_checkpoint_tables *tables,
-                                             const row_key *key, int64_t key_head,
-                                             const head_kernel *facts);
-
 #endif

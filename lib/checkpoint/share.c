@@ -28,6 +28,15 @@ static bool turns(const szgi_rotary *rotary, int64_t i) {
     return i >= rotary->offset && i < rotary->offset + 2 * rotary->pairs;
 }
 
+/* Trace of the block that does not rotate. */
+static double still_trace(const szgi_rotary *rotary, int64_t e, const double *cross) {
+    double trace = 0;
+    for (int64_t i = 0; i < e; i++)
+        if (!turns(rotary, i))
+            trace += cross[i * (e + 1)];
+    return trace;
+}
+
 void szgi_kernel_of_cross(const szgi_rotary *rotary, int64_t e, const double *cross,
                           lag_kernel *out) {
     start_kernel(rotary, out);
@@ -39,7 +48,7 @@ void szgi_kernel_of_cross(const szgi_rotary *rotary, int64_t e, const double *cr
             (szg_c64){cross[a * (e + 1)] + cross[b * (e + 1)], cross[a * e + b] - cross[b * e + a]},
             out);
     }
-    out->constant += szgi_checkpoint_unrotated(rotary, e, cross);
+    out->constant += still_trace(rotary, e, cross);
 }
 
 void szgi_kernel_of_means(const szgi_rotary *rotary, const double *q, const double *k, int64_t e,

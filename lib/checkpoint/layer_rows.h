@@ -1,0 +1,28 @@
+/* The table `layers`: do a layer's shares stand in few heads, and do they by chance? */
+#ifndef SZG_CHECKPOINT_LAYER_ROWS_H
+#define SZG_CHECKPOINT_LAYER_ROWS_H
+
+#include "positional.h"
+#include "rows.h"
+
+/* Shares of one kernel, over the heads of a layer so far. */
+typedef struct share_sum {
+    int64_t heads, largest, standing; /* standing: shares of 0.1 and more, beyond chance */
+    double sum, squares, most;
+    int64_t drawn; /* heads with draws */
+    double drawn_sum[CHANCE_DRAWS], drawn_most[CHANCE_DRAWS];
+} share_sum;
+
+typedef struct layer_shares {
+    share_sum of[KERNEL_KINDS];
+} layer_shares;
+
+void szgi_layer_shares_add(const head_positional *found, int64_t head, layer_shares *out);
+
+SZG_CHECK_RESULT szg_status szgi_layer_rows_open(szg_context *context,
+                                                 szg_checkpoint_tables *tables);
+/* A row for each kernel that is known of a head; sorts the draws. */
+SZG_CHECK_RESULT szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tables,
+                                                const row_key *key, layer_shares *shares);
+
+#endif

@@ -1,0 +1,205 @@
+/* Heads that rotate. */
+#include "positional.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "linalg/linalg.h"
+#include "toeplitz/toeplitz.h"
+
+/* A kernel, and what signs of W_K's columns would make of it. */
+typedef struct signed_kernel {
+    lag_kernel kernel;
+    double *columns; /* [2 pairs, d]: waves by the columns of W_K; NULL: chance is not known */
+    double *still;   /* [2 pairs]: waves that no sign changes */
+} signed_kernel;
+
+static szg_status open_kernel(szg_context *context, int64_t pairs, int64_t d, signed_kernel *own) {
+    *own = (signed_kernel){0};
+    SZG_TRY(szgi_memory_alloc(context, 2 * pairs * (d + 2), &own->kernel.wave));
+    own->still = own->kernel.wave + 2 * pairs;
+    own->columns = own->still + 2 * pairs;
+    return SZG_OK;
+}
+
+/* ---- Against chance ---- */
+
+/* ||root (columns sigma + still)||^2 of every draw */
+static szg_status draw_waves(szg_context *context, const positional_input *input,
+                             const signed_kernel *own, double draws[CHANCE_DRAWS]) {
+    const lag_moments *moments = input->moments;
+    int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size, rank = moments->rank;
+    double *room;
+    SZG_TRY(szgi_memory_alloc(context, rank * (d + 1) + 1, &room));
+    double *constant = room + rank * d;
+    szg_status status = szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, own->columns,
+                                  d, 0, room, d);
+    if (status == SZG_OK)
+        status = szgi_gemm(context, 'n', 'n', rank, 1, n, 1, moments->root, n, own->still, 1, 0,
+                           constant, 1);
+    if (status == SZG_OK)
+        status = szgi_chance_draw(context, input->seed, input->head.layer, rank, d, room, constant,
+                                  draws);
+    szgi_memory_free(room);
+    return status;
+}
+
+/* The variance that draws are compared with: of the columns with the signs that they have. */
+static szg_status variance_of_columns(szg_context *context, const lag_moments *moments, int64_t d,
+                                      const signed_kernel *own, double *out) {
+    double *wave;
+    SZG_TRY(szgi_memory_alloc(context, 2 * moments->pairs, &wave));
+    for (int64_t i = 0; i < 2 * moments->pairs; i++) {
+        wave[i] = own->still[i];
+        for (int64_t j = 0; j < d; j++)
+            wave[i] += own->columns[i * d + j];
+    }
+    *out = szgi_lag_moments_variance(moments, wave);
+    szgi_memory_free(wave);
+    return SZG_OK;
+}
+
+/* ---- The values, each between what draws would give ---- */
+
+/* At lag k a draw is still . e + sum_j sigma_j (columns_j . e), e the waves there less their means,
+ * beside the kernel's mean over the lags: a sum of independent terms, of which 95% lie within 1.96
+ * deviations. */
+static szg_status fill_bands(szg_context *context, const positional_input *input,
+                             const signed_kernel *own, kernel_value *value) {
+    const lag_moments *moments = input->moments;
+    int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size;
+    int64_t count = moments->listed.count;
+    double *room, level = own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->mean);
+    SZG_TRY(szgi_memory_alloc(context, n * (n + 2 * count), &room));
+    double *gram = room, *wave = gram + n * n, *pulled = wave + n * count;
+    for (int64_t i = 0; i < count * n; i++)
+        wave[i] = moments->wave[i] - moments->mean[i % n];
+    szg_status status =
+        szgi_gemm(context, 'n', 't', n, n, d, 1, own->columns, d, own->columns, d, 0, gram, n);
+    if (status == SZG_OK)
+        status = szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, gram, n, 0, pulled, n);
+    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
+        double square = szgi_dot(n, pulled + i * n, wave + i * n);
+        double half = 1.96 * sqrt(square > 0 ? square : 0);
+        double middle = level + szgi_dot(n, own->still, wave + i * n);
+        value[i].low = middle - half;
+        value[i].high = middle + half;
+    }
+    szgi_memory_free(room);
+    return status;
+}
+
+static szg_status fill_values(szg_context *context, const positional_input *input,
+                              const signed_kernel *own, kernel_value *value) {
+    const lag_moments *moments = input->moments;
+    int64_t n = 2 * moments->pairs;
+    for (int64_t i = 0; i < moments->listed.count; i++)
+        value[i].value =
+            own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->wave + i * n);
+    return own->columns && moments->listed.count > 0 ? fill_bands(context, input, own, value)
+                                                     : SZG_OK;
+}
+
+/* ---- One kernel ---- */
+
+static szg_status judge(szg_context *context, const positional_input *input,
+                        const signed_kernel *own, double noise, kernel_kind kind,
+                        head_positional *out) {
+    kernel_facts *facts = &out->kernel[kind];
+    facts->share = szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
+    facts->noise = sqrt(noise);
+    if (own->columns) {
+        double variance, draws[CHANCE_DRAWS];
+        SZG_TRY(draw_waves(context, input, own, draws));
+        SZG_TRY(variance_of_columns(context, input->moments,
+                                    input->head.checkpoint->model_size, own, &variance));
+        szgi_positional_compare(out, kind, variance, noise, draws);
+    }
+    SZG_TRY(szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments,
+                            !(facts->p > 0.05), &facts->shape));
+    return fill_values(context, input, own, out->value[kind]);
+}
+
+static void copy_waves(int64_t pairs, const lag_kernel *from, double *to) {
+    for (int64_t i = 0; i < 2 * pairs; i++)
+        to[i] = from->wave[i];
+}
+
+static szg_status judge_self(szg_context *context, const positional_input *input,
+                             const isotropic_law *law, signed_kernel *own, head_positional *out) {
+    const szgi_rotary *rotary = input->head.rotary;
+    int64_t e = input->head.checkpoint->head_size, d = input->head.checkpoint->model_size;
+    double noise;
+    SZG_TRY(szgi_share_noise(context, rotary, e, &law->law, input->moments, &noise));
+    szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &own->kernel);
+    copy_waves(rotary->pairs, &own->kernel, own->still);
+    szgi_kernel_of_cross(rotary, e, law->law.cross, &own->kernel);
+    szgi_chance_self_columns(rotary, d, law->q, law->k, law->factor, own->columns);
+    return judge(context, input, own, noise, KERNEL_SELF, out);
+}
+
+/* Of biases alone: no sign changes it. */
+static szg_status judge_biases(szg_context *context, const positional_input *input,
+                               const isotropic_law *law, signed_kernel *own, head_positional *out) {
+    int64_t e = input->head.checkpoint->head_size;
+    double noise;
+    SZG_TRY(szgi_share_noise(context, input->head.rotary, e, &law->law, input->moments, &noise));
+    szgi_kernel_of_means(input->head.rotary, law->law.q_mean, law->law.k_mean, e, &own->kernel);
+    own->columns = NULL;
+    return judge(context, input, own, noise, KERNEL_MEAN, out);
+}
+
+/* Of the tokens that the layer is known to read. With a norm of queries and keys it is frozen for
+ * the comparison, as for the self kernel. */
+static szg_status judge_known(szg_context *context, const positional_input *input,
+                              const isotropic_law *law, signed_kernel *own, head_positional *out) {
+    const law_input *head = &input->head;
+    int64_t e = head->checkpoint->head_size, d = head->checkpoint->model_size;
+    double noise, *mean;
+    SZG_TRY(szgi_share_noise(context, head->rotary, e, &law->known, input->moments, &noise));
+    SZG_TRY(szgi_memory_alloc(context, d + e, &mean));
+    double *query = mean + d;
+    szgi_law_mean_token(head, mean);
+    for (int64_t i = 0; i < e; i++)
+        query[i] = law->law.q_mean[i] + szgi_dot(d, law->q + i * d, mean);
+    szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, own->columns);
+    szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &own->kernel);
+    copy_waves(head->rotary->pairs, &own->kernel, own->still);
+    szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &own->kernel);
+    szgi_memory_free(mean);
+    out->vocabulary = true;
+    return judge(context, input, own, noise, KERNEL_MEAN, out);
+}
+
+/* ---- The head ---- */
+
+static int64_t count_slow(const szgi_rotary *rotary, int64_t lags) {
+    const double turn = 2 * acos(-1.0);
+    int64_t count = 0;
+    for (int64_t t = 0; t < rotary->pairs; t++)
+        count += rotary->theta[t] * (double)lags < turn;
+    return count;
+}
+
+szg_status szgi_positional_find(szg_context *context, const positional_input *input,
+                                head_positional *out) {
+    const lag_moments *moments = input->moments;
+    isotropic_law law;
+    signed_kernel own;
+    SZG_TRY(szgi_positional_open(context, moments->both ? 1 - moments->lags : 0, moments->lags,
+                                 &moments->listed, out));
+    out->slow = count_slow(input->head.rotary, moments->lags);
+    SZG_TRY(szgi_law_open(context, &input->head, &law));
+    szg_status status =
+        open_kernel(context, moments->pairs, input->head.checkpoint->model_size, &own);
+    if (status == SZG_OK)
+        status = judge_self(context, input, &law, &own, out);
+    if (status == SZG_OK && input->head.known)
+        status = judge_known(context, input, &law, &own, out);
+    else if (status == SZG_OK && law.biased)
+        status = judge_biases(context, input, &law, &own, out);
+    szgi_positional_scale(input->head.q.exponent + input->head.k.exponent, out);
+    szgi_memory_free(own.kernel.wave);
+    szgi_law_close(&law);
+    return status;
+}
