@@ -384,7 +384,8 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
         return facts;
     if (checkpoint->family->stack)
         facts.stack = checkpoint->family->stack;
-    facts.stacks = checkpoint->stacks;
+    if (checkpoint->stacks)
+        facts.stacks = checkpoint->stacks;
     facts.layers = checkpoint->layers;
     facts.heads = checkpoint->heads;
     facts.key_heads = checkpoint->key_heads;

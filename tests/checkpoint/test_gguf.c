@@ -703,6 +703,7 @@ START_TEST(architectures_have_the_spectra_of_their_safetensors) {
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint[1]);
     ck_assert_ptr_null(facts.unknown);
     ck_assert_str_eq(facts.model_type, is->architecture);
+    ck_assert_str_eq(facts.stacks, ""); /* the name of the journal is made of it */
     ck_assert_int_eq(facts.head_size, is->e);
     ck_assert_int_eq(facts.key_heads, is->key_heads);
     if (is->note)
