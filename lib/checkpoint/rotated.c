@@ -24,22 +24,22 @@ static szg_status open_kernel(szg_context *context, int64_t pairs, int64_t d, si
 
 /* ---- Against chance ---- */
 
-/* ||root (columns sigma + still)||^2 of every draw */
-static szg_status draw_waves(szg_context *context, const positional_input *input,
-                             const signed_kernel *own, double draws[CHANCE_DRAWS]) {
+/* ||root (columns sigma + still)||^2 of every draw sigma. */
+static szg_status draw_variances(szg_context *context, const positional_input *input,
+                                 const signed_kernel *own, double draws[CHANCE_DRAWS]) {
     const lag_moments *moments = input->moments;
     int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size, rank = moments->rank;
     double *room;
-    SZG_TRY(szgi_memory_alloc(context, rank * (d + 1) + 1, &room));
-    double *constant = room + rank * d;
-    szg_status status = szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, own->columns,
-                                  d, 0, room, d);
+    SZG_TRY(szgi_memory_alloc(context, (n + rank) * CHANCE_DRAWS + rank + 1, &room));
+    double *sums = room, *spread = sums + n * CHANCE_DRAWS, *still = spread + rank * CHANCE_DRAWS;
+    szg_status status =
+        szgi_chance_sums(context, input->seed, input->head.layer, n, d, own->columns, sums);
     if (status == SZG_OK)
-        status = szgi_gemm(context, 'n', 'n', rank, 1, n, 1, moments->root, n, own->still, 1, 0,
-                           constant, 1);
-    if (status == SZG_OK)
-        status = szgi_chance_draw(context, input->seed, input->head.layer, rank, d, room, constant,
-                                  draws);
+        status = szgi_gemm(context, 'n', 'n', rank, CHANCE_DRAWS, n, 1, moments->root, n, sums,
+                           CHANCE_DRAWS, 0, spread, CHANCE_DRAWS);
+    for (int64_t r = 0; r < rank; r++)
+        still[r] = szgi_dot(n, moments->root + r * n, own->still);
+    szgi_chance_squares(rank, spread, still, draws);
     szgi_memory_free(room);
     return status;
 }
@@ -110,7 +110,7 @@ static szg_status judge(szg_context *context, const positional_input *input,
     facts->noise = sqrt(noise);
     if (own->columns) {
         double variance, draws[CHANCE_DRAWS];
-        SZG_TRY(draw_waves(context, input, own, draws));
+        SZG_TRY(draw_variances(context, input, own, draws));
         SZG_TRY(variance_of_columns(context, input->moments,
                                     input->head.checkpoint->model_size, own, &variance));
         szgi_positional_compare(out, kind, variance, noise, draws);
