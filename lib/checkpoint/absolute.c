@@ -9,7 +9,7 @@
 #include "fold.h"
 #include "vocabulary.h"
 
-enum { POSITIONS_MOST = 2048 };
+enum { POSITIONS_MOST = 2048, TOKENS = 2048 };
 
 /* ---- What layer 0 reads ---- */
 
@@ -110,7 +110,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     double *room;
     *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
                             .both = sees_later(checkpoint),
-                            .tokens = szgi_vocabulary_size(checkpoint, &out->why)};
+                            .tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why)};
     if (!out->why)
         out->why = refusal(checkpoint);
     if (out->why)

@@ -37,13 +37,16 @@ static int64_t lay_out(double *block, const head_input *input, head_work *work) 
     lay_side(block, e, d, input->positions, &used, &work->k);
     work->inner = take(block, &used, e * e);
     work->core = take(block, &used, e * e);
+    work->known.mean = take(block, &used, e);
+    work->known.covariance = take(block, &used, e * e);
+    work->room = take(block, &used, szgi_positional_room(e, d));
     return used;
 }
 
 szg_status szgi_head_work_open(szg_context *context, const head_input *input, head_work *work) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size, size;
     *work = (head_work){0};
-    SZG_TRY(szgi_memory_product(context, 6 * e, d + e + input->positions, &size)); /* no overflow */
+    SZG_TRY(szgi_memory_product(context, 8 * e, d + e + CHANCE_DRAWS + input->positions, &size)); /* no overflow */
     SZG_TRY(szgi_memory_alloc(context, lay_out(NULL, input, work), &work->memory));
     lay_out(work->memory, input, work);
     return SZG_OK;
@@ -286,10 +289,10 @@ static const char *why_none(const head_input *input, int64_t layer) {
 }
 
 static szg_status find_position(szg_context *context, const head_input *input, int64_t layer,
-                                int64_t head, const head_work *work, head_result *result) {
+                                int64_t head, head_work *work, head_result *result) {
     const szg_checkpoint *checkpoint = input->checkpoint;
-    const law_side q = {work->q.rows, work->q.bound.shift, work->q.exponent};
-    const law_side k = {work->k.rows, work->k.bound.shift, work->k.exponent};
+    const law_side q = {work->q.rows, work->q.bound.shift, work->q.lower, work->q.exponent};
+    const law_side k = {work->k.rows, work->k.bound.shift, work->k.lower, work->k.exponent};
     bool turns = checkpoint->layer[layer].rotation >= 0;
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                              : turns             ? szgi_law_refusal(checkpoint, layer)
@@ -310,9 +313,12 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                  .rotary = &work->rotary,
                  .tokens = &input->tokens,
                  .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
+                 .keys = &work->known,
                  .q = q,
-                 .k = k},
+                 .k = k,
+                 .k_q = work->inner},
         .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
+        .room = work->room,
         .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);
 }
@@ -320,6 +326,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
                               int64_t key_head, head_work *work) {
     const side_place place = {.layer = layer, .head = key_head};
+    work->known.made = false;
     SZG_TRY(szgi_checkpoint_rotary(context, input->checkpoint, layer, &work->rotary));
     SZG_TRY(factor(context, input, &place, work, &work->k));
     return prepare_bound(context, input, &place, &work->k);
