@@ -248,7 +248,7 @@ def _place_rules(drawing):
             axis = figure.x if rule.vertical else figure.y
             at = _mean_of(panel.rows, rule) * axis.times if rule.column else rule.at
             if np.isfinite(at):
-                panel.rules.append(Line(rule.name, at, rule.vertical))
+                panel.rules.append(Line(rule.name, at, rule.vertical, rule.colour))
 
 
 def _extent(drawing, along_x):

@@ -51,7 +51,8 @@ def _values(end):
     return Figure(f"extremes-{end}", **_at_end(end), needs=("index", "value"),
                   undone=f"{title} are not drawn, as none is known to 1e-10 of the norm", series_by=("head", "n"),
                   outliers=True, y=Axis("value", label="eigenvalue"),
-                  rules=(Rule("certified bounds of the end", "lo"), Rule(None, "hi")), prepare=_name,
+                  rules=(Rule("certified bounds of the end", "lo", colour="certified"),
+                         Rule(None, "hi", colour="certified")), prepare=_name,
                   hover=("error", "gap", "resolved"), title=title, finding=_say_finding)
 
 

@@ -86,7 +86,8 @@ def _prepare(drawing, known):
         if ends is not None:
             _add_ends(drawing, panel, one, ends)
     if len(curves) == 1 and facts.stated:
-        panel.rules += [Line("certified range", facts.lo), Line(None, facts.hi)]
+        panel.rules += [Line("certified range", facts.lo, colour="certified"),
+                        Line(None, facts.hi, colour="certified")]
     if len(curves) == 1 and facts.complex:
         drawing.y.label = "symbol a"
         rows = curves[0].rows

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from ..figures import compose, others, tabular
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
-from . import embed
+from . import embed, svg
 from .text import prose, text
 
 SUBJECT = "Positional encodings and the spectra of attention logits"
@@ -184,7 +184,7 @@ class Page:
             name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
             version=self.version, bad=self.results.skipped, findings=self.findings,
             sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
-            styles=Markup("".join(map(_asset, STYLES))))
+            styles=Markup(svg.style_sheet() + "".join(map(_asset, STYLES))))
 
     def _grouped(self, waiting, pictures):
         """Parts as HTML; figures that follow each other stand side by side where there is room."""
