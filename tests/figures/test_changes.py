@@ -35,7 +35,7 @@ def a_series_is_drawn_by_step():
             f"({four(min(at[10]))} to {four(max(at[10]))} at step 10); unrelated matrices of equal norm differ by 1.414")
     one = found["diff-change"][0]
     tap.ok("the finding has both ends", one.findings[0].startswith(text), f"{one.findings[0]}\n{text}")
-    tap.ok("the head that stands out is named", one.caption.endswith("heads that stand out: 1.5."), one.caption)
+    tap.ok("the head that stands out is named", one.caption.endswith("a head that stands out: layer 1 head 5."), one.caption)
     tap.ok("no heat map of a series", set(found) == {"diff-change", "diff-second-order", "diff-stable", "diff-entropy",
                                                      "diff-left", "diff-right"}, str(set(found)))
     rows = change_rows((10, 20), ["first", None])
@@ -53,7 +53,7 @@ def series_without_a_place_are_counted():
            "change by 1 to 50 at step 20 (1 to 1.421 at step 10)" in one.findings[0], one.findings[0])
     tap.ok("what stands out is drawn", [of.name for of in one.series() if of.stands_out] == ["layer 35, head 7"] and
            one.caption.startswith("The greatest value of each series lies between 1 (layer 0, head 0) and 50 (layer 35, "
-                                  "head 7); heads that stand out: 35.7."), one.caption)
+                                  "head 7); a head that stands out: layer 35 head 7."), one.caption)
     tap.ok("the caption is short, the legend counts what is drawn", len(one.caption) < 700 and "1024" not in one.caption
            and one.caption.endswith(" more.") and [of.entry for of in one.series() if of.entry] == ["255 others"],
            one.caption)

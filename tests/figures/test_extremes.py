@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Ends of the spectrum: which values are resolved, and the outermost one."""
-from support import blocks, chance, drawing, drawings, tables, tap
+from support import blocks, chance, drawing, drawings, tables, tap, typed
 
 from szego.figures import extremes
 
@@ -21,8 +21,8 @@ def counts_are_those_of_the_rows():
     first = min(least, key=lambda row: row["value"])
     text = found["extremes-least"].findings[0]
     tap.ok("the finding tells the outermost and its error",
-           f"head {first['head']}, order n 3000: the least eigenvalue is "
-           f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in text, text)
+           f"head {first['head']}, n = 3000: the least eigenvalue is "
+           f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in typed(text), text)
     part = drawings(extremes.SECTION, tables(spectrum_extremes=rows("t5", "least", values_of="hermitian_part")))[0]
     tap.ok("those of the Hermitian part are named so", part.findings[0].startswith("t5, bias, Hermitian part, ") and
            "Hermitian part" in part.title, f"{part.findings} {part.title}")

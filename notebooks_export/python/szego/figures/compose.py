@@ -42,7 +42,7 @@ def outliers(values, most=MOST_OUTLIERS):
 
 
 def name_head(layer, head):
-    """"2.4" for head 4 of layer 2; None: no head of a layer."""
+    """The key "2.4" of head 4 of layer 2, by which a page finds it in every figure; None: no head of a layer."""
     return f"{layer:.0f}.{head:.0f}" if np.isfinite(layer) and np.isfinite(head) else None
 
 
@@ -412,11 +412,16 @@ def extreme(drawing, least=False):
 
 
 def outlier_heads(drawing):
-    """"; heads that stand out: 0.2, 4.9"; nothing where none does."""
-    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out]
-    named = [f"{words.number(layer)}.{words.number(head)}" for layer, head in named
+    """"; heads that stand out: layer 0 head 2, layer 4 head 9"; nothing where none does."""
+    return say_outliers((one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out)
+
+
+def say_outliers(places):
+    """The same of pairs of layer and head."""
+    named = [f"layer {words.number(layer)} head {words.number(head)}" for layer, head in places
              if np.isfinite(layer) and np.isfinite(head)]
-    return f"; heads that stand out: {', '.join(named)}" if named else ""
+    text = "heads that stand out" if len(named) > 1 else "a head that stands out"
+    return f"; {text}: {', '.join(named)}" if named else ""
 
 
 def cell_place(drawing, at):

@@ -483,7 +483,7 @@ def _write_cells(cells, axis, norm, palette):
         text = f"{cells.value[i, j]:.{digits}g}"
         if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
             text = text.replace("0.", ".", 1)
-        axis.text(j, i, text, ha="center", va="center", fontsize=SMALL,
+        axis.text(j, i, words.signed(text), ha="center", va="center", fontsize=SMALL,
                   color=ON_LIGHT if light else ON_DARK)
 
 

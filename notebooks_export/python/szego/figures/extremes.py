@@ -13,12 +13,6 @@ def _name(drawing):
     heads.name_series(drawing, drawing.panels[0], "eigenvalues")
 
 
-def subject(rows):
-    """"t5, Hermitian part": whose eigenvalues these are."""
-    part = ", Hermitian part" if rows.text("values_of") == "hermitian_part" else ""
-    return words.source(rows) + part
-
-
 def _say_resolved(drawing):
     return f"Resolved: {_resolved(drawing.rows)} of {len(drawing.rows)}."
 
@@ -34,7 +28,7 @@ def _say_finding(drawing):
     error = rows.number("error", at)
     head = words.key(rows.pick([at]), ("head", "n"))
     within = f", known to within {words.upper(error, 2)}" if error == error else ""
-    of = ", ".join(filter(None, (subject(rows), head)))
+    of = ", ".join(filter(None, (words.source_of_values(rows), head)))
     total = words.count(len(drawing.rows), "value", "values")
     return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; "
             f"{_resolved(drawing.rows)} of {total} at this end are resolved.")
@@ -42,7 +36,7 @@ def _say_finding(drawing):
 
 def _at_end(end):
     return dict(tables=(TABLE,), where=("end", end), marks=POINTS, figure_by=("result", "source", "matrix"),
-                group_by=("result", "source"), subject=subject, x=Axis("index", label="place from the end"),
+                group_by=("result", "source"), subject=words.source_of_values, x=Axis("index", label="place from the end"),
                 caption=_say_resolved)
 
 

@@ -151,8 +151,8 @@ class Matrix:
         """Of which matrix these are the eigenvalues, where it is not the one that the figure names."""
         if self.singular:
             return "singular value"
-        if self.values.text("values_of") == "hermitian_part":
-            return "eigenvalue of the Hermitian part"
+        if words.of_what(self.values):
+            return f"eigenvalue of the {words.of_what(self.values)}"
         if self.summary is not None and self.summary.text("solver") == "triangular":
             return "diagonal entry (triangular matrix)"
         return "eigenvalue"

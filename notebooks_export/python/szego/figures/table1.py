@@ -92,7 +92,7 @@ def warnings(tables):
 # ---- Tables ----
 
 def _percent(value, sign=""):
-    return (f"{value:{sign}.2f}", words.exact(value)) if np.isfinite(value) else "\N{EN DASH}"
+    return (words.signed(f"{value:{sign}.2f}"), words.exact(value)) if np.isfinite(value) else "\N{EN DASH}"
 
 
 def _outcome(mean, spread, seeds, paper):
