@@ -52,7 +52,7 @@ def unchanged_runs_are_named():
     found = blocks(contraction.SECTION, tables(train_contraction=rows(lambda *_: 1 + 1e-9, nuclear_ratio=1.0)))
     texts = [one.text for one in found if isinstance(one, drawing.Paragraph)]
     tap.ok("a run whose ratios are all 1 is named, not drawn",
-           any(text.startswith("Not drawn, because every ratio is 1 up to rounding: rope, count") for text in texts),
+           any(text.startswith("Not drawn, because every ratio is 1 up to rounding: rope, task count") for text in texts),
            str(texts))
 
 

@@ -42,9 +42,9 @@ def each_hypothesis_has_a_sentence():
     tap.ok("one without a pair has a sentence alone", "H2: It is above <$0>. Result: not complete; no seed has a difference; "
            "3 seeds failed; 1 seed has not run." in texts_of(found, drawing.Paragraph))
     tap.ok("decisions are counted", texts_of(found, drawing.Finding) == [
-        "Hypotheses: of 2 primary ones 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
+        "Of 2 primary hypotheses, 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
     only = texts_of(found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES[1:], reproduce_pairs=PAIRS)[0], drawing.Finding)
-    tap.ok("one is named", only == ["Hypotheses: the only primary one, H2, is not complete."], str(only))
+    tap.ok("one is named", only == ["The only primary hypothesis, H2, is not complete."], str(only))
     tap.ok("every hypothesis is listed", [len(one.rows) for one in found if isinstance(one, drawing.Listing)] == [3])
 
 

@@ -445,13 +445,21 @@ def _series_place(drawing, one):
     return ", ".join(part for part in parts if part)
 
 
+def _say_x(drawing, one):
+    """", at training step 30": where the series is greatest; nothing where places count only the rows."""
+    at = one.x[int(np.nanargmax(np.where(np.isfinite(one.y), one.y, np.nan)))]
+    if not drawing.x_column or drawing.x.names is not None or not np.isfinite(at):
+        return ""
+    return f", at {labels.words(drawing.x_column, drawing.rows.table)} {words.number(at)}"
+
+
 def caption_of_series(drawing):
     """Between which ends the greatest values of all series lie."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
     if most is least:
-        return f"Greatest value {words.number(most.peak())}."
+        return f"The greatest value is {words.number(most.peak())}{_say_x(drawing, most)}."
     ends = [f"{words.number(one.peak())} ({_series_place(drawing, one) or 'without a name'})" for one in (least, most)]
     return f"The greatest value of each series lies between {ends[0]} and {ends[1]}."
 

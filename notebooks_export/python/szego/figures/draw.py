@@ -401,6 +401,9 @@ def _violin_marks(drawing, panel, one, axis, drawn):
     at = np.concatenate(at_places) if at_places else np.zeros(0)
     artists = axis.plot(at, y[kept], linestyle="", marker=marker(one), markersize=3, color=colours.of(one.colour),
                         markeredgewidth=0)
+    for i in np.flatnonzero(np.isin(kept, list(one.named))):
+        artists.append(axis.annotate(plain(one.named[int(kept[i])], 30), (at[i], y[kept[i]]), (4, 0),
+                                     textcoords="offset points", va="center", fontsize=SMALL))
     return Marks(one, at, y[kept], kept, artists=artists)
 
 

@@ -14,7 +14,14 @@ def _name(drawing):
 
 
 def _say_resolved(drawing):
-    return f"Resolved: {_resolved(drawing.rows)} of {len(drawing.rows)}."
+    resolved, count = _resolved(drawing.rows), len(drawing.rows)
+    if resolved == count:
+        return f"{'All' if count > 1 else 'The'} {f'{count} values are' if count > 1 else 'value is'} resolved."
+    if not resolved:
+        return "No value is resolved: each may be the same eigenvalue as a neighbour."
+    rest = count - resolved
+    return (f"{resolved} of {words.count(count, 'value', 'values')} {'is' if resolved == 1 else 'are'} resolved; the other "
+            f"{'one' if rest == 1 else rest} may be the same eigenvalue as a neighbour.")
 
 
 def _say_finding(drawing):

@@ -74,12 +74,29 @@ def key(rows, columns, characters=NAME_CHARACTERS):
     return ", ".join(parts)
 
 
+def percent(value):
+    """"91.8%" of a share of 1."""
+    return signed(f"{100 * value:.1f}%")
+
+
+def task(rows, columns=("task", "experiment")):
+    """"task count, experiment text": what the first row has of these."""
+    return ", ".join(f"{column} {clipped(rows.text(column))}" for column in columns if rows.text(column))
+
+
 def run(rows):
-    """What a run has learned: "rope, count (text)"; the source where there is no encoding."""
-    task, experiment = rows.text("task"), rows.text("experiment")
-    text = clipped(rows.text("encoding") or rows.text("source"))
-    text += f", {clipped(task)}" if task else ""
-    return text + (f" ({clipped(experiment)})" if experiment else "")
+    """What a run has learned: "rope, task count, experiment text"; the source where there is no encoding."""
+    return ", ".join(filter(None, (clipped(rows.text("encoding") or rows.text("source")), task(rows))))
+
+
+def capital(text):
+    """The text with a capital, as a title or sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapital(text):
+    """A title within a sentence."""
+    return text[:1].lower() + text[1:]
 
 
 def model(rows):

@@ -10,7 +10,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from ..figures import compose, others, tabular
+from ..figures import compose, labels, others, tabular
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
 from . import embed, svg
@@ -221,8 +221,8 @@ class Page:
     def _listing(self, block):
         name, columns, more = block.rows.table, tabular.listed_columns(block), tabular.unlisted(block)
         docs, ends = self.results.docs.get(name, {}), self.results.ends.get(name, {})
-        head = [{"text": column, "number": not block.rows.is_text(column), "doc": docs.get(column)}
-                for column in columns]
+        head = [{"text": labels.axis(column, name), "number": not block.rows.is_text(column),
+                 "doc": ": ".join(filter(None, (column, docs.get(column))))} for column in columns]
         shown = [{"cls": None, "head": None, "cells": cells} for cells in tabular.listed_cells(block, ends)]
         table = self.parts.table(head, shown, more, self.embedded.links([block.rows]) if block.linked else [])
         return self.parts.folded(block.folded, table) if block.folded else table
