@@ -73,7 +73,7 @@ def main(arguments):
     parser.add_argument("-o", "--output", help="a file or folder of that form")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes")
     given = parser.parse_args(arguments)
-    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
+    check_folder(given.folder)
     path, results = export(given.folder, given.to, given.output)
     note = f"wrote {path}: {count(len(results), 'table', 'tables')} of " \
            f"{count(len(results.provenance), 'result', 'results')}"

@@ -117,7 +117,7 @@ def main(arguments):
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
     parser.add_argument("--threads", type=int, help="processes that draw (default: one a core)")
     given = parser.parse_args(arguments)
-    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
+    check_folder(given.folder)
     path, results = report(given.folder, given.output, workers=given.threads,
                            progress=None if given.quiet else sys.stderr)
     tell_written(None if given.quiet else f"wrote {path}", results, "the report")
