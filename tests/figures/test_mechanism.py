@@ -6,7 +6,7 @@ import os
 import re
 import statistics
 
-from support import chance, drawing, found_in, np, tap, texts_of
+from support import chance, drawing, found_in, np, tap, texts_of, typed
 
 from szego.figures import inference, mechanism
 
@@ -37,14 +37,14 @@ def each_hypothesis_has_a_sentence():
     found, drawn = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
     captions = {one.title.split(":")[0]: one.caption for one in drawn}
     tap.ok("a sentence a hypothesis", captions == {
-        "H1": "It is larger. Result: not decided; mean 0.25 [-0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
+        "H1": "It is larger. Result: not decided; mean 0.25 [−0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
         "X": "It learns. Result: exploratory; mean 0.5 [0.4, 0.6] over 4 seeds, p = 0.125."}, str(captions))
     tap.ok("one without a pair has a sentence alone", "H2: It is above <$0>. Result: not complete; no seed has a difference; "
            "3 seeds failed; 1 seed has not run." in texts_of(found, drawing.Paragraph))
     tap.ok("decisions are counted", texts_of(found, drawing.Finding) == [
-        "Hypotheses: of 2 primary ones 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
+        "Of 2 primary hypotheses, 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
     only = texts_of(found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES[1:], reproduce_pairs=PAIRS)[0], drawing.Finding)
-    tap.ok("one is named", only == ["Hypotheses: the only primary one, H2, is not complete."], str(only))
+    tap.ok("one is named", only == ["The only primary hypothesis, H2, is not complete."], str(only))
     tap.ok("every hypothesis is listed", [len(one.rows) for one in found if isinstance(one, drawing.Listing)] == [3])
 
 
@@ -74,12 +74,20 @@ def indices_are_beside_the_references():
     verbs = ["exceeds" if count == 1 else "exceed" for count in above]
     tap.ok("indices above the references are counted", one.caption.startswith(
         f"Of {len(known)} indices, {above[0]} {verbs[0]} what uniform shares exceed in 5% (0.77; on average they give 0.52),"
-        f" and {above[1]} {verbs[1]} what equal heads"), one.caption)
+        f" and {above[1]} {verbs[1]} what equal heads of the same run exceed in 5% (the mean of these limits is "), one.caption)
     tap.ok("the finding has equal heads first, and does not call uniform shares chance", one.findings[0].endswith(
         f": of {len(known)} deposit indices, {above[1]} {verbs[1]} what equal heads of the same run exceed in 5%; of "
         f"{len(known)}, {above[0]} {verbs[0]} what shares uniform on the simplex exceed in 5% (about "
         f"{float(f'{len(known) / 20:.4g}'):g} would if shares were so); "
         f"{len(made) - len(known)} runs have no index, because their drops are too small."), str(one.findings))
+    others = [{**made[0], **more, "index": index} for more in ({"layer": 1}, {"method": "rotation"}, {"task": "count"})
+              for index in (None, 0.5)]
+    found = found_in(mechanism.SECTION, reproduce_arms=made + others)[1]
+    tap.ok("runs without an index are counted apart by layer, method and task", len(found) == 4 and
+           found[0].findings == one.findings, str(found[0].findings))
+    bare = [{**row, "dirichlet_95": None, "equal_95": None} for row in made]
+    bare = [one.findings for one in found_in(mechanism.SECTION, reproduce_arms=bare)[1]]
+    tap.ok("without references nothing is found", bare == [[]], str(bare))
     tap.ok("nor does the section", "hance alone" not in mechanism.SECTION.intro)
     means, right = one.series()[1], True
     for place, arm in enumerate(one.y.names):
@@ -128,7 +136,7 @@ def later_claims_are_told_from_the_record():
         tap.ok(f"{claim} quotes its differences", re.findall(r"([HE]\d+): ", told[claim]) == names.split(), told[claim])
         for row in hypotheses:
             if row["hypothesis"] in names.split() and row["difference"] is not None:
-                tap.ok(f"{row['hypothesis']}: mean", f"mean {float(format(row['difference'], '.4g')):g}" in told[claim], told[claim])
+                tap.ok(f"{row['hypothesis']}: mean", f"mean {float(format(row['difference'], '.4g')):g}" in typed(told[claim]), told[claim])
     worst = {(row["arm"], row["seed"]): row["worst_head"] for row in arms if row["layer"] == 0 and row["method"] == "output"}
     for held in ("still/rope", "still-other/rope", "frozen/rope", "frozen-other/rope"):
         same = [worst[held, seed] == worst["rope/rope", seed] for arm, seed in worst if arm == held]

@@ -3,7 +3,7 @@
 import decimal
 import fractions
 
-from support import blocks, chance, drawing, drawings, np, tables, tap
+from support import blocks, chance, drawing, drawings, np, tables, tap, typed
 
 from szego.figures import ranges, words
 
@@ -34,6 +34,7 @@ def ends_are_rounded_outwards():
     for value in values:
         for digits in (2, 4, 6):
             for text, way in ((words.lower(value, digits), -1), (words.upper(value, digits), 1)):
+                text = typed(text)
                 read = float(text)
                 unit = decimal.Decimal(10) ** (decimal.Decimal(value).adjusted() - digits + 1) if value else 0
                 inner = (read - value) * way < 0 if np.isinf(read) else (
@@ -44,7 +45,7 @@ def ends_are_rounded_outwards():
     tap.ok("certified ends are never on the inner side, nor a unit of the last digit away", not wrong, str(wrong[:4]))
     cells = grid(tables(spectrum_summary=[row("rope:dim=8", 0.0, 1.0, (-11.98687789891602, 127.96419621488457))])).cells
     tap.ok("the table's are rounded outwards, with the exact ones behind them",
-           cells[0][4] == ("-11.99 to 128", "-11.98687789891602 to 127.96419621488457"), str(cells[0]))
+           cells[0][4] == ("−11.99 to 128", "−11.98687789891602 to 127.96419621488457"), str(cells[0]))
 
 
 def what_is_positive_is_not_0():
@@ -53,6 +54,17 @@ def what_is_positive_is_not_0():
     cells = {cell[0]: cell[3][0] for cell in grid(made).cells}
     tap.ok("an eigenvalue that is 0 to rounding and proved to be positive", cells ==
            {"rope:dim=8": "a positive number below rounding to 40", "nope": "0 to 0"}, str(cells))
+
+
+def what_is_not_proved_is_0():
+    def cell(*made):
+        return grid(tables(spectrum_summary=list(made))).cells[0][3][0]
+
+    made = row("alibi", 0.0, 40.0, lambda_min_lo=1e-280)
+    told = [cell(made, {**made, "head": 1}), cell(made, {**made, "head": 1, "lambda_min_lo": None}),
+            cell({**made, "lambda_min": -1.0}), cell({**made, "lambda_min": None, "lambda_max": None, "sigma_min": 0.0})]
+    tap.ok("every head is proved; other ends are numbers, and those of singular values", told == [
+        "a positive number below rounding to 40", "0 to 40", "\N{MINUS SIGN}1 to 40", "singular values 0 to 9.5"], str(told))
 
 
 def counts_are_those_of_the_rows():
@@ -91,7 +103,7 @@ def heads_share_a_row():
     found = only(tables(spectrum_summary=made))
     tap.ok("nor is it drawn", [one.name for one in found.series()] == ["computed values"], str(found.series()))
     cells = grid(tables(spectrum_summary=made[:2])).cells[0]
-    tap.ok("the range over the heads", (cells[1], cells[3][0], cells[4][0]) == ("2", "-2 to 5", "-3 to 6"), str(cells))
+    tap.ok("the range over the heads", (cells[1], cells[3][0], cells[4][0]) == ("2", "−2 to 5", "−3 to 6"), str(cells))
     part = row("file", 0, 1, (0, 2), bound_of="toeplitz_part")
     tap.ok("the symbol of the Toeplitz part bounds nothing",
            grid(tables(spectrum_summary=[part])).cells[0][4] == "none")
@@ -136,6 +148,7 @@ def corners_are_survived():
 
 ends_are_rounded_outwards()
 what_is_positive_is_not_0()
+what_is_not_proved_is_0()
 counts_are_those_of_the_rows()
 heads_share_a_row()
 small_ranges_are_seen()

@@ -21,9 +21,9 @@ def differences_are_counted():
     rest = f"; {few} rest{'s' if few == 1 else ''} on fewer than 3 seeds" if few else ""
     text = (f"{beyond} of 21 {'is' if beyond == 1 else 'are'} larger than one standard deviation, which is no test{rest}.")
     tap.ok("the largest by size; those beyond their spread; few seeds", drawn.caption ==
-           f"Largest difference: -50 points ($<far>). {text} Not drawn: 1 value that is not finite.", drawn.caption)
+           f"Largest difference: −50 points ($<far>). {text} Not drawn: 1 value that is not finite.", drawn.caption)
     tap.ok("the finding says the same", drawn.findings == [
-        f"Switches, rope, task count: $<far> makes the largest difference, -50 points; {text}"], str(drawn.findings))
+        f"Switches, rope, task count: $<far> makes the largest difference, −50 points; {text}"], str(drawn.findings))
     one = drawn.series()[0]
     tap.ok("whiskers lie along x where there are several pairs", one.flat and
            all(np.isfinite(lo) == (row["pairs"] > 1) for lo, row in zip(one.lo, known)))
@@ -37,6 +37,9 @@ def corners():
     drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 0.0), row("two", 0.0)]))
     tap.ok("without a difference there is no largest", drawn[0].findings ==
            ["Switches, rope, task count: no switch changes the accuracy."], str(drawn[0].findings))
+    drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 0.0), row("two", 0.25)]))
+    tap.ok("one difference is the largest", "two makes the largest difference, 25 points" in drawn[0].findings[0],
+           str(drawn[0].findings))
     found = blocks(switches.SECTION, tables(reproduce_switches=[row("one", None)]))
     tap.ok("nothing known: rows alone", [type(one) for one in found[1:]] == [drawing.Listing])
 
