@@ -25,6 +25,7 @@ UNITS = {"1", "nats", "radians", "radians a position", "positions", "words", "s"
          "bytes/s", "MiB", "%", "operations", "operations/s", "tokens/s"}
 COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certify"],
             "symbol": ["symbol", "kms:rho=0.5", "rope:dim=4", "-n", "8"],
+            "kernel": ["kernel", "alibi:heads=2", "-n", "8"],
             "extremes": ["spectrum", "alibi:heads=2", "-n", "64", "--k", "1"],
             "density": ["spectrum", "kms:rho=0.5", "-n", "32", "--density"],
             "ratio": ["spectrum", "rope:dim=8", "-n", "8", "--part", "ratio"],
@@ -32,7 +33,7 @@ COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certi
             "verify": ["verify", "B1"],
             "info": ["info"]}
 #: Tables that commands describe each in their own words; tables.json has the first one's.
-SEVERAL = {"summary", "range", "samples"}
+SEVERAL = {"summary", "range", "samples", "kernel"}
 
 
 def check_descriptions():
