@@ -166,8 +166,8 @@ szg_status szg_kernel_tables_add(szg_context *context, szg_kernel_tables *tables
     values.re = room;
     values.im = szgi_kernel_is_complex(&values.facts) ? room + count : NULL;
     values.spread = values.facts.structure == SZG_KERNEL_GRAM ? room + 2 * count : NULL;
-    szg_status status =
-        szg_encoding_lags(context, encoding, head, matrix, n, values.re, values.im, values.spread);
+    szg_status status = szg_encoding_lags(context, encoding, head, 1, matrix, n, values.re,
+                                          values.im, values.spread);
     if (status == SZG_OK)
         status = add_lags(context, &values, tables->kernel);
     if (status == SZG_OK)

@@ -89,9 +89,8 @@ static szg_status toeplitz_lags(szg_context *context, const szg_toeplitz *kernel
     return SZG_OK;
 }
 
-szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t head,
-                             int64_t matrix, int64_t n, double *re, double *im, double *spread) {
-    SZGI_ENTER(context);
+static szg_status head_lags(szg_context *context, const szg_encoding *encoding, int64_t head,
+                            int64_t matrix, int64_t n, double *re, double *im, double *spread) {
     szg_kernel_facts facts;
     szg_toeplitz *kernel;
     szg_matrix gram;
@@ -110,6 +109,48 @@ szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding,
     return status;
 }
 
+/* ---- Of several heads ---- */
+
+static szg_status check_sizes(szg_context *context, const szg_encoding *encoding, int64_t heads,
+                              int64_t n) {
+    if (n >= 1 && heads >= 1)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "%s: N = %" PRId64 " and %" PRId64 " heads: both must be at least 1",
+                     szg_encoding_spec(encoding), n, heads);
+}
+
+/* Whether `rows` x `columns` numbers of every head fit into memory: two each, where a head's are
+ * complex. */
+static szg_status require(szg_context *context, const szg_encoding *encoding, int64_t first,
+                          int64_t heads, int64_t matrix, int64_t rows, int64_t columns,
+                          const char *what) {
+    size_t parts = 1;
+    for (int64_t i = 0; i < heads; i++) {
+        szg_kernel_facts facts;
+        SZG_TRY(szg_encoding_facts(context, encoding, first + i, matrix, &facts));
+        parts = szgi_kernel_is_complex(&facts) ? 2 : parts;
+    }
+    return szgi_memory_require(context, rows, columns, parts * (size_t)heads * sizeof(double), what,
+                               "use a smaller N, or one head");
+}
+
+szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t first,
+                             int64_t heads, int64_t matrix, int64_t n, double *re, double *im,
+                             double *spread) {
+    SZGI_ENTER(context);
+    int64_t lags = 2 * n - 1;
+    SZG_TRY(check_sizes(context, encoding, heads, n));
+    if (!re)
+        return require(context, encoding, first, heads, matrix, n, 2, "the array of lags");
+    for (int64_t i = 0; i < heads; i++) {
+        SZG_TRY(szgi_context_check_cancel(context));
+        SZG_TRY(head_lags(context, encoding, first + i, matrix, n, re + i * lags,
+                          im ? im + i * lags : NULL, spread ? spread + i * lags : NULL));
+    }
+    return SZG_OK;
+}
+
 /* ---- By entry ---- */
 
 /* Row i has the lags i, i - 1, .. i - (n - 1). */
@@ -123,8 +164,8 @@ static szg_status toeplitz_entries(szg_context *context, const szg_encoding *enc
                                    int64_t matrix, int64_t n, double *re, double *im) {
     double *lags;
     SZG_TRY(szgi_memory_alloc(context, 2 * (2 * n - 1), &lags));
-    szg_status status = szg_encoding_lags(context, encoding, head, matrix, n, lags,
-                                          im ? lags + 2 * n - 1 : NULL, NULL);
+    szg_status status =
+        head_lags(context, encoding, head, matrix, n, lags, im ? lags + 2 * n - 1 : NULL, NULL);
     if (status == SZG_OK) {
         spread_lags(n, lags, re);
         if (im)
@@ -160,31 +201,14 @@ static szg_status head_entries(szg_context *context, const szg_encoding *encodin
                : toeplitz_entries(context, encoding, head, matrix, n, re, im);
 }
 
-/* Whether the arrays of `count` entries fit into memory: two, where a head's are complex. */
-static szg_status require(szg_context *context, const szg_encoding *encoding, int64_t first,
-                          int64_t heads, int64_t matrix, int64_t count) {
-    bool complex_entries = false;
-    for (int64_t i = 0; i < heads; i++) {
-        szg_kernel_facts facts;
-        SZG_TRY(szg_encoding_facts(context, encoding, first + i, matrix, &facts));
-        complex_entries = complex_entries || szgi_kernel_is_complex(&facts);
-    }
-    return szgi_memory_require(context, count, complex_entries ? 2 : 1, sizeof(double),
-                               "the dense matrix", "use a smaller N, or one head");
-}
-
 szg_status szg_encoding_entries(szg_context *context, const szg_encoding *encoding, int64_t first,
                                 int64_t heads, int64_t matrix, int64_t n, double *re, double *im) {
     SZGI_ENTER(context);
-    int64_t square, all;
-    if (n < 1 || heads < 1)
-        return szgi_fail(context, SZG_EINVAL,
-                         "%s: N = %" PRId64 " and %" PRId64 " heads: both must be at least 1",
-                         szg_encoding_spec(encoding), n, heads);
-    SZG_TRY(szgi_memory_product(context, n, n, &square));
-    SZG_TRY(szgi_memory_product(context, square, heads, &all));
+    int64_t square;
+    SZG_TRY(check_sizes(context, encoding, heads, n));
     if (!re)
-        return require(context, encoding, first, heads, matrix, all);
+        return require(context, encoding, first, heads, matrix, n, n, "the dense matrix");
+    SZG_TRY(szgi_memory_product(context, n, n, &square));
     for (int64_t i = 0; i < heads; i++)
         SZG_TRY(head_entries(context, encoding, first + i, matrix, n, re + i * square,
                              im ? im + i * square : NULL));

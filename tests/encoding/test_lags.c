@@ -24,7 +24,8 @@ static void check_toeplitz(const char *spec) {
         for (int64_t head = 0; head < heads; head++) {
             szg_toeplitz *t = kernel(encoding, head, matrix, N);
             memset(spread, 1, sizeof spread);
-            ck_szg_ok(szg_encoding_lags(test_context(), encoding, head, matrix, N, re, im, spread));
+            ck_szg_ok(
+                szg_encoding_lags(test_context(), encoding, head, 1, matrix, N, re, im, spread));
             for (int64_t i = 0; i < N; i++)
                 for (int64_t j = 0; j < N; j++) {
                     szg_c64 want = szg_toeplitz_at(t, i - j);
@@ -67,7 +68,7 @@ START_TEST(coefficients) {
     fclose(file);
     szg_encoding *encoding = parse(spec_with("file:lags=full,path=%s", path));
     double re[5], im[5], entry[3][3], imaginary[3][3];
-    ck_szg_ok(szg_encoding_lags(test_context(), encoding, 0, 0, 3, re, im, NULL));
+    ck_szg_ok(szg_encoding_lags(test_context(), encoding, 0, 1, 0, 3, re, im, NULL));
     ck_assert(re[0] == 10 && re[1] == 20 && re[2] == 30 && re[3] == 40 && re[4] == 50);
     ck_assert(im[0] == 1 && im[1] == 0 && im[4] == -2);
     ck_szg_ok(szg_encoding_entries(test_context(), encoding, 0, 1, 0, 3, entry[0], imaginary[0]));
@@ -89,7 +90,7 @@ START_TEST(rows_of_a_table) {
     double p[N][D], re[LAGS], im[LAGS], spread[LAGS], entry[N][N];
     ck_szg_ok(szgi_encoding_input(test_context(), encoding, N, p[0], D));
     memset(im, 1, sizeof im);
-    ck_szg_ok(szg_encoding_lags(test_context(), encoding, 0, 0, N, re, im, spread));
+    ck_szg_ok(szg_encoding_lags(test_context(), encoding, 0, 1, 0, N, re, im, spread));
     ck_szg_ok(szg_encoding_entries(test_context(), encoding, 0, 1, 0, N, entry[0], NULL));
     for (int k = 1 - N; k < N; k++) {
         int first = k > 0 ? k : 0, last = k > 0 ? N : N + k;
@@ -202,9 +203,9 @@ START_TEST(refusals) {
     szg_kernel_tables tables;
     double x[LAGS];
     const int64_t huge = (int64_t)1 << 24;
-    ck_szg_fails(SZG_EINVAL, "0 .. 1", szg_encoding_lags(context, encoding, 2, 0, N, x, x, x));
-    ck_szg_fails(SZG_EINVAL, "matrix 1", szg_encoding_lags(context, encoding, 0, 1, N, x, x, x));
-    ck_szg_fails(SZG_EINVAL, "N = 0", szg_encoding_lags(context, encoding, 0, 0, 0, x, x, x));
+    ck_szg_fails(SZG_EINVAL, "0 .. 1", szg_encoding_lags(context, encoding, 2, 1, 0, N, x, x, x));
+    ck_szg_fails(SZG_EINVAL, "matrix 1", szg_encoding_lags(context, encoding, 0, 1, 1, N, x, x, x));
+    ck_szg_fails(SZG_EINVAL, "N = 0", szg_encoding_lags(context, encoding, 0, 1, 0, 0, x, x, x));
     ck_szg_fails(SZG_EINVAL, "N = 0", szg_encoding_entries(context, encoding, 0, 1, 0, 0, x, NULL));
     ck_szg_fails(SZG_EINVAL, "0 heads",
                  szg_encoding_entries(context, encoding, 0, 0, 0, N, x, NULL));
@@ -212,7 +213,10 @@ START_TEST(refusals) {
                  szg_encoding_entries(context, encoding, 1, 2, 0, N, NULL, NULL));
     ck_szg_fails(SZG_ENOMEM, "the dense matrix needs 4.0 PiB",
                  szg_encoding_entries(context, encoding, 0, 2, 0, huge, NULL, NULL));
+    ck_szg_fails(SZG_ENOMEM, "the array of lags needs 16.0 PiB",
+                 szg_encoding_lags(context, encoding, 0, 2, 0, (int64_t)1 << 49, NULL, x, x));
     ck_szg_ok(szg_encoding_entries(context, encoding, 0, 2, 0, N, NULL, NULL));
+    ck_szg_ok(szg_encoding_lags(context, encoding, 0, 2, 0, N, NULL, NULL, NULL));
     ck_szg_ok(szg_kernel_tables_open(context, &tables));
     ck_szg_fails(SZG_ENOMEM, "the table of lags needs",
                  szg_kernel_tables_add(context, &tables, encoding, 0, 0, (int64_t)1 << 45));

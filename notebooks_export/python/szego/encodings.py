@@ -82,16 +82,9 @@ class Encoding(str):
         No mask is applied: negative lags are keys that come after the query. The type is complex128 if a head has complex
         coefficients. matrix: rope+absolute has two. LibraryError: a table of fewer than n rows or lags, memory.
         """
-        n, matrix = integer(n, "n", 1), integer(matrix, "matrix")
-
-        def values(context, opened):
-            heads = _heads(opened, head)
-            made = [np.empty((len(heads), 2 * n - 1)) for _ in _parts(context, opened, heads, matrix)]
-            for row, one in enumerate(heads):
-                rows = [part[row:].ctypes.data for part in made] + [None] * (2 - len(made))
-                context.call("szg_encoding_lags", opened, one, matrix, n, *rows, None)
-            return np.arange(1 - n, n), _joined(made, head)
-        return self._asked(values)
+        n = integer(n, "n", 1)
+        values = self._numbers("szg_encoding_lags", (2 * n - 1,), n, head, matrix, None)
+        return np.arange(1 - n, n), values
 
     def matrix(self, n: int, *, head: Optional[int] = None, matrix: int = 0) -> np.ndarray:
         """The n x n matrix of each head, shape (heads, n, n), or (n, n) of one head. Row i is the query and column j the
@@ -101,18 +94,22 @@ class Encoding(str):
 
         The rest as for `lags`; the bytes are looked at first, and LibraryError names them if they are not there.
         """
-        n, matrix = integer(n, "n", 1), integer(matrix, "matrix")
+        n = integer(n, "n", 1)
+        return self._numbers("szg_encoding_entries", (n, n), n, head, matrix)
 
-        def entries(context, opened):
+    def _numbers(self, function: str, shape: Tuple[int, ...], n: int, head: Optional[int], matrix: int,
+                 *rest: Optional[int]) -> np.ndarray:
+        """What the function fills, `shape` for each head, once it has said that there is memory for it."""
+        matrix = integer(matrix, "matrix")
+
+        def numbers(context, opened):
             heads = _heads(opened, head)
             which = (opened, heads.start, len(heads), matrix, n)
-            parts = _parts(context, opened, heads, matrix)
-            context.call("szg_encoding_entries", *which, None, None)
-            made = [np.empty((len(heads), n, n)) for _ in parts]
-            arrays = [part.ctypes.data for part in made] + [None] * (2 - len(made))
-            context.call("szg_encoding_entries", *which, *arrays)
-            return _joined(made, head)
-        return self._asked(entries)
+            context.call(function, *which, None, None, *rest)
+            parts = [np.empty((len(heads), *shape)) for _ in _parts(context, opened, heads, matrix)]
+            context.call(function, *which, *[part.ctypes.data for part in parts], *[None] * (2 - len(parts)), *rest)
+            return _joined(parts, head)
+        return self._asked(numbers)
 
     def _asked(self, question):
         def work(context):

@@ -260,8 +260,8 @@ szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding
     matrix, szg_kernel_facts *out);
 szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
     matrix, int64_t n, szg_matrix *out);
-szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
-    matrix, int64_t n, double *re, double *im, double *spread);
+szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t first, int64_t
+    heads, int64_t matrix, int64_t n, double *re, double *im, double *spread);
 szg_status szg_encoding_entries(szg_context *context, const szg_encoding *encoding, int64_t first, int64_t
     heads, int64_t matrix, int64_t n, double *re, double *im);
 szg_status szg_kernel_tables_open(szg_context *context, szg_kernel_tables *out);
