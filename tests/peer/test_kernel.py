@@ -135,6 +135,8 @@ with scratch() as folder:
                 tap.ok(f"{short}: eigenvalues of head {head}", wrong <= eigenvalue_bound(N, np.linalg.norm(one, 2)))
     seen = {spec.partition(":")[0] for spec in CASES} | {"random"}
     tap.ok("every encoding is tried", seen == set(encodings.names()), str(set(encodings.names()) - seen))
+    path = os.path.join(folder, "kerple.npy")
+    tap.ok("a SPEC that names a path", (szego.kernel(f"file:path={path}", N)["kernel_kernel"]["re"] == KERPLE).all())
     tap.refused("a table that ends", lambda: Encoding(f"learned:table={folder}/learned.npy").matrix(N + 1), "24",
                 kind=szego.LibraryError)
 
@@ -198,12 +200,15 @@ with scratch() as folder:
 
 # ---- Handles ------------------------------------------------------------------------------------
 
-counted = native._library = Counted(native.library())  # pylint: disable=protected-access
+# pylint: disable=protected-access
+native._forget()
+counted = native._library = Counted(native.library())
 szego.kernel("alibi:heads=2", 8), Encoding("learned:seed=1").matrix(8), Encoding("t5:seed=1").lags(8)
 for call in (lambda: Encoding("rope").lags(4, matrix=1), lambda: szego.kernel("relative:seed=1", 2**40)):
     try:
         call()
     except szego.SzegoError:
         pass
-tap.ok("what is opened is closed", counted.open == 0, str(counted.open))
+idle = sum(map(len, native._idle.values()))
+tap.ok("what is opened is closed", counted.open == idle and counted.calls > 20, f"{counted.open} {idle}")
 tap.finish()
