@@ -215,7 +215,8 @@ static szg_status run(command_call *call) {
 static const command_example examples[] = {
     {"szego kernel alibi:heads=4", "The bias of four heads by lag, on a screen."},
     {"szego kernel rope:dim=64 kms:rho=0.9 -n 1024 -o kernels/", "Every lag of two encodings."},
-    {"szego kernel model/ --layers 0 --heads 0-3", "What heads of a checkpoint do with the lag."},
+    {"szego kernel model/ --layers 0 --heads 0",
+     "What one head of a checkpoint does with the lag."},
     {0}};
 
 const command command_kernel = {
