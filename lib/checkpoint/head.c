@@ -142,6 +142,14 @@ static szg_status analyse_qk(szg_context *context, const head_input *input, cons
                                      &result->eigenvalues, &result->singular, &result->lost);
 }
 
+/* What pairs need of the same matrix, without its spectra. */
+static szg_status analyse_inner(szg_context *context, const head_input *input,
+                                const head_work *work) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    return szgi_gemm(context, 'n', 't', e, e, d, 1, work->k.rows, d, work->q.rows, d, 0,
+                     work->inner, e);
+}
+
 /* ---- Positions ---- */
 
 static szg_status analyse_symbol(szg_context *context, const szg_factored *factored,
@@ -337,9 +345,13 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     const side_place place = {.layer = layer, .head = head, .query = true};
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
-    SZG_TRY(analyse_qk(context, input, work, result));
+    SZG_TRY(input->options->kernel_only ? analyse_inner(context, input, work)
+                                        : analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
-    SZG_TRY(bound_head(context, input, layer, head, work, result));
+    if (!input->options->kernel_only)
+        SZG_TRY(bound_head(context, input, layer, head, work, result));
     SZG_TRY(find_position(context, input, layer, head, work, result));
-    return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
+    return input->positions > 0 && !input->options->kernel_only
+               ? analyse_positions(context, input, work, result)
+               : SZG_OK;
 }
