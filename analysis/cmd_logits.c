@@ -13,6 +13,7 @@ typedef struct logits_options {
     szgi_dump_options dump;
     integer_list lengths, sinks;
     double soft_cap;
+    int64_t band;
     bool certified, all, statistics;
 } logits_options;
 
@@ -72,6 +73,11 @@ static const command_option options[] = {
            "symbol ranges by ball arithmetic, not by a grid"),
     OPTION(logits_options, all, "all", NULL,
            "tables of every eigenvalue, singular value and symbol sample too"),
+    OPTION(logits_options, band, "band", "DRAWS",
+           "table of the range that the ratios have by chance: queries and keys are relabelled "
+           "before the encoding acts, and both spectra computed, DRAWS times (default 0: no table; "
+           "39 give a range of 95%)",
+           .most = 100000),
     OPTION(logits_options, statistics, "statistics", NULL,
            "instead of the contraction: largest logit, entropy of the attention weights, share of "
            "token 0, norms of q and k; memory does not grow with N^2"),
@@ -94,6 +100,8 @@ static void check_options(command_call *call, struct argp_state *state) {
     if (!own->statistics && (own->sinks.count > 0 || own->soft_cap > 0))
         argp_error(state, "%s is about the softmax: add --statistics",
                    own->sinks.count > 0 ? "--sinks" : "--soft-cap");
+    if (own->statistics && own->band > 0)
+        argp_error(state, "--statistics computes no spectra: leave --band out, or run it apart");
     if (own->statistics && (own->all || own->certified))
         argp_error(state, "--statistics computes no spectra: leave %s out, or run it apart",
                    own->all ? "--all" : "--certified");
@@ -116,12 +124,20 @@ static szg_status add_files(szg_context *context, const logits_options *own, szg
 typedef struct logits_job {
     const szgi_dump *dump;
     const szgi_dump_options *wanted;
+    int64_t band;
+    szgi_dump_lag_tables lags;
+    szg_table *bands; /* NULL: not wanted */
 } logits_job;
 
 static szg_status fill(command_call *call, void *user, const szg_report_options *how,
                        szg_contraction_tables *tables) {
-    const logits_job *job = user;
-    return szgi_dump_report(call->context, job->dump, job->wanted, how, tables);
+    const uint64_t seed = call->shared.seed;
+    logits_job *job = user;
+    SZG_TRY(szgi_dump_report(call->context, job->dump, job->wanted, how, tables));
+    SZG_TRY(szgi_dump_lags(call->context, job->dump, job->wanted, seed, &job->lags));
+    if (!job->bands)
+        return SZG_OK;
+    return szgi_dump_bands(call->context, job->dump, job->wanted, job->band, seed, job->bands);
 }
 
 static szg_status print_statistics(command_call *call, const logits_options *own,
@@ -140,9 +156,21 @@ static szg_status print_statistics(command_call *call, const logits_options *own
     return status;
 }
 
+static szg_status print_contraction(command_call *call, const logits_options *own,
+                                    logits_job *job) {
+    szg_table **const other[CAPTURED_OTHER] = {&job->lags.shares, &job->lags.lags, &job->bands};
+    SZG_TRY(szgi_dump_lags_open(call->context, captured_more(call, own->all), &job->lags));
+    szg_status status = own->band > 0 ? szgi_dump_bands_table(call->context, &job->bands) : SZG_OK;
+    if (status == SZG_OK)
+        status = captured_output(call, own->all, own->certified, fill, job, other);
+    szgi_dump_lags_close(&job->lags);
+    szg_table_close(&job->bands);
+    return status;
+}
+
 static szg_status print(command_call *call, const logits_options *own, logits_job job) {
-    return own->statistics ? print_statistics(call, own, &job)
-                           : captured_output(call, own->all, own->certified, fill, &job);
+    job.band = own->band;
+    return own->statistics ? print_statistics(call, own, &job) : print_contraction(call, own, &job);
 }
 
 static szg_status run(command_call *call) {
@@ -159,7 +187,7 @@ static szg_status run(command_call *call) {
         status = szgi_dump_encoding(call->context, dump, own->encoding, &encoding);
     wanted.encoding = encoding;
     if (status == SZG_OK)
-        status = print(call, own, (logits_job){dump, &wanted});
+        status = print(call, own, (logits_job){.dump = dump, .wanted = &wanted});
     szgi_dump_close(&dump);
     szg_encoding_close(&encoding);
     return status;
