@@ -1,5 +1,10 @@
 /* `szego logits`: contraction report, or softmax statistics, of logits, or queries and keys, that
  * other programs dumped. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "capture/dump.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -121,6 +126,70 @@ static szg_status add_files(szg_context *context, const logits_options *own, szg
     return SZG_OK;
 }
 
+/* ---- In words ---- */
+
+enum { NAMED = 10 }; /* heads at most */
+
+static double number_at(const szg_table *table, int64_t row, const char *column) {
+    int64_t c = szg_table_find(table, column);
+    return szg_table_is_empty(table, row, c) ? NAN : szg_table_get_real(table, row, c);
+}
+
+/* The row of the largest share below row `before`, of equal ones the first, among those that are
+ * more than chance; -1: none is left. */
+static int64_t next_head(const szg_table *shares, int64_t before) {
+    double limit = before < 0 ? INFINITY : number_at(shares, before, "lag_share");
+    int64_t found = -1;
+    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
+        double share = number_at(shares, i, "lag_share");
+        bool left = share < limit || (share == limit && i > before);
+        if (left && number_at(shares, i, "lag_p") <= 0.05 &&
+            (found < 0 || share > number_at(shares, found, "lag_share")))
+            found = i;
+    }
+    return found;
+}
+
+/* "step 100 layer 3 head 1", what of it there is. */
+static void name_head(const szg_table *shares, int64_t row, char *out, size_t size) {
+    static const char *const parts[] = {"step", "layer", "head"};
+    size_t used = 0;
+    *out = 0;
+    for (int i = 0; i < 3; i++) {
+        double number = number_at(shares, row, parts[i]);
+        if (!isnan(number) && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %.0f", used ? " " : "",
+                                     parts[i], number);
+    }
+    if (!*out)
+        snprintf(out, size, "the logits");
+}
+
+/* Where the lag explains more than chance, largest first. */
+static void say_lags(szg_context *context, const szg_table *shares) {
+    int64_t heads = 0, more = 0, named = 0;
+    char names[1024] = "", name[96];
+    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
+        heads += !isnan(number_at(shares, i, "lag_p"));
+        more += number_at(shares, i, "lag_p") <= 0.05;
+    }
+    if (heads == 0)
+        return;
+    for (int64_t i = next_head(shares, -1); i >= 0 && named < NAMED; i = next_head(shares, i)) {
+        size_t used = strlen(names);
+        name_head(shares, i, name, sizeof name);
+        snprintf(names + used, sizeof names - used, "%s%s %.2g (chance %.2g)",
+                 named++ ? ", " : ": ", name, number_at(shares, i, "lag_share"),
+                 number_at(shares, i, "lag_null"));
+    }
+    szgi_say(context, SZG_NOTE,
+             "the lag explains more of the logits than chance in %" PRId64 " of %" PRId64
+             " heads (%.2g would by chance)%s%s",
+             more, heads, 0.05 * (double)heads, names, more > named ? ", ..." : "");
+}
+
+/* ---- The report ---- */
+
 typedef struct logits_job {
     const szgi_dump *dump;
     const szgi_dump_options *wanted;
@@ -135,6 +204,7 @@ static szg_status fill(command_call *call, void *user, const szg_report_options 
     logits_job *job = user;
     SZG_TRY(szgi_dump_report(call->context, job->dump, job->wanted, how, tables));
     SZG_TRY(szgi_dump_lags(call->context, job->dump, job->wanted, seed, &job->lags));
+    say_lags(call->context, job->lags.shares);
     if (!job->bands)
         return SZG_OK;
     return szgi_dump_bands(call->context, job->dump, job->wanted, job->band, seed, job->bands);

@@ -22,6 +22,7 @@
       "causal: query i counts with keys 1 .. i - 1; none: with all keys but 0 and i")              \
     X(SHARE_LAGS, "lags", SZG_INTEGER, "1", "lags", "lags that have entries")                      \
     X(SHARE_ENTRIES, "entries", SZG_INTEGER, "1", "entries", "entries of the logits that count")   \
+    X(SHARE_DRAWS, "draws", SZG_INTEGER, "1", "relabellings", "relabellings of the null")          \
     X(SHARE_SHARE, "lag_share", SZG_REAL, "1", "share that the lag explains",                      \
       "share of the coupled logits' variance that their means by lag explain")                     \
     X(SHARE_NULL, "lag_null", SZG_REAL, "1", "share by chance",                                    \
@@ -122,6 +123,7 @@ static szg_status add_share(szg_context *context, const lag_job *job, szgi_lag_s
     szgi_row_text(&row, SHARE_MASK, job->masked ? "causal" : "none");
     szgi_row_integer(&row, SHARE_LAGS, found->lags);
     szgi_row_integer(&row, SHARE_ENTRIES, found->entries);
+    szgi_row_integer(&row, SHARE_DRAWS, found->draws);
     szgi_row_number(&row, SHARE_SHARE, found->share);
     szgi_row_number(&row, SHARE_NULL, found->null);
     szgi_row_number(&row, SHARE_P, found->p);

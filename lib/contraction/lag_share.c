@@ -15,7 +15,7 @@ enum { PURPOSE = 0x1a650000, DRAWS_A_BLOCK = 8 };
 struct szgi_lags {
     bool causal, null;
     uint64_t seed;
-    int64_t width, zero, sequences;
+    int64_t width, zero, sequences, draws;
     double centre, largest, squares;
     double *sum, *count;
     int64_t *there;       /* sequences that have the lag */
@@ -33,6 +33,7 @@ szg_status szgi_lags_open(szg_context *context, int64_t n, bool causal, uint64_t
     l->causal = causal;
     l->null = true;
     l->seed = seed;
+    l->draws = n > SZGI_LAG_MANY ? SZGI_LAG_FEW_DRAWS : SZGI_LAG_DRAWS;
     l->width = causal ? n : 2 * n - 1;
     l->zero = causal ? 0 : n - 1;
     double **const arrays[] = {&l->sum, &l->count, &l->s2, &l->ns, &l->n2, &l->token_error};
@@ -40,9 +41,9 @@ szg_status szgi_lags_open(szg_context *context, int64_t n, bool causal, uint64_t
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == SZG_OK; i++)
         status = szgi_memory_alloc(context, l->width, arrays[i]);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, SZGI_LAG_DRAWS * l->width, &l->draw_sum);
+        status = szgi_memory_alloc(context, l->draws * l->width, &l->draw_sum);
     if (status == SZG_OK)
-        status = szgi_memory_alloc(context, SZGI_LAG_DRAWS, &l->draw_squares);
+        status = szgi_memory_alloc(context, l->draws, &l->draw_squares);
     if (status != SZG_OK) {
         szgi_lags_close(&l);
         return status;
@@ -153,49 +154,86 @@ typedef struct draw_job {
     szgi_lags *lags;
     int64_t n;
     const double *x;
+    double squares; /* of the sequence as it is */
 } draw_job;
 
+/* `square`: NULL where nobody asks. */
 static void add_keys(int64_t count, const double *row, const int32_t *token, double *sum,
                      double *square) {
-    for (int64_t k = 0; k < count; k++) {
-        double value = row[token[k]];
-        sum[k] += value;
-        square[k] += value * value;
-    }
+    if (!square)
+        for (int64_t k = 0; k < count; k++)
+            sum[k] += row[token[k]];
+    else
+        for (int64_t k = 0; k < count; k++) {
+            double value = row[token[k]];
+            sum[k] += value;
+            square[k] += value * value;
+        }
 }
 
-/* Token m - 1 - t of the relabelled sequence is token[t], so that lags ascend along a row. */
-static void add_draw(const draw_job *job, int64_t draw, int32_t *token, double *square) {
+/* A relabelled sequence, back to front so that lags ascend along a row: its token m - 1 - t was
+ * token[t], and place[token[t]] = t. */
+typedef struct relabelled {
+    int32_t *token, *place;
+    double *square;
+} relabelled;
+
+static szg_status open_draw(szg_context *context, const draw_job *job, int64_t draw,
+                            relabelled *out) {
+    const szgi_lags *l = job->lags;
+    SZG_TRY(szgi_memory_alloc(context, job->n, &out->token));
+    SZG_TRY(szgi_memory_alloc(context, job->n, &out->place));
+    SZG_TRY(szgi_memory_alloc(context, l->width, &out->square));
+    szgi_relabel(l->seed, PURPOSE + (uint32_t)l->sequences, draw, 1, job->n, out->token);
+    for (int64_t t = 0; t < job->n - 1; t++)
+        out->place[out->token[t]] = (int32_t)t;
+    return SZG_OK;
+}
+
+static void close_draw(relabelled *draw) {
+    szgi_memory_free(draw->token);
+    szgi_memory_free(draw->place);
+    szgi_memory_free(draw->square);
+}
+
+/* A row serves every draw of a block while it is in the cache. Without a mask the same entries
+ * count in each draw. */
+static void add_row(const draw_job *job, int64_t query, int64_t draw, const relabelled *r) {
     szgi_lags *l = job->lags;
-    int64_t m = job->n - 1;
-    double *sum = l->draw_sum + draw * l->width + l->zero, squares = 0;
-    szgi_relabel(l->seed, PURPOSE + (uint32_t)l->sequences, draw, 1, job->n, token);
-    for (int64_t k = 0; k < l->width; k++)
-        square[k] = 0;
-    for (int64_t t = 0; t < m; t++) {
-        const double *row = job->x + token[t] * job->n;
-        add_keys(m - 1 - t, row, token + t + 1, sum + 1, square + l->zero + 1);
-        if (!l->causal)
-            add_keys(t, row, token, sum - t, square + l->zero - t);
+    const double *row = job->x + query * job->n;
+    double *sum = l->draw_sum + draw * l->width + l->zero;
+    int64_t t = r->place[query];
+    add_keys(job->n - 2 - t, row, r->token + t + 1, sum + 1, l->causal ? r->square + 1 : NULL);
+    if (!l->causal)
+        add_keys(t, row, r->token, sum - t, NULL);
+}
+
+static void add_block(const draw_job *job, int64_t first, int64_t count, const relabelled *r) {
+    szgi_lags *l = job->lags;
+    for (int64_t query = 1; query < job->n; query++)
+        for (int64_t d = 0; d < count; d++)
+            add_row(job, query, first + d, &r[d]);
+    for (int64_t d = 0; d < count; d++) {
+        double squares = l->causal ? 0 : job->squares;
+        for (int64_t k = 0; k < l->width; k++)
+            squares += r[d].square[k];
+        l->draw_squares[first + d] += squares;
     }
-    for (int64_t k = 0; k < l->width; k++)
-        squares += square[k];
-    l->draw_squares[draw] += squares;
 }
 
 static szg_status draw_block(szg_context *context, void *data, int64_t block, int worker) {
     const draw_job *job = data;
-    int64_t first = block * DRAWS_A_BLOCK;
-    int32_t *token;
-    double *square = NULL;
+    relabelled r[DRAWS_A_BLOCK] = {{0}};
+    int64_t first = block * DRAWS_A_BLOCK, left = job->lags->draws - first;
+    int64_t count = left < DRAWS_A_BLOCK ? left : DRAWS_A_BLOCK;
+    szg_status status = SZG_OK;
     (void)worker;
-    SZG_TRY(szgi_memory_alloc(context, job->n, &token));
-    szg_status status = szgi_memory_alloc(context, job->lags->width, &square);
-    for (int64_t i = first; i < first + DRAWS_A_BLOCK && i < SZGI_LAG_DRAWS && status == SZG_OK;
-         i++)
-        add_draw(job, i, token, square);
-    szgi_memory_free(square);
-    szgi_memory_free(token);
+    for (int64_t d = 0; d < count && status == SZG_OK; d++)
+        status = open_draw(context, job, first + d, &r[d]);
+    if (status == SZG_OK)
+        add_block(job, first, count, r);
+    for (int64_t d = 0; d < count; d++)
+        close_draw(&r[d]);
     return status;
 }
 
@@ -204,12 +242,13 @@ szg_status szgi_lags_add(szg_context *context, szgi_lags *lags, int64_t n, bool 
         choose_centre(lags, n, x);
     for (int64_t i = 0; i < n * n; i++)
         x[i] -= lags->centre;
+    double before = lags->squares;
     for (int64_t lag = first_lag(lags, n); lag <= n - 2; lag++)
         observe_lag(lags, n, x, lag);
     lags->null = lags->null && whole;
     if (lags->null)
-        SZG_TRY(szgi_pool_run(context, (SZGI_LAG_DRAWS + DRAWS_A_BLOCK - 1) / DRAWS_A_BLOCK,
-                              draw_block, &(draw_job){lags, n, x}));
+        SZG_TRY(szgi_pool_run(context, (lags->draws + DRAWS_A_BLOCK - 1) / DRAWS_A_BLOCK,
+                              draw_block, &(draw_job){lags, n, x, lags->squares - before}));
     lags->sequences++;
     return SZG_OK;
 }
@@ -234,22 +273,21 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Number `rank`, counted from 1, of the draws in ascending order. */
-static double ranked(const double draws[SZGI_LAG_DRAWS], double quantile) {
-    return draws[lround(quantile * (SZGI_LAG_DRAWS + 1)) - 1];
+static double ranked(const szgi_lags *l, const double *draws, double quantile) {
+    return draws[lround(quantile * (double)(l->draws + 1)) - 1];
 }
 
-static void compare(const szgi_lags *l, double entries, double draws[SZGI_LAG_DRAWS],
-                    szgi_lag_share *out) {
+static void compare(const szgi_lags *l, double entries, double *draws, szgi_lag_share *out) {
     const double tie =
         1 - 1e-12; /* a relabelling that changes nothing is summed in another order */
     int64_t more = 0;
-    for (int64_t d = 0; d < SZGI_LAG_DRAWS; d++) {
+    for (int64_t d = 0; d < l->draws; d++) {
         draws[d] = share_of(l, l->draw_sum + d * l->width, l->draw_squares[d], entries);
         more += draws[d] >= out->share * tie;
     }
-    qsort(draws, SZGI_LAG_DRAWS, sizeof *draws, ascending);
-    out->null = ranked(draws, 0.95);
-    out->p = (double)(more + 1) / (SZGI_LAG_DRAWS + 1);
+    qsort(draws, (size_t)l->draws, sizeof *draws, ascending);
+    out->null = ranked(l, draws, 0.95);
+    out->p = (double)(more + 1) / (double)(l->draws + 1);
 }
 
 szg_status szgi_lags_share(szg_context *context, const szgi_lags *lags, szgi_lag_share *out) {
@@ -274,7 +312,8 @@ szg_status szgi_lags_share(szg_context *context, const szgi_lags *lags, szgi_lag
     out->share = share_of(lags, lags->sum, lags->squares, entries);
     if (!lags->null)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, SZGI_LAG_DRAWS, &draws));
+    out->draws = lags->draws;
+    SZG_TRY(szgi_memory_alloc(context, lags->draws, &draws));
     compare(lags, entries, draws, out);
     szgi_memory_free(draws);
     return SZG_OK;
@@ -295,7 +334,7 @@ szg_status szgi_lags_kernel(szg_context *context, const szgi_lags *lags, szgi_la
     double *draws;
     int64_t count = 0;
     *out = NULL;
-    SZG_TRY(szgi_memory_alloc(context, SZGI_LAG_DRAWS, &draws));
+    SZG_TRY(szgi_memory_alloc(context, lags->draws, &draws));
     szg_status status = szgi_memory_alloc(context, lags->width, out);
     for (int64_t i = 0; i < lags->width && status == SZG_OK; i++) {
         if (!(lags->count[i] > 0))
@@ -309,11 +348,11 @@ szg_status szgi_lags_kernel(szg_context *context, const szgi_lags *lags, szgi_la
                           NAN};
         if (!lags->null)
             continue;
-        for (int64_t d = 0; d < SZGI_LAG_DRAWS; d++)
+        for (int64_t d = 0; d < lags->draws; d++)
             draws[d] = lags->centre + lags->draw_sum[d * lags->width + i] / lags->count[i];
-        qsort(draws, SZGI_LAG_DRAWS, sizeof *draws, ascending);
-        lag->low = ranked(draws, 0.025);
-        lag->high = ranked(draws, 0.975);
+        qsort(draws, (size_t)lags->draws, sizeof *draws, ascending);
+        lag->low = ranked(lags, draws, 0.025);
+        lag->high = ranked(lags, draws, 0.975);
     }
     szgi_memory_free(draws);
     return status;

@@ -9,8 +9,9 @@
 
 SZGI_BEGIN_DECLS
 
-/* Draws of the null, and the largest order that is taken: a draw reads every entry once. */
-enum { SZGI_LAG_DRAWS = 199, SZGI_LAG_ORDER = 4096 };
+/* The largest order that is taken, and draws of the null: fewer above SZGI_LAG_MANY tokens, since
+ * each reads every entry once. Both numbers have the ranks 0.025, 0.95 and 0.975. */
+enum { SZGI_LAG_ORDER = 4096, SZGI_LAG_DRAWS = 199, SZGI_LAG_MANY = 1024, SZGI_LAG_FEW_DRAWS = 39 };
 
 /* The sequences of one head, added up. */
 typedef struct szgi_lags szgi_lags;
@@ -28,9 +29,10 @@ SZG_CHECK_RESULT szg_status szgi_lags_add(szg_context *context, szgi_lags *lags,
                                           bool whole, double *x);
 
 typedef struct szgi_lag_share {
-    int64_t sequences, entries, lags; /* that have entries */
-    int64_t peak;                     /* lag that explains most */
-    double share, null, p;            /* NaN: there is none */
+    int64_t sequences, entries, draws; /* draws: 0 without a null */
+    int64_t lags;                      /* that have entries */
+    int64_t peak;                      /* lag that explains most */
+    double share, null, p;             /* NaN: there is none */
 } szgi_lag_share;
 
 /* `share` is NaN with fewer than two lags, or where all entries are equal. SZG_ENOMEM. */
