@@ -184,7 +184,7 @@ static void say_lags(szg_context *context, const szg_table *shares) {
     }
     szgi_say(context, SZG_NOTE,
              "the lag explains more of the logits than chance in %" PRId64 " of %" PRId64
-             " heads (%.2g would by chance)%s%s",
+             " heads (%.2g would by chance alone)%s%s",
              more, heads, 0.05 * (double)heads, names, more > named ? ", ..." : "");
 }
 

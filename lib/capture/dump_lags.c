@@ -94,14 +94,18 @@ static void identify(szgi_row *row, const lag_job *job) {
     szgi_row_place(row, SHARE_HEAD, job->head);
 }
 
+static const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 static void put_notes(szgi_row *row, const lag_job *job, const szgi_lag_share *found) {
     if (job->long_ones > 0)
         szgi_row_note(row,
-                      "%" PRId64 " sequences of more than %d tokens left out: cut them with "
-                      "--lengths",
-                      job->long_ones, SZGI_LAG_ORDER);
+                      "%" PRId64 " sequence%s of more than %d tokens left out: cut with --lengths",
+                      job->long_ones, plural(job->long_ones), SZGI_LAG_ORDER);
     if (job->unread > 0)
-        szgi_row_note(row, "%" PRId64 " sequences could not be read: see contraction", job->unread);
+        szgi_row_note(row, "%" PRId64 " sequence%s could not be read: contraction says why",
+                      job->unread, plural(job->unread));
     if (!job->lags)
         return;
     if (found->lags < 2)

@@ -318,7 +318,7 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
 
 /* Was nothing captured above the diagonal: a mask, zeros in its place, padding? */
 static bool future_is_missing(int64_t n, const double *a) {
-    bool constant = true;
+    bool constant = n > 2; /* of one entry nothing is said */
     int64_t row, column;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i + 1; j < n; j++) {

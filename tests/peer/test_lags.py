@@ -93,12 +93,12 @@ def compare(name, tables, matrices, causal):
         tap.close(f"{name}: mean at {k}", lag["mean"], kernel[k], 1e-10)
         error = error_of_one(matrices[0], k) if len(matrices) == 1 else error_of_many(matrices, k)
         close_or_empty(f"{name}: error at {k}", lag["error"], error, 1e-9)
-    drawn = [relabelled(matrices) for _ in range(600)]
+    drawn = [relabelled(matrices) for _ in range(300)]
     shares = np.array([share(one, causal) for one in drawn])
     below = (shares < row["lag_null"]).mean()
     tap.ok(f"{name}: rank of the null", 0.86 < below < 0.997, f"{below}")
-    p = (1 + (shares >= own).sum()) / 601
-    tap.ok(f"{name}: p", abs(p - row["lag_p"]) <= 0.02 + 4.5 * np.sqrt(p * (1 - p) * (1 / 199 + 1 / 600)),
+    p = (1 + (shares >= own).sum()) / 301
+    tap.ok(f"{name}: p", abs(p - row["lag_p"]) <= 0.02 + 4.5 * np.sqrt(p * (1 - p) * (1 / 199 + 1 / 300)),
            f"{row['lag_p']} against {p}")
     kernels = [means(one, causal) for one in drawn]
     low = np.mean([np.mean([one[lag["lag"]] < lag["low"] for one in kernels]) for lag in lags])
@@ -155,7 +155,7 @@ def closed_forms(path):
 
 def level(path):
     """The test is exact for tokens that are independent draws, a sink at the first one does not change that."""
-    heads, n, d = 2000, 14, 6
+    heads, n, d = 1200, 12, 6
     q, k = rng.standard_normal((2, heads, n, d))
     np.save(path("lq.npy"), q)
     np.save(path("lk.npy"), k)
@@ -174,7 +174,7 @@ def level(path):
 def error_in_distribution(path):
     """The squared distance of the kernel from the truth is the squared error in the mean: also where a token that has
     large logits as a query has them as a key."""
-    heads, n, d = 1500, 26, 4
+    heads, n, d = 800, 26, 4
     x = rng.standard_normal((heads, n, d)) + 0.8
     np.save(path("eq.npy"), x)
     lags = logits("--q", path("eq.npy"), "--k", path("eq.npy"), "nope", "--mask", "causal", "--scale", "1")["lags"]
@@ -182,7 +182,7 @@ def error_in_distribution(path):
     for k in (1, 3, 9):
         rows = [row for row in lags if row["lag"] == k]
         ratio = np.mean([row["error"]**2 for row in rows]) / np.mean([(row["mean"] - truth)**2 for row in rows])
-        tap.ok(f"error at lag {k}", 0.8 < ratio < 1.25, f"{ratio}")
+        tap.ok(f"error at lag {k}", 0.75 < ratio < 1.33, f"{ratio}")
 
 
 def masked(path):
