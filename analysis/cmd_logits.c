@@ -167,12 +167,19 @@ static void name_head(const szg_table *shares, int64_t row, char *out, size_t si
 
 /* Where the lag explains more than chance, largest first. */
 static void say_lags(szg_context *context, const szg_table *shares) {
-    int64_t heads = 0, more = 0, named = 0;
+    int64_t heads = 0, shares_alone = 0, more = 0, named = 0;
     char names[1024] = "", name[96];
     for (int64_t i = 0; i < szg_table_rows(shares); i++) {
         heads += !isnan(number_at(shares, i, "lag_p"));
         more += number_at(shares, i, "lag_p") <= 0.05;
+        shares_alone += !isnan(number_at(shares, i, "lag_share"));
     }
+    shares_alone -= heads;
+    if (shares_alone > 0)
+        szgi_say(context, SZG_NOTE,
+                 "whether the lag explains more than chance is not known of %" PRId64
+                 " heads: their logits above the diagonal were not captured",
+                 shares_alone);
     if (heads == 0)
         return;
     for (int64_t i = next_head(shares, -1); i >= 0 && named < NAMED; i = next_head(shares, i)) {

@@ -143,11 +143,14 @@ static szg_status put_band(szg_context *context, szgi_row *row, const band_job *
     return row->status;
 }
 
-/* Does the encoding make the file's own coupled logits of its queries and keys? */
+/* Does the encoding make the file's own coupled logits of its queries and keys? To the rounding of
+ * 16-bit numbers; a ratio of no content is NaN on both sides. */
 static bool is_own_encoding(const band_job *job) {
-    for (int i = 0; i < RATIOS; i++)
-        if (fabs(job->ratio[0][i] - job->ratio[1][i]) > 1e-2 * fabs(job->ratio[0][i]))
+    for (int i = 0; i < RATIOS; i++) {
+        double file = job->ratio[0][i], here = job->ratio[1][i];
+        if (!(fabs(file - here) <= 1e-2 * fabs(file)) && !(isnan(file) && isnan(here)))
             return false;
+    }
     return true;
 }
 

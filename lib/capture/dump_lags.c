@@ -8,14 +8,8 @@
 #include "contraction/lag_share.h"
 #include "dump_private.h"
 
-#define IDENTITY(X, TABLE)                                                                         \
-    X(TABLE##_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
-    X(TABLE##_STEP, "step", SZG_INTEGER, "1", "training step", "training step")                    \
-    X(TABLE##_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")
-
 #define SHARES(X)                                                                                  \
-    IDENTITY(X, SHARE)                                                                             \
+    SZGI_HEAD_IDENTITY(X, SHARE)                                                                   \
     X(SHARE_SEQUENCES, "sequences", SZG_INTEGER, "1", "sequences", "sequences of the head")        \
     X(SHARE_N, "n", SZG_INTEGER, "1", "order n", "tokens of the longest of them")                  \
     X(SHARE_MASK, "mask", SZG_TEXT, "", "mask",                                                    \
@@ -47,7 +41,7 @@
 SZGI_SCHEMA(share_columns, "lag_shares", SHARES, SHARES_SCREEN);
 
 #define LAGS(X)                                                                                    \
-    IDENTITY(X, LAG)                                                                               \
+    SZGI_HEAD_IDENTITY(X, LAG)                                                                     \
     X(LAG_LAG, "lag", SZG_INTEGER, "positions", "lag", "query minus key")                          \
     X(LAG_ENTRIES, "entries", SZG_INTEGER, "1", "entries", "entries at that lag")                  \
     X(LAG_MEAN, "mean", SZG_REAL, "1", "mean logit", "mean of the coupled logits at that lag")     \

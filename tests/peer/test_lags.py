@@ -93,7 +93,8 @@ def compare(name, tables, matrices, causal):
         k = lag["lag"]
         tap.close(f"{name}: mean at {k}", lag["mean"], kernel[k], 1e-10)
         error = error_of_one(matrices[0], k) if len(matrices) == 1 else error_of_many(matrices, k)
-        close_or_empty(f"{name}: error at {k}", lag["error"], error, 1e-9)
+        # Over sequences from sums of squares: off by the root of their rounding where all means are equal.
+        close_or_empty(f"{name}: error at {k}", lag["error"], error, 1e-9 if len(matrices) == 1 else 1e-7)
     drawn = [relabelled(matrices) for _ in range(300)]
     shares = np.array([share(one, causal) for one in drawn])
     below = (shares < row["lag_null"]).mean()
@@ -129,6 +130,9 @@ def against_numpy(path):
     cut = [m[:size, :size] for m, size in zip(several, (30, 12, 21, 30))]
     compare("several", logits(path("several.npy"), "--axes", "batch", "--mask", "causal", "--lengths", "30,12,21,30"),
             cut, True)
+    # The same sequence twice is relabelled in two ways: the null is about half of that of one.
+    np.save(path("twice.npy"), np.stack((x, x)))
+    compare("twice", logits(path("twice.npy"), "--axes", "batch"), [x, x], False)
     # Queries and keys that are rotated by the program: its null has the entries that the mask hides too.
     theta = 10000.0 ** (-np.arange(d // 2) * 2 / d)
     q, k = rng.standard_normal((2, n, d)) + 0.7
