@@ -236,7 +236,10 @@ def bands(path):
     arrays = {"q": q, "k": k, "q_coupled": rotated(q, theta), "k_coupled": rotated(k, theta)}
     write(path("dump.safetensors"), [Entry(f"layers.2.{name}", np.dtype("f4"), x.shape, lambda x=x: x.astype("f4"))
                                      for name, x in arrays.items()], {"pairing": "interleaved", "base": "10000"})
-    rows = szego(PROGRAM, "logits", path("dump.safetensors"), f"rope:dim={d}", "--band", "39")["bands"]
+    tables = szego(PROGRAM, "logits", path("dump.safetensors"), f"rope:dim={d}", "--band", "39")
+    rows = tables["bands"]
+    tap.ok("a capture's shares and null", all(abs(a[c] - b[c]) < 1e-5 for a, b in zip(tables["lag_shares"], found["lag_shares"])
+                                              for c in ("lag_share", "lag_null", "lag_p")))
     tap.ok("a capture's own band", all(abs(a[c] - b[c]) < 1e-5 for a, b in zip(rows, found["bands"])
                                        for c in ("width_ratio", "width_low", "width_high", "nuclear_high")))
     rows = szego(PROGRAM, "logits", path("dump.safetensors"), "alibi:heads=3", "--band", "39")["bands"]
