@@ -15,7 +15,7 @@ SZG_CHECK_RESULT szg_status szgi_chance_draw(szg_context *context, uint64_t seed
                                              const double *still, double draws[CHANCE_DRAWS]);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
- * `value`. Sorts the draws. */
+ * `value`, to rounding. Sorts the draws. */
 typedef struct chance_found {
     double quantile, p;
 } chance_found;
