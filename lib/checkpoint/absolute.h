@@ -31,6 +31,7 @@ typedef struct absolute_head {
     const absolute_input *input;
     law_side q, k;
     uint64_t seed;
+    const double *bias; /* NULL, or what the lag adds too: at lag 0, with its neighbours */
 } absolute_head;
 
 SZG_CHECK_RESULT szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,

@@ -10,7 +10,6 @@
 #include "fold.h"
 #include "head.h"
 #include "layer_rows.h"
-#include "layer_rows.h"
 #include "positional_rows.h"
 #include "resume.h"
 #include "scale.h"
@@ -531,6 +530,7 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
     SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
+    job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw)
         SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
                                    job->input.p, job->input.p_exponent,
@@ -568,6 +568,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     if (!options->raw) {
         SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, options->kernel,
                                            &job->input.moments));
+        SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
         if (checkpoint->rotations > 0)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
@@ -593,6 +594,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_lag_moments_list_close(&job->input.moments);
     szgi_token_sample_close(&job->input.tokens);
     szgi_vocabulary_close(&job->input.vocabulary);
+    szgi_lag_bias_close(&job->input.bias);
     szgi_absolute_close(&job->input.absolute);
     szgi_memory_free(job);
 }

@@ -158,6 +158,8 @@ static int64_t check_one(const szg_checkpoint *checkpoint, const szg_checkpoint_
                               (int64_t)cell(tables->kernel, row, "head") == head;
          row++, rows++) {
         ck_assert_int_eq((int64_t)cell(tables->kernel, row, "key_head"), key_head);
+        ck_assert(!isnan(cell(tables->kernel, row, "self")) ||
+                  !isnan(cell(tables->kernel, row, "mean")));
         if (checked)
             check_row(&own, tables->kernel, row, count);
     }
