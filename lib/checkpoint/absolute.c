@@ -349,8 +349,8 @@ szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
                               head_positional *out) {
     absolute_work own;
     int64_t n = head->input->positions;
-    SZG_TRY(szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed,
-                                 out));
+    SZG_TRY(
+        szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed, out));
     SZG_TRY(open_work(context, head, &own));
     szg_status status = judge(context, head, &own, out);
     out->vocabulary = true;

@@ -271,7 +271,7 @@ struct szg_checkpoint {
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
     bool alibi, biased, normed;
-    double alibi_most;    /* the slope of the last head is 2^-this: 8 by definition */
+    double alibi_most;    /* the slope of the last head is 2^-this; 0: two codes differ */
     int64_t lag_distance; /* lags from here on share the last row of a table by the lag */
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
     double soft_cap, clip;          /* 0: none */

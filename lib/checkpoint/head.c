@@ -311,10 +311,9 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                                  .q = q,
                                  .k = k,
                                  .seed = input->options->seed,
-                                 .bias = input->bias.value
-                                             ? szgi_lag_bias_of(&input->bias, head) -
-                                                   input->bias.first
-                                             : NULL};
+                                 .bias = input->bias.value ? szgi_lag_bias_of(&input->bias, head) -
+                                                                 input->bias.first
+                                                           : NULL};
     const law_input own = {
         .checkpoint = checkpoint,
         .layer = layer,
@@ -328,10 +327,10 @@ static szg_status find_position(szg_context *context, const head_input *input, i
         return enters_first(input, layer)
                    ? szgi_absolute_find(context, &added, &result->positional)
                    : szgi_lag_bias_find(context, &own, &input->bias, &result->positional);
-    const positional_input found = {
-        .head = own,
-        .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
-        .seed = input->options->seed};
+    const positional_input found = {.head = own,
+                                    .moments =
+                                        szgi_lag_moments_find(&input->moments, checkpoint, layer),
+                                    .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);
 }
 

@@ -17,8 +17,8 @@ static int64_t bucket_of(int64_t lag, bool both, int64_t rows, int64_t distance)
     int64_t size = lag < 0 ? -lag : lag;
     if (size < exact)
         return base + size;
-    float step = logf((float)size / (float)exact) /
-                 (float)log((double)distance / (double)exact) * (float)(half - exact);
+    float step = logf((float)size / (float)exact) / (float)log((double)distance / (double)exact) *
+                 (float)(half - exact);
     return base + (step < (float)(half - exact) ? exact + (int64_t)step : half - 1);
 }
 
@@ -60,9 +60,8 @@ static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpo
     szg_status status =
         szgi_fold_vector(context, table, "a table by the lag", 0, rows * heads, row);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
-        int64_t at =
-            bucket_of(out->first + i, out->first < 0 || is_encoder(checkpoint), rows,
-                      checkpoint->lag_distance);
+        int64_t at = bucket_of(out->first + i, out->first < 0 || is_encoder(checkpoint), rows,
+                               checkpoint->lag_distance);
         for (int64_t h = 0; h < heads; h++)
             out->value[h * count + i] = row[at * heads + h];
     }
@@ -82,13 +81,18 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
     *out = (lag_bias){.lags = szgi_lag_count(checkpoint, 0)};
     if (!table && !checkpoint->alibi)
         return SZG_OK;
-    out->why = table ? table_problem(checkpoint) : NULL;
+    out->why = table                        ? table_problem(checkpoint)
+               : checkpoint->alibi_most > 0 ? NULL
+                                            : "alibi_bias_max is not 8: MPT's own code reads it "
+                                              "and that of transformers takes 8, so that the "
+                                              "slopes are not known (--set "
+                                              "attn_config.alibi_bias_max=8)";
     if (out->why)
         return SZG_OK;
     out->first = is_encoder(checkpoint) ? 1 - out->lags : 0;
     SZG_TRY(szgi_lag_list_open(context, out->first, out->lags, dense, &out->listed));
-    szg_status status = szgi_memory_alloc(context, checkpoint->heads * (out->lags - out->first),
-                                          &out->value);
+    szg_status status =
+        szgi_memory_alloc(context, checkpoint->heads * (out->lags - out->first), &out->value);
     if (status == SZG_OK && table)
         status = fill_table(context, checkpoint, out);
     else if (status == SZG_OK)
@@ -150,8 +154,7 @@ szg_status szgi_lag_bias_find(szg_context *context, const law_input *head, const
     facts = &out->kernel[KERNEL_MEAN];
     facts->share = szgi_share_of(variance_of(bias->first, count, value), noise);
     facts->noise = sqrt(noise);
-    SZG_TRY(
-        szgi_shape_of_values(context, bias->first, count, value, true, &facts->shape));
+    SZG_TRY(szgi_shape_of_values(context, bias->first, count, value, true, &facts->shape));
     facts->shape.least += mean;
     facts->shape.greatest += mean;
     for (int64_t i = 0; i < out->listed.count; i++)

@@ -188,6 +188,8 @@ static szg_status resolve_alibi(szg_context *context, szg_checkpoint *checkpoint
     if (checkpoint->alibi && szgi_json_has(object, "alibi_bias_max"))
         SZG_TRY(szgi_config_positive(context, szgi_json_member(object, "alibi_bias_max"),
                                      &checkpoint->alibi_most));
+    if (checkpoint->family->alibi == ALIBI_MPT && checkpoint->alibi_most != 8)
+        checkpoint->alibi_most = 0; /* MPT's own code reads it, that of transformers does not */
     return checkpoint->alibi ? note(context, checkpoint,
                                     "ALiBi adds a slope times the lag to the logits: left out")
                              : SZG_OK;

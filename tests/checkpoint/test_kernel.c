@@ -1,5 +1,5 @@
-/* The kernels of heads over the lag: from rows that are turned one by one, and as a mean over random
- * tokens. */
+/* The kernels of heads over the lag: from rows that are turned one by one, and as a mean over
+ * random tokens. */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -137,18 +137,19 @@ static void check_row(const oracle_kernel *own, const szg_table *table, int64_t 
 
 /* Rows first and on of the table `kernel` are those of this head; returns how many. */
 static int64_t check_one(const szg_checkpoint *checkpoint, const szg_checkpoint_tables *tables,
-                          int64_t layer, int64_t head, int64_t first, seen *count) {
+                         int64_t layer, int64_t head, int64_t first, seen *count) {
     int64_t rows = 0, all = szg_table_rows(tables->kernel);
     int64_t key_head = head / (checkpoint->heads / checkpoint->key_heads);
     const char *why;
-    oracle_kernel own = {
-        .checkpoint = checkpoint, .e = checkpoint->head_size, .d = checkpoint->model_size,
-        .layer = layer};
+    oracle_kernel own = {.checkpoint = checkpoint,
+                         .e = checkpoint->head_size,
+                         .d = checkpoint->model_size,
+                         .layer = layer};
     ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, layer, &own.rotary));
     double *token = new_numbers(own.d);
     int64_t tokens = szgi_vocabulary_size(checkpoint, &why);
-    const char *named = cell_text(tables->heads, find_row(tables->heads, layer, head, NULL),
-                                  "mean_tokens");
+    const char *named =
+        cell_text(tables->heads, find_row(tables->heads, layer, head, NULL), "mean_tokens");
     if (strcmp(named, "vocabulary") == 0)
         fill_token(&own, tokens, token);
     own.q = open_side(&own, true, head, token);
@@ -169,8 +170,8 @@ static int64_t check_one(const szg_checkpoint *checkpoint, const szg_checkpoint_
     return rows;
 }
 
-/* The lags are those from 0 on, one by one below DENSE, and their negatives where the row of `heads`
- * says so. */
+/* The lags are those from 0 on, one by one below DENSE, and their negatives where the row of
+ * `heads` says so. */
 static void check_lags(const szg_checkpoint_tables *tables, int64_t row, int64_t first,
                        int64_t rows) {
     int64_t last = (int64_t)cell(tables->heads, row, "lag_max");

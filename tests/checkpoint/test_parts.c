@@ -11,11 +11,10 @@
 enum { TABLES = 13, LAYERS = TABLES - 1, LINE = 1024 };
 
 static szg_table *table_of(const szg_checkpoint_tables *tables, int index) {
-    szg_table *const all[TABLES] = {tables->summary,      tables->notes,       tables->bounds,
-                                    tables->spectra,      tables->frequencies, tables->kernel,
-                                    tables->range,        tables->samples,     tables->tensors,
-                                    tables->architecture, tables->circuits,    tables->heads,
-                                      tables->layers};
+    szg_table *const all[TABLES] = {
+        tables->summary,  tables->notes, tables->bounds,  tables->spectra, tables->frequencies,
+        tables->kernel,   tables->range, tables->samples, tables->tensors, tables->architecture,
+        tables->circuits, tables->heads, tables->layers};
     return all[index];
 }
 

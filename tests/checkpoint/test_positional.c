@@ -25,8 +25,7 @@ typedef struct fixture {
 /* Layer 0 knows its mean token; head 0 of layer 1 has queries that are its keys. */
 static void make_model(test_model *model) {
     model_open(model);
-    model_tensor *table =
-        model_add(model, SZGI_DTYPE_F64, TOKENS, D, "model.embed_tokens.weight");
+    model_tensor *table = model_add(model, SZGI_DTYPE_F64, TOKENS, D, "model.embed_tokens.weight");
     for (int64_t i = 0; i < table->count; i++)
         table->value[i] += i % D < 3;
     for (int layer = 0; layer < LAYERS; layer++) {
@@ -106,8 +105,8 @@ static void fill_kernel(const fixture *own, const brute *from, int64_t layer, in
     for (int64_t lag = 0; lag < LENGTH; lag++) {
         out[lag] = 0;
         for (int64_t j = 0; j < D; j++)
-            out[lag] += from->column[lag][j] *
-                        (draw < 0 ? 1 : szgi_chance_sign(own->seed, layer, draw, j));
+            out[lag] +=
+                from->column[lag][j] * (draw < 0 ? 1 : szgi_chance_sign(own->seed, layer, draw, j));
     }
 }
 
@@ -294,8 +293,8 @@ static void check_band(const fixture *own, const brute *from, int64_t layer, int
         fill_kernel(own, from, layer, draw, drawn);
         double mean = mean_of(drawn);
         for (int64_t lag = 0; lag < LENGTH; lag++)
-            *inside += drawn[lag] - mean + level >= low[lag] &&
-                       drawn[lag] - mean + level <= high[lag];
+            *inside +=
+                drawn[lag] - mean + level >= low[lag] && drawn[lag] - mean + level <= high[lag];
     }
 }
 

@@ -31,10 +31,10 @@ static void make_model(test_model *model) {
 
 /* Every table as CSV, one after the other, and what was skipped. The caller frees. */
 static char *print(const szg_checkpoint_tables *tables) {
-    const szg_table *const all[TABLES] = {tables->summary,     tables->notes,       tables->spectra,
-                                          tables->frequencies, tables->kernel,      tables->bounds,
-                                          tables->tensors,     tables->architecture, tables->heads,
-                                          tables->layers};
+    const szg_table *const all[TABLES] = {
+        tables->summary, tables->notes,  tables->spectra, tables->frequencies,
+        tables->kernel,  tables->bounds, tables->tensors, tables->architecture,
+        tables->heads,   tables->layers};
     szgi_text text;
     ck_szg_ok(szgi_text_open(test_context(), &text));
     szg_status status = SZG_OK;
