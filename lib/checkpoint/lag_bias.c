@@ -78,7 +78,10 @@ static void fill_slopes(const szg_checkpoint *checkpoint, lag_bias *out) {
 szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkpoint, int64_t dense,
                               lag_bias *out) {
     bool table = checkpoint->added && checkpoint->family->added_by_head;
+    int64_t rows = checkpoint->position_rows; /* fewer than the lengths that RoBERTa's kin give */
     *out = (lag_bias){.lags = szgi_lag_count(checkpoint, 0)};
+    if (rows > 0 && rows < out->lags)
+        out->lags = rows;
     if (!table && !checkpoint->alibi)
         return SZG_OK;
     out->why = table                        ? table_problem(checkpoint)
