@@ -127,7 +127,9 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     szgi_memory_free(room);
     if (status != SZG_OK)
         szgi_absolute_close(out);
-    return status;
+    if (status == SZG_EDATA)
+        out->why = VOCABULARY_NOT_FINITE;
+    return status == SZG_EDATA ? SZG_OK : status;
 }
 
 void szgi_absolute_close(absolute_input *own) {

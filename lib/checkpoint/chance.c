@@ -105,7 +105,8 @@ double szgi_share_of(double variance, double noise) {
     return variance > 0 ? variance / (variance + noise) : 0;
 }
 
-/* Where one column makes the kernel, each draw has the head's own value: rounding does not decide. */
+/* Where one column makes the kernel, each draw has the head's own value: rounding does not decide.
+ */
 static const double ROUNDING = 1e-9;
 
 chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {

@@ -175,9 +175,8 @@ static szg_status report_position(szg_context *context, const head_job *job, con
     szg_summary summary;
     szgi_layer_shares_add(&result->positional, key->head, shares);
     SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
-    const head_sizes sizes = {
-        .bound = job->input.options->raw ? NAN : result->bound.value,
-        .effective_rank = summary.effective_rank};
+    const head_sizes sizes = {.bound = job->input.options->raw ? NAN : result->bound.value,
+                              .effective_rank = summary.effective_rank};
     int64_t key_head = key->head / job->group;
     SZG_TRY(szgi_positional_rows_add(context, tables, key, key_head, &sizes, &result->positional));
     return szgi_kernel_rows_add(context, tables, key, key_head, &result->positional);
@@ -225,6 +224,9 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
     if (job->problem[layer])
         return report_skipped(context, job, layer, tables);
     SZG_TRY(szgi_circuit_rows_missing(context, &job->circuits, layer, tables));
+    const char *why = job->input.vocabulary.why;
+    if (layer == 0 && why && szgi_part_owns(job->part, layer))
+        SZG_TRY(szgi_rows_note(context, tables, &key, "%s", why));
     return checkpoint->rotations > 0 && checkpoint->layer[layer].rotation < 0 &&
                    szgi_part_owns(job->part, layer)
                ? szgi_rows_note(context, tables, &key, "this layer does not rotate")
@@ -533,8 +535,8 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw)
         SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
-                                   job->input.p, job->input.p_exponent,
-                                   job->input.options->kernel, &job->input.absolute));
+                                   job->input.p, job->input.p_exponent, job->input.options->kernel,
+                                   &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
 }
@@ -566,8 +568,8 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
-        SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, options->kernel,
-                                           &job->input.moments));
+        SZG_TRY(
+            szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
         SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
         if (checkpoint->rotations > 0)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));

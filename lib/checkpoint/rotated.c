@@ -32,8 +32,8 @@ static szg_status draw_waves(szg_context *context, const positional_input *input
     double *room;
     SZG_TRY(szgi_memory_alloc(context, rank * (d + 1) + 1, &room));
     double *constant = room + rank * d;
-    szg_status status = szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, own->columns,
-                                  d, 0, room, d);
+    szg_status status =
+        szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, own->columns, d, 0, room, d);
     if (status == SZG_OK)
         status = szgi_gemm(context, 'n', 'n', rank, 1, n, 1, moments->root, n, own->still, 1, 0,
                            constant, 1);
@@ -106,13 +106,14 @@ static szg_status judge(szg_context *context, const positional_input *input,
                         const signed_kernel *own, double noise, kernel_kind kind,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[kind];
-    facts->share = szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
+    facts->share =
+        szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
     facts->noise = sqrt(noise);
     if (own->columns) {
         double variance, draws[CHANCE_DRAWS];
         SZG_TRY(draw_waves(context, input, own, draws));
-        SZG_TRY(variance_of_columns(context, input->moments,
-                                    input->head.checkpoint->model_size, own, &variance));
+        SZG_TRY(variance_of_columns(context, input->moments, input->head.checkpoint->model_size,
+                                    own, &variance));
         szgi_positional_compare(out, kind, variance, noise, draws);
     }
     SZG_TRY(szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments,

@@ -370,6 +370,217 @@ START_TEST(layers_by_the_same_draws) {
 }
 END_TEST
 
+/* ---- What is wrong, or small ---- */
+
+/* A BERT of one layer: positions, width, heads. */
+typedef struct bert_sizes {
+    int64_t positions, d, heads;
+} bert_sizes;
+
+static void make_bert(const bert_sizes *sizes, test_model *model) {
+    int64_t d = sizes->d;
+    model_open(model);
+    model_add(model, SZGI_DTYPE_F32, TOKENS, d, "embeddings.word_embeddings.weight");
+    model_add(model, SZGI_DTYPE_F32, sizes->positions, d, "embeddings.position_embeddings.weight");
+    model_add(model, SZGI_DTYPE_F32, d, -1, "embeddings.LayerNorm.weight");
+    model_add(model, SZGI_DTYPE_F32, d, -1, "embeddings.LayerNorm.bias");
+    for (int side = 0; side < 2; side++) {
+        const char *name = side ? "key" : "query";
+        model_add(model, SZGI_DTYPE_F32, d, d, "encoder.layer.0.attention.self.%s.weight", name);
+        model_add(model, SZGI_DTYPE_F32, d, -1, "encoder.layer.0.attention.self.%s.bias", name);
+    }
+}
+
+static const char *bert_config(const bert_sizes *sizes) {
+    static char text[256];
+    snprintf(text, sizeof text,
+             "{\"model_type\":\"bert\",\"num_hidden_layers\":1,\"num_attention_heads\":%d,"
+             "\"hidden_size\":%d}",
+             (int)sizes->heads, (int)sizes->d);
+    return text;
+}
+
+/* Analyses, and every head has the note (NULL: numbers), and its bound and rank anyway. */
+static void check_noted(const test_model *model, const char *text, const char *note) {
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_write(model, text);
+    model_analyse(model, &checkpoint, &tables);
+    ck_assert_int_gt(szg_table_rows(tables.heads), 0);
+    for (int64_t row = 0; row < szg_table_rows(tables.heads); row++) {
+        const char *got = cell_text(tables.heads, row, "note");
+        ck_assert_msg(note ? strstr(got, note) != NULL : *got == 0, "'%s'", got);
+        ck_assert_int_eq(isnan(cell(tables.heads, row, "mean_share")), note != NULL);
+        ck_assert(!(cell(tables.heads, row, "effective_rank") < 1));
+    }
+    ck_assert_int_eq(szg_table_rows(tables.layers) > 0, note == NULL);
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+}
+
+START_TEST(embeddings_that_cannot_be_read_are_said) {
+    const bert_sizes sizes = {6, 8, 2};
+    test_model model;
+    make_bert(&sizes, &model);
+    model_tensor *table = model_find(&model, "embeddings.word_embeddings.weight");
+    check_noted(&model, bert_config(&sizes), NULL);
+    double kept = table->value[9];
+    table->value[9] = NAN;
+    check_noted(&model, bert_config(&sizes), "an embedding has a number that is not finite");
+    table->value[9] = kept;
+    table->dtype = SZGI_DTYPE_INTEGER;
+    check_noted(&model, bert_config(&sizes), "of a type that is not read here");
+    table->dtype = SZGI_DTYPE_F32;
+    snprintf(table->name, sizeof table->name, "embeddings.other.weight");
+    check_noted(&model, bert_config(&sizes), "the table of embeddings is missing");
+    snprintf(table->name, sizeof table->name, "embeddings.word_embeddings.weight");
+    model_find(&model, "embeddings.position_embeddings.weight")->value[0] = INFINITY;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_write(&model, bert_config(&sizes));
+    model_analyse(&model, &checkpoint, &tables);
+    ck_assert_ptr_nonnull(strstr(cell_text(tables.heads, 0, "note"), "positions cannot be read"));
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+/* Where heads rotate the rest of layer 0 is kept, and the table `notes` says what is missing. */
+START_TEST(rotary_heads_need_no_embeddings) {
+    for (int missing = 0; missing < 2; missing++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        make_model(&model);
+        model_tensor *table = model_find(&model, "model.embed_tokens.weight");
+        if (missing)
+            snprintf(table->name, sizeof table->name, "model.other.weight");
+        else
+            table->value[1] = NAN;
+        model_write(&model, config);
+        model_analyse(&model, &checkpoint, &tables);
+        ck_noted(&tables, 0, -1, NULL, missing ? "is missing" : "not finite");
+        for (int64_t row = 0; row < LAYERS * HEADS; row++) {
+            ck_assert(isnan(cell(tables.heads, row, "mean_share")));
+            ck_assert(cell(tables.heads, row, "self_share") > 0);
+            ck_assert_str_eq(cell_text(tables.heads, row, "note"), "");
+        }
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        model_close(&model);
+    }
+}
+END_TEST
+
+START_TEST(small_models) {
+    static const struct {
+        bert_sizes sizes;
+        const char *note;
+    } cases[] = {{{6, 4, 4}, NULL}, /* heads of one dimension */
+                 {{1, 8, 2}, NULL}, /* one position */
+                 {{2, 2, 2}, NULL},
+                 {{6, 1, 1}, "a token of one dimension is 0 behind its norm"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        make_bert(&cases[i].sizes, &model);
+        check_noted(&model, bert_config(&cases[i].sizes), cases[i].note);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* One position has one lag: nothing varies, and no draw is beyond it. */
+START_TEST(one_position_has_no_share) {
+    const bert_sizes sizes = {1, 8, 2};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    make_bert(&sizes, &model);
+    model_write(&model, bert_config(&sizes));
+    model_analyse(&model, &checkpoint, &tables);
+    for (int64_t row = 0; row < 2; row++) {
+        ck_assert(cell(tables.heads, row, "mean_share") == 0);
+        ck_assert(cell(tables.heads, row, "mean_p") == 1);
+        ck_assert_str_eq(cell_text(tables.heads, row, "mean_shape"), "flat");
+        ck_assert_int_eq((int64_t)cell(tables.heads, row, "lag_max"), 0);
+    }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+START_TEST(lags_end_with_the_length) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options),
+                                            .kernel = SZG_CHECKPOINT_LAGS};
+    fixture own;
+    szg_checkpoint_tables tables;
+    setup(&own);
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), own.checkpoint, &options, &tables));
+    ck_assert_int_eq(szg_table_rows(tables.kernel), LAYERS * HEADS * LENGTH);
+    ck_assert_int_eq((int64_t)cell(tables.kernel, LENGTH - 1, "lag"), LENGTH - 1);
+    szg_checkpoint_tables_close(&tables);
+    teardown(&own);
+}
+END_TEST
+
+/* A table by the lag that is none: the heads say so. */
+START_TEST(tables_by_the_lag_that_are_wrong) {
+    static const struct {
+        int64_t rows, columns, distance;
+        const char *note;
+    } cases[] = {{8, 2, 9, NULL},
+                 {8, 2, 2, "relative_attention_max_distance is below"},
+                 {8, 3, 9, "another shape than [buckets, heads]"},
+                 {3, 2, 9, "another shape than [buckets, heads]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        char text[512];
+        model_open(&model);
+        model_add(&model, SZGI_DTYPE_F32, cases[i].rows, cases[i].columns,
+                  "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "encoder.block.0.layer.0.SelfAttention.q.weight");
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "encoder.block.0.layer.0.SelfAttention.k.weight");
+        model_add(&model, SZGI_DTYPE_F32, 8, -1, "encoder.block.0.layer.0.layer_norm.weight");
+        snprintf(text, sizeof text,
+                 "{\"model_type\":\"t5\",\"num_layers\":1,\"num_heads\":2,\"d_model\":8,"
+                 "\"d_kv\":4,\"n_positions\":20,\"relative_attention_max_distance\":%d}",
+                 (int)cases[i].distance);
+        check_noted(&model, text, cases[i].note);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* Each path, with every table. */
+START_TEST(refused_memory_is_survived) {
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = 3};
+    const bert_sizes sizes = {4, 4, 2};
+    test_model rotary, added;
+    make_model(&rotary);
+    model_write(&rotary, config);
+    ck_survives_failed_allocations(1, model_try(rotary.folder, &options));
+    model_close(&rotary);
+    make_bert(&sizes, &added);
+    model_write(&added, bert_config(&sizes));
+    ck_survives_failed_allocations(1, model_try(added.folder, &options));
+    model_close(&added);
+}
+END_TEST
+
+START_TEST(refused_memory_of_biases_is_survived) {
+    static const char *const families[] = {"mpnet", "bloom"};
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = 3,
+                                            .heads = "0", .layers = "1"};
+    for (int i = 0; i < 2; i++) {
+        char folder[512];
+        snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), families[i]);
+        ck_survives_failed_allocations(1, model_try(folder, &options));
+    }
+}
+END_TEST
+
 TEST_FILE("positional") {
     test_add(suite, "shares_and_chance_of_every_head", shares_and_chance_of_every_head);
     test_add(suite, "a_share_of_a_tenth_beyond_chance_stands_out",
@@ -378,4 +589,13 @@ TEST_FILE("positional") {
     test_add(suite, "one_column_is_no_more_than_chance", one_column_is_no_more_than_chance);
     test_add(suite, "bands_hold_95_percent_of_the_draws", bands_hold_95_percent_of_the_draws);
     test_add(suite, "layers_by_the_same_draws", layers_by_the_same_draws);
+    test_add(suite, "embeddings_that_cannot_be_read_are_said",
+             embeddings_that_cannot_be_read_are_said);
+    test_add(suite, "rotary_heads_need_no_embeddings", rotary_heads_need_no_embeddings);
+    test_add(suite, "small_models", small_models);
+    test_add(suite, "one_position_has_no_share", one_position_has_no_share);
+    test_add(suite, "lags_end_with_the_length", lags_end_with_the_length);
+    test_add(suite, "tables_by_the_lag_that_are_wrong", tables_by_the_lag_that_are_wrong);
+    test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
+    test_add(suite, "refused_memory_of_biases_is_survived", refused_memory_of_biases_is_survived);
 }
