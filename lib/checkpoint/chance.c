@@ -121,10 +121,14 @@ double szgi_share_of(double variance, double noise) {
     return variance > 0 ? variance / (variance + noise) : 0;
 }
 
+/* Where one column makes the kernel, each draw has the head's own value: rounding does not decide.
+ */
+static const double ROUNDING = 1e-9;
+
 chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
     int64_t more = 0;
     for (int i = 0; i < CHANCE_DRAWS; i++)
-        more += draws[i] >= value;
+        more += draws[i] >= value * (1 - ROUNDING);
     qsort(draws, CHANCE_DRAWS, sizeof *draws, ascending);
     return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
                           .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};
