@@ -16,11 +16,6 @@ static uint32_t sign_word(const szgi_stream *stream, int64_t column, int64_t wor
     return szgi_random_word(stream, (uint64_t)(column * WORDS + word));
 }
 
-double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
-    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
-    return sign_word(&stream, column, draw / WORD) >> (draw % WORD) & 1 ? 1 : -1;
-}
-
 /* Signs of `count` draws from `first` on, a multiple of 32: d rows of them. */
 static void fill_signs(const szgi_stream *stream, int64_t d, int64_t first, int64_t count,
                        double *out) {

@@ -30,7 +30,4 @@ void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double
 void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
                               const double *k, const double *token, double *out);
 
-/* Sign of column j in a draw of a layer. */
-double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column);
-
 #endif

@@ -99,14 +99,20 @@ static void make_brute(const fixture *own, bool mean, int64_t layer, int64_t hea
     }
 }
 
+/* Bit draw % 32 of word 32 j + draw / 32 is the sign of column j: chance.c. */
+static double sign_of(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
+    const szgi_stream stream = {seed, (uint32_t)layer, 0x0c1d0000};
+    uint32_t word = szgi_random_word(&stream, (uint64_t)(column * 32 + draw / 32));
+    return word >> (draw % 32) & 1 ? 1 : -1;
+}
+
 /* The kernel of a draw, -1: of the head itself. */
 static void fill_kernel(const fixture *own, const brute *from, int64_t layer, int64_t draw,
                         double *out) {
     for (int64_t lag = 0; lag < LENGTH; lag++) {
         out[lag] = 0;
         for (int64_t j = 0; j < D; j++)
-            out[lag] +=
-                from->column[lag][j] * (draw < 0 ? 1 : szgi_chance_sign(own->seed, layer, draw, j));
+            out[lag] += from->column[lag][j] * (draw < 0 ? 1 : sign_of(own->seed, layer, draw, j));
     }
 }
 
