@@ -452,6 +452,44 @@ START_TEST(embeddings_that_cannot_be_read_are_said) {
 }
 END_TEST
 
+/* Why there are no numbers, in a word that fits. */
+START_TEST(mechanisms_without_a_kernel_say_which) {
+    static const struct {
+        const char *family, *note;
+    } cases[] = {{"deberta-v2", "embeddings of the lag"},
+                 {"electra", "before a projection"},
+                 {"dinov3_vit", "by their row and column"},
+                 {"deepseek_v3", "latents with norms of their own"},
+                 {"granitemoehybrid-nope", "nothing says where a token stands"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[512];
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        snprintf(folder, sizeof folder, "%s/%s", getenv("SZG_FAMILIES"), cases[i].family);
+        ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        ck_assert_int_gt(szg_table_rows(tables.heads), 0);
+        for (int64_t row = 0; row < szg_table_rows(tables.heads); row++)
+            ck_assert_msg(strstr(cell_text(tables.heads, row, "note"), cases[i].note), "%s: '%s'",
+                          cases[i].family, cell_text(tables.heads, row, "note"));
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
+START_TEST(distance_tables_are_said) {
+    const bert_sizes sizes = {6, 8, 2};
+    test_model model;
+    make_bert(&sizes, &model);
+    check_noted(&model,
+                "{\"model_type\":\"bert\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+                "\"hidden_size\":8,\"position_embedding_type\":\"relative_key\"}",
+                "multiplied by tables of distances");
+    model_close(&model);
+}
+END_TEST
+
 /* Where heads rotate the rest of layer 0 is kept, and the table `notes` says what is missing. */
 START_TEST(rotary_heads_need_no_embeddings) {
     for (int missing = 0; missing < 2; missing++) {
@@ -597,6 +635,8 @@ TEST_FILE("positional") {
     test_add(suite, "layers_by_the_same_draws", layers_by_the_same_draws);
     test_add(suite, "embeddings_that_cannot_be_read_are_said",
              embeddings_that_cannot_be_read_are_said);
+    test_add(suite, "mechanisms_without_a_kernel_say_which", mechanisms_without_a_kernel_say_which);
+    test_add(suite, "distance_tables_are_said", distance_tables_are_said);
     test_add(suite, "rotary_heads_need_no_embeddings", rotary_heads_need_no_embeddings);
     test_add(suite, "small_models", small_models);
     test_add(suite, "one_position_has_no_share", one_position_has_no_share);
