@@ -15,14 +15,8 @@ enum { PURPOSE = 0x0c1d0000, WORD = 32 };
  * order 1024, (-1)^(number of ones in i AND j). One fast transform makes the sums of all draws. */
 enum { ORDER = 1024 };
 
-double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
-    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
-    int64_t common = draw & (column % ORDER);
-    uint32_t word = szgi_random_word(&stream, (uint64_t)(column / WORD));
-    double sign = word >> (column % WORD) & 1 ? 1 : -1;
-    for (; common; common &= common - 1)
-        sign = -sign;
-    return sign;
+static double column_sign(const szgi_stream *stream, int64_t column) {
+    return szgi_random_word(stream, (uint64_t)(column / WORD)) >> (column % WORD) & 1 ? 1 : -1;
 }
 
 /* Rows that are transformed together. */
@@ -54,11 +48,12 @@ static void sum_rows(int64_t rows, int64_t d, const double *sign, const double *
 
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
                             int64_t d, const double *matrix, double *out) {
+    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
     double *room;
     SZG_TRY(szgi_memory_alloc(context, ORDER * TOGETHER + d, &room));
     double *sign = room + ORDER * TOGETHER;
     for (int64_t j = 0; j < d; j++)
-        sign[j] = szgi_chance_sign(seed, layer, 0, j);
+        sign[j] = column_sign(&stream, j);
     for (int64_t r = 0; r < rows; r += TOGETHER)
         sum_rows(rows - r < TOGETHER ? rows - r : TOGETHER, d, sign, matrix + r * d,
                  (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);

@@ -11,8 +11,6 @@ enum { CHANCE_DRAWS = 999 };
  * a layer are the same for all of its heads. Each draw's signs are independent and fair; those of
  * two draws are orthogonal. */
 
-/* Sign of column j in a draw of a layer. */
-double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column);
 /* out[r, i] = sum_j sign_ij matrix[r, j], of a matrix [rows, d]; out: [rows, CHANCE_DRAWS].
  * SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer,

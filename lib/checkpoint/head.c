@@ -292,6 +292,20 @@ static bool enters_first(const head_input *input, int64_t layer) {
     return layer == 0 && input->checkpoint->position_kind != SZG_POSITIONS_NONE;
 }
 
+/* Of a model that neither rotates nor adds positions or biases: it may place tokens otherwise. */
+static const char *why_unplaced(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    if (checkpoint->added)
+        return "content is multiplied by embeddings of the lag: not covered";
+    if (checkpoint->position_note)
+        return "positions are added before a projection of the embeddings: not covered";
+    if (family->two_coordinates)
+        return "patches rotate by their row and column: not covered";
+    return family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA
+               ? "queries and keys are multiplied by tables of distances: not covered"
+               : "nothing says where a token stands";
+}
+
 /* Why there are no numbers of a layer that does not rotate. */
 static const char *why_none(const head_input *input, int64_t layer) {
     const szg_checkpoint *checkpoint = input->checkpoint;
@@ -300,7 +314,7 @@ static const char *why_none(const head_input *input, int64_t layer) {
     if (input->bias.value && !enters_first(input, layer))
         return szgi_law_refusal(checkpoint, layer);
     if (checkpoint->position_kind == SZG_POSITIONS_NONE)
-        return "nothing says where a token stands";
+        return why_unplaced(checkpoint);
     return layer > 0 ? "positions are added before layer 0: what is left of them here is not known "
                        "from weights"
                      : input->absolute.why;

@@ -14,7 +14,7 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     norm_rule norm = checkpoint->family->norm;
     bool normed = szgi_fold_is_normed(checkpoint, layer);
     if (checkpoint->latent.key_rank)
-        return "queries and keys come from normalised latents";
+        return "queries and keys come from latents with norms of their own: not covered";
     if (normed && norm != NORM_HEAD && norm != NORM_EACH)
         return "queries and keys are normalised in a way that is not covered";
     if (normed && (!weights->q.norm || !weights->k.norm))
