@@ -342,7 +342,7 @@ static szg_status judge(szg_context *context, const absolute_head *head, absolut
     szgi_chance_squares(own->lags, own->sums, own->still, draws);
     facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
-    szgi_positional_compare(out, KERNEL_MEAN, variance, noise, draws);
+    szgi_positional_compare(out, KERNEL_MEAN, variance, variance, noise, draws);
     fill_values(own, out);
     SZG_TRY(find_spread(context, own, &out->spread));
     return szgi_shape_of_values(context, own->first, own->lags, own->kernel, facts->p <= 0.05,

@@ -11,21 +11,33 @@
 /* Purpose of the streams; the step is the layer's. */
 enum { PURPOSE = 0x0c1d0000, WORD = 32 };
 
-/* Draw i gives column j the sign h_ij e_j, e_j random and h_ij an entry of Hadamard's matrix of
- * order 1024, (-1)^(number of ones in i AND j). One fast transform makes the sums of all draws. */
-enum { ORDER = 1024 };
+/* Draws come in blocks of `order`, the power of two that d columns need, 1024 at most. Draw i of
+ * block b gives column j the sign h_ij e_bj, e_bj random and h_ij an entry of Hadamard's matrix of
+ * that order, (-1)^(number of ones in i AND j). One fast transform makes the sums of a block. */
+enum { MOST = 1024 };
 
-static double column_sign(const szgi_stream *stream, int64_t column) {
-    return szgi_random_word(stream, (uint64_t)(column / WORD)) >> (column % WORD) & 1 ? 1 : -1;
+static int64_t order_of(int64_t d) {
+    int64_t order = 1;
+    while (order < d && order < MOST)
+        order *= 2;
+    return order;
+}
+
+static void fill_signs(const szgi_stream *stream, int64_t block, int64_t d, double *out) {
+    for (int64_t j = 0; j < d; j++) {
+        int64_t bit = block * d + j;
+        out[j] =
+            szgi_random_word(stream, (uint64_t)(bit / WORD)) >> (bit % WORD) & 1 ? 1 : -1;
+    }
 }
 
 /* Rows that are transformed together. */
 enum { TOGETHER = 8 };
 
 /* Hadamard's matrix times x, by butterflies. */
-static void transform(double x[ORDER][TOGETHER]) {
-    for (int64_t half = 1; half < ORDER; half *= 2)
-        for (int64_t first = 0; first < ORDER; first += 2 * half)
+static void transform(int64_t order, double (*x)[TOGETHER]) {
+    for (int64_t half = 1; half < order; half *= 2)
+        for (int64_t first = 0; first < order; first += 2 * half)
             for (int64_t i = first; i < first + half; i++)
                 for (int l = 0; l < TOGETHER; l++) {
                     double a = x[i][l], b = x[i + half][l];
@@ -34,29 +46,33 @@ static void transform(double x[ORDER][TOGETHER]) {
                 }
 }
 
-static void sum_rows(int64_t rows, int64_t d, const double *sign, const double *matrix,
-                     double x[ORDER][TOGETHER], double *out) {
-    memset(x, 0, ORDER * sizeof *x);
+/* The draws of a block of some rows; x: room for `order` of them. */
+static void sum_block(int64_t rows, int64_t d, int64_t block, const double *sign,
+                      const double *matrix, double (*x)[TOGETHER], double *out) {
+    int64_t order = order_of(d), first = block * order, left = CHANCE_DRAWS - first;
+    memset(x, 0, (size_t)order * sizeof *x);
     for (int64_t l = 0; l < rows; l++)
         for (int64_t j = 0; j < d; j++)
-            x[j % ORDER][l] += sign[j] * matrix[l * d + j];
-    transform(x);
+            x[j % order][l] += sign[j] * matrix[l * d + j];
+    transform(order, x);
     for (int64_t l = 0; l < rows; l++)
-        for (int64_t i = 0; i < CHANCE_DRAWS; i++)
-            out[l * CHANCE_DRAWS + i] = x[i][l];
+        for (int64_t i = 0; i < order && i < left; i++)
+            out[l * CHANCE_DRAWS + first + i] = x[i][l];
 }
 
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
                             int64_t d, const double *matrix, double *out) {
     const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
+    int64_t order = order_of(d);
     double *room;
-    SZG_TRY(szgi_memory_alloc(context, ORDER * TOGETHER + d, &room));
-    double *sign = room + ORDER * TOGETHER;
-    for (int64_t j = 0; j < d; j++)
-        sign[j] = column_sign(&stream, j);
-    for (int64_t r = 0; r < rows; r += TOGETHER)
-        sum_rows(rows - r < TOGETHER ? rows - r : TOGETHER, d, sign, matrix + r * d,
-                 (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);
+    SZG_TRY(szgi_memory_alloc(context, order * TOGETHER + d, &room));
+    double *sign = room + order * TOGETHER;
+    for (int64_t block = 0; block * order < CHANCE_DRAWS; block++) {
+        fill_signs(&stream, block, d, sign);
+        for (int64_t r = 0; r < rows; r += TOGETHER)
+            sum_block(rows - r < TOGETHER ? rows - r : TOGETHER, d, block, sign, matrix + r * d,
+                      (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);
+    }
     szgi_memory_free(room);
     return SZG_OK;
 }

@@ -8,8 +8,7 @@
 enum { CHANCE_DRAWS = 999 };
 
 /* A kernel's parts by the columns of W_K, d of them: a draw multiplies each by a sign, and those of
- * a layer are the same for all of its heads. Each draw's signs are independent and fair; those of
- * two draws are orthogonal. */
+ * a layer are the same for all of its heads. Each draw's signs are independent and fair. */
 
 /* out[r, i] = sum_j sign_ij matrix[r, j], of a matrix [rows, d]; out: [rows, CHANCE_DRAWS].
  * SZG_ENOMEM. */

@@ -53,14 +53,15 @@ void szgi_positional_scale(int exponent, head_positional *out) {
     }
 }
 
-void szgi_positional_compare(head_positional *out, kernel_kind kind, double variance, double noise,
-                             double draws[CHANCE_DRAWS]) {
+void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
+                             double variance, double noise, double draws[CHANCE_DRAWS]) {
     kernel_facts *facts = &out->kernel[kind];
+    double factor = compared > 0 ? variance / compared : 1;
     out->drawn[kind] = out->memory + (int64_t)kind * CHANCE_DRAWS;
     for (int64_t i = 0; i < CHANCE_DRAWS; i++)
-        out->drawn[kind][i] = szgi_share_of(draws[i], noise);
-    chance_found found = szgi_chance_compare(draws, variance);
-    facts->null = szgi_share_of(found.quantile, noise);
+        out->drawn[kind][i] = szgi_share_of(draws[i] * factor, noise);
+    chance_found found = szgi_chance_compare(draws, compared);
+    facts->null = szgi_share_of(found.quantile * factor, noise);
     facts->p = found.p;
 }
 

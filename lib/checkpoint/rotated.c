@@ -67,7 +67,7 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
  * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
  * deviations. Those are the draws'. */
 static szg_status fill_bands(szg_context *context, const positional_input *input,
-                             const signed_kernel *own, kernel_value *value) {
+                             const signed_kernel *own, double factor, kernel_value *value) {
     const lag_moments *moments = input->moments;
     int64_t n = 2 * moments->pairs, count = moments->listed.count;
     double *room, level = own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->mean);
@@ -75,15 +75,14 @@ static szg_status fill_bands(szg_context *context, const positional_input *input
     double *gram = room, *wave = gram + n * n, *pulled = wave + n * count;
     for (int64_t i = 0; i < count * n; i++)
         wave[i] = moments->wave[i] - moments->mean[i % n];
-    szg_status status =
-        szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, own->drawn,
-                  CHANCE_DRAWS, own->drawn, CHANCE_DRAWS, 0, gram, n);
+    szg_status status = szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS,
+                                  own->drawn, CHANCE_DRAWS, own->drawn, CHANCE_DRAWS, 0, gram, n);
     if (status == SZG_OK)
         status = szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, gram, n, 0, pulled, n);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         double square = szgi_dot(n, pulled + i * n, wave + i * n);
-        double half = 1.96 * sqrt(square > 0 ? square : 0);
-        double middle = level + szgi_dot(n, own->still, wave + i * n);
+        double half = 1.96 * factor * sqrt(square > 0 ? square : 0);
+        double middle = level + factor * szgi_dot(n, own->still, wave + i * n);
         value[i].low = middle - half;
         value[i].high = middle + half;
     }
@@ -91,38 +90,45 @@ static szg_status fill_bands(szg_context *context, const positional_input *input
     return status;
 }
 
-static szg_status fill_values(szg_context *context, const positional_input *input,
-                              const signed_kernel *own, kernel_value *value) {
-    const lag_moments *moments = input->moments;
+static void fill_values(const lag_moments *moments, const signed_kernel *own,
+                        kernel_value *value) {
     int64_t n = 2 * moments->pairs;
     for (int64_t i = 0; i < moments->listed.count; i++)
         value[i].value =
             own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->wave + i * n);
-    return own->columns && moments->listed.count > 0 ? fill_bands(context, input, own, value)
-                                                     : SZG_OK;
 }
 
 /* ---- One kernel ---- */
+
+/* Null, p and bands. Where a norm is frozen for the draws, they are brought to the kernel's size. */
+static szg_status compare(szg_context *context, const positional_input *input,
+                          const signed_kernel *own, double variance, double noise,
+                          kernel_kind kind, head_positional *out) {
+    int64_t n = 2 * input->moments->pairs, d = input->head.checkpoint->model_size;
+    double compared, draws[CHANCE_DRAWS];
+    SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, n, d, own->columns,
+                             own->drawn));
+    SZG_TRY(draw_variances(context, input, own, draws));
+    SZG_TRY(variance_of_columns(context, input->moments, d, own, &compared));
+    szgi_positional_compare(out, kind, compared, variance, noise, draws);
+    if (input->moments->listed.count == 0)
+        return SZG_OK;
+    return fill_bands(context, input, own, compared > 0 ? sqrt(variance / compared) : 1,
+                      out->value[kind]);
+}
 
 static szg_status judge(szg_context *context, const positional_input *input,
                         const signed_kernel *own, double noise, kernel_kind kind,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[kind];
-    facts->share =
-        szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
+    double variance = szgi_lag_moments_variance(input->moments, own->kernel.wave);
+    facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
-    if (own->columns) {
-        double variance, draws[CHANCE_DRAWS];
-        SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, 2 * input->moments->pairs,
-                                 input->head.checkpoint->model_size, own->columns, own->drawn));
-        SZG_TRY(draw_variances(context, input, own, draws));
-        SZG_TRY(variance_of_columns(context, input->moments,
-                                    input->head.checkpoint->model_size, own, &variance));
-        szgi_positional_compare(out, kind, variance, noise, draws);
-    }
-    SZG_TRY(szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments,
-                            !(facts->p > 0.05), &facts->shape));
-    return fill_values(context, input, own, out->value[kind]);
+    fill_values(input->moments, own, out->value[kind]);
+    if (own->columns)
+        SZG_TRY(compare(context, input, own, variance, noise, kind, out));
+    return szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments,
+                           !(facts->p > 0.05), &facts->shape);
 }
 
 static void copy_waves(int64_t pairs, const lag_kernel *from, double *to) {
@@ -189,8 +195,7 @@ szg_status szgi_positional_find(szg_context *context, const positional_input *in
                                 head_positional *out) {
     const lag_moments *moments = input->moments;
     isotropic_law law;
-    signed_kernel own =
-        lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
+    signed_kernel own = lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
     SZG_TRY(szgi_positional_open(context, moments->both ? 1 - moments->lags : 0, moments->lags,
                                  &moments->listed, out));
     out->slow = count_slow(input->head.rotary, moments->lags);
