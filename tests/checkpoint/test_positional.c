@@ -99,14 +99,17 @@ static void make_brute(const fixture *own, bool mean, int64_t layer, int64_t hea
     }
 }
 
-/* A random sign of the column, times an entry of Hadamard's matrix of order 1024: chance.c. */
+/* A random sign of the block and column, times an entry of Hadamard's matrix: chance.c. */
 static double sign_of(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
     const szgi_stream stream = {seed, (uint32_t)layer, 0x0c1d0000};
-    uint32_t word = szgi_random_word(&stream, (uint64_t)(column / 32));
-    double sign = word >> (column % 32) & 1 ? 1 : -1;
-    for (int bit = 0; bit < 10; bit++)
-        if (draw >> bit & column >> bit & 1)
-            sign = -sign;
+    int64_t order = 1;
+    while (order < D)
+        order *= 2;
+    int64_t place = draw / order * D + column;
+    uint32_t word = szgi_random_word(&stream, (uint64_t)(place / 32));
+    double sign = word >> (place % 32) & 1 ? 1 : -1;
+    for (int64_t common = draw % order & column; common; common &= common - 1)
+        sign = -sign;
     return sign;
 }
 
@@ -302,6 +305,25 @@ static void check_band(const fixture *own, const brute *from, int64_t layer, int
                 drawn[lag] - mean + level >= low[lag] && drawn[lag] - mean + level <= high[lag];
     }
 }
+
+/* Of the 256 patterns of signs most are there. */
+START_TEST(draws_of_few_columns_differ) {
+    static double unit[D * D], sums[D * CHANCE_DRAWS];
+    bool seen[1 << D] = {false};
+    int64_t patterns = 0;
+    for (int64_t j = 0; j < D; j++)
+        unit[j * (D + 1)] = 1;
+    ck_szg_ok(szgi_chance_sums(test_context(), 3, 0, D, D, unit, sums));
+    for (int64_t draw = 0; draw < CHANCE_DRAWS; draw++) {
+        int pattern = 0;
+        for (int64_t j = 0; j < D; j++)
+            pattern |= (sums[j * CHANCE_DRAWS + draw] > 0) << j;
+        patterns += !seen[pattern];
+        seen[pattern] = true;
+    }
+    ck_assert_int_ge(patterns, 9 * (1 << D) / 10);
+}
+END_TEST
 
 START_TEST(bands_hold_95_percent_of_the_draws) {
     fixture own;
@@ -630,6 +652,7 @@ TEST_FILE("positional") {
              a_share_of_a_tenth_beyond_chance_stands_out);
     test_add(suite, "what_stands_beside_the_shares", what_stands_beside_the_shares);
     test_add(suite, "one_column_is_no_more_than_chance", one_column_is_no_more_than_chance);
+    test_add(suite, "draws_of_few_columns_differ", draws_of_few_columns_differ);
     test_add(suite, "bands_hold_95_percent_of_the_draws", bands_hold_95_percent_of_the_draws);
     test_add(suite, "layers_by_the_same_draws", layers_by_the_same_draws);
     test_add(suite, "embeddings_that_cannot_be_read_are_said",
