@@ -14,7 +14,9 @@
 #include "command.h"
 #include "digest.h"
 #include "display.h"
+#include "manual.h"
 #include "model.h"
+#include "terminal.h"
 
 enum { LAG_MAX = 1 << 24 };
 
@@ -23,7 +25,8 @@ typedef struct checkpoint_options {
     const char *path, *layers, *heads;
     int64_t positions, samples, kernel, top, context, draws;
     bool all, dry_run, raw, circuits;
-    bool unknown; /* so is the architecture: heads are none */
+    bool unknown;     /* so is the architecture: heads are none */
+    char remark[512]; /* what W_Q^T W_K leaves out and the like, for the digest; "": nothing */
     integer_list lags;
 } checkpoint_options;
 
@@ -89,16 +92,33 @@ static const command_option options[] = {
                       "folder"),
     {0}};
 
-/* One row per layer instead of one row per head. */
+/* Which heads are positional, before any table; what a reader must know, behind them. */
 static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
-    szg_table *digest;
-    SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
-    szg_status status = output_tables(call, 2, (szg_table * *[]){&digest, &tables->notes}, NULL);
-    szg_table_close(&digest);
+    const checkpoint_options *own = call->own;
+    manual page = manual_text(stdout);
+    digest found;
+    szg_status status = digest_open(call->context, tables, own->remark, &found);
+    if (status == SZG_OK) {
+        terminal_clear(call->screen);
+        manual_lines(&page, found.said.text);
+        fputs(found.said.length > 0 ? "\n" : "", stdout);
+        szg_table **const table[] = {&found.mean, &found.self, &found.layers, &found.weights,
+                                     &tables->notes};
+        status = output_tables(call, sizeof table / sizeof *table, table, NULL);
+        fputs(found.notes.length > 0 ? "\n" : "", stdout);
+        manual_lines(&page, found.notes.text);
+    }
+    digest_close(&found);
     if (status == SZG_OK)
         szgi_say(call->context, SZG_NOTE,
                  "a digest: --all prints every table, -o DIR/ writes them");
     return status;
+}
+
+/* Is the answer a digest, with sentences of its own? */
+static bool wants_digest(const command_call *call) {
+    const checkpoint_options *own = call->own;
+    return !own->all && !own->dry_run && own->top == 0 && display_is_for_a_person(call);
 }
 
 static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
@@ -113,7 +133,7 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
-    if (!every && display_is_for_a_person(call))
+    if (wants_digest(call))
         return print_digest(call, tables);
     return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
 }
@@ -157,12 +177,21 @@ static szg_status write_tables(command_call *call, char *stacks, szg_checkpoint_
     return SZG_OK;
 }
 
+/* What W_Q^T W_K leaves out is no part of the answer that the digest begins with. */
+static void keep_remark(command_call *call, const char *note) {
+    checkpoint_options *own = call->own;
+    if (!*own->remark)
+        snprintf(own->remark, sizeof own->remark, "Note: %s.\n", note);
+}
+
 static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
     if (facts.unknown)
         szgi_say(call->context, SZG_WARNING,
                  "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
                  facts.unknown);
+    else if (*facts.note && wants_digest(call))
+        keep_remark(call, facts.note);
     else if (*facts.note)
         szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
 }
@@ -178,7 +207,7 @@ static szg_status join(command_call *call, szg_checkpoint_tables *all,
                                 &tables->frequencies,  &tables->kernel,  &tables->range,
                                 &tables->samples,      &tables->tensors, &tables->bounds,
                                 &tables->architecture, &tables->top,     &tables->circuits,
-                                 &tables->heads,        &tables->layers};
+                                &tables->heads,        &tables->layers};
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
