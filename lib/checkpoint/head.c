@@ -330,6 +330,8 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     const side_place place = {.layer = layer, .head = head, .query = true};
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
+    if (input->shares_only)
+        return find_position(context, input, layer, head, work, result);
     SZG_TRY(analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
     SZG_TRY(bound_head(context, input, layer, head, work, result));
