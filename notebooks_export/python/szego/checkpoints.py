@@ -353,7 +353,7 @@ _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
     (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
     (r"(?<!\S)--config none\b", 'config="none"'), (r"(?<!\S)--config FILE\b", "config=FILE"),
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
-    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<!\S)--raw\b", "raw=True"),
+    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
     (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
 
 
