@@ -1,4 +1,4 @@
-/* `szego checkpoint`: spectra of a trained checkpoint, per layer and head. */
+/* `szego checkpoint`: positional heads of a trained checkpoint, and spectra of every head. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -51,7 +51,7 @@ static const command_option options[] = {
            "print what was resolved (the table `architecture`), and compute nothing"),
     OPTION(checkpoint_options, raw, "raw", NULL,
            "do not fold the gains of norms into the weights (default: those of input, query, key "
-           "and latent norms are folded), and bound no logit"),
+           "and latent norms are folded), bound no logit and compute no shares"),
     OPTION_BY(take_context, checkpoint_options, context, "context", "N",
               "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at "
               "any lag (default) and takes one factorisation per lag; N may be `trained`, the "
@@ -85,8 +85,8 @@ static const command_option options[] = {
            "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits",
            .most = 1 << 20, .fallback = "200", .hook = imply_circuits),
     OPTION(checkpoint_options, all, "all", NULL,
-           "print every table, with one row per head, instead of a digest with one row per layer; "
-           "-o, csv and json always have all rows"),
+           "print every table, with one row per head, instead of a digest; -o, csv and json always "
+           "have all rows"),
     OPTION(checkpoint_options, path, NULL, "PATH", "only one PATH is accepted",
            .missing = "PATH is missing: a safetensors or GGUF file, an index of shards or a model "
                       "folder"),
@@ -283,23 +283,26 @@ static szg_status run(command_call *call) {
 }
 
 static const command_example examples[] = {
-    {"szego checkpoint model/model.safetensors --config none",
-     "Singular values of every weight of a file."},
-    {"szego checkpoint model/ -o spectra/", "Spectra of every head of a model folder, in files."},
+    {"szego checkpoint model/", "Which heads of a model are positional, at what distance?"},
+    {"szego checkpoint model/ -o spectra/", "Shares, kernels and spectra of every head, in files."},
     {"szego checkpoint model/ --dry-run",
      "The architecture that szego recognises, and the keys that decide it."},
     {0}};
 
 const command command_checkpoint = {
     .name = "checkpoint",
-    .summary = "spectra of a trained checkpoint, per layer and head",
+    .summary = "positional heads of a trained checkpoint, and spectra of every head",
     .doc =
-        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position term "
-        "with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH is a "
-        "safetensors file, an index of shards, a GGUF file or a model folder with config.json; "
-        "missing keys have the defaults of the model's class. For an unknown architecture szego "
-        "computes the singular values of every 2-D weight. With -o DIR/ finished heads are kept in "
-        "DIR/checkpoint.journal, and after an interruption the same command continues.",
+        "Says which attention heads of a trained model are positional, at what distance, and "
+        "whether that is more than chance: the share of the logits' variance that the lag "
+        "explains, beside random signs. A person sees the heads that stand out, then a row per "
+        "layer. Further tables have the singular values and eigenvalues of W_Q^T W_K of every "
+        "head, its position-position term with the Toeplitz part's symbol, and the coupling of "
+        "every rotary frequency. PATH is a safetensors file, an index of shards, a GGUF file or a "
+        "model folder with config.json; missing keys have the defaults of the model's class. For "
+        "an unknown architecture szego computes the singular values of every 2-D weight. With -o "
+        "DIR/ finished heads are kept in DIR/checkpoint.journal, and after an interruption the "
+        "same command continues.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
     .run = run,

@@ -297,13 +297,15 @@ static const command_example examples[] = {
 const command command_diff = {
     .name = "diff",
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
-    .doc = "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
-           "the second PATH, with that of A, the first, of one architecture: the parts of first "
-           "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
-           "angles by which the top singular directions turned. Heads that changed most come "
-           "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
-           "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
-           "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
+    .doc =
+        "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
+        "the second PATH, with that of A, the first, of one architecture: the parts of first "
+        "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
+        "angles by which the top singular directions turned. The table diff_heads has the shares "
+        "and kernels of positional heads before and after. Heads that changed most come "
+        "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
+        "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
+        "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),
     .check = complete,
