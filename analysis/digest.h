@@ -1,5 +1,5 @@
 /* What `szego checkpoint` shows to a person: which heads are positional, at what distance, and is
- * it more than chance? Then a line a layer, and what a reader must know. */
+ * it more than chance? Then a line per layer, and what a reader must know. */
 #ifndef SZG_ANALYSIS_DIGEST_H
 #define SZG_ANALYSIS_DIGEST_H
 
@@ -10,7 +10,7 @@
 typedef struct digest {
     szgi_text said, notes;  /* paragraphs before and behind the tables, each with its new line */
     szg_table *mean, *self; /* heads that stand out by this kernel, at most ten; NULL: none */
-    szg_table *layers;      /* a row a layer and kernel; NULL: no head is known */
+    szg_table *layers;      /* a row per layer and kernel; NULL: no head is known */
     szg_table *weights;     /* of an unknown architecture: the rows of `summary` */
 } digest;
 
