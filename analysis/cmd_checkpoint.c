@@ -1,4 +1,4 @@
-/* `szego checkpoint`: spectra of a trained checkpoint, per layer and head. */
+/* `szego checkpoint`: positional heads of a trained checkpoint, and spectra of every head. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,7 +15,9 @@
 #include "command.h"
 #include "digest.h"
 #include "display.h"
+#include "manual.h"
 #include "model.h"
+#include "terminal.h"
 
 enum { LAG_MAX = 1 << 24 };
 
@@ -24,7 +26,8 @@ typedef struct checkpoint_options {
     const char *path, *layers, *heads;
     int64_t positions, samples, kernel, top, context, draws;
     bool all, dry_run, raw, circuits;
-    bool unknown; /* so is the architecture: heads are none */
+    bool unknown;     /* so is the architecture: heads are none */
+    char remark[512]; /* what W_Q^T W_K leaves out and the like, for the digest; "": nothing */
     integer_list lags;
 } checkpoint_options;
 
@@ -49,7 +52,7 @@ static const command_option options[] = {
            "print what was resolved (the table `architecture`), and compute nothing"),
     OPTION(checkpoint_options, raw, "raw", NULL,
            "do not fold the gains of norms into the weights (default: those of input, query, key "
-           "and latent norms are folded), and bound no logit"),
+           "and latent norms are folded), bound no logit and compute no shares"),
     OPTION_BY(take_context, checkpoint_options, context, "context", "N",
               "bound the logits of rotary heads at the lags 0 to N - 1, which is sharper than at "
               "any lag (default) and takes one factorisation per lag; N may be `trained`, the "
@@ -83,23 +86,40 @@ static const command_option options[] = {
            "random circuits behind each baseline (default 200; 0: no baseline); implies --circuits",
            .most = 1 << 20, .fallback = "200", .hook = imply_circuits),
     OPTION(checkpoint_options, all, "all", NULL,
-           "print every table, with one row per head, instead of a digest with one row per layer; "
-           "-o, csv and json always have all rows"),
+           "print every table, with one row per head, instead of a digest; -o, csv and json always "
+           "have all rows"),
     OPTION(checkpoint_options, path, NULL, "PATH", "only one PATH is accepted",
            .missing = "PATH is missing: a safetensors or GGUF file, an index of shards or a model "
                       "folder"),
     {0}};
 
-/* One row per layer instead of one row per head. */
+/* Which heads are positional, before any table; what a reader must know, behind them. */
 static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables) {
-    szg_table *digest;
-    SZG_TRY(digest_checkpoint(call->context, tables->summary, &digest));
-    szg_status status = output_tables(call, 2, (szg_table * *[]){&digest, &tables->notes}, NULL);
-    szg_table_close(&digest);
+    const checkpoint_options *own = call->own;
+    manual page = manual_text(stdout);
+    digest found;
+    szg_status status = digest_open(call->context, tables, own->remark, &found);
+    if (status == SZG_OK) {
+        terminal_clear(call->screen);
+        manual_lines(&page, found.said.text);
+        fputs(found.said.length > 0 ? "\n" : "", stdout);
+        szg_table **const table[] = {&found.mean, &found.self, &found.layers, &found.weights,
+                                     &tables->notes};
+        status = output_tables(call, sizeof table / sizeof *table, table, NULL);
+        fputs(found.notes.length > 0 ? "\n" : "", stdout);
+        manual_lines(&page, found.notes.text);
+    }
+    digest_close(&found);
     if (status == SZG_OK)
         szgi_say(call->context, SZG_NOTE,
                  "a digest: --all prints every table, -o DIR/ writes them");
     return status;
+}
+
+/* Is the answer a digest, with sentences of its own? */
+static bool wants_digest(const command_call *call) {
+    const checkpoint_options *own = call->own;
+    return !own->all && !own->dry_run && own->top == 0 && display_is_for_a_person(call);
 }
 
 static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
@@ -114,7 +134,7 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
-    if (!every && display_is_for_a_person(call))
+    if (wants_digest(call))
         return print_digest(call, tables);
     return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
 }
@@ -158,12 +178,21 @@ static szg_status write_tables(command_call *call, char *stacks, szg_checkpoint_
     return SZG_OK;
 }
 
+/* What W_Q^T W_K leaves out is no part of the answer that the digest begins with. */
+static void keep_remark(command_call *call, const char *note) {
+    checkpoint_options *own = call->own;
+    if (!*own->remark)
+        snprintf(own->remark, sizeof own->remark, "Note: %s.\n", note);
+}
+
 static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
     if (facts.unknown)
         szgi_say(call->context, SZG_WARNING,
                  "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
                  facts.unknown);
+    else if (*facts.note && wants_digest(call))
+        keep_remark(call, facts.note);
     else if (*facts.note)
         szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
 }
@@ -243,23 +272,26 @@ static szg_status run(command_call *call) {
 }
 
 static const command_example examples[] = {
-    {"szego checkpoint model/model.safetensors --config none",
-     "Singular values of every weight of a file."},
-    {"szego checkpoint model/ -o spectra/", "Spectra of every head of a model folder, in files."},
+    {"szego checkpoint model/", "Which heads of a model are positional, at what distance?"},
+    {"szego checkpoint model/ -o spectra/", "Shares, kernels and spectra of every head, in files."},
     {"szego checkpoint model/ --dry-run",
      "The architecture that szego recognises, and the keys that decide it."},
     {0}};
 
 const command command_checkpoint = {
     .name = "checkpoint",
-    .summary = "spectra of a trained checkpoint, per layer and head",
+    .summary = "positional heads of a trained checkpoint, and spectra of every head",
     .doc =
-        "Singular values and eigenvalues of W_Q^T W_K of every head, of its position-position term "
-        "with the Toeplitz part's symbol, and the coupling of every rotary frequency. PATH is a "
-        "safetensors file, an index of shards, a GGUF file or a model folder with config.json; "
-        "missing keys have the defaults of the model's class. For an unknown architecture szego "
-        "computes the singular values of every 2-D weight. With -o DIR/ finished heads are kept in "
-        "DIR/checkpoint.journal, and after an interruption the same command continues.",
+        "Says which attention heads of a trained model are positional, at what distance, and "
+        "whether that is more than chance: the share of the logits' variance that the lag "
+        "explains, beside random signs. A person sees the heads that stand out, then a row per "
+        "layer. Further tables have the singular values and eigenvalues of W_Q^T W_K of every "
+        "head, its position-position term with the Toeplitz part's symbol, and the coupling of "
+        "every rotary frequency. PATH is a safetensors file, an index of shards, a GGUF file or a "
+        "model folder with config.json; missing keys have the defaults of the model's class. For "
+        "an unknown architecture szego computes the singular values of every 2-D weight. With -o "
+        "DIR/ finished heads are kept in DIR/checkpoint.journal, and after an interruption the "
+        "same command continues.",
     .options = options,
     .own_size = sizeof(checkpoint_options),
     .run = run,

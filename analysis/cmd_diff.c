@@ -10,6 +10,7 @@
 #include "contraction/encoding_diff.h"
 
 #include "command.h"
+#include "display.h"
 #include "model.h"
 #include "specs.h"
 
@@ -127,7 +128,8 @@ static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
         szg_checkpoint_close(&other);
         return status;
     }
-    const szgi_diff_options wanted = {.top = own->top > 0 ? own->top : 4, .raw = own->raw};
+    const szgi_diff_options wanted = {
+        .top = own->top > 0 ? own->top : 4, .raw = own->raw, .seed = call->shared.seed};
     status = szgi_checkpoint_diff(call->context, *base, other, item->step, &wanted, diff->tables);
     if (own->previous && status == SZG_OK) {
         szg_checkpoint *old = *base;
@@ -197,11 +199,24 @@ static szg_status list_series(command_call *call, szgi_series *out) {
     return szgi_series_of_folder(call->context, own->paths.value[0], out);
 }
 
+/* Has a head a kernel on both sides? Rows that say why not are for files. */
+static bool has_changes(const szg_table *heads) {
+    int64_t mean = szg_table_find(heads, "mean_change"),
+            self = szg_table_find(heads, "self_change");
+    for (int64_t row = 0; row < szg_table_rows(heads); row++)
+        if (!szg_table_is_empty(heads, row, mean) || !szg_table_is_empty(heads, row, self))
+            return true;
+    return false;
+}
+
 /* Writes what was computed; what was skipped decides the exit code. */
 static szg_status write_tables(command_call *call, szgi_diff_tables *tables) {
-    szg_table **const table[] = {&tables->diff, &tables->diff_spectra};
+    const diff_options *own = call->own;
+    szg_table **const table[] = {&tables->diff_heads, &tables->diff, &tables->diff_spectra};
     int64_t bad = tables->bad, unconverged = tables->unconverged;
-    SZG_TRY(output_tables(call, sizeof table / sizeof *table, table, NULL));
+    if (own->raw || (display_is_for_a_person(call) && !has_changes(tables->diff_heads)))
+        szg_table_close(&tables->diff_heads);
+    SZG_TRY(output_tables(call, sizeof table / sizeof *table, table, "diff"));
     if (bad > 0)
         return szgi_fail(call->context, SZG_EDATA,
                          "skipped %" PRId64 " of the checkpoints, layers or heads: the notes say "
@@ -282,13 +297,15 @@ static const command_example examples[] = {
 const command command_diff = {
     .name = "diff",
     .summary = "what changed between checkpoints, per head; series of checkpoints by step",
-    .doc = "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
-           "the second PATH, with that of A, the first, of one architecture: the parts of first "
-           "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
-           "angles by which the top singular directions turned. Heads that changed most come "
-           "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
-           "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
-           "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
+    .doc =
+        "Compares W_Q^T W_K of every head, with the gains of norms folded in, of checkpoint B, "
+        "the second PATH, with that of A, the first, of one architecture: the parts of first "
+        "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
+        "angles by which the top singular directions turned. The table diff_heads has the shares "
+        "and kernels of positional heads before and after. Heads that changed most come "
+        "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
+        "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
+        "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),
     .check = complete,

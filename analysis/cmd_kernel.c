@@ -174,13 +174,13 @@ static szg_status visit_stack(void *user, const szg_checkpoint *checkpoint) {
 }
 
 static szg_status output_checkpoint(command_call *call, szg_checkpoint_tables *tables) {
-    szg_table *digest;
+    szg_table *shown;
     if (!display_is_for_a_person(call))
         return output_tables(call, 2, (szg_table * *[]){&tables->kernel, &tables->notes}, NULL);
-    SZG_TRY(digest_kernel(call->context, tables->kernel, &digest));
-    int64_t rows = szg_table_rows(digest), all = szg_table_rows(tables->kernel);
-    szg_status status = output_tables(call, 2, (szg_table * *[]){&digest, &tables->notes}, NULL);
-    szg_table_close(&digest);
+    SZG_TRY(digest_kernel(call->context, tables->kernel, &shown));
+    int64_t rows = szg_table_rows(shown), all = szg_table_rows(tables->kernel);
+    szg_status status = output_tables(call, 2, (szg_table * *[]){&shown, &tables->notes}, NULL);
+    szg_table_close(&shown);
     if (status == SZG_OK && rows < all)
         szgi_say(call->context, SZG_NOTE,
                  "some lags, %" PRId64 " of %" PRId64 " rows: -o, csv and json have all", rows,

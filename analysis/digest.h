@@ -1,14 +1,40 @@
-/* A long table in a few rows, for a person: what the heads of a layer span, and which one is the
- * greatest. */
+/* What `szego checkpoint` shows to a person: which heads are positional, at what distance, and is
+ * it more than chance? Then a line per layer, and what a reader must know. */
 #ifndef SZG_ANALYSIS_DIGEST_H
 #define SZG_ANALYSIS_DIGEST_H
 
-#include "base/table.h"
+#include <szego/checkpoint.h>
 
-/* Of the table `summary` of a checkpoint: `layers`, one row per layer and matrix, or if no row has
- * a head `weights`, which has the same rows. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status digest_checkpoint(szg_context *context, const szg_table *summary,
-                                              szg_table **out);
+#include "base/text.h"
+
+typedef struct digest {
+    szgi_text said, notes;  /* paragraphs before and behind the tables, each with its new line */
+    szg_table *mean, *self; /* heads that stand out by this kernel, at most ten; NULL: none */
+    szg_table *layers;      /* a row per layer and kernel; NULL: no head is known */
+    szg_table *weights;     /* of an unknown architecture: the rows of `summary` */
+} digest;
+
+/* Of all tables of a checkpoint; `remark` ("": none) is said of its matrices W_Q^T W_K. The caller
+ * closes *out, after a failure too. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_open(szg_context *context, const szg_checkpoint_tables *tables,
+                                        const char *remark, digest *out);
+void digest_close(digest *out);
+
+/* ---- digest_heads.c ---- */
+
+/* Says which heads stand out, and fills `mean` and `self`. */
+SZG_CHECK_RESULT szg_status digest_heads(szg_context *context, const szg_table *heads, digest *out);
+
+/* ---- digest_layers.c ---- */
+
+SZG_CHECK_RESULT szg_status digest_layers(szg_context *context, const szg_checkpoint_tables *tables,
+                                          digest *out);
+
+/* To three digits: what a person compares. */
+double digest_rounded(double value);
+/* "encoder" of a row's source "t5-small/ (encoder)"; false: the table has one source. */
+enum { DIGEST_STACK = 32 };
+bool digest_stack(const szg_table *table, int64_t row, char out[DIGEST_STACK]);
 
 /* Of the table `kernel` of encodings: `lags`, one row per lag that is shown and one column per
  * matrix (two more where it is complex or has a spread). SZG_ENOMEM. */

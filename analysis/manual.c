@@ -229,6 +229,15 @@ void manual_paragraph(manual *self, const char *text) {
     }
 }
 
+void manual_lines(const manual *self, const char *text) {
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        char line[2048];
+        length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        put_paragraph(self, 0, 0, "", line);
+    }
+}
+
 void manual_item(manual *self, int level, int column, const char *term, const char *text) {
     if (self->roff) {
         fprintf(self->stream, "%s.TP\n.B ", level > 0 ? ".RS\n" : "");

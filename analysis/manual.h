@@ -25,6 +25,8 @@ void manual_usage(manual *self, const char *name, const char *arguments);
 
 void manual_heading(manual *self, const char *text);
 void manual_paragraph(manual *self, const char *text);
+/* On a terminal alone: each line of a text, wrapped, without empty lines between. */
+void manual_lines(const manual *self, const char *text);
 
 /* A term and what is said of it, beside or below it. `level` 0 begins at the left, 1 further in.
  * Terms of a list share `column`, where their texts begin. */

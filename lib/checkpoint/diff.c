@@ -109,9 +109,9 @@ SZGI_SCHEMA(spectra_columns, "diff_spectra", SPECTRA, SZGI_NOT_SHOWN);
 szg_status szgi_diff_open(szg_context *context, bool spectra, szgi_diff_tables *out) {
     *out = (szgi_diff_tables){0};
     SZG_TRY(szgi_schema_open(context, &diff_columns_schema, &out->diff));
-    if (!spectra)
-        return SZG_OK;
-    szg_status status = szgi_schema_open(context, &spectra_columns_schema, &out->diff_spectra);
+    szg_status status = szgi_diff_heads_open(context, &out->diff_heads);
+    if (status == SZG_OK && spectra)
+        status = szgi_schema_open(context, &spectra_columns_schema, &out->diff_spectra);
     if (status != SZG_OK)
         szgi_diff_close(out);
     return status;
@@ -119,6 +119,7 @@ szg_status szgi_diff_open(szg_context *context, bool spectra, szgi_diff_tables *
 
 void szgi_diff_close(szgi_diff_tables *tables) {
     szg_table_close(&tables->diff);
+    szg_table_close(&tables->diff_heads);
     szg_table_close(&tables->diff_spectra);
     *tables = (szgi_diff_tables){0};
 }
@@ -180,6 +181,7 @@ typedef struct diff_job {
     int64_t top;
     bool spectra;
     fold_kind fold;
+    uint64_t seed;
     char **problem;            /* [layers]: why a layer is skipped, or NULL */
     bool *turned;              /* [layers]: rotations differ */
     szgi_increment_work *work; /* [threads] */
@@ -516,6 +518,9 @@ static szg_status run_job(szg_context *context, diff_job *job, int64_t step,
     SZG_TRY(szgi_pool_run(context, base->layers, check_block, job));
     SZG_TRY(szgi_pool_run(context, base->layers * base->key_heads, key_block, job));
     SZG_TRY(report_all(context, job, step, tables));
+    const szgi_heads_pair pair = {base, other, step, job->problem, job->seed};
+    if (job->fold != FOLD_NONE)
+        SZG_TRY(szgi_diff_heads_add(context, &pair, tables->diff_heads));
     SZG_TRY(szgi_safetensors_check(context, base->tensors));
     return szgi_safetensors_check(context, other->tensors);
 }
@@ -531,7 +536,8 @@ szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base
                     .other = other,
                     .top = top,
                     .spectra = tables->diff_spectra != NULL,
-                    .fold = options->raw ? FOLD_NONE : FOLD_ALL};
+                    .fold = options->raw ? FOLD_NONE : FOLD_ALL,
+                    .seed = options->seed};
     szg_status status = run_job(context, &job, step, tables);
     close_job(context, &job);
     return status;

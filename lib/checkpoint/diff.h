@@ -9,6 +9,7 @@ SZGI_BEGIN_DECLS
 
 typedef struct szgi_diff_tables {
     szg_table *diff;          /* a row a head and step */
+    szg_table *diff_heads;    /* shares and kernels of both, a row a head and step */
     szg_table *diff_spectra;  /* singular values; NULL: not wanted */
     int64_t bad, unconverged; /* what was reported and skipped */
 } szgi_diff_tables;
@@ -24,8 +25,9 @@ SZG_CHECK_RESULT szg_status szgi_diff_check(szg_context *context, const szg_chec
                                             const szg_checkpoint *other);
 
 typedef struct szgi_diff_options {
-    int64_t top; /* >= 1: the singular vectors whose span is followed */
-    bool raw;    /* no gain of a norm is folded into the weights */
+    int64_t top;   /* >= 1: the singular vectors whose span is followed */
+    bool raw;      /* no gain of a norm is folded into the weights; no shares then */
+    uint64_t seed; /* of what chance would give */
 } szgi_diff_options;
 
 /* Adds the rows of all heads, those that changed most (||M_B - M_A||_F / ||M_A||_F) first, A the
@@ -40,6 +42,20 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_diff(szg_context *context, const szg
 SZG_CHECK_RESULT szg_status szgi_diff_problem(szg_context *context, szgi_diff_tables *tables,
                                               const szg_checkpoint *base, const char *other,
                                               int64_t step, const char *problem);
+
+/* ---- diff_heads.c ---- */
+
+SZG_CHECK_RESULT szg_status szgi_diff_heads_open(szg_context *context, szg_table **out);
+
+typedef struct szgi_heads_pair {
+    const szg_checkpoint *base, *other;
+    int64_t step;         /* negative: none */
+    char *const *problem; /* [layers]: why a layer is skipped, or NULL */
+    uint64_t seed;
+} szgi_heads_pair;
+/* Adds the rows of heads whose layers have no problem, by the largest difference of a kernel. */
+SZG_CHECK_RESULT szg_status szgi_diff_heads_add(szg_context *context, const szgi_heads_pair *pair,
+                                                szg_table *out);
 
 /* ---- series.c ---- */
 

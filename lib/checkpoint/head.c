@@ -376,13 +376,13 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     const side_place place = {.layer = layer, .head = head, .query = true};
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
-    SZG_TRY(input->options->kernel_only ? analyse_inner(context, input, work)
-                                        : analyse_qk(context, input, work, result));
+    if (input->shares_only || input->options->kernel_only) {
+        SZG_TRY(analyse_inner(context, input, work));
+        return find_position(context, input, layer, head, work, result);
+    }
+    SZG_TRY(analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
-    if (!input->options->kernel_only)
-        SZG_TRY(bound_head(context, input, layer, head, work, result));
+    SZG_TRY(bound_head(context, input, layer, head, work, result));
     SZG_TRY(find_position(context, input, layer, head, work, result));
-    return input->positions > 0 && !input->options->kernel_only
-               ? analyse_positions(context, input, work, result)
-               : SZG_OK;
+    return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
 }

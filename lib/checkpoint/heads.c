@@ -172,10 +172,12 @@ static szg_status report_positions(szg_context *context, const head_job *job, co
 static szg_status report_position(szg_context *context, const head_job *job, const row_key *key,
                                   const head_result *result, layer_shares *shares,
                                   szg_checkpoint_tables *tables) {
-    szg_summary summary;
+    szg_summary summary = {.effective_rank = NAN};
+    bool bounded = !job->input.options->raw && !job->input.shares_only;
     szgi_layer_shares_add(&result->positional, key->head, shares);
-    SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
-    const head_sizes sizes = {.bound = job->input.options->raw ? NAN : result->bound.value,
+    if (!job->input.shares_only)
+        SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
+    const head_sizes sizes = {.bound = bounded ? result->bound.value : NAN,
                               .effective_rank = summary.effective_rank};
     int64_t key_head = key->head / job->group;
     SZG_TRY(szgi_positional_rows_add(context, tables, key, key_head, &sizes, &result->positional));
@@ -187,6 +189,10 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
                               szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     row_key key = {checkpoint->source, layer, head, "qk"};
+    if (job->input.shares_only)
+        return result->status == SZG_OK
+                   ? report_position(context, job, &key, result, &job->shares, tables)
+                   : SZG_OK;
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
@@ -223,6 +229,8 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
                                szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     const row_key key = {checkpoint->source, layer, -1, NULL};
+    if (job->input.shares_only)
+        return SZG_OK;
     if (job->problem[layer])
         return report_skipped(context, job, layer, tables);
     SZG_TRY(szgi_circuit_rows_missing(context, &job->circuits, layer, tables));
@@ -240,7 +248,7 @@ static szg_status report_shares(szg_context *context, head_job *job, int64_t lay
                                 szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     const row_key key = {checkpoint->source, layer, -1, NULL};
-    bool whole = job->part->layer[layer] && !job->problem[layer];
+    bool whole = tables->layers && job->part->layer[layer] && !job->problem[layer];
     for (int64_t i = 0; i < checkpoint->heads; i++)
         whole = whole && job->part->head[i];
     return whole ? szgi_layer_rows_add(context, tables, &key, &job->shares) : SZG_OK;
@@ -421,6 +429,8 @@ static szg_status load_positions(szg_context *context, head_job *job,
     }
     if (status != SZG_EDATA)
         return status;
+    if (job->input.shares_only)
+        return SZG_OK;
     tables->bad++;
     row_key key = {checkpoint->source, -1, -1, "position"};
     char *problem;
@@ -532,7 +542,8 @@ static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_
 
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
-    SZG_TRY(list_tensors(context, job, tables));
+    if (tables->tensors)
+        SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
     job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw)
@@ -608,6 +619,7 @@ szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkp
                               szg_checkpoint_tables *tables) {
     head_job *job;
     SZG_TRY(szgi_memory_alloc(context, 1, &job));
+    job->input.shares_only = !tables->summary;
     szg_status status = open_job(context, checkpoint, options, part, job);
     if (status == SZG_OK)
         status = analyse_all(context, job, tables);

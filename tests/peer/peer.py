@@ -122,16 +122,17 @@ class Counted:
         return call
 
 
-def write_llama(folder, shape, layers, **config):
-    """A new model folder: (heads, key heads, head size, width), and arrays (W_Q, W_K) of each layer."""
+def write_llama(folder, shape, layers, others=None, **config):
+    """A new model folder: (heads, key heads, head size, width), and arrays (W_Q, W_K) of each layer; others: further
+    tensors by name."""
     heads, key_heads, size, width = shape
     header, data = {}, b""
-    for index, (q, k) in enumerate(layers):
-        for name, rows in (("q", q), ("k", k)):
-            content = rows.astype("<f8").tobytes()
-            header[f"model.layers.{index}.self_attn.{name}_proj.weight"] = {
-                "dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
-            data += content
+    tensors = {f"model.layers.{index}.self_attn.{name}_proj.weight": rows
+               for index, layer in enumerate(layers) for name, rows in zip("qk", layer)} | (others or {})
+    for name, rows in tensors.items():
+        content = rows.astype("<f8").tobytes()
+        header[name] = {"dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
     text = json.dumps(header).encode()
     os.makedirs(folder)
     with open(os.path.join(folder, "model.safetensors"), "wb") as file:

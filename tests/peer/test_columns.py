@@ -163,7 +163,9 @@ def check_pages():
     check_section("tables.md", statistics, "statistics")
     encodings = section["Differences"].split("| column of `diff_encodings`")[1]
     check_section("tables.md", encodings, "diff_encodings")
-    check_section("tables.md", section["Differences"].split("| column of `diff_encodings`")[0], "diff", (),
+    diff, heads = section["Differences"].split("| column of `diff_encodings`")[0].split("| column of `diff_heads`")
+    check_section("tables.md", heads, "diff_heads")
+    check_section("tables.md", diff, "diff", (),
                   ("sigma_max", "frobenius", "nuclear", "stable_rank", "entropy"))
     check_contraction(section["Contraction"])
     check_density(section["Spectral density"])

@@ -139,6 +139,48 @@ def try_series(name, shape, top):
                        {path + str(steps[base])})
 
 
+def largest_change(before, after, kernel):
+    """(size, lag) of the largest difference at lags that both list; (NaN, None): not known."""
+    known = [{int(row["lag"]): float(row[kernel]) for row in rows if row[kernel]} for rows in (before, after)]
+    changes = {lag: abs(known[1][lag] - known[0][lag]) for lag in known[0].keys() & known[1].keys()}
+    return max(((change, lag) for lag, change in changes.items()), default=(float("nan"), None))
+
+
+def try_shares(kind, lengths):
+    """Shares and kernels beside those that `szego checkpoint` writes of each."""
+    shape = 4, 2, 6, 20
+    layers = [normal(shape) for _ in range(2)]
+    others = {f"model.layers.{i}.input_layernorm.weight": np.ones(shape[3]) for i in range(2)} | {
+        "model.embed_tokens.weight": 1 + rng.standard_normal((50, shape[3]))}
+    with scratch() as folder:
+        paths = [f"{folder}/{name}" for name in "AB"]
+        for path, model, length in zip(paths, (layers, step(layers, 0.3)), lengths):
+            write_llama(path, shape, model, others, model_type=kind, max_position_embeddings=length)
+        apart = [tables(PROGRAM, "checkpoint", path) for path in paths]
+        rows = tables(PROGRAM, "diff", *paths)["diff_heads"]
+        changes = []
+        for row in rows:
+            place = row["layer"], row["head"]
+            heads, kernels = ([[one for one in found[table] if (one["layer"], one["head"]) == place] for found in apart]
+                              for table in ("heads", "kernel"))
+            for kernel in ("mean", "self"):
+                told = [row[f"{base}{kernel}_{what}"] for what in ("share", "shape") for base in ("base_", "")]
+                want = [one[0][f"{kernel}_{what}"] for what in ("share", "shape") for one in heads]
+                tap.ok(f"{kind} {place}: {kernel} shares and shapes", told == want, f"{told} and {want}")
+                change, lag = largest_change(*kernels, kernel)
+                got = float(row[f"{kernel}_change"] or "nan"), int(row[f"{kernel}_change_lag"] or -1)
+                same = got == (change, lag) or (lag is None and np.isnan(got[0]))
+                tap.ok(f"{kind} {place}: the {kernel} kernel's change", same, f"{got} and {(change, lag)}")
+            changes.append(max(float(row[f"{kernel}_change"] or 0) for kernel in ("mean", "self")))
+        tap.ok("heads: what changed most first", len(rows) == 8 and changes == sorted(changes, reverse=True), str(changes))
+        tap.ok("mean kernels are known in layer 0 alone", {row["layer"] for row in rows if row["mean_change"]} == {"0"})
+        same = tables(PROGRAM, "diff", paths[0], paths[0])["diff_heads"]
+        tap.ok("no change", len(same) == 8 and {row["self_change"] for row in same} == {"0"})
+        tap.ok("no gain folded, no shares", "diff_heads" not in tables(PROGRAM, "diff", *paths, "--raw"))
+
+
+try_shares("llama", (96, 96))
+try_shares("eurobert", (600, 500))  # lags of both signs, and some that one side alone lists
 try_series("thin", (4, 2, 6, 40), 3)   # 2e < d, two query heads a key head
 try_series("wide", (2, 2, 12, 16), 5)  # 2e > d
 

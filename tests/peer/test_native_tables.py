@@ -298,13 +298,15 @@ def write_model(folder, config, tensors):
     return folder
 
 
-def llama(folder, layers=2, heads=4, key_heads=2, size=8, width=24, context=64):
+def llama(folder, layers=2, heads=4, key_heads=2, size=8, width=24, context=64, norms=False):
     config = {"model_type": "llama", "num_hidden_layers": layers, "num_attention_heads": heads,
               "num_key_value_heads": key_heads, "hidden_size": width, "head_dim": size, "rope_theta": 10000.0,
               "max_position_embeddings": context}
     tensors = {f"model.layers.{layer}.self_attn.{word}_proj.weight":
                rng.standard_normal((count * size, width)).astype(np.float32)
                for layer in range(layers) for word, count in (("q", heads), ("k", key_heads))}
+    tensors |= {f"model.layers.{layer}.input_layernorm.weight": np.ones(width, np.float32)
+                for layer in range(layers if norms else 0)}
     return write_model(folder, config, tensors), tensors
 
 
@@ -316,7 +318,7 @@ def gpt2(folder, layers, heads, width, rows):
 
 
 def check_checkpoint(folder):
-    model, tensors = llama(os.path.join(folder, "llama"))
+    model, tensors = llama(os.path.join(folder, "llama"), norms=True)
     found = szego.checkpoint(model, threads=1)
     tap.ok("facts", (found.source, found.model_type, found.layers, found.heads, found.key_heads, found.head_size,
                      found.model_size, found.positions, found.rotary, found.bad, found.unconverged, found.unknown)
@@ -355,14 +357,27 @@ def check_checkpoint(folder):
     parts = 2 * (np.abs(found.per_pair("rotation")) ** 2 + np.abs(found.per_pair("reflection")) ** 2)
     # Sums of a few products on either side.
     tap.ok("their parts have the energy", np.allclose(parts, found.per_pair("energy"), rtol=64 * EPS, atol=0))
-    kernel = found.mean_kernel()
-    angles = np.multiply.outer(theta, np.arange(256))
+    lags, kernel = found.kernel("self")
+    some = szego.checkpoint(model, kernel=32).kernel("self")
+    steps = np.diff(some.lags)
+    tap.ok("lags one by one below 32, then 16 a doubling, and the last", np.array_equal(some.lags[:32], np.arange(32))
+           and some.lags[-1] == 63 and (steps <= np.maximum(1, (2 ** (1 / 16) - 1) * some.lags[:-1])).all()
+           and len(some.lags) < 64 and np.array_equal(some.values, found.kernel("self").values[..., some.lags]))
+    tap.ok("all lags", np.array_equal(lags, np.arange(64)))
+    angles = np.multiply.outer(theta, lags)
     sums = 2 * (found.per_pair("rotation")[..., None] * np.exp(1j * angles)).real.sum(axis=2)
-    # Angles up to 255 are rounded to 2^-45, and four pairs are of the size of the norms at most.
-    tap.ok("mean kernels", kernel.shape == (2, 4, 256) and np.allclose(kernel, sums, rtol=0, atol=1e-12 * np.abs(
+    # Angles up to 63 are rounded to 2^-47, and four pairs are of the size of the norms at most.
+    tap.ok("self kernels", kernel.shape == (2, 4, 64) and np.allclose(kernel, sums, rtol=0, atol=1e-12 * np.abs(
         found.per_pair("rotation")).sum()))
-    tap.ok("as many lags as are wanted", szego.checkpoint(model, kernel=3).mean_kernel().shape == (2, 4, 3))
-    tap.refused("no lags", lambda: szego.checkpoint(model, kernel=0).mean_kernel(), "kernel=0", kind=szego.LibraryError)
+    tap.ok("no mean token, no mean kernel", np.isnan(found.kernel().values).all() and found.kernel().values.shape == (2, 4, 64))
+    part = szego.checkpoint(model, layers=[1], heads=[2]).kernel("self").values
+    tap.ok("kernels of a part", np.array_equal(part[1, 2], kernel[1, 2]) and np.isnan(part).sum() == 7 * 64)
+    tap.ok("shares by head", np.array_equal(found.per_head("self_share").ravel(), found["checkpoint_heads"]["self_share"])
+           and np.isnan(found.per_head("mean_share")).all())
+    tap.refused("no lags", lambda: szego.checkpoint(model, kernel=0).kernel(), "kernel=0", kind=szego.LibraryError)
+    tap.refused("a kernel that is not there", lambda: found.kernel("median"), "median", "self", kind=szego.ArgumentError)
+    tap.refused("why there are no kernels", lambda: szego.checkpoint(model, raw=True).kernel(), "(raw=True)",
+                kind=szego.LibraryError)
     values[:] = 0
     tap.ok("arrays are the caller's", found.singular_values(0, 0)[0] > 0)
     tap.ok("in a notebook", "llama" in found._repr_html_() and len(found._repr_html_()) < 6000)

@@ -38,12 +38,12 @@ tap = Tap()
 PROSE = {"note", "statement", "true_statement", "about", "setting"}
 PROSE_OF = {("summary", "method"), ("range", "method"), ("claims", "source"), ("evidence", "quantity")}
 # Names, numbers and formulas, which programs read. A new column of texts belongs in one of the lists.
-FACTS = {"arm", "backend", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision",
+FACTS = {"arm", "backend", "base_mean_shape", "base_self_shape", "basis", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision",
          "device", "dtype", "encoding", "equality", "experiment", "file", "folded", "here", "hypothesis", "id",
-         "item", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
-         "measure", "minus", "model_type", "pairing", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
-         "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "shape",
-         "scaling", "sinks", "solver", "source", "split", "state", "table", "task", "tensor", "theorem", "used", "value",
+         "item", "kernel", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
+         "mean_shape", "mean_tokens", "measure", "minus", "model_type", "pairing", "paper", "phases", "positions", "preset", "primary", "probe", "profile",
+         "property", "relation", "result", "right", "right_hi", "right_lo", "rotary", "run", "same", "self_shape", "shape",
+         "scaling", "sinks", "solver", "source", "split", "stands_out", "state", "table", "task", "tensor", "theorem", "used", "value",
          "values_of", "verdict", "version", "weights", "with", "without", "x", "y"}
 IDENTIFIED = {"ablation", "arms", "deposit", "relations"}  # tables whose `method` is a name
 

@@ -21,6 +21,12 @@ _POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
 _SAMPLES, _LAGS = 256, 256  # of the command
 
 
+class Kernel(NamedTuple):
+    """Kernels of all heads. lags: int64, (count,); values: float64, (layers, heads, count)."""
+    lags: np.ndarray
+    values: np.ndarray
+
+
 class Problem(NamedTuple):
     """What was skipped. layer, head: None where it concerns all of them; matrix: "qk", "position", or a tensor."""
     layer: Optional[int]
@@ -43,7 +49,8 @@ class Checkpoint(Tabled, Shown):
         `problems` says each. The rest is complete.
     tables: those of `szego checkpoint`: checkpoint_summary, checkpoint_notes, checkpoint_spectra,
         checkpoint_frequencies, checkpoint_kernel, checkpoint_range, checkpoint_samples, checkpoint_tensors,
-        checkpoint_bounds, checkpoint_architecture, checkpoint_top, checkpoint_circuits;
+        checkpoint_bounds, checkpoint_architecture, checkpoint_top, checkpoint_heads (is a head positional, at which
+        lags, and is it more than chance), checkpoint_layers, checkpoint_circuits;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
@@ -89,12 +96,15 @@ class Checkpoint(Tabled, Shown):
         return self._values("eigenvalue", layer, head, matrix)
 
     def per_head(self, column: str, *, matrix: str = "qk") -> np.ndarray:
-        """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "key_head", "toeplitzness") as float64
+        """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "key_head", "toeplitzness"), or of
+        checkpoint_heads ("mean_share", "self_p", "mean_peak"), which does not depend on the matrix, as float64
         of shape (layers, heads); NaN where the cell is empty or the head was skipped."""
         self._need_heads("per_head")
-        table = self._computed("checkpoint_summary")
-        cells = self._reals(table, column, "checkpoint_summary")
+        table, heads = self._computed("checkpoint_summary"), self.tables.get("checkpoint_heads", {})
         rows = self._rows(table, matrix) & ~np.ma.getmaskarray(table["head"])
+        if column not in table and column in heads:
+            table, rows = heads, np.ones(len(heads["head"]), bool)
+        cells = self._reals(table, column, "checkpoint_summary")
         made = np.full((self.layers, self.heads), np.nan)
         made[_data(table, "layer", rows), _data(table, "head", rows)] = cells[rows]
         return made
@@ -114,15 +124,32 @@ class Checkpoint(Tabled, Shown):
         every = np.ones(len(cells), bool)
         return self._placed(table, every, "pair", cells)
 
-    def mean_kernel(self) -> np.ndarray:
-        """The mean logit of each head at lag 0, 1, .. (query position less the key's), for tokens x_i, x_j with
-        E[x_i x_j^T] = I: float64 of shape (layers, heads, lags). NaN: the layer does not rotate, or the head was
-        skipped. LibraryError: nothing rotates, or no lag was asked for."""
-        if "checkpoint_kernel" not in self.tables:
-            raise LibraryError(f"{self!r} has no mean kernels: no layer of a known architecture rotates, or kernel=0")
-        table = self.tables["checkpoint_kernel"]
-        cells = self._reals(table, "kernel", "checkpoint_kernel")
-        return self._placed(table, np.ones(len(cells), bool), "lag", cells)
+    def kernel(self, kind: str = "mean") -> Kernel:
+        """How the expected logit of each head depends on the lag, query position less the key's.
+
+        kind: "mean", of two independent tokens; "self", of a token and its own copy.
+        lags: int64, ascending, shape (count,): those of the table checkpoint_kernel, which are dense up to `kernel` of
+            szego.checkpoint and sparse beyond; negative ones where queries see later keys. values: float64,
+            shape (layers, heads, count). NaN: the kernel is not known (checkpoint_heads says why), or the layer's
+            window does not reach that lag.
+        LibraryError: no kernel of any head is known, or no lag was asked for.
+        Source: docs/explanation/theory.md, "Positional heads".
+        """
+        if kind not in ("mean", "self"):
+            raise ArgumentError(f'kind={kind!r}: "mean" or "self" is needed', "SZG_EINVAL")
+        table = self.tables.get("checkpoint_kernel", {})
+        if not len(table.get("lag", ())):
+            raise LibraryError(f"{self!r} has no kernels: {self._no_kernels()}")
+        lags, place = np.unique(np.ma.getdata(table["lag"]), return_inverse=True)
+        values = np.full((self.layers, self.heads, len(lags)), np.nan)
+        values[np.ma.getdata(table["layer"]), np.ma.getdata(table["head"]), place] = self._reals(
+            table, kind, "checkpoint_kernel")
+        return Kernel(lags, values)
+
+    def _no_kernels(self) -> str:
+        heads = self.tables.get("checkpoint_heads", {})
+        reasons = dict.fromkeys(str(one) for one in np.ma.compressed(heads["note"])) if "note" in heads else ()
+        return "; ".join(map(_in_python, reasons)) or "no head is known, or kernel=0"
 
     @property
     def matrices(self) -> Tuple[str, ...]:
@@ -262,6 +289,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         found = szego.checkpoint("path/to/model/")
         found.singular_values().shape                 # (layers, heads, head_size)
         found.per_head("stable_rank")                 # (layers, heads)
+        found["checkpoint_heads"]["stands_out"]       # heads that are positional, beyond chance
+        lags, values = found.kernel("self")           # (count,), (layers, heads, count)
 
     path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
     (None: config.json beside the weights, if there is one; "none": assume no architecture).
@@ -272,15 +301,15 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         configuration, by the paths that messages print: {"rope_theta": 1e6}. One that nothing reads is refused.
     dry_run: the table checkpoint_architecture alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
-        checkpoint_samples (None: 256; 0: none). kernel: lags of each rotary head's mean kernel in the table
-        checkpoint_kernel (None: 256; 0: none).
+        checkpoint_samples (None: 256; 0: none). kernel: lags of each head's kernels in the table
+        checkpoint_kernel: those below it in size, then 16 in each doubling (None: 256; 0: none).
     raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
     circuits: QK and OV of every head in the table checkpoint_circuits, and their values. lags: QK with the rotation
         at these, place of the query minus place of the key (None: [0], without rotation); implies circuits. draws:
         random circuits behind the baseline beside each (0: none).
     top: of whole weights (config="none", or an unknown architecture) so many of the largest singular values alone:
         the table checkpoint_top has each with its error, and singular_values(matrix=NAME) has them too. seed: of
-        the random vectors behind it, and of `draws`.
+        the random vectors behind it, of `draws`, and of the signs that chance is drawn by.
     context: N: bound the logits of rotary heads at the lags 0 to N - 1, one factorisation a lag (None: at any lag);
         "trained": the length in the configuration.
 
@@ -339,7 +368,7 @@ _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
     (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
     (r"(?<!\S)--config none\b", 'config="none"'), (r"(?<!\S)--config FILE\b", "config=FILE"),
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
-    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<!\S)--raw\b", "raw=True"),
+    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
     (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
 
 

@@ -1,0 +1,315 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/row.h"
+
+#include "digest.h"
+
+/* Heads that a table shows, and what makes them stand out; docs/explanation/theory.md, "Positional
+ * heads". */
+enum { SHOWN_MOST = 10, REASONS_MOST = 4 };
+static const double least_share = 0.1, false_rate = 0.05;
+
+#define RANKED(X)                                                                                  \
+    X(RANKED_STACK, "stack", SZG_TEXT, "", "stack", "of an encoder-decoder")                       \
+    X(RANKED_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                   \
+    X(RANKED_HEAD, "head", SZG_INTEGER, "1", "head", "query head, counted from 0")                 \
+    X(RANKED_SHARE, "share", SZG_REAL, "1", "share", "of the kernel")                              \
+    X(RANKED_CHANCE, "chance", SZG_REAL, "1", "share by chance", "quantile 0.95 of random signs")  \
+    X(RANKED_SHAPE, "shape", SZG_TEXT, "", "shape", "of the kernel")                               \
+    X(RANKED_PEAK, "peak", SZG_INTEGER, "positions", "peak lag", "lag of the largest value")       \
+    X(RANKED_WAVELENGTH, "wavelength", SZG_REAL, "positions", "wavelength",                        \
+      "of a periodic kernel")                                                                      \
+    X(RANKED_VALUES, "values", SZG_TEXT, "", "values", "least and largest value of the kernel")
+#define RANKED_SCREEN                                                                              \
+    SZGI_SHOW(1, stack)                                                                            \
+    SZGI_SHOW(1, layer)                                                                            \
+    SZGI_SHOW(1, head)                                                                             \
+    SZGI_SHOW(1, share)                                                                            \
+    SZGI_SHOW(1, chance)                                                                           \
+    SZGI_SHOW(1, shape)                                                                            \
+    SZGI_SHOW(1, peak)                                                                             \
+    SZGI_SHOW(1, wavelength)                                                                       \
+    SZGI_SHOW(1, values)
+SZGI_SCHEMA(mean_columns, "mean_kernel", RANKED, RANKED_SCREEN);
+SZGI_SCHEMA_OF(self, mean_columns, "self_kernel", RANKED_SCREEN);
+
+typedef struct ranked {
+    int64_t row; /* of `heads` */
+    double share, p;
+    bool stands_out;
+} ranked;
+
+/* The heads that have a share of one kernel. */
+typedef struct ranking {
+    const szg_table *heads;
+    const char *kernel; /* "mean" or "self" */
+    int64_t count, tested, standing;
+    ranked *head; /* [count], those that stand out first, by their share */
+} ranking;
+
+static int64_t column_of(const ranking *all, const char *name) {
+    char column[32];
+    snprintf(column, sizeof column, "%s_%s", all->kernel, name);
+    return szg_table_find(all->heads, column);
+}
+
+static double number(const ranking *all, int64_t row, const char *name) {
+    return szg_table_get_real(all->heads, row, column_of(all, name));
+}
+
+static const char *shape(const ranking *all, int64_t row) {
+    const char *found = szg_table_get_text(all->heads, row, column_of(all, "shape"));
+    return found ? found : "";
+}
+
+static int64_t place(const ranking *all, int64_t row, const char *name) {
+    return szg_table_get_integer(all->heads, row, szg_table_find(all->heads, name));
+}
+
+/* ---- Which stand out ---- */
+
+static int by_p(const void *left, const void *right) {
+    const ranked *a = left, *b = right;
+    bool no_a = __builtin_isnan(a->p), no_b = __builtin_isnan(b->p);
+    if (no_a || no_b)
+        return no_a - no_b;
+    return a->p < b->p ? -1 : a->p > b->p;
+}
+
+static int by_share(const void *left, const void *right) {
+    const ranked *a = left, *b = right;
+    if (a->stands_out != b->stands_out)
+        return b->stands_out - a->stands_out;
+    if (a->share != b->share)
+        return a->share > b->share ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static bool is_told(const ranking *all, int64_t row) {
+    const char *found =
+        szg_table_get_text(all->heads, row, szg_table_find(all->heads, "stands_out"));
+    return found && strstr(found, all->kernel);
+}
+
+/* Benjamini and Hochberg 1995: of m heads with p ascending, those up to the last one with
+ * p <= 0.05 i / m. Shares without chance beside them stand out where `heads` says so. */
+static void judge(ranking *all) {
+    int64_t kept = 0;
+    qsort(all->head, (size_t)all->count, sizeof *all->head, by_p);
+    for (int64_t i = 0; i < all->tested; i++)
+        if (all->head[i].p <= false_rate * (double)(i + 1) / (double)all->tested)
+            kept = i + 1;
+    for (int64_t i = 0; i < all->count; i++) {
+        ranked *head = &all->head[i];
+        head->stands_out =
+            i < all->tested ? i < kept && head->share >= least_share : is_told(all, head->row);
+        all->standing += head->stands_out;
+    }
+    qsort(all->head, (size_t)all->count, sizeof *all->head, by_share);
+}
+
+static szg_status rank(szg_context *context, const szg_table *heads, const char *kernel,
+                       ranking *out) {
+    *out = (ranking){.heads = heads, .kernel = kernel};
+    SZG_TRY(szgi_memory_alloc(context, szg_table_rows(heads) + 1, &out->head));
+    for (int64_t row = 0; row < szg_table_rows(heads); row++) {
+        ranked head = {.row = row, .share = number(out, row, "share"), .p = number(out, row, "p")};
+        if (__builtin_isnan(head.share))
+            continue;
+        out->tested += !__builtin_isnan(head.p);
+        out->head[out->count++] = head;
+    }
+    judge(out);
+    return SZG_OK;
+}
+
+/* ---- In a table ---- */
+
+static szg_status add_head(szg_context *context, const ranking *all, int64_t row, szg_table *out) {
+    char stack[DIGEST_STACK], values[64];
+    szgi_row to = szgi_row_add(context, out);
+    if (digest_stack(all->heads, row, stack))
+        szgi_row_text(&to, RANKED_STACK, stack);
+    szgi_row_integer(&to, RANKED_LAYER, place(all, row, "layer"));
+    szgi_row_integer(&to, RANKED_HEAD, place(all, row, "head"));
+    szgi_row_number(&to, RANKED_SHARE, digest_rounded(number(all, row, "share")));
+    szgi_row_number(&to, RANKED_CHANCE, digest_rounded(number(all, row, "null")));
+    szgi_row_text(&to, RANKED_SHAPE, shape(all, row));
+    szgi_row_integer(&to, RANKED_PEAK,
+                     szg_table_get_integer(all->heads, row, column_of(all, "peak")));
+    if (strcmp(shape(all, row), "periodic") == 0)
+        szgi_row_number(&to, RANKED_WAVELENGTH, digest_rounded(number(all, row, "wavelength")));
+    snprintf(values, sizeof values, "%.3g to %.3g", number(all, row, "min"),
+             number(all, row, "max"));
+    szgi_row_text(&to, RANKED_VALUES, values);
+    return to.status;
+}
+
+static szg_status list(szg_context *context, const ranking *all, const szgi_schema *schema,
+                       szg_table **out) {
+    if (all->standing == 0)
+        return SZG_OK;
+    SZG_TRY(szgi_schema_open(context, schema, out));
+    for (int64_t i = 0; i < all->standing && i < SHOWN_MOST; i++)
+        SZG_TRY(add_head(context, all, all->head[i].row, *out));
+    return SZG_OK;
+}
+
+/* ---- In words ---- */
+
+static void say_shape(const ranking *all, int64_t row, FILE *to) {
+    const char *found = shape(all, row);
+    int64_t peak = szg_table_get_integer(all->heads, row, column_of(all, "peak"));
+    if (strcmp(found, "periodic") == 0)
+        fprintf(to, "is periodic with wavelength %.3g", number(all, row, "wavelength"));
+    else if (strcmp(found, "decaying") == 0)
+        fputs("decays with the distance", to);
+    else if (strcmp(found, "rising") == 0)
+        fputs("rises with the distance", to);
+    else if (strcmp(found, "forward") == 0 || strcmp(found, "backward") == 0)
+        fprintf(to, "prefers %s keys", strcmp(found, "forward") == 0 ? "later" : "earlier");
+    else
+        fprintf(to, "is largest at lag %" PRId64, peak);
+}
+
+static void say_strongest(const ranking *all, FILE *to) {
+    if (all->standing == 0)
+        return;
+    char stack[DIGEST_STACK];
+    int64_t row = all->head[0].row;
+    bool named = digest_stack(all->heads, row, stack);
+    fprintf(to, " The strongest, %s%slayer %" PRId64 " head %" PRId64 ", ", named ? stack : "",
+            named ? " " : "", place(all, row, "layer"), place(all, row, "head"));
+    say_shape(all, row, to);
+    fputc('.', to);
+}
+
+/* "In 2 of 72 heads", or of the heads that have such a kernel. */
+static void say_count(const ranking *all, FILE *to) {
+    bool every = all->count == szg_table_rows(all->heads);
+    if (all->standing > 0)
+        fprintf(to, "In %" PRId64 " of ", all->standing);
+    else
+        fputs("In none of ", to);
+    if (every)
+        fprintf(to, "%" PRId64 " heads ", all->count);
+    else
+        fprintf(to, "the %" PRId64 " heads that have a %s kernel, ", all->count, all->kernel);
+}
+
+/* `what` is the clause, `tokens` those of the kernel. */
+static void say_heads(const ranking *all, const char *what, const char *tokens, FILE *to) {
+    if (all->count == 0)
+        return;
+    say_count(all, to);
+    fprintf(to, "%s, beyond chance (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).", what,
+            all->kernel, tokens);
+    say_strongest(all, to);
+    fputc('\n', to);
+}
+
+/* Why heads have no numbers, each reason once. */
+static void say_reasons(const szg_table *heads, FILE *to) {
+    const char *reason[REASONS_MOST];
+    int64_t count[REASONS_MOST] = {0}, note = szg_table_find(heads, "note");
+    int reasons = 0;
+    for (int64_t row = 0; row < szg_table_rows(heads); row++) {
+        const char *found = szg_table_get_text(heads, row, note);
+        int i = 0;
+        while (found && i < reasons && strcmp(reason[i], found) != 0)
+            i++;
+        if (!found || i == REASONS_MOST)
+            continue;
+        reasons += i == reasons;
+        reason[i] = found;
+        count[i]++;
+    }
+    for (int i = 0; i < reasons; i++)
+        fprintf(to, "%" PRId64 " of %" PRId64 " heads have no share: %s.\n", count[i],
+                szg_table_rows(heads), reason[i]);
+}
+
+static bool share_key_heads(const szg_table *heads) {
+    int64_t key = szg_table_find(heads, "key_head"), head = szg_table_find(heads, "head");
+    for (int64_t row = 0; row < szg_table_rows(heads); row++)
+        if (szg_table_get_integer(heads, row, key) != szg_table_get_integer(heads, row, head))
+            return true;
+    return false;
+}
+
+/* Is the mean kernel of a head below the first layer known? */
+static bool assumes_mean(const ranking *mean) {
+    for (int64_t i = 0; i < mean->count; i++)
+        if (place(mean, mean->head[i].row, "layer") > 0)
+            return true;
+    return false;
+}
+
+static void say_assumptions(const ranking *mean, const ranking *self, FILE *to) {
+    bool deep = assumes_mean(mean);
+    if (self->count == 0 && !deep)
+        return;
+    fprintf(to,
+            "%s%s%s isotropic tokens; a mean direction or massive activations void it. "
+            "To measure the truth, save queries and keys with szego.capture_hf.Capture and run "
+            "`szego logits DUMP`.\n",
+            self->count > 0 ? "The self share" : "", self->count > 0 && deep ? ", and " : "",
+            deep ? (self->count > 0 ? "below layer 0 the mean share, assume"
+                                    : "Below layer 0 the mean share assumes")
+                 : " assumes");
+}
+
+static bool is_below_chance(const ranking *all) {
+    for (int64_t i = 0; i < all->standing; i++)
+        if (all->head[i].share < number(all, all->head[i].row, "null"))
+            return true;
+    return false;
+}
+
+static void say_notes(const ranking *mean, const ranking *self, FILE *to) {
+    const szg_table *heads = mean->heads;
+    int64_t untested = mean->count - mean->tested + self->count - self->tested;
+    say_assumptions(mean, self, to);
+    if (mean->count + self->count > 0 && share_key_heads(heads))
+        fputs("Query heads that share a key head depend on each other, and so do their "
+              "p-values.\n",
+              to);
+    if (untested > 0)
+        fprintf(to,
+                "%" PRId64 " shares have no chance beside them (kernels of biases or of tables "
+                "alone): heads.csv has them.\n",
+                untested);
+    if (is_below_chance(mean) || is_below_chance(self))
+        fputs("A share below `chance` may stand out where queries and keys are normalised: both "
+              "are tested with the norm frozen.\n",
+              to);
+    if (mean->standing > SHOWN_MOST || self->standing > SHOWN_MOST)
+        fprintf(to, "Tables show the %d largest shares: -o DIR/ writes heads.csv with all heads.\n",
+                SHOWN_MOST);
+}
+
+szg_status digest_heads(szg_context *context, const szg_table *heads, digest *out) {
+    ranking mean = {0}, self = {0};
+    szg_status status = rank(context, heads, "mean", &mean);
+    if (status == SZG_OK)
+        status = rank(context, heads, "self", &self);
+    if (status == SZG_OK)
+        status = list(context, &mean, &mean_columns_schema, &out->mean);
+    if (status == SZG_OK)
+        status = list(context, &self, &self_schema, &out->self);
+    if (status == SZG_OK) {
+        bool none = mean.count + self.count == 0;
+        say_heads(&mean, "position alone explains a tenth or more of the logits' variance",
+                  "two independent tokens", out->said.stream);
+        say_heads(&self, "the logit varies with the lag, with a share of a tenth or more",
+                  "a token and its own copy", out->said.stream);
+        say_reasons(heads, none ? out->said.stream : out->notes.stream);
+        say_notes(&mean, &self, out->notes.stream);
+    }
+    szgi_memory_free(mean.head);
+    szgi_memory_free(self.head);
+    return status;
+}
