@@ -20,6 +20,11 @@ tap = Tap()
 chance = random.Random(SEED)
 
 
+def typed(text):
+    """A text with the minus sign that numbers are read with."""
+    return text.replace("\N{MINUS SIGN}", "-")
+
+
 def column(cells):
     """A column as `szego.load` makes it: None is an empty cell."""
     empty = [cell is None for cell in cells]

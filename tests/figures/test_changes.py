@@ -31,11 +31,12 @@ def a_series_is_drawn_by_step():
     rows.append({**rows[0], "layer": None, "head": None})
     found = by_id(diff.SECTION, tables(diff_diff=rows))
     at = {step: [row["change"] for row in rows if row["step"] == step and row["change"] is not None] for step in (10, 30)}
-    text = (f"Against first: the QK matrices change by {four(min(at[30]))} to {four(max(at[30]))} at step 30 "
-            f"({four(min(at[10]))} to {four(max(at[10]))} at step 10); unrelated matrices of equal norm differ by 1.414")
+    text = (f"Against first: at step 30 the QK matrices have changed by {four(min(at[30]))} to {four(max(at[30]))} times their "
+            f"norm, most in layer 1, head 5 ({four(min(at[10]))} to {four(max(at[10]))} at step 10). The greatest change is "
+            "more than that of unrelated matrices of equal norm, 1.414; a head that stands out: layer 1 head 5.")
     one = found["diff-change"][0]
     tap.ok("the finding has both ends", one.findings[0].startswith(text), f"{one.findings[0]}\n{text}")
-    tap.ok("the head that stands out is named", one.caption.endswith("heads that stand out: 1.5."), one.caption)
+    tap.ok("the head that stands out is named", one.caption.endswith("a head that stands out: layer 1 head 5."), one.caption)
     tap.ok("no heat map of a series", set(found) == {"diff-change", "diff-second-order", "diff-stable", "diff-entropy",
                                                      "diff-left", "diff-right"}, str(set(found)))
     rows = change_rows((10, 20), ["first", None])
@@ -50,10 +51,10 @@ def series_without_a_place_are_counted():
         row["change"] = 50.0 if (row["layer"], row["head"], row["step"]) == (35, 7, 20) else row["change"]
     one = by_id(diff.SECTION, tables(diff_diff=rows))["diff-change"][0]
     tap.ok("256 of 1280 heads are drawn, and all are counted", len(one.series()) == 256 and
-           "change by 1 to 50 at step 20 (1 to 1.421 at step 10)" in one.findings[0], one.findings[0])
+           "changed by 1 to 50 times their norm, most in layer 35, head 7 (1 to 1.421 at step 10)" in one.findings[0], one.findings[0])
     tap.ok("what stands out is drawn", [of.name for of in one.series() if of.stands_out] == ["layer 35, head 7"] and
            one.caption.startswith("The greatest value of each series lies between 1 (layer 0, head 0) and 50 (layer 35, "
-                                  "head 7); heads that stand out: 35.7."), one.caption)
+                                  "head 7); a head that stands out: layer 35 head 7."), one.caption)
     tap.ok("the caption is short, the legend counts what is drawn", len(one.caption) < 700 and "1024" not in one.caption
            and one.caption.endswith(" more.") and [of.entry for of in one.series() if of.entry] == ["255 others"],
            one.caption)

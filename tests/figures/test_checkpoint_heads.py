@@ -75,7 +75,7 @@ def spectra():
     tap.ok("zeros leave a logarithmic axis", one.y.kind == "log" and "27 values" not in one.caption and
            f"Not drawn: {len(one.panels)} values that are 0, as the axis is logarithmic; layer" in one.caption, one.caption)
     tap.ok("panels without a place are named", one.caption.endswith("; layer 24 to layer 26."), one.caption)
-    tap.ok("heads that stand out are named", "heads that stand out: 0.5, 1.5," in one.caption)
+    tap.ok("heads that stand out are named", "heads that stand out: layer 0 head 5, layer 1 head 5," in one.caption)
     tap.ok("each is ranked from the largest", one.panels[0].series[5].y.tolist() == [50 * 0.5**i for i in range(5)])
 
 
@@ -109,7 +109,7 @@ def kernels():
     one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
     zero = sum(at == 0 for at in peaks.values())
     tap.ok("lags of the greatest size are counted", f"at lag 0 in {zero} of 6 heads" in one.findings[0] and
-           "lag 7, is that of head" in one.findings[0], one.findings[0])
+           "lag 7, is that of layer " in one.findings[0], one.findings[0])
     tap.ok("a panel a layer", [panel.name for panel in one.panels] == ["layer 0", "layer 1"])
 
 
@@ -118,7 +118,7 @@ def kernels_without_a_panel_are_counted():
             for layer in range(32) for lag in range(8)]
     one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
     tap.ok("layers beyond the panels are counted", len(one.panels) == 24 and "at lag 0 in 24 of 32 heads" in
-           one.findings[0] and "lag 5, is that of head 24.0" in one.findings[0], one.findings[0])
+           one.findings[0] and "lag 5, is that of layer 24, head 0" in one.findings[0], one.findings[0])
     tap.ok("the greatest value is that of every layer", one.caption.startswith(
         "The greatest value of each series lies between 1 (layer 0, head 0) and 2 (layer 30, head 0)."), one.caption)
 
@@ -164,7 +164,7 @@ def outside_is_counted():
            f"{text!r} in {found['circuits-stable'][0].findings}")
     one = found["circuits-stable"][0]
     tap.ok("a lag is a series, of one colour in every panel", [(s.name, s.colour) for s in one.series()] ==
-           [("lag -2", 0), ("lag 0", 1)] * 2, str([(s.name, s.colour) for s in one.series()]))
+           [("lag −2", 0), ("lag 0", 1)] * 2, str([(s.name, s.colour) for s in one.series()]))
     tap.ok("QK and OV are figures", [of.title.split(":")[0] for of in found["circuits-stable"]][:2] ==
            ["$m<odel>.safetensors, QK", "$m<odel>.safetensors, OV"])
 

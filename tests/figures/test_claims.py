@@ -94,15 +94,15 @@ def ends_are_rounded_outwards():
                       right_hi="1.00000000249", weights="0x1.4p+2 -0x1p+0", phases="1/3")
     found = of_kind(opened([claim(worst_margin=0.53849182)], verify_certificates=[row]), drawing.Grid)
     shown, exact = found[1].cells[0][1]
-    tap.ok("ends are rounded outwards", "[-0.5384918205, -0.5384918203]" in shown and "[1.000000001, 1.000000003]" in
+    tap.ok("ends are rounded outwards", "[−0.5384918205, −0.5384918203]" in shown and "[1.000000001, 1.000000003]" in
            shown, shown)
     tap.ok("the exact ends come along", exact == "-0.53849182044 to -0.53849182036; 1.00000000151 to 1.00000000249", exact)
-    tap.ok("weights are decimals where those are exact", found[1].cells[0][3:5] == (("5 -1", None), ("1/3", "1/3 π")),
+    tap.ok("weights are decimals where those are exact", found[1].cells[0][3:5] == (("5 −1", None), ("1/3", "1/3 π")),
            str(found[1].cells[0][3:5]))
     row = certificate(weights="0x0p+0 -0x0p+0 0x1p+0 0x1.47ae147ae147bp-7 -0x1.4p-1 0x1p-40 0x1p+70", phases="inf x 1/0")
     cells = of_kind(opened([claim()], verify_certificates=[row]), drawing.Grid)[1].cells[0][3:5]
     tap.ok("and hexadecimal where none of ten digits is", cells[0] ==
-           ("0 0 1 0x1.47ae147ae147bp-7 -0.625 0x1p-40 0x1p+70", "0, 0, 1, 0.01, -0.625, 9.094947018e-13, 1.180591621e+21")
+           ("0 0 1 0x1.47ae147ae147bp-7 −0.625 0x1p-40 0x1p+70", "0, 0, 1, 0.01, −0.625, 9.094947018e−13, 1.180591621e+21")
            and cells[1][0] == "inf x 1/0", str(cells))
     tap.ok("a margin is a lower end", dict(found[0].cells)["worst margin"][0] == "at least 0.5384")
 

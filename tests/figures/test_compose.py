@@ -7,7 +7,7 @@ import statistics
 import warnings
 
 import matplotlib.pyplot
-from support import chance, compose, draw, drawing, np, rows, tables, tap
+from support import chance, compose, draw, drawing, np, rows, tables, tap, typed
 
 from szego.figures import thin, words
 from szego.figures.record import CELLS, LOG, POINTS, RANGES, Axis, Figure, Section
@@ -284,7 +284,7 @@ def ends_round_outwards():
     for _ in range(3000):
         value, digits = random_number(), chance.choice([1, 3, 6, 15])
         for way, end in ((-1, words.lower), (1, words.upper)):
-            text = end(value, digits)
+            text = typed(end(value, digits))
             context = decimal.Context(prec=digits, Emin=-9999, Emax=9999)
             if (float(text) - value) * way < 0:
                 wrong.append(("side", value, digits, text))
@@ -297,21 +297,21 @@ def ends_round_outwards():
         tap.ok(f"ends: {what}", not any(one[0] == what for one in wrong), str([o for o in wrong if o[0] == what][:3]))
     for value, text in ((1.0, "1"), (0.99999951, "0.999999"), (1 - 2**-53, "0.999999"), (-1e-5, "-1e-05"),
                         (123456.5, "123456"), (-0.1, "-0.1"), (float("inf"), "inf")):
-        tap.ok(f"lower end of {value!r}", words.lower(value) == text, words.lower(value))
+        tap.ok(f"lower end of {value!r}", typed(words.lower(value)) == text, words.lower(value))
 
 
 def numbers_have_four_digits():
     wrong = []
     for _ in range(3000):
         value = random_number()
-        text = words.number(value)
+        text = typed(words.number(value))
         exact = decimal.Decimal(value)
         four = float(decimal.Context(prec=4, rounding=decimal.ROUND_HALF_EVEN).plus(exact))
         if float(text) != (value if value == int(value) and abs(value) < 1e15 else four):
             wrong.append((value, text))
         if "e" in text and 1e-4 <= abs(value) < 9.9e14:
             wrong.append((value, text))
-        if float(words.exact(value)) != value:
+        if float(typed(words.exact(value))) != value:
             wrong.append((value, words.exact(value)))
     tap.ok("four digits, and those of whole numbers", not wrong, str(wrong[:4]))
 

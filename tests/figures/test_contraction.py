@@ -52,14 +52,14 @@ def unchanged_runs_are_named():
     found = blocks(contraction.SECTION, tables(train_contraction=rows(lambda *_: 1 + 1e-9, nuclear_ratio=1.0)))
     texts = [one.text for one in found if isinstance(one, drawing.Paragraph)]
     tap.ok("a run whose ratios are all 1 is named, not drawn",
-           any(text.startswith("Not drawn, because every ratio is 1 up to rounding: rope, count") for text in texts),
+           any(text.startswith("Not drawn, because every ratio is 1 up to rounding: rope, task count") for text in texts),
            str(texts))
 
 
 def a_head_stands_out():
     found = drawn_by_id(tables(train_contraction=rows(lambda step, layer, head, probe:
                                                       50.0 if (layer, head, step) == (1, 3, 20) else 0.9 + head / 100)))
-    tap.ok("one far head is named", found["contraction-heads"].caption.endswith("heads that stand out: 1.3."),
+    tap.ok("one far head is named", found["contraction-heads"].caption.endswith("a head that stands out: layer 1 head 3."),
            found["contraction-heads"].caption)
     names = [one.name for one in found["contraction-heads"].panels[1].series if one.colour != "muted"]
     tap.ok("and it alone is coloured", names == ["head 3"], str(names))

@@ -37,7 +37,7 @@ def a_line_is_the_mean_of_the_seeds():
            "75.0%; 3 seeds each).", accuracy.caption)
     tap.ok("the finding has what guessing gives", accuracy.findings == [
         f"alibi reaches a test accuracy of {100 * mean:.1f}% where the most frequent label alone gives 25.0% and the "
-        "label ceiling is 75.0% (Task distance, experiment text)."], str(accuracy.findings))
+        "label ceiling is 75.0% (task distance, experiment text)."], str(accuracy.findings))
     tap.ok("losses that are alike have no worst", loss.caption == "Lines end at a test loss of 0.5 nats (3 seeds each).",
            loss.caption)
     alone = drawings(curves.SECTION, tables(train_metrics=logs("rope", (1,), loss=0.125)))[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Spectral density: errors, the resolution's bars, the middle half, and moments of heads that are multiples."""
-from support import blocks, chance, drawing, drawings, np, tables, tap
+from support import blocks, chance, drawing, drawings, np, tables, tap, typed
 
 from szego.figures import density
 
@@ -31,7 +31,7 @@ def densities_have_their_errors():
     ends = [at[k] + (at[k + 1] - at[k]) * (p - share[k]) / (share[k + 1] - share[k])
             for p in (0.25, 0.75) for k in [np.flatnonzero(share <= p)[-1] if share[-1] > p else 62]]
     text = " and ".join(f"{float('%.4g' % end):g}" for end in ends)
-    tap.ok("the finding tells the middle half", f"lies between {text}," in found.findings[0], found.findings[0])
+    tap.ok("the finding tells the middle half", f"lies between {text}," in typed(found.findings[0]), found.findings[0])
     exact = drawings(density.SECTION, tables(spectrum_density=rows()))[0]
     tap.ok("no error where moments are exact", exact.caption.startswith("Moments are exact") and
            exact.series()[0].lo is None)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Ends of the spectrum: which values are resolved, and the outermost one."""
-from support import blocks, chance, drawing, drawings, tables, tap
+from support import blocks, chance, drawing, drawings, tables, tap, typed
 
 from szego.figures import extremes
 
@@ -17,12 +17,13 @@ def counts_are_those_of_the_rows():
     ids = ["extremes-largest", "extremes-largest-errors", "extremes-least", "extremes-least-errors"]
     tap.ok("both ends, with their errors", sorted(found) == ids, str(list(found)))
     resolved = sum(row["resolved"] for row in least)
-    tap.ok("resolved values are counted", found["extremes-least"].caption == f"Resolved: {resolved} of 10.")
+    tap.ok("resolved values are counted", found["extremes-least"].caption == (
+        f"{resolved} of 10 values are resolved; the other {10 - resolved} may be the same eigenvalue as a neighbour."))
     first = min(least, key=lambda row: row["value"])
     text = found["extremes-least"].findings[0]
     tap.ok("the finding tells the outermost and its error",
-           f"head {first['head']}, order n 3000: the least eigenvalue is "
-           f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in text, text)
+           f"head {first['head']}, n = 3000: the least eigenvalue is "
+           f"{float('%.4g' % first['value']):g}, known to within {first['error']!r}" in typed(text), text)
     part = drawings(extremes.SECTION, tables(spectrum_extremes=rows("t5", "least", values_of="hermitian_part")))[0]
     tap.ok("those of the Hermitian part are named so", part.findings[0].startswith("t5, bias, Hermitian part, ") and
            "Hermitian part" in part.title, f"{part.findings} {part.title}")
@@ -39,8 +40,12 @@ def corners_are_survived():
                                                   for one in found))
     made = rows("zero", "largest", 3, error=0.0, gap=float("nan"), value=1e300, resolved=None)
     found = drawings(extremes.SECTION, tables(spectrum_extremes=made))
-    tap.ok("errors of 0 and huge values", found[0].caption == "Resolved: 0 of 3. Not drawn: 3 "
+    tap.ok("errors of 0 and huge values", found[0].caption == "No value is resolved: each may be the same "
+           "eigenvalue as a neighbour. Not drawn: 3 "
            "values of 1e150 or more in size.", str([one.caption for one in found]))
+    made = rows("all", "largest", 2, error=1e-16, resolved=1)
+    tap.ok("all are resolved", drawings(extremes.SECTION, tables(spectrum_extremes=made))[0].caption ==
+           "All 2 values are resolved.")
     missing = blocks(extremes.SECTION, tables(spectrum_extremes=[{"source": "a", "end": "least", "index": 0,
                                                                   "error": 1.0}]))
     tap.ok("a missing column is said", any("the least eigenvalues are not drawn" in one.text for one in missing

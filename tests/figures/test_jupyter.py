@@ -65,7 +65,7 @@ def listings_are_shown():
     said = shown([drawing.Heading("Evidence"), drawing.Listing(rows, ("quantity", "lo", "step", "none"), most=3)])
     lines = said.splitlines()
     tap.ok("a heading and a line a row, columns aligned", lines[0] == "EVIDENCE" and lines[1].split() ==
-           ["quantity", "lo", "step"] and [line.split() for line in lines[2:5]] ==
+           ["quantity", "lower", "end", "training", "step"] and [line.split() for line in lines[2:5]] ==
            [["p" * 70, text, str(step)] for text, step in (("0.1", 10**6), ("1.1", 10**6 + 1), ("2.1", 10**6 + 2))]
            and len({len(line) for line in lines[1:5]}) == 1, said)
     tap.ok("where the other rows are", "And 2 more rows, in archive['verify_evidence']." in lines, said)

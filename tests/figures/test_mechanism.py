@@ -6,7 +6,7 @@ import os
 import re
 import statistics
 
-from support import chance, drawing, found_in, np, tap, texts_of
+from support import chance, drawing, found_in, np, tap, texts_of, typed
 
 from szego.figures import inference, mechanism
 
@@ -37,14 +37,14 @@ def each_hypothesis_has_a_sentence():
     found, drawn = found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES, reproduce_pairs=PAIRS)
     captions = {one.title.split(":")[0]: one.caption for one in drawn}
     tap.ok("a sentence a hypothesis", captions == {
-        "H1": "It is larger. Result: not decided; mean 0.25 [-0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
+        "H1": "It is larger. Result: not decided; mean 0.25 [−0.5, 1] over 3 seeds, p = 0.25, after Holm 0.75; 1 seed failed.",
         "X": "It learns. Result: exploratory; mean 0.5 [0.4, 0.6] over 4 seeds, p = 0.125."}, str(captions))
     tap.ok("one without a pair has a sentence alone", "H2: It is above <$0>. Result: not complete; no seed has a difference; "
            "3 seeds failed; 1 seed has not run." in texts_of(found, drawing.Paragraph))
     tap.ok("decisions are counted", texts_of(found, drawing.Finding) == [
-        "Hypotheses: of 2 primary ones 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
+        "Of 2 primary hypotheses, 1 is not decided, 1 is not complete."], str(texts_of(found, drawing.Finding)))
     only = texts_of(found_in(mechanism.SECTION, reproduce_hypotheses=HYPOTHESES[1:], reproduce_pairs=PAIRS)[0], drawing.Finding)
-    tap.ok("one is named", only == ["Hypotheses: the only primary one, H2, is not complete."], str(only))
+    tap.ok("one is named", only == ["The only primary hypothesis, H2, is not complete."], str(only))
     tap.ok("every hypothesis is listed", [len(one.rows) for one in found if isinstance(one, drawing.Listing)] == [3])
 
 
@@ -128,7 +128,7 @@ def later_claims_are_told_from_the_record():
         tap.ok(f"{claim} quotes its differences", re.findall(r"([HE]\d+): ", told[claim]) == names.split(), told[claim])
         for row in hypotheses:
             if row["hypothesis"] in names.split() and row["difference"] is not None:
-                tap.ok(f"{row['hypothesis']}: mean", f"mean {float(format(row['difference'], '.4g')):g}" in told[claim], told[claim])
+                tap.ok(f"{row['hypothesis']}: mean", f"mean {float(format(row['difference'], '.4g')):g}" in typed(told[claim]), told[claim])
     worst = {(row["arm"], row["seed"]): row["worst_head"] for row in arms if row["layer"] == 0 and row["method"] == "output"}
     for held in ("still/rope", "still-other/rope", "frozen/rope", "frozen-other/rope"):
         same = [worst[held, seed] == worst["rope/rope", seed] for arm, seed in worst if arm == held]

@@ -30,7 +30,7 @@ def tables_without_a_figure_are_told():
     made = tables(odd=[{"name": "x", "n": 3, "a": 0.5, "b": nan, "lo": 0.1, "c": inf, "d": 2.0, "e": 1.25, "f": 9.5},
                        {"name": "y", "n": 4, "a": -2.5, "b": nan, "lo": 0.2, "c": 1.0, "d": 2.0, "e": 1.5, "f": 9.5}])
     text = others.finding(made.rows("odd"), {"lo": "lower"})
-    tap.ok("by the extent of columns of finite reals that are no ends", text == "odd: 2 rows; a -2.5 to 0.5; d 2; e 1.25 to 1.5.",
+    tap.ok("by the extent of columns of finite reals that are no ends", text == "odd: 2 rows; a −2.5 to 0.5; d 2; e 1.25 to 1.5.",
            text)
 
 

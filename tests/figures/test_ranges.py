@@ -3,7 +3,7 @@
 import decimal
 import fractions
 
-from support import blocks, chance, drawing, drawings, np, tables, tap
+from support import blocks, chance, drawing, drawings, np, tables, tap, typed
 
 from szego.figures import ranges, words
 
@@ -34,6 +34,7 @@ def ends_are_rounded_outwards():
     for value in values:
         for digits in (2, 4, 6):
             for text, way in ((words.lower(value, digits), -1), (words.upper(value, digits), 1)):
+                text = typed(text)
                 read = float(text)
                 unit = decimal.Decimal(10) ** (decimal.Decimal(value).adjusted() - digits + 1) if value else 0
                 inner = (read - value) * way < 0 if np.isinf(read) else (
@@ -44,7 +45,7 @@ def ends_are_rounded_outwards():
     tap.ok("certified ends are never on the inner side, nor a unit of the last digit away", not wrong, str(wrong[:4]))
     cells = grid(tables(spectrum_summary=[row("rope:dim=8", 0.0, 1.0, (-11.98687789891602, 127.96419621488457))])).cells
     tap.ok("the table's are rounded outwards, with the exact ones behind them",
-           cells[0][4] == ("-11.99 to 128", "-11.98687789891602 to 127.96419621488457"), str(cells[0]))
+           cells[0][4] == ("−11.99 to 128", "−11.98687789891602 to 127.96419621488457"), str(cells[0]))
 
 
 def what_is_positive_is_not_0():
@@ -91,7 +92,7 @@ def heads_share_a_row():
     found = only(tables(spectrum_summary=made))
     tap.ok("nor is it drawn", [one.name for one in found.series()] == ["computed values"], str(found.series()))
     cells = grid(tables(spectrum_summary=made[:2])).cells[0]
-    tap.ok("the range over the heads", (cells[1], cells[3][0], cells[4][0]) == ("2", "-2 to 5", "-3 to 6"), str(cells))
+    tap.ok("the range over the heads", (cells[1], cells[3][0], cells[4][0]) == ("2", "−2 to 5", "−3 to 6"), str(cells))
     part = row("file", 0, 1, (0, 2), bound_of="toeplitz_part")
     tap.ok("the symbol of the Toeplitz part bounds nothing",
            grid(tables(spectrum_summary=[part])).cells[0][4] == "none")

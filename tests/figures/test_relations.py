@@ -34,8 +34,8 @@ RUNS = [{**FIRST, "arm": arm, "seed": seed, "x_value": x, "y_value": y} for arm,
 
 def each_relation_has_a_sentence():
     found, drawn = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)
-    tap.ok("between arms", drawn[0].caption == "Negative: <it>. Exploratory. Between 4 arms the correlation is negative: -0.5,"
-           " 95% interval [-0.9, 0.25], which contains 0; 1 run lacks a number; 2 runs are not finished.", drawn[0].caption)
+    tap.ok("between arms", drawn[0].caption == "Negative: <it>. Exploratory. Between 4 arms the correlation is negative: −0.5,"
+           " 95% interval [−0.9, 0.25], which contains 0; 1 run lacks a number; 2 runs are not finished.", drawn[0].caption)
     tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms no correlation is computed; 8 "
            "runs are not finished." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
     tap.ok("intervals without 0 are counted, and what chance gives", texts_of(found, drawing.Finding) == [
@@ -60,7 +60,7 @@ def arms_are_points_with_intervals():
            one.x.label.endswith("Hessian, mean of the early steps"), one.x.label)
     below = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=[{**ARMS[0], "relation": "T"}])[1][0]
     tap.ok("an interval below 0 does not contain it", below.caption == "Below 0. Exploratory. Between 5 arms the correlation is "
-           "negative: -0.9, 95% interval [-0.95, -0.5], which does not contain 0.", below.caption)
+           "negative: −0.9, 95% interval [−0.95, −0.5], which does not contain 0.", below.caption)
     tap.ok("arms alone say so", one.caption == "The table of relations does not have this one.")
 
 

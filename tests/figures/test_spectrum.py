@@ -60,7 +60,7 @@ def matrices_have_ranges_of_their_own():
     made = [row for head in range(3) for row in values("t", [one + head / 10 * one**2 for one in re], head=head)]
     found = only(spectrum_eigenvalues=made, spectrum_summary=[summary("t", -2.0 - head, 2.0, head=head) for head in (0, 1)])
     tap.ok("which are counted", found.caption.startswith(
-        f"All {2 * N} eigenvalues lie in the certified ranges of their 2 matrices, which reach from -3 to 2; no certified range "
+        f"All {2 * N} eigenvalues lie in the certified ranges of their 2 matrices, which reach from −3 to 2; no certified range "
         f"bounds {N} others."), found.caption)
 
 
@@ -155,7 +155,7 @@ def values_that_are_not_finite_are_told():
     nan, inf = float("nan"), float("inf")
     re = [chance.uniform(-1, 1) for _ in range(N - 3)]
     found = only(spectrum_eigenvalues=values("alibi", re + [nan, inf, -inf]), spectrum_summary=[summary("alibi", -1.0, 1.0)])
-    text = f"{N - 3} of {N} eigenvalues lie in the certified range [-1, 1]; 3 are not finite."
+    text = f"{N - 3} of {N} eigenvalues lie in the certified range [−1, 1]; 3 are not finite."
     tap.ok("all is said of all values", found.caption.startswith(text), found.caption)
     tap.ok("also in the finding", found.findings == [f"alibi, bias: {text}"], str(found.findings))
     plane = only(spectrum_eigenvalues=values("t5", re + [nan, inf, 0.5], [0.5] * (N - 1) + [nan]),

@@ -14,11 +14,11 @@ def the_highest_is_named():
     made = [row(8, 0.5), row(0, 0.25), row(1, 0.75, seeds=4), row(4, None), row(0, np.nan, "count", 1, None)]
     drawn = drawings(sweep.SECTION, tables(reproduce_sweep=made))[0]
     tap.ok("with its heads, a part a task", drawn.caption ==
-           "Task 1, trigger distance: highest 75% with 1 head; Task 2, trigger count: no run has finished; whiskers: "
+           "Task distance: highest 75% with 1 head; task count: no run has finished; whiskers: "
            "one standard deviation; a single seed does not show which number of heads is best. Not drawn: 1 value "
            "that is not finite.", drawn.caption)
     tap.ok("the finding has both ends", drawn.findings == [
-        "Heads that RoPE turns, experiment $<text>, Task 1, trigger distance: 25% with 0 heads, 50% with 8 heads; "
+        "Heads that RoPE turns, task distance, experiment $<text>: 25% with 0 heads, 50% with 8 heads; "
         "highest 75% with 1 head (3 to 4 seeds)."], str(drawn.findings))
     line = drawn.series()[0]
     tap.ok("whiskers in percent", (line.lo[0], line.hi[0]) == (37.5, 62.5))
@@ -35,7 +35,7 @@ def ties_have_no_winner():
 def one_seed_has_no_whiskers():
     drawn = drawings(sweep.SECTION, tables(reproduce_sweep=[row(2, 1.0, seeds=1)]))[0]
     tap.ok("and decides nothing", drawn.caption ==
-           "Task 1, trigger distance: highest 100% with 2 heads; a single seed does not show which number of "
+           "Task distance: highest 100% with 2 heads; a single seed does not show which number of "
            "heads is best.", drawn.caption)
     tap.ok("one point has one end", "100% with 2 heads; highest" in drawn.findings[0] and "(1 seed each)" in
            drawn.findings[0], drawn.findings[0])

@@ -21,9 +21,9 @@ def differences_are_counted():
     rest = f"; {few} rest{'s' if few == 1 else ''} on fewer than 3 seeds" if few else ""
     text = (f"{beyond} of 21 {'is' if beyond == 1 else 'are'} larger than one standard deviation, which is no test{rest}.")
     tap.ok("the largest by size; those beyond their spread; few seeds", drawn.caption ==
-           f"Largest difference: -50 points ($<far>). {text} Not drawn: 1 value that is not finite.", drawn.caption)
+           f"Largest difference: −50 points ($<far>). {text} Not drawn: 1 value that is not finite.", drawn.caption)
     tap.ok("the finding says the same", drawn.findings == [
-        f"Switches, rope, task count: $<far> makes the largest difference, -50 points; {text}"], str(drawn.findings))
+        f"Switches, rope, task count: $<far> makes the largest difference, −50 points; {text}"], str(drawn.findings))
     one = drawn.series()[0]
     tap.ok("whiskers lie along x where there are several pairs", one.flat and
            all(np.isfinite(lo) == (row["pairs"] > 1) for lo, row in zip(one.lo, known)))

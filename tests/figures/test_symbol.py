@@ -27,18 +27,25 @@ def only(**made):
 def certified_ends_are_said():
     found = only(symbol_samples=samples(np.cos), symbol_range=[ends(-1.00001, 1.00001, width=2**-20)])
     tap.ok("the range is rounded outwards",
-           found.caption == "Certified range -1.001 to 1.001; each end is known to within "
-           "9.6e-07.", found.caption)
+           found.caption == "Certified range −1.001 to 1.001 (the symbol of all lags); each end is known to within "
+           "9.6e−07.", found.caption)
     dots = [one for one in found.series() if one.marks == "points"]
     tap.ok("a dot at each end, with its enclosure",
            [(one.x[0], one.y[0]) for one in dots] == [(3, -1.00001), (0, 1.00001)]
-           and "certified minimum in [-1.00001, " in dots[0].hover[0], str([one.hover for one in dots]))
+           and "certified minimum in [−1.00001, " in dots[0].hover[0], str([one.hover for one in dots]))
     tap.ok("and two rules", [rule.at for rule in found.panels[0].rules] == [-1.00001, 1.00001])
-    tap.ok("the finding says so", found.findings == ["kms, bias: certified range -1.001 to 1.001."],
+    tap.ok("the finding says so", found.findings == ["kms, bias: certified range −1.001 to 1.001 (the symbol of all lags)."],
            str(found.findings))
     none = only(symbol_samples=samples(np.cos))
-    tap.ok("without a range", none.caption == "No range is certified for this symbol." and not none.findings)
+    tap.ok("without a range", none.caption == "No range is certified for the symbol of all lags." and not none.findings)
     coarse = only(symbol_samples=samples(np.cos, convention="sampled", n=COUNT))
+    tap.ok("an unknown convention says nothing", coarse.caption.startswith("No range is certified for this symbol."))
+    for convention, text in (("truncated", "the symbol cut to the lags below n = 32, 64"),
+                             ("fejer", "the Fejér mean of the lags below n = 32, 64")):
+        cut = only(symbol_samples=[row for n in (64, 32) for row in samples(np.cos, convention=convention, n=n)],
+                   symbol_range=[{**ends(-2.0, 2.0), "convention": convention, "n": n} for n in (64, 32)])
+        tap.ok(f"the lags that a {convention} symbol has are said", cut.findings[0].endswith(f"({text}).") and
+               f"({text});" in cut.caption, f"{cut.caption} {cut.findings}")
     tap.ok("too few samples are said", coarse.caption.endswith("Too few samples: the line may miss peaks."))
 
 
@@ -48,7 +55,7 @@ def complex_symbols_have_a_modulus():
     tap.ok("and two parts", names == ["modulus |a|", "real part", "imaginary part"], str(names))
     one = found.series()[0]
     tap.ok("the modulus is that of the parts", np.allclose(one.y**2, np.cos(one.x)**2 + 4 * np.sin(one.x)**2))
-    tap.ok("its range is said", found.caption.startswith("Certified range of |a| 1 to 2;"), found.caption)
+    tap.ok("its range is said", found.caption.startswith("Certified range of |a| 1 to 2 (the symbol of all lags);"), found.caption)
 
 
 def heads_are_named():
@@ -59,7 +66,7 @@ def heads_are_named():
     made = [row for head in range(3) for row in samples(lambda t, k=head: np.cos((k + 1) * t), head)]
     found = only(symbol_samples=made, symbol_range=[ends(-1.0, 1.0, head) for head in range(2)])
     tap.ok("curves without a certified range are not among those with one", found.caption.startswith(
-        "Certified ranges of 2 of 3 curves, all within -1 to 1;"), found.caption)
+        "Certified ranges of 2 of 3 curves, all within −1 to 1 (the symbol of all lags);"), found.caption)
     found = only(symbol_samples=made)
     tap.ok("others have names and colours", [(one.name, one.colour) for one in found.series()] ==
            [("head 0", 0), ("head 1", 1), ("head 2", 2)])

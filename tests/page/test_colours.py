@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The colours of the page's style sheets, light and dark: apart for every kind of colour vision, seen on the page, and
-on paper those of the package's figures."""
+"""The colours of the page, light and dark: apart for every kind of colour vision, seen on the page, and on paper those of
+the package's figures."""
 import itertools
 import os
 import re
@@ -59,14 +59,20 @@ def contrast(one, other):
 
 # ---- The style sheets ----
 
-def variables(sheet, theme):
-    """{name: colour} of "--NAME: #...;" and "--NAME: var(--light, #...) var(--dark, #...);"."""
-    with open(os.path.join(ASSETS, sheet), encoding="utf-8") as file:
-        text = file.read()
-    found = {}
-    for name, value in re.findall(r"--([\w-]+):\s*([^;]*#[^;]*);", text):
-        colour = re.search(rf"var\(--{theme}, (#[0-9a-f]{{6}})\)|^(#[0-9a-f]{{6}})$", value.strip())
-        found[name] = colour and (colour[1] or colour[2])
+def sheet(name):
+    """An asset's text; "figures": what the page makes of figures/colours.py."""
+    if name == "figures":
+        return svg.style_sheet()
+    with open(os.path.join(ASSETS, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def variables(name, theme):
+    """{name: colour} of "--NAME: var(--light, #...) var(--dark, #...);" and "--NAME: var(--OTHER);"."""
+    found = dict(re.findall(rf"--([\w-]+):(?: [^;]*)? var\(--{theme}, (#[0-9a-f]{{6}})\)[^;]*;", sheet(name)))
+    if name != "figures":
+        of_figures = variables("figures", theme)
+        found.update({mine: of_figures[its] for mine, its in re.findall(r"--([\w-]+): var\(--(fig-\w+)\);", sheet(name))})
     return found
 
 
@@ -79,28 +85,38 @@ def in_one_figure():
     yield "fig-coupled", "fig-content"
     yield "fig-holds", "fig-fails"
     yield from itertools.product(["fig-coupled", "fig-content"], [*series, "fig-muted", "fig-fails"])
+    yield from itertools.product(["fig-certified"], [*series, "fig-muted"])
 
 
 def series_are_apart_and_seen():
     for theme in THEMES:
-        css = variables("figure.css", theme)
+        css = variables("figures", theme)
         near = [f"{one} and {other}, {vision}: {distance(css[one], css[other], vision):.1f}"
                 for one, other in in_one_figure() for vision in VISIONS
                 if not distance(css[one], css[other], vision) >= APART]
         tap.ok(f"{theme}: colours of one figure are {APART} apart", not near, "; ".join(near))
         pale = [f"{name}: {contrast(css[name], css['fig-page']):.2f}" for name, least in
-                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails", "fig-coupled", "fig-content", "fig-holds")] +
+                [(name, LINES) for name in (*colours.SERIES_NAMES, "fig-muted", "fig-fails", "fig-coupled", "fig-content", "fig-holds", "fig-certified")] +
                 [("fig-quiet", LETTERS), ("fig-ink", INK)] if not contrast(css[name], css["fig-page"]) >= least]
         tap.ok(f"{theme}: they are seen on the page", not pale, "; ".join(pale))
 
 
 def paper_has_the_light_ones():
-    css = variables("figure.css", "light")
+    css = variables("figures", "light")
     named = {name if name in colours.SERIES_NAMES else f"fig-{name}": colour for name, colour in colours.NAMED.items()}
     wrong = [f"{name}: {colour} {css.get(name)}" for name, colour in named.items() if css.get(name) != colour]
     tap.ok("figures of the package have the light page's colours", not wrong, "; ".join(wrong))
     tap.ok("no role has a colour of series", not set(colours.ROLES.values()) & set(colours.SERIES_NAMES))
     tap.ok("every colour has a name of its own", len(set(colours.NAMED.values())) == len(colours.NAMED))
+    tap.ok("what is certified is not grey", colours.of("certified") != colours.of("unknown"))
+
+
+def no_colour_is_written_twice():
+    """A style sheet has none of those that figures have."""
+    known = {colour for palette in (colours.NAMED, colours.DARK) for colour in palette.values()}
+    for name in "page.css", "figure.css":
+        twice = known & set(re.findall("#[0-9a-f]{6}", sheet(name)))
+        tap.ok(f"{name} repeats no colour of figures", not twice, " ".join(sorted(twice)))
 
 
 def letters_are_readable():
@@ -111,7 +127,7 @@ def letters_are_readable():
                  ("ink", "warn-page"), ("link", "warn-page")]
         wrong = [f"{one} on {other}" for one, other in pairs if not contrast(css[one], css[other]) >= LETTERS]
         tap.ok(f"{theme}: letters are readable", not wrong, ", ".join(wrong))
-        figure = variables("figure.css", theme)
+        figure = variables("figures", theme)
         tap.ok(f"{theme}: a figure stands on the page", figure["fig-page"] == css["page"])
 
 
@@ -148,6 +164,7 @@ def letters_in_cells_keep_their_colours():
 
 series_are_apart_and_seen()
 paper_has_the_light_ones()
+no_colour_is_written_twice()
 letters_are_readable()
 letters_in_cells_keep_their_colours()
 heat_maps_are_ordered()

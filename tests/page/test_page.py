@@ -228,12 +228,12 @@ def tables_of_no_section_are_for_readers():
             {"name": name, "type": "text" if name == "name" else "real", "doc": HOSTILE, "end": name[:5]} for name in rows[0]]}])
         text = page_of(folder, workers=1)
     page = Parsed(text)
-    cells = re.findall(r'<td class="number"(?: title="([^"]*)")?>([^<]*)</td>', text)
+    cells = re.findall(r'<td class="number"(?: title="([^"]*)")?>([^<]*)</td>', text.replace("\N{MINUS SIGN}", "-"))
     wrong = []
     for row in range(10):
         for k in range(20):
             exact = rows[row][f"plain{k}"]
-            (_, low), (_, near), (_, high) = cells[(20 * row + k) * 3:][:3]
+            low, near, high = (text for _, text in cells[(20 * row + k) * 3:][:3])
             if not float(low) <= exact <= float(high) or float(high) - float(low) > 1.0001e-5 * abs(exact) \
                     or near != f"{exact:.6g}" and float(near) != exact or low == high:
                 wrong.append((exact, low, near, high))

@@ -19,13 +19,9 @@ def _has_encodings(rows):
 
 
 def _subject(rows):
-    """"rope, distance (text), by output"; without the encoding where there are several."""
-    method, experiment = rows.text("method"), rows.text("experiment")
-    if not _has_encodings(rows):
-        text = words.run(rows)
-    else:
-        text = f"Task {words.clipped(rows.text('task') or 'not given')}"
-        text += f", experiment {words.clipped(experiment)}" if experiment else ""
+    """"rope, task distance, experiment text, by output"; without the encoding where there are several."""
+    method = rows.text("method")
+    text = words.capital(words.task(rows)) or "Task not given" if _has_encodings(rows) else words.run(rows)
     return text + (f", by {words.clipped(method)}" if method else "")
 
 
@@ -53,9 +49,16 @@ def _kind(rows):
 
 
 def _mark_kinds(drawing):
-    for one in drawing.series():
-        is_head = np.isfinite(one.rows.number("head"))
-        one.colour, one.marks = (0, VIOLINS) if is_head else (1, POINTS)
+    """The head whose loss costs most is named where it is one point."""
+    for panel in drawing.panels:
+        for one in panel.series:
+            is_head = np.isfinite(one.rows.number("head"))
+            one.colour, one.marks = (0, VIOLINS) if is_head else (1, POINTS)
+        worst = _worst(panel.rows)
+        if worst is not None and len(worst) == 1 and _mean_drop(worst) > 0:
+            for one in panel.series:
+                place = np.flatnonzero(one.rows.index == worst.index[0])
+                one.named = {int(i): f"head {words.number(worst.number('head'))}" for i in place}
 
 
 def _worst(rows):
@@ -70,7 +73,7 @@ def _mean_drop(rows):
 
 
 def _loss(drawing, worst):
-    """"Without head 1 of layer 0, accuracy falls from 0.9 to 0.5"; "" where nothing is known."""
+    """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 90.0% to 50.0%"; "" where nothing is known."""
     if worst is None:
         return ""
     drop, accuracy = _mean_drop(worst), float(np.mean(worst.numbers("accuracy")))
@@ -78,11 +81,11 @@ def _loss(drawing, worst):
     if drop <= 0:
         return "No head costs accuracy when it is taken away"
     return (f"Largest loss of accuracy: without {_head(worst, 'head')}{_encoding(drawing, worst)}, accuracy falls from "
-            f"{words.number(accuracy + drop)} to {words.number(accuracy)}{over}")
+            f"{words.percent(accuracy + drop)} to {words.percent(accuracy)}{over}")
 
 
 def _say_worst(drawing):
-    """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 0.9 to 0.5; 2 seeds." """
+    """"Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 90.0% to 50.0%; 2 seeds." """
     noted = sum(note is not None for note in drawing.rows.texts("note"))
     seeds, worst = len(drawing.rows.distinct("seed")), _worst(drawing.rows)
     parts = [_loss(drawing, worst), "" if worst is not None and len(worst) == seeds > 1 else words.count(seeds, "seed", "seeds"),
@@ -118,7 +121,7 @@ def _prepare_deposit(drawing):
     uniform = drawing.rows.numbers("uniform_index")
     if np.isfinite(uniform).all() and (uniform == uniform[0]).all():
         for panel in drawing.panels:
-            panel.rules.append(Line("uniform shares, mean", float(uniform[0])))
+            panel.rules.append(Line("largest of random shares, mean", float(uniform[0])))
 
 
 def _loss_of(rows, row):
@@ -147,15 +150,15 @@ def _costliest(rows):
 
 
 def _index(row):
-    """"0.58 [0.5, 0.75]": with the least and the greatest of the seeds."""
+    """"58.0% [50.0%, 75.0%]": with the least and the greatest of the seeds."""
     least, greatest = row.number("index_least"), row.number("index_greatest")
     known = np.isfinite(least) and np.isfinite(greatest)
-    return words.number(row.number("index")) + (f" [{words.number(least)}, {words.number(greatest)}]" if known else "")
+    return words.percent(row.number("index")) + (f" [{words.percent(least)}, {words.percent(greatest)}]" if known else "")
 
 
 def _uniform(row):
     uniform = row.number("uniform_index")
-    return f"; shares uniform on the simplex have a mean of {words.number(uniform)}" if np.isfinite(uniform) else ""
+    return f"; the largest of random shares is {words.percent(uniform)} on average" if np.isfinite(uniform) else ""
 
 
 def _worst_head(row):
@@ -179,21 +182,23 @@ def _say_deposit(drawing):
     if row is None:
         return f"{_say_noise(drawing.rows)}: the shares are noise."
     loss = _loss_of(drawing.rows, row)
-    cost = f", {_points(loss)}" if np.isfinite(loss) else ""
+    does = f"costs {_points(loss)}. That is" if np.isfinite(loss) else "has"
     total = row.number("total_drop")
-    drops = f", which sum to {_points(total)}" if np.isfinite(total) else ""
-    return (f"Largest loss: {_worst_head(row)}{_encoding(drawing, row)}{cost}. That is {_index(row)} of its layer's drops"
-            f"{drops}{_uniform(row)}.")
+    drops = f" ({_points(total)} together)" if np.isfinite(total) else ""
+    return (f"Largest loss: {_worst_head(row)}{_encoding(drawing, row)} {does} {_index(row)} of what the heads of its layer "
+            f"cost{drops}{_uniform(row)}.")
 
 
 def _say_finding(drawing):
-    """"Heads taken away, rope, distance: head 2 of layer 0 costs 25 points of accuracy, 0.58 of its layer's drops; ..." """
+    """"Heads taken away, rope, task distance: head 2 of layer 0 costs 25 points of accuracy, 58.0% of what the heads of
+    its layer cost; ..." """
     row = _costliest(drawing.rows)
     if row is None:
         return f"Heads taken away, {_subject(drawing.rows)}: {_say_noise(drawing.rows)}."
     loss = _loss_of(drawing.rows, row)
-    does = f"costs {_points(loss)}, which is" if np.isfinite(loss) else "carries"
-    return f"Heads taken away, {words.run(row)}: {_worst_head(row)} {does} {_index(row)} of its layer's drops{_uniform(row)}."
+    does = f"costs {_points(loss)}," if np.isfinite(loss) else "has"
+    return (f"Heads taken away, {words.run(row)}: {_worst_head(row)} {does} {_index(row)} of what the heads of its layer "
+            f"cost{_uniform(row)}.")
 
 
 # ---- Records ----
@@ -236,9 +241,9 @@ SECTION = Section(
     "ablation", "Heads taken away one by one", ("reproduce_ablation", "ablate_ablation"),
     "A point is the accuracy after one head is taken away. Ten points or more also have a violin: its width is their "
     "density, and its line is their median. The deposit index of a layer is the share of the drops, gains counted as "
-    "0, that the worst head carries. The dashed line is the mean of the largest of shares that are uniform on the "
-    "simplex, as those of independent, exponential drops are. It is a reference, not what equal heads give: heads that "
-    "all cost the same stay near 1 / heads (column equal_95 of the table arms). Drops within the sampling error of the "
+    "0, that the worst head carries. The dashed line is the expected largest share of `H` random shares: uniform on the "
+    "simplex, as those of independent, exponential drops are. It is a reference: `H` heads with equal losses would lie "
+    "near 1 / `H` (column equal_95 of the table arms). Drops within the sampling error of the "
     "test split are noise, and so are their shares. Brackets hold the least and the greatest of the seeds: those of three "
     "seeds hold the median of further ones with a chance of 75%, those of two with 50%. The table has the 95% interval of "
     "the mean by Student's t, whose ends may lie outside 0 to 1 with few seeds. Do not draw conclusions from one seed.",

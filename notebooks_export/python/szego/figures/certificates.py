@@ -94,7 +94,7 @@ def _enclosures(rows):
 def _decimal(token):
     """A number, or a phase p/q of pi, for readers."""
     value = real(token)
-    return (token if math.isnan(value) else f"{value + 0.0:.10g}") + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
+    return (token if math.isnan(value) else words.signed(f"{value + 0.0:.10g}")) + (" \N{GREEK SMALL LETTER PI}" if "/" in token else "")
 
 
 def _plain(token):
@@ -103,7 +103,7 @@ def _plain(token):
     if not math.isfinite(value):
         return token
     shown = f"{value + 0.0:.10g}"  # no sign of a zero
-    return shown if decimal.Decimal(shown) == decimal.Decimal(value) else token
+    return words.signed(shown) if decimal.Decimal(shown) == decimal.Decimal(value) else token
 
 
 def _exact(text):

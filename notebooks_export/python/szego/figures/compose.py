@@ -42,7 +42,7 @@ def outliers(values, most=MOST_OUTLIERS):
 
 
 def name_head(layer, head):
-    """"2.4" for head 4 of layer 2; None: no head of a layer."""
+    """The key "2.4" of head 4 of layer 2, by which a page finds it in every figure; None: no head of a layer."""
     return f"{layer:.0f}.{head:.0f}" if np.isfinite(layer) and np.isfinite(head) else None
 
 
@@ -248,7 +248,7 @@ def _place_rules(drawing):
             axis = figure.x if rule.vertical else figure.y
             at = _mean_of(panel.rows, rule) * axis.times if rule.column else rule.at
             if np.isfinite(at):
-                panel.rules.append(Line(rule.name, at, rule.vertical))
+                panel.rules.append(Line(rule.name, at, rule.vertical, rule.colour))
 
 
 def _extent(drawing, along_x):
@@ -412,11 +412,16 @@ def extreme(drawing, least=False):
 
 
 def outlier_heads(drawing):
-    """"; heads that stand out: 0.2, 4.9"; nothing where none does."""
-    named = [(one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out]
-    named = [f"{words.number(layer)}.{words.number(head)}" for layer, head in named
+    """"; heads that stand out: layer 0 head 2, layer 4 head 9"; nothing where none does."""
+    return say_outliers((one.rows.number("layer"), one.rows.number("head")) for one in drawing.every() if one.stands_out)
+
+
+def say_outliers(places):
+    """The same of pairs of layer and head."""
+    named = [f"layer {words.number(layer)} head {words.number(head)}" for layer, head in places
              if np.isfinite(layer) and np.isfinite(head)]
-    return f"; heads that stand out: {', '.join(named)}" if named else ""
+    text = "heads that stand out" if len(named) > 1 else "a head that stands out"
+    return f"; {text}: {', '.join(named)}" if named else ""
 
 
 def cell_place(drawing, at):
@@ -440,13 +445,21 @@ def _series_place(drawing, one):
     return ", ".join(part for part in parts if part)
 
 
+def _say_x(drawing, one):
+    """", at training step 30": where the series is greatest; nothing where places count only the rows."""
+    at = one.x[int(np.nanargmax(np.where(np.isfinite(one.y), one.y, np.nan)))]
+    if not drawing.x_column or drawing.x.names is not None or not np.isfinite(at):
+        return ""
+    return f", at {labels.words(drawing.x_column, drawing.rows.table)} {words.number(at)}"
+
+
 def caption_of_series(drawing):
     """Between which ends the greatest values of all series lie."""
     most, least = extreme(drawing), extreme(drawing, least=True)
     if most is None:
         return "Nothing finite to draw."
     if most is least:
-        return f"Greatest value {words.number(most.peak())}."
+        return f"The greatest value is {words.number(most.peak())}{_say_x(drawing, most)}."
     ends = [f"{words.number(one.peak())} ({_series_place(drawing, one) or 'without a name'})" for one in (least, most)]
     return f"The greatest value of each series lies between {ends[0]} and {ends[1]}."
 

@@ -137,9 +137,8 @@ def _prepare_accuracy(tables):
 # ---- Words ----
 
 def _task(rows):
-    experiment = rows.text("experiment") if _is_reproduced(rows) else None
-    return f"Task {words.clipped(rows.text('task'))}" + (f", experiment {words.clipped(experiment)}" if experiment
-                                                         else "")
+    columns = ("task", "experiment") if _is_reproduced(rows) else ("task",)
+    return words.capital(words.task(rows, columns)) or "Task not given"
 
 
 def _tests(drawing):
@@ -183,7 +182,7 @@ def _ceiling(drawing):
 
 
 def _shown(drawing, value):
-    return f"{100 * value:.1f}%" if drawing.figure.y.column == "accuracy" else f"{words.number(value)} nats"
+    return words.percent(value) if drawing.figure.y.column == "accuracy" else f"{words.number(value)} nats"
 
 
 def _say_lost(drawing):
@@ -222,17 +221,17 @@ def _say_ends(drawing):
 
 def _say_finding(drawing):
     """"rope reaches a test accuracy of 91.8%, where the most frequent label alone gives 33% and the label ceiling is
-    94.8% (Task distance)." """
+    94.8% (task distance)." """
     best, _ = _ends(drawing)
     if best is None:
         return f"{_task(drawing.rows)}: no run has a finite test accuracy at its last epoch." if _tests(drawing) else []
     chance = drawing.own["majority"]
-    beside = [f"the most frequent label alone gives {100 * chance:.1f}%"] if np.isfinite(chance) else []
+    beside = [f"the most frequent label alone gives {words.percent(chance)}"] if np.isfinite(chance) else []
     if np.isfinite(_ceiling(drawing)):
-        beside.append(f"the label ceiling is {100 * _ceiling(drawing):.1f}%")
+        beside.append(f"the label ceiling is {words.percent(_ceiling(drawing))}")
     where = f" where {' and '.join(beside)}" if beside else ""
-    return (f"{best.name or 'The model'} reaches a test accuracy of {100 * best.last():.1f}%{where} "
-            f"({_task(drawing.rows)}).{_say_lost(drawing)}")
+    return (f"{best.name or 'The model'} reaches a test accuracy of {words.percent(best.last())}{where} "
+            f"({words.uncapital(_task(drawing.rows))}).{_say_lost(drawing)}")
 
 
 # ---- Records ----

@@ -2,7 +2,7 @@
 moments that it is made from."""
 import numpy as np
 
-from . import extremes, heads, words
+from . import heads, words
 from .compose import add_series
 from .record import CHOSEN, POINTS, Axis, Figure, Section
 
@@ -91,12 +91,12 @@ def _say_finding(drawing):
         return []
     lo, hi = np.interp([0.25, 0.75], share, at)
     head = words.key(rows, ("head", "n"))
-    return (f"{extremes.subject(rows)}{', ' + head if head else ''}: the middle half of the eigenvalues lies between "
+    return (f"{words.source_of_values(rows)}{', ' + head if head else ''}: the middle half of the eigenvalues lies between "
             f"{words.number(lo)} and {words.number(hi)}, up to the resolution of the density.")
 
 
 BY_MATRIX = dict(figure_by=("result", "source", "matrix"), group_by=("result", "source"), series_by=("head", "n"),
-                 outliers=True, subject=extremes.subject, area=True)
+                 outliers=True, subject=words.source_of_values, area=True)
 DENSITY = Figure("density", ("spectrum_density",), **BY_MATRIX, needs=("lambda", "density", "error", "resolution"),
                  undone="the densities are not drawn", x=Axis("lambda"), y=Axis("density", scale=CHOSEN),
                  title="density of the eigenvalues", prepare=_prepare_density, caption=_say_density,

@@ -44,6 +44,13 @@ def _say_caption(drawing):
     return caption_of_series(drawing)[:-1] + outlier_heads(drawing) + "."
 
 
+def _say_scale(most):
+    """The greatest change beside that of two matrices that have nothing to do with each other."""
+    unrelated = np.sqrt(2)
+    than = "more than" if most > 1.05 * unrelated else "about as much as" if most > 0.95 * unrelated else "less than"
+    return f"The greatest change is {than} that of unrelated matrices of equal norm, {words.number(unrelated)}"
+
+
 def _say_course(drawing):
     """What unrelated matrices of equal norm would have: their difference has the square root of 2 of it."""
     x = np.concatenate([one.x[np.isfinite(one.y)] for one in drawing.every()])
@@ -51,14 +58,17 @@ def _say_course(drawing):
     if not np.isfinite(x).any():
         return []
     first, last = np.nanmin(x), np.nanmax(x)
-    return (f"{_subject(drawing.rows)}: the QK matrices change by {extent(y[x == last])} at step {words.number(last)} "
-            f"({extent(y[x == first])} at step {words.number(first)}); unrelated matrices of equal norm differ by "
-            f"{words.number(np.sqrt(2))}{outlier_heads(drawing)}.")
+    at_last = [(float(one.y[one.x == last][0]), one) for one in drawing.every() if np.isfinite(one.y[one.x == last]).any()]
+    value, most = max(at_last, key=lambda pair: pair[0])
+    name = words.key(most.rows, ("layer", "head"))
+    before = f" ({extent(y[x == first])} at step {words.number(first)})" if last > first else ""
+    return (f"{_subject(drawing.rows)}: at step {words.number(last)} the QK matrices have changed by {extent(y[x == last])} "
+            f"times their norm, most in {name}{before}. {_say_scale(value)}{outlier_heads(drawing)}.")
 
 
 def _say_pair(drawing):
-    return (f"{_pair(drawing.rows)}: relative change of the QK matrix {say_cells(drawing)}; unrelated matrices of "
-            f"equal norm differ by {words.number(np.sqrt(2))}.")
+    return (f"{_pair(drawing.rows)}: relative change of the QK matrix {say_cells(drawing)}. "
+            f"{_say_scale(np.nanmax(drawing.cells.value))}.")
 
 
 # ---- Records ----

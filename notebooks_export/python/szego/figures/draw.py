@@ -401,6 +401,9 @@ def _violin_marks(drawing, panel, one, axis, drawn):
     at = np.concatenate(at_places) if at_places else np.zeros(0)
     artists = axis.plot(at, y[kept], linestyle="", marker=marker(one), markersize=3, color=colours.of(one.colour),
                         markeredgewidth=0)
+    for i in np.flatnonzero(np.isin(kept, list(one.named))):
+        artists.append(axis.annotate(plain(one.named[int(kept[i])], 30), (at[i], y[kept[i]]), (4, 0),
+                                     textcoords="offset points", va="center", fontsize=SMALL))
     return Marks(one, at, y[kept], kept, artists=artists)
 
 
@@ -483,7 +486,7 @@ def _write_cells(cells, axis, norm, palette):
         text = f"{cells.value[i, j]:.{digits}g}"
         if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
             text = text.replace("0.", ".", 1)
-        axis.text(j, i, text, ha="center", va="center", fontsize=SMALL,
+        axis.text(j, i, words.signed(text), ha="center", va="center", fontsize=SMALL,
                   color=ON_LIGHT if light else ON_DARK)
 
 

@@ -24,7 +24,7 @@ class Series:
     """Marks of one name. x, y: float64 [count], NaN: no mark. lo, hi: whiskers, an area, or ends of ranges; along x
     where `flat`. hover: a text a mark. head: "2.4" for head 4 of layer 2, of the whole series or a list of one a
     mark. colour: an index, or a role of colours.ROLES. entry: in the legend in place of the name. least, most: values at one x of
-    means."""
+    means. named: {place: text} of points with a name beside them."""
     rows: object
     name: Optional[str]
     marks: str
@@ -45,6 +45,7 @@ class Series:
     area: bool = False
     least: int = 0
     most: int = 0
+    named: dict = field(default_factory=dict)
 
     def peak(self):
         """The greatest finite y; NaN: there is none."""

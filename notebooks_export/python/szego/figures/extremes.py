@@ -13,14 +13,15 @@ def _name(drawing):
     heads.name_series(drawing, drawing.panels[0], "eigenvalues")
 
 
-def subject(rows):
-    """"t5, Hermitian part": whose eigenvalues these are."""
-    part = ", Hermitian part" if rows.text("values_of") == "hermitian_part" else ""
-    return words.source(rows) + part
-
-
 def _say_resolved(drawing):
-    return f"Resolved: {_resolved(drawing.rows)} of {len(drawing.rows)}."
+    resolved, count = _resolved(drawing.rows), len(drawing.rows)
+    if resolved == count:
+        return f"{'All' if count > 1 else 'The'} {f'{count} values are' if count > 1 else 'value is'} resolved."
+    if not resolved:
+        return "No value is resolved: each may be the same eigenvalue as a neighbour."
+    rest = count - resolved
+    return (f"{resolved} of {words.count(count, 'value', 'values')} {'is' if resolved == 1 else 'are'} resolved; the other "
+            f"{'one' if rest == 1 else rest} may be the same eigenvalue as a neighbour.")
 
 
 def _say_finding(drawing):
@@ -34,7 +35,7 @@ def _say_finding(drawing):
     error = rows.number("error", at)
     head = words.key(rows.pick([at]), ("head", "n"))
     within = f", known to within {words.upper(error, 2)}" if error == error else ""
-    of = ", ".join(filter(None, (subject(rows), head)))
+    of = ", ".join(filter(None, (words.source_of_values(rows), head)))
     total = words.count(len(drawing.rows), "value", "values")
     return (f"{of}: the {rows.text('end')} eigenvalue is {words.number(values[at])}{within}; "
             f"{_resolved(drawing.rows)} of {total} at this end are resolved.")
@@ -42,7 +43,7 @@ def _say_finding(drawing):
 
 def _at_end(end):
     return dict(tables=(TABLE,), where=("end", end), marks=POINTS, figure_by=("result", "source", "matrix"),
-                group_by=("result", "source"), subject=subject, x=Axis("index", label="place from the end"),
+                group_by=("result", "source"), subject=words.source_of_values, x=Axis("index", label="place from the end"),
                 caption=_say_resolved)
 
 
@@ -51,7 +52,8 @@ def _values(end):
     return Figure(f"extremes-{end}", **_at_end(end), needs=("index", "value"),
                   undone=f"{title} are not drawn, as none is known to 1e-10 of the norm", series_by=("head", "n"),
                   outliers=True, y=Axis("value", label="eigenvalue"),
-                  rules=(Rule("certified bounds of the end", "lo"), Rule(None, "hi")), prepare=_name,
+                  rules=(Rule("certified bounds of the end", "lo", colour="certified"),
+                         Rule(None, "hi", colour="certified")), prepare=_name,
                   hover=("error", "gap", "resolved"), title=title, finding=_say_finding)
 
 

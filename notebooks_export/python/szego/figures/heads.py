@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import words
-from .compose import FEW, cell_place, mark_outliers, name_head, outliers
+from .compose import FEW, cell_place, mark_outliers, outliers, say_outliers
 from .rows import same
 
 #: Of the greatest value: above what eigenvalue solvers leave, below what a figure shows.
@@ -67,19 +67,10 @@ def name_series(drawing, panel, alone, columns=("head", "n", "convention")):
     several = [column for column in columns
                if any(not same(first, 0, one.rows, 0, column) for one in panel.series[1:])]
     for i, one in enumerate(panel.series):
-        one.name = ", ".join(filter(None, (_say(one.rows, column) for column in several))) or alone
+        one.name = words.key(one.rows, several) or alone
         one.colour, one.unlisted, one.entry, one.stands_out = i, False, None, False
     if "head" in several and len(panel.series) > FEW:
         mark_outliers(drawing, panel)
-
-
-def _say(rows, column):
-    cell = rows.cell(column) if rows.has(column) else None
-    if cell is None:
-        return None
-    if isinstance(cell, str):
-        return words.clipped(cell)
-    return f"n = {words.number(cell)}" if column == "n" else f"{column} {words.number(cell)}"
 
 
 def say_left_out(of):
@@ -125,11 +116,11 @@ def _lost_cells(drawing):
 
 
 def say_cells(drawing):
-    """"0.08 to 0.88 over 72 heads (smallest in layer 5, head 6; largest in layer 3, head 10), mean 0.6; heads that
-    stand out: 5.6"; "over 71 of 72 heads" where one is not finite."""
+    """"0.08 to 0.88 over 72 heads (smallest in layer 5, head 6; largest in layer 3, head 10), mean 0.6; a head
+    that stands out: layer 5 head 6"; "over 71 of 72 heads" where one is not finite."""
     cells = drawing.cells
     value = cells.value.ravel()
-    name = [name_head(layer, head) for layer in cells.row_keys for head in cells.column_keys]
+    places = [(layer, head) for layer in cells.row_keys for head in cells.column_keys]
     finite, lost = value[np.isfinite(value)], _lost_cells(drawing)
     if len(finite) == 1:
         return f"{words.number(finite[0])} in the one head" + (" with a finite value" if lost else "")
@@ -140,7 +131,7 @@ def say_cells(drawing):
     text += f", mean {words.number(mean(finite))}"
     with np.errstate(divide="ignore", invalid="ignore"):
         found = outliers(np.log10(value) if cells.log else value)
-    return text + (f"; heads that stand out: {', '.join(name[i] for i in found)}" if found else "")
+    return text + say_outliers(places[i] for i in found)
 
 
 def mean(values):

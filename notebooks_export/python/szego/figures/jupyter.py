@@ -5,7 +5,7 @@ import re
 
 import matplotlib.pyplot as plt
 
-from . import draw, drawing, tabular, words
+from . import draw, drawing, labels, tabular, words
 
 #: MathJax reads what is shown: an element of its own keeps it from a formula.
 _NO_FORMULA = {ord(c): f"<span>{c}</span>" for c in "$\\"}
@@ -75,7 +75,7 @@ def _show_listing(block, ends):
     if block.folded:
         print(block.folded)
     columns = tabular.listed_columns(block)
-    _show_table(Table(columns, tabular.listed_cells(block, ends.get(block.rows.table, {})),
+    _show_table(Table([labels.axis(name, block.rows.table) for name in columns], tabular.listed_cells(block, ends.get(block.rows.table, {})),
                       [not block.rows.is_text(name) for name in columns]))
     more = tabular.unlisted(block)
     if more:

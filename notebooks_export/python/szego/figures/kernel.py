@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import words
-from .compose import caption_of_series, name_head, outlier_heads
+from .compose import caption_of_series, outlier_heads
 from .heads import extent
 from .record import Axis, Figure, Section
 
@@ -28,9 +28,9 @@ def _say_finding(drawing):
            f"{int((lags == 0).sum())} of {words.count(len(lags), 'head', 'heads')}"
     if not (lags == 0).all():
         far, rows = max(peaks, key=lambda peak: abs(peak[0]))
-        name = name_head(rows.number("layer"), rows.number("head"))
+        name = words.key(rows, ("layer", "head"))
         text += f", in the others at lags {extent(lags[lags != 0])}" if (lags != 0).sum() > 1 else ""
-        text += f"; the farthest, lag {words.number(far)}, is that of head {name}" if name else ""
+        text += f"; the farthest, lag {words.number(far)}, is that of {name}" if name else ""
     return text + "."
 
 

@@ -57,7 +57,7 @@ def _say_longest(drawing):
 
 
 def _say_finding(drawing):
-    return f"Longer sequences, {_experiment(drawing.rows).lower()}: {_say_longest(drawing)}"
+    return f"Longer sequences, {words.uncapital(_experiment(drawing.rows))}: {_say_longest(drawing)}"
 
 
 BY_LENGTH = Figure("lengths", (TABLE,), needs=("words", "accuracy"), undone="accuracies by length are not drawn",

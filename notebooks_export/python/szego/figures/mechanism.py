@@ -236,15 +236,15 @@ def _undrawn(hypotheses):
 
 
 def _decisions(hypotheses):
-    """"Hypotheses: of 6 primary ones 4 are not decided, 2 are not testable." """
+    """"Of 6 primary hypotheses, 4 are not decided, 2 are not testable." """
     primary = hypotheses.where("primary", "yes")
     if len(primary) == 1:
-        yield Finding(f"Hypotheses: the only primary one, {words.clipped(primary.text('hypothesis'))}, is "
+        yield Finding(f"The only primary hypothesis, {words.clipped(primary.text('hypothesis'))}, is "
                       f"{words.clipped(primary.text('decision') or 'without a decision')}.")
     elif len(primary):
         counts = {decision: int((primary.texts("decision") == decision).sum()) for decision in DECISIONS}
         counted = [f"{count} {'is' if count == 1 else 'are'} {decision}" for decision, count in counts.items() if count]
-        yield Finding(f"Hypotheses: of {len(primary)} primary ones {', '.join(counted) or 'none has a decision'}.")
+        yield Finding(f"Of {len(primary)} primary hypotheses, {', '.join(counted) or 'none has a decision'}.")
 
 
 def _compose(section, tables):
@@ -262,7 +262,7 @@ def _compose(section, tables):
 
 SECTION = Section(
     "mechanism", "Hypotheses", ("reproduce_hypotheses", "reproduce_arms"),
-    "The preset names these hypotheses. A point is a seed: the number of one arm less that of the other, or less the "
+    "The preset names these hypotheses. Arms are named by experiment and encoding, as in text/rope. A point is a seed: the number of one arm less that of the other, or less the "
     "mean of others, with the same seed. The test flips the signs of the differences in all ways. Holm's rule adjusts "
     "its p over the primary hypotheses. One is supported or opposed if the adjusted p is at most 0.05. It is not "
     "testable with fewer than five pairs. An exploratory one has no decision. A seed fails if a run lacks the number: "

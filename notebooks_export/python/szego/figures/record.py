@@ -36,12 +36,13 @@ class Axis:
 @dataclass(frozen=True)
 class Rule:
     """A line across a panel: at the mean of a column over the panel's rows (with that of `plus` added), or at a
-    number."""
+    number. colour: a role or an index, as of a Series."""
     name: str
     column: Optional[str] = None
     plus: Optional[str] = None
     at: float = float("nan")
     vertical: bool = False
+    colour: object = "muted"
 
 
 @dataclass(frozen=True)

@@ -151,8 +151,8 @@ class Matrix:
         """Of which matrix these are the eigenvalues, where it is not the one that the figure names."""
         if self.singular:
             return "singular value"
-        if self.values.text("values_of") == "hermitian_part":
-            return "eigenvalue of the Hermitian part"
+        if words.of_what(self.values):
+            return f"eigenvalue of the {words.of_what(self.values)}"
         if self.summary is not None and self.summary.text("solver") == "triangular":
             return "diagonal entry (triangular matrix)"
         return "eigenvalue"
@@ -334,8 +334,8 @@ def _prepare_share(drawing, known):
     if facts.bounds_all:
         for panel, own in zip(drawing.panels, kept):
             lo, hi = min(matrix.lo for matrix in own), max(matrix.hi for matrix in own)
-            panel.rules += [Line("certified maximum of |a|", hi)] if facts.singular else [
-                Line("certified range", lo), Line(None, hi)]
+            panel.rules += [Line("certified maximum of |a|", hi, colour="certified")] if facts.singular else [
+                Line("certified range", lo, colour="certified"), Line(None, hi, colour="certified")]
     if not facts.singular:
         _choose_scale(drawing, facts)
     elif facts.greatest > 0:  # those that are 0 have no place on it
@@ -395,7 +395,7 @@ def _prepare_ranks(drawing, known):
     _add_roundings(panel, matrices)
     if len(facts.matrices) == 1 and facts.bounds_all and facts.radius > 0:
         panel.rules.append(Line("certified maximum" + (" of |a|" if facts.singular else ""),
-                                facts.radius if facts.negative else facts.hi))
+                                facts.radius if facts.negative else facts.hi, colour="certified"))
 
 
 def _add_roundings(panel, matrices):
@@ -642,7 +642,7 @@ def _compose(section, tables):
 SECTION = Section(
     "spectrum", "Eigenvalues over the symbol", (TABLE,),
     "Each dot is an eigenvalue. Its x is the share of eigenvalues below it. The line shows the symbol's quantiles, "
-    "which large matrices follow where a limit theorem applies (see the table of ranges). Two grey rules are the "
+    "which large matrices follow where a limit theorem applies (see the table of ranges). Two violet rules are the "
     "certified ends. Orders n have a panel each. Where many eigenvalues are 0, or are computed as 0, the others are "
     "drawn by their rank. Complex eigenvalues are drawn in the complex plane. A `rotary mean` is the mean of RoPE's "
     "factors over its frequencies at each lag; a `position gram` is P P^T of the position vectors.",

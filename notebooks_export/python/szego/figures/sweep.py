@@ -4,16 +4,12 @@ import numpy as np
 from . import words
 from .record import Axis, Figure, Section
 
-TASKS = {"distance": "Task 1, trigger distance", "count": "Task 2, trigger count"}
-
-
 def _experiment(rows):
     return f"Experiment {words.clipped(rows.text('experiment'))}"
 
 
 def _task(rows):
-    task = rows.text("task")
-    return TASKS.get(task) or words.clipped(task or "task not given")
+    return f"task {words.clipped(rows.text('task'))}" if rows.text("task") else "task not given"
 
 
 def _has_whiskers(one):
@@ -41,14 +37,14 @@ def _heads(count):
 
 
 def _say_highest(drawing):
-    """"Task 1, trigger distance: highest 94% with 8 heads; whiskers: one standard deviation." """
+    """"Task distance: highest 94% with 8 heads; whiskers: one standard deviation." """
     lines = drawing.series()
     parts = [f"{one.name}: {_peak(one)}" for one in lines]
     if any(map(_has_whiskers, lines)):
         parts.append("whiskers: one standard deviation")
     if not all(map(_has_whiskers, lines)):
         parts.append("a single seed does not show which number of heads is best")
-    return f"{'; '.join(parts)}."
+    return f"{words.capital('; '.join(parts))}."
 
 
 def _seeds(counts):
@@ -66,7 +62,7 @@ def _say_finding(drawing):
         shown = ", ".join(f"{words.number(one.y[i])}% with {_heads(one.x[i])}" for i in ends)
         seeds = one.rows.numbers("seeds")[known]
         counts = f" ({_seeds(seeds)})" if np.isfinite(seeds).all() else ""
-        yield (f"Heads that RoPE turns, {_experiment(drawing.rows).lower()}, {one.name}: {shown}; {_peak(one)}"
+        yield (f"Heads that RoPE turns, {one.name}, {words.uncapital(_experiment(drawing.rows))}: {shown}; {_peak(one)}"
                f"{counts}.")
 
 

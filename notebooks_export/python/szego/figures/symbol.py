@@ -10,6 +10,9 @@ from .compose import FEW, add_series, compose
 from .drawing import Line
 from .record import CHOSEN, POINTS, Axis, Figure, Section
 
+#: What the curve shows, by the convention of its rows.
+CUT = {"truncated": "the symbol cut to the lags below {}", "fejer": "the Fejér mean of the lags below {}",
+       "closed_form": "the symbol of all lags"}
 CURVE = ("result", "source", "layer", "head", "matrix", "n", "convention")
 END_DIGITS, MOST_STEMS = 2, 64
 #: The ratio of angles from which on a log axis shows them.
@@ -86,7 +89,8 @@ def _prepare(drawing, known):
         if ends is not None:
             _add_ends(drawing, panel, one, ends)
     if len(curves) == 1 and facts.stated:
-        panel.rules += [Line("certified range", facts.lo), Line(None, facts.hi)]
+        panel.rules += [Line("certified range", facts.lo, colour="certified"),
+                        Line(None, facts.hi, colour="certified")]
     if len(curves) == 1 and facts.complex:
         drawing.y.label = "symbol a"
         rows = curves[0].rows
@@ -94,19 +98,29 @@ def _prepare(drawing, known):
             add_series(drawing, panel, rows, name, rows.numbers("theta"), rows.numbers(column), colour=colour)
 
 
-def _say_range(facts):
+def _say_cut(drawing):
+    """"the symbol cut to the lags below n = 64"; "this symbol" where the rows do not say."""
+    shown = [one.rows for one in drawing.every() if one.rows.text("convention") in CUT]
+    orders = sorted({rows.number("n") for rows in shown if np.isfinite(rows.number("n"))})
+    below = f"n = {words.listed(map(words.number, orders))}"
+    said = [CUT[convention].format(below) for convention in dict.fromkeys(rows.text("convention") for rows in shown)]
+    return " and ".join(said) or "this symbol"
+
+
+def _say_range(drawing):
+    facts = drawing.own
     several = facts.stated > 1
     some = f" of {facts.stated} of {facts.curves} curves" if facts.stated < facts.curves else ""
     return (f"Certified range{'s' if several else ''}{' of |a|' if facts.complex else ''}{some}"
-            f"{', all within' if several else ''} {bounds.say_certified(facts.lo, facts.hi)}")
+            f"{', all within' if several else ''} {bounds.say_certified(facts.lo, facts.hi)} ({_say_cut(drawing)})")
 
 
 def _say_curves(drawing):
     facts = drawing.own
     if not facts.stated:
-        text = "No range is certified for this symbol."
+        text = f"No range is certified for {_say_cut(drawing)}."
     else:
-        text = f"{_say_range(facts)}; each end is known to within {words.upper(facts.width, END_DIGITS)}."
+        text = f"{_say_range(drawing)}; each end is known to within {words.upper(facts.width, END_DIGITS)}."
     text += heads.say_left_out(facts.left_out)
     return text + (" Too few samples: the line may miss peaks." if facts.coarse else "")
 
@@ -115,7 +129,7 @@ def _finding(drawing):
     facts = drawing.own
     if not facts.stated:
         return []
-    said = _say_range(facts)
+    said = _say_range(drawing)
     return f"{words.source(drawing.rows)}: {said[0].lower() + said[1:]}."
 
 

@@ -16,7 +16,7 @@ PUBLISHED = {("mla", "distance"): 88.34, ("mla", "count"): 97.41, ("rope", "dist
              ("rope", "count"): 69.43, ("nope", "distance"): 3.51, ("nope", "count"): 77.69}
 SIZES = {"model.vocabulary", "model.layers", "model.width", "model.hidden", "model.heads", "model.latent_kv",
          "model.max_length", "data.examples", "loop.epochs"}
-TASKS = ((1, "trigger distance"), (2, "trigger count"))
+TASKS = ((1, "distance"), (2, "count"))  #: The paper's tasks 1 and 2.
 WHISKERS = "whiskers reach one standard deviation, which is no test"
 RESULTS, ROWS_SHOWN, SETTINGS, MISSING = 4, 100, 12, 20
 
@@ -92,7 +92,7 @@ def warnings(tables):
 # ---- Tables ----
 
 def _percent(value, sign=""):
-    return (f"{value:{sign}.2f}", words.exact(value)) if np.isfinite(value) else "\N{EN DASH}"
+    return (words.signed(f"{value:{sign}.2f}"), words.exact(value)) if np.isfinite(value) else "\N{EN DASH}"
 
 
 def _outcome(mean, spread, seeds, paper):
@@ -113,8 +113,8 @@ def _numbers(rows, task):
 
 def _grid(rows):
     head, cells = ["experiment", "encoding"], []
-    for task, _ in TASKS:
-        head += [f"Task {task}, here (%)", "seeds", "paper (%)", "here \N{MINUS SIGN} paper (points)"]
+    for _, name in TASKS:
+        head += [f"task {name}, here (%)", "seeds", "paper (%)", "here \N{MINUS SIGN} paper (points)"]
     outcomes = [np.array(_numbers(rows, task)).T for task, _ in TASKS]
     for i in range(min(len(rows), ROWS_SHOWN)):
         names = [words.clipped(rows.text(column, i)) for column in ("experiment", "encoding")]
@@ -141,8 +141,9 @@ def _more(rows, what, table):
 
 # ---- Figures ----
 
-def _experiment(rows):
-    return f"Experiment {words.clipped(rows.text('experiment'))}"
+def _subject(name):
+    """"Task distance, experiment text"."""
+    return lambda rows: ", ".join(filter(None, (f"Task {name}", words.task(rows))))
 
 
 def _best(rows, task):
@@ -184,17 +185,17 @@ def _task_figure(task, name):
                   (("length", "the length alone gives"), ("ceiling", "the label ceiling is"))
                   if np.isfinite(drawing.rows.number(f"{column}{task}", best))]
         chance = f"; {', '.join(beside)}" if beside else ""
-        return (f"Table 1, {_experiment(drawing.rows).lower()}, {name} (task {task}): "
+        return (f"Table 1, {words.uncapital(_subject(name)(drawing.rows))}: "
                 f"{_highest(drawing.rows, task)}{whiskers}{chance}.")
 
     return Figure(f"table1-task{task}", (TABLE,), needs=(f"task{task}",),
-                  undone=f"accuracies of {name} (task {task}) are not drawn", figure_by=("experiment",),
+                  undone=f"accuracies of task {name} are not drawn", figure_by=("experiment",),
                   group_by=("experiment",), skips=has_not_run, marks=POINTS, x=Axis("encoding"),
                   y=Axis(label="test accuracy (%)", lo=0, hi=100),
                   columns=(Column(f"task{task}", "here", spread=f"spread{task}", seeds=f"seeds{task}"),
                            Column(f"paper{task}", "paper"), Column(f"ceiling{task}", "label ceiling"),
                            Column(f"length{task}", "by length alone")),
-                  subject=_experiment, title=f"test accuracy, {name} (task {task})", caption=say_highest,
+                  subject=_subject(name), title="test accuracy", caption=say_highest,
                   finding=say_finding)
 
 
@@ -271,7 +272,7 @@ def _runs(tables, reproductions):
 def _result_blocks(tables, result, rows, most):
     warning = _warning(tables, result)
     yield Paragraph(warning or "The settings that the paper states are those of these runs.", warning=bool(warning))
-    yield Paragraph(f"Test accuracy in percent, of task 1 (trigger distance) and task 2 (trigger count); seeds counts "
+    yield Paragraph(f"Test accuracy in percent, of the tasks distance and count (the paper's tasks 1 and 2); seeds counts "
                     f"finished runs. The paper's numbers are those of Table 1 of {SOURCE}, differences are in "
                     "percentage points.")
     yield _grid(rows)

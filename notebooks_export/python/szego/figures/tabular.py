@@ -49,5 +49,5 @@ def _cell(rows, column, i, end):
     if not math.isfinite(cell):
         return Cell(exact, None, True)
     rounding = {"lower": words.lower, "upper": words.upper}.get(end)
-    shown = rounding(cell) if rounding else f"{cell:.6g}" if len(exact) > 15 or cell != int(cell) else exact
+    shown = rounding(cell) if rounding else words.signed(f"{cell:.6g}") if len(exact) > 15 or cell != int(cell) else exact
     return Cell(shown, exact if shown != exact else None, True)

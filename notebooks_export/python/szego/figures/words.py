@@ -8,6 +8,11 @@ from . import labels
 SOURCE_CHARACTERS, NAME_CHARACTERS = 80, 48
 
 
+def signed(text):
+    """A printed number with the minus sign that axes have."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def number(value):
     """Four significant digits, without an exponent below 1e15; whole numbers, of steps and orders, have all digits."""
     return exact(value if is_whole(value) else float(f"{value:.4g}"))
@@ -18,10 +23,11 @@ def is_whole(value):
 
 
 def exact(value):
-    """The shortest text that reads back as the number, without an exponent below 1e15."""
+    """The shortest digits that read back as the number, without an exponent below 1e15; for readers, with their minus
+    sign."""
     if not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return str(int(value)) if is_whole(value) else repr(float(value))
+        return "nan" if math.isnan(value) else signed("inf" if value > 0 else "-inf")
+    return signed(str(int(value)) if is_whole(value) else repr(float(value)))
 
 
 def count(n, one, many):
@@ -57,22 +63,40 @@ def file(path):
 
 
 def key(rows, columns, characters=NAME_CHARACTERS):
-    """"head 3" of a number, a text as it is: what the first row has in these columns."""
+    """"head 3", "n = 64" of a number, a text as it is: what the first row has in these columns."""
     parts = []
     for column in columns:
         cell = rows.cell(column) if len(rows) else None
         if cell is not None:
             text = isinstance(cell, str)
-            parts.append(clipped(cell, characters) if text else f"{labels.words(column, rows.table)} {number(cell)}")
+            name = "n =" if column == "n" else labels.words(column, rows.table)
+            parts.append(clipped(cell, characters) if text else f"{name} {number(cell)}")
     return ", ".join(parts)
 
 
+def percent(value):
+    """"91.8%" of a share of 1."""
+    return signed(f"{100 * value:.1f}%")
+
+
+def task(rows, columns=("task", "experiment")):
+    """"task count, experiment text": what the first row has of these."""
+    return ", ".join(f"{column} {clipped(rows.text(column))}" for column in columns if rows.text(column))
+
+
 def run(rows):
-    """What a run has learned: "rope, count (text)"; the source where there is no encoding."""
-    task, experiment = rows.text("task"), rows.text("experiment")
-    text = clipped(rows.text("encoding") or rows.text("source"))
-    text += f", {clipped(task)}" if task else ""
-    return text + (f" ({clipped(experiment)})" if experiment else "")
+    """What a run has learned: "rope, task count, experiment text"; the source where there is no encoding."""
+    return ", ".join(filter(None, (clipped(rows.text("encoding") or rows.text("source")), task(rows))))
+
+
+def capital(text):
+    """The text with a capital, as a title or sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapital(text):
+    """A title within a sentence."""
+    return text[:1].lower() + text[1:]
 
 
 def model(rows):
@@ -100,9 +124,19 @@ def subject(rows, heads=True):
     return ", ".join(parts)
 
 
+def of_what(rows):
+    """Of which matrix the values are, where it is not the one that the rows name; nothing where it is."""
+    return "Hermitian part" if rows.text("values_of") == "hermitian_part" else ""
+
+
 def source(rows):
     """As `subject`, without layer and head."""
     return subject(rows, heads=False)
+
+
+def source_of_values(rows):
+    """"t5, Hermitian part": whose eigenvalues these are."""
+    return ", ".join(filter(None, (source(rows), of_what(rows))))
 
 
 def lower(value, digits=6):
@@ -116,7 +150,7 @@ def upper(value, digits=6):
 
 
 def _end(value, digits, rounding):
-    """A number that so few digits write exactly stays; reading the text never gives a number on the inner side."""
+    """A number that so few digits write exactly stays; reading the digits never gives a number on the inner side."""
     if not math.isfinite(value):
         return exact(value)
     wide = decimal.Context(prec=digits, rounding=rounding, Emin=-999999, Emax=999999)

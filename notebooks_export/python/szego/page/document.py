@@ -10,10 +10,10 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from ..figures import compose, others, tabular
+from ..figures import compose, labels, others, tabular
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
-from . import embed
+from . import embed, svg
 from .text import prose, text
 
 SUBJECT = "Positional encodings and the spectra of attention logits"
@@ -184,7 +184,7 @@ class Page:
             name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
             version=self.version, bad=self.results.skipped, findings=self.findings,
             sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
-            styles=Markup("".join(map(_asset, STYLES))))
+            styles=Markup(svg.style_sheet() + "".join(map(_asset, STYLES))))
 
     def _grouped(self, waiting, pictures):
         """Parts as HTML; figures that follow each other stand side by side where there is room."""
@@ -221,8 +221,8 @@ class Page:
     def _listing(self, block):
         name, columns, more = block.rows.table, tabular.listed_columns(block), tabular.unlisted(block)
         docs, ends = self.results.docs.get(name, {}), self.results.ends.get(name, {})
-        head = [{"text": column, "number": not block.rows.is_text(column), "doc": docs.get(column)}
-                for column in columns]
+        head = [{"text": labels.axis(column, name), "number": not block.rows.is_text(column),
+                 "doc": ": ".join(filter(None, (column, docs.get(column))))} for column in columns]
         shown = [{"cls": None, "head": None, "cells": cells} for cells in tabular.listed_cells(block, ends)]
         table = self.parts.table(head, shown, more, self.embedded.links([block.rows]) if block.linked else [])
         return self.parts.folded(block.folded, table) if block.folded else table

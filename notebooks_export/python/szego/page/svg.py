@@ -66,6 +66,16 @@ def _variable(name):
     return f"--{name}" if name in colours.SERIES_NAMES else f"--fig-{name}"
 
 
+def style_sheet():
+    """The colours as variables, and a class for each that marks may have. page.css says which of --light and --dark
+    is empty."""
+    variables = [f"  {_variable(name)}: var(--light, {light}) var(--dark, {colours.DARK[name]});"
+                 for name, light in colours.NAMED.items()]
+    marks = dict.fromkeys([*colours.SERIES_NAMES, *colours.ROLES.values()])
+    classes = [f"svg.figure .{name} {{ --series: var({_variable(name)}); }}" for name in marks]
+    return "\n".join([":root {", *variables, "}", *classes, ""])
+
+
 def _rounded(text):
     """Numbers with two decimals: a hundredth of a point is not seen."""
     return _DECIMALS.sub(lambda found: f"{float(found.group()):.2f}".rstrip("0").rstrip("."), " ".join(text.split()))
