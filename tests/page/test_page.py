@@ -22,7 +22,7 @@ sys.path.insert(0, PACKAGE)
 import numpy as np
 import szego
 from szego.files import whole_file
-from szego.figures import contraction, kernel
+from szego.figures import compose, contraction, record
 from szego.figures.rows import Tables
 from szego.page import document, svg, write
 
@@ -167,8 +167,8 @@ def marks_of_each_row_are_its_own():
         with scratch() as folder:
             write_result(f"{folder}/r", "kernel", kernel_rows(lags, value), "checkpoint")
             tables = Tables(szego.load(folder))
-        drawing = next(block for block in document.compose.section_blocks(kernel.SECTION, tables)
-                       if getattr(block, "id", "") == "kernel-lines")
+        lines = record.Figure("lines", ("checkpoint_kernel",), series_by=("head",), x=record.Axis("lag"), y=record.Axis("kernel"))
+        drawing = compose.build(lines, tables.rows("checkpoint_kernel"))
         picture = svg.inline(drawing, "f0")["svg"]
         hits = [(*map(float, place), int(head), int(lag), float(told)) for *place, head, lag, told in re.findall(
             r'<circle cx="([\d.]+)" cy="([\d.]+)"[^>]*><title>head (\d)\nlag[^:\n]*: (\d+)\n[^:\n]*: ([\d.e-]+)</title>', picture)]
