@@ -389,6 +389,36 @@ def check_wide(chromium, path):
         page.close()
 
 
+#: The first figure that goes on to the right of its box gets the id "cut".
+CUT_BOX = """(() => {
+    const box = Array.from(document.querySelectorAll('.plot')).find(one => one.scrollWidth > one.clientWidth + 40);
+    if (box) box.id = 'cut';
+    return Boolean(box);
+})()"""
+
+
+def shaded(page):
+    """Whether the left and the right edge of that box are darker than its page, in its last row of pixels."""
+    width, _, channels, rows = png.pixels(page.screenshot("#cut"))
+    row = rows[-2]
+    levels = [sum(row[x * channels:x * channels + 3]) for x in (2, width // 2, width - 3)]
+    return levels[0] < levels[1] - 60, levels[2] < levels[1] - 60
+
+
+def check_shade(chromium, path):
+    page = chromium.open(path, width=PHONE)
+    if not page.evaluate(CUT_BOX):
+        tap.ok("a figure is wider than the window", False)
+        return
+    found = []
+    for place in (0, 10000):
+        page.evaluate(f"document.getElementById('cut').scrollLeft = {place}")
+        page.settle()
+        found.append(shaded(page))
+    tap.ok("a shadow tells on which side a figure goes on", found == [(False, True), (True, False)], found)
+    page.close()
+
+
 def check_links(chromium, path):
     page = chromium.open("file://" + path + "#data-train_metrics", width=DESK)
     page.settle()
@@ -460,6 +490,6 @@ with scratch() as place, browser.Browser() as one:
     make(os.path.join(place, "results"))
     results.report(PROGRAM, os.path.join(place, "results"), report)
     for check in (check_pointer, check_finger, check_keyboard, check_legend, check_multiples, check_heads, check_holes,
-                  check_layout, check_wide, check_links, check_without_script, check_paper):
+                  check_layout, check_wide, check_shade, check_links, check_without_script, check_paper):
         check(one, report)
 tap.finish()

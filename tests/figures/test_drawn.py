@@ -233,6 +233,11 @@ def ticks_of_counts_are_whole():
            str(drawn.axes[0].get_xticks()))
     shift = drawn.marks[0][1].x - drawn.marks[0][0].x
     tap.ok("whiskers at one place stand side by side", np.allclose(shift, shift[0]) and 0 < shift[0] < 0.5, str(shift))
+    made = [{"g": g, "x": 1.0, "y": 2.0, "lo": 1.0, "hi": 3.0} for g in "ab"]
+    one = compose.build(Figure("f", ("t",), marks=POINTS, series_by=("g",), x=Axis("x"), y=Axis("y"), lo="lo", hi="hi"),
+                        tables(t=made).rows("t"))
+    places = [list(marks.x) for marks in picture(one).marks[0]]
+    tap.ok("but a real number that is whole keeps its place", places == [[1.0], [1.0]], str(places))
     real = compose.build(Figure("f", ("t",), marks=POINTS, x=Axis("y"), y=Axis("head")),
                          tables(t=[{"y": 0.0, "head": 1}, {"y": 1.0, "head": 2}]).rows("t"))
     tap.ok("numbers that happen to be whole are no counts", any(tick % 1 for tick in picture(real).axes[0].get_xticks()))

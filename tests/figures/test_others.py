@@ -34,7 +34,26 @@ def tables_without_a_figure_are_told():
            text)
 
 
+def some_tables_have_a_sentence():
+    bench = tables(bench_bench=[{"item": "toeplitz", "input": "kms", "n": 64, "ratio": 4.0, "met": "yes"},
+                                {"item": "fft", "input": None, "n": 8, "ratio": 0.5, "met": "no"},
+                                {"item": "machine", "input": None, "n": None, "ratio": None, "met": None}]).rows("bench_bench")
+    text = others.finding(bench, {})
+    tap.ok("a bench tells how often szego is faster", text == "szego is faster than the rival in 1 of 2 timed cases: 0.5 times "
+           "with fft, n = 8 to 4 times with toeplitz, kms, n = 64. 1 of 2 goals are met.", text)
+    info = tables(info_info=[{"key": "version", "value": "0.1"}, {"key": "memory", "value": "2 GiB"}]).rows("info_info")
+    tap.ok("info tells the machine", others.finding(info, {}) == "szego 0.1: memory 2 GiB.", others.finding(info, {}))
+    apart = tables(diff_diff_encodings=[{"source": "b", "base": "a", "head": head, "n": 9, "shift": 1.0 + head}
+                                        for head in range(2)]).rows("diff_diff_encodings")
+    text = others.finding(apart, {})
+    tap.ok("two encodings, how far they are apart", text == "The spectra of b and a are at most 2 apart, eigenvalue by "
+           "eigenvalue; head 1, n = 9.", text)
+    bare = tables(bench_bench=[{"a": 0.5}]).rows("bench_bench")
+    tap.ok("without its columns the extent", others.finding(bare, {}) == "bench_bench: 1 row; a 0.5.", others.finding(bare, {}))
+
+
 tables_are_listed_unless_they_were_drawn_from()
+some_tables_have_a_sentence()
 tables_without_a_figure_are_told()
 nothing_left_says_so()
 tap.finish()

@@ -36,7 +36,7 @@ def each_relation_has_a_sentence():
     found, drawn = found_in(relations.SECTION, reproduce_relations=RELATIONS, reproduce_relation_arms=ARMS)
     tap.ok("between arms", drawn[0].caption == "Negative: <it>. Exploratory. Between 4 arms the correlation is negative: −0.5,"
            " 95% interval [−0.9, 0.25], which contains 0; 1 run lacks a number; 2 runs are not finished.", drawn[0].caption)
-    tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms no correlation is computed; 8 "
+    tap.ok("one without an arm has a sentence alone", "S: Is it $so? Exploratory. Between 0 arms no correlation is computed: it takes two at least; 8 "
            "runs are not finished." in texts_of(found, drawing.Paragraph), str(texts_of(found, drawing.Paragraph)))
     tap.ok("intervals without 0 are counted, and what chance gives", texts_of(found, drawing.Finding) == [
         "Relations, exploratory: of 5 correlations 3 have a 95% interval, and 2 of these do not contain 0; if all were 0, "

@@ -435,6 +435,8 @@ def cell_place(drawing, at):
 def _describe_cells(drawing):
     value = drawing.cells.value
     most, least = np.nanargmax(value), np.nanargmin(value)
+    if np.isfinite(value).sum() == 1:
+        return f"The only value, {words.number(value.flat[most])}, is that of {cell_place(drawing, most)}."
     return (f"Greatest {words.number(value.flat[most])} at {cell_place(drawing, most)}; least "
             f"{words.number(value.flat[least])} at {cell_place(drawing, least)}; mean "
             f"{words.number(np.nanmean(value))}.")

@@ -117,7 +117,7 @@ def _size(drawing, shape, titled):
         rows = len(drawing.cells.row_keys)
         height = max(1.1 + 0.2 * rows, 1.6) if rows < 10 else 3.7
     elif not drawing.height and drawing.y.names is not None:
-        height = 1.0 + 0.23 * len(drawing.y.names)
+        height = max(1.0 + 0.23 * len(drawing.y.names), 1.6)  # room for the label of the axis
     width = drawing.width or WIDTH
     lines = len(_title_lines(drawing, width)) if titled and drawing.title else 1
     return width, height + 0.18 * (lines - 1)
@@ -198,6 +198,11 @@ def _has_whole_x(drawing):
     if drawing.x.lo is not None or (column and not drawing.rows.source.is_whole(column)):
         return False
     return _whole(np.concatenate([one.x for one in drawing.series()]))
+
+
+def _has_places(drawing):
+    """x names or counts something; a real number that happens to be whole is not moved."""
+    return drawing.x.names is not None or not drawing.x_column or drawing.rows.source.is_whole(drawing.x_column)
 
 
 def _whole(values):
@@ -330,7 +335,7 @@ def _whiskers(one, axis, x, y):
 def _point_marks(drawing, panel, one, axis, drawn):
     x, y = places(drawing, one)
     whiskers = any(other.lo is not None and other.marks == one.marks for other in panel.series)
-    if whiskers and not one.flat and drawing.x.kind == "linear" and _whole(x):
+    if whiskers and not one.flat and drawing.x.kind == "linear" and _has_places(drawing) and _whole(x):
         x = x + _beside(panel, one)[0] / 2  # series at one place stand side by side
     kept = thin.cloud(x, y, CLOUD)
     drawn.given += int((np.isfinite(x) & np.isfinite(y)).sum())

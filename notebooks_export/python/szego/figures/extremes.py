@@ -1,4 +1,6 @@
 """Eigenvalues at the ends of long kernels' spectra, and which of them their errors tell apart."""
+import numpy as np
+
 from . import heads, words
 from .record import LOG, POINTS, Axis, Column, Figure, Rule, Section
 
@@ -24,6 +26,14 @@ def _say_resolved(drawing):
             f"{'one' if rest == 1 else rest} may be the same eigenvalue as a neighbour.")
 
 
+def _say_errors(drawing):
+    """The largest error beside the least gap, as a value is resolved by both."""
+    error, gap = (values[np.isfinite(values)] for values in map(drawing.rows.numbers, ("error", "gap")))
+    parts = [f"The largest error is {words.upper(error.max(), 2)}"] if len(error) else []
+    parts += [f"the least gap is {words.number(gap.min())}"] if len(gap) else []
+    return f"{words.capital(', '.join(parts))}. {_say_resolved(drawing)}" if parts else _say_resolved(drawing)
+
+
 def _say_finding(drawing):
     """The outermost value and its error, and how many are resolved."""
     rows = drawing.rows.known("value")
@@ -43,8 +53,7 @@ def _say_finding(drawing):
 
 def _at_end(end):
     return dict(tables=(TABLE,), where=("end", end), marks=POINTS, figure_by=("result", "source", "matrix"),
-                group_by=("result", "source"), subject=words.source_of_values, x=Axis("index", label="place from the end"),
-                caption=_say_resolved)
+                group_by=("result", "source"), subject=words.source_of_values, x=Axis("index", label="place from the end"))
 
 
 def _values(end):
@@ -54,13 +63,14 @@ def _values(end):
                   outliers=True, y=Axis("value", label="eigenvalue"),
                   rules=(Rule("certified bounds of the end", "lo", colour="certified"),
                          Rule(None, "hi", colour="certified")), prepare=_name,
-                  hover=("error", "gap", "resolved"), title=title, finding=_say_finding)
+                  hover=("error", "gap", "resolved"), title=title, caption=_say_resolved, finding=_say_finding)
 
 
 def _errors(end):
     return Figure(f"extremes-{end}-errors", **_at_end(end), needs=("index", "error"),
                   columns=(Column("error", "error"), Column("gap", "gap")), y=Axis(label="distance", scale=LOG),
-                  hover=("head", "n", "resolved"), title=f"error and gap of the {end} eigenvalues")
+                  hover=("head", "n", "resolved"), title=f"error and gap of the {end} eigenvalues",
+                  caption=_say_errors)
 
 
 SECTION = Section(

@@ -13,8 +13,8 @@ def words(column, table):
 
 def axis(column, table):
     """The words with the unit: "lag (positions)"."""
-    unit = names.unit(column, table)
-    return f"{words(column, table)} ({unit})" if unit else words(column, table)
+    name, unit = words(column, table), names.unit(column, table)
+    return f"{name} ({unit})" if unit and unit != name else name
 
 
 def measure(name):

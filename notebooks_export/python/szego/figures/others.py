@@ -4,7 +4,7 @@ import numpy as np
 from . import labels
 from .drawing import Heading, Listing, Paragraph
 from .record import Section
-from .words import clipped, count, number
+from .words import clipped, count, key, number
 
 SHOWN, TOLD = 10, 3
 
@@ -16,9 +16,56 @@ def _where(rows):
             f"the first ones in that of {clipped(first)}.")
 
 
+def _say_bench(rows):
+    """How often and by what ratio this program is faster than what people use now."""
+    ratio = rows.numbers("ratio")
+    timed = np.flatnonzero(np.isfinite(ratio))
+    if not len(timed):
+        return None
+    ends = [timed[choose(ratio[timed])] for choose in (np.argmax, np.argmin)]
+    said = [f"{number(ratio[i])} times with {_case(rows.pick([i]))}" for i in dict.fromkeys(ends)]
+    faster = int((ratio[timed] > 1).sum())
+    goals = rows.texts("met")[rows.texts("met").astype(bool)]
+    met = f" {int((goals == 'yes').sum())} of {count(len(goals), 'goal is', 'goals are')} met." if len(goals) else ""
+    return (f"szego is faster than the rival in {faster} of {count(len(timed), 'timed case', 'timed cases')}: "
+            f"{' to '.join(said[::-1])}.{met}")
+
+
+def _case(row):
+    return ", ".join(filter(None, (clipped(row.text("item")), clipped(row.text("input")), key(row, ("n",)))))
+
+
+def _say_info(rows):
+    """The program and the machine."""
+    known = dict(zip(rows.texts("key"), rows.texts("value")))
+    parts = [f"{name} {clipped(known[name])}" for name in ("backend", "processors", "memory", "devices") if known.get(name)]
+    return f"szego {clipped(known['version'])}: {', '.join(parts)}." if known.get("version") and parts else None
+
+
+def _say_encodings(rows):
+    """How far the spectra of encodings are apart, and which are farthest."""
+    shift = rows.numbers("shift")
+    if not np.isfinite(shift).any():
+        return None
+    row = rows.pick([int(np.nanargmax(np.where(np.isfinite(shift), shift, np.nan)))])
+    names = [clipped(row.text(column) or "unnamed") for column in ("source", "base")]
+    beside = "; " + key(row, ("head", "n")) if key(row, ("head", "n")) else ""
+    return (f"The spectra of {names[0]} and {names[1]} are at most {number(row.number('shift'))} apart, eigenvalue by "
+            f"eigenvalue{beside}.")
+
+
+#: Tables without a section whose sentence is more than the extent of their columns.
+SENTENCES = {"bench_bench": _say_bench, "info_info": _say_info, "diff_diff_encodings": _say_encodings}
+
+
 def finding(rows, ends):
-    """"bench: 12 rows; median 0.1 to 0.7": the extent of a few columns of reals. ends: the columns that hold certified
-    ends, which are not rounded here."""
+    """What a table without a figure says; else "power: 12 rows; median 0.1 to 0.7", the extent of a few columns of reals.
+    ends: the columns that hold certified ends, which are not rounded here."""
+    said = SENTENCES[rows.table](rows) if rows.table in SENTENCES else None
+    return said or _extent(rows, ends)
+
+
+def _extent(rows, ends):
     parts = []
     for column in rows.source.names:
         values = rows.numbers(column)[~np.isnan(rows.numbers(column))]

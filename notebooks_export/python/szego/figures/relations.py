@@ -45,6 +45,12 @@ def _counted(rows, column, one, many):
     return f"; {words.count(rows.number(column), one, many)}" if rows.number(column) > 0 else ""
 
 
+def _why_none(rows):
+    if rows.text("kind") == "within":
+        return "in no arm both numbers vary"
+    return "it takes two at least" if not rows.number("arms") >= 2 else "one of the numbers is the same in all of them"
+
+
 def _say_found(rows):
     """"Exploratory. Between 8 arms the correlation is negative: -0.6, 95% interval [-0.9, 0.3], which contains 0; 41
     runs are not finished."""
@@ -55,7 +61,7 @@ def _say_found(rows):
         sign = "negative" if value < 0 else "positive" if value > 0 else "0"
         text += f" the correlation is {sign}: {words.number(value)}{_interval(rows)}"
     else:
-        text += " no correlation is computed"
+        text += f" no correlation is computed: {_why_none(rows)}"
     return (text + _counted(rows, "failed", "run lacks a number", "runs lack a number")
             + _counted(rows, "missing", "run is not finished", "runs are not finished") + ".")
 
