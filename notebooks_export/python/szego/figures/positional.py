@@ -167,12 +167,10 @@ def _say_greys(drawing):
 def _prepare_shares(kind):
     def prepare(drawing):
         rows, cells = drawing.rows, drawing.cells
-        within = ~(rows.numbers(f"{kind}_p") <= LEVEL)
-        known = np.isfinite(rows.numbers(f"{kind}_share"))
-        at = [np.searchsorted(keys, rows.numbers(column)).clip(0, len(keys) - 1) for keys, column in
-              ((cells.row_keys, "layer"), (cells.column_keys, "head"))]
-        cells.grey = np.zeros(cells.value.shape, bool)
-        cells.grey[at[0][known & within], at[1][known & within]] = True
+        within = rows.pick(~(rows.numbers(f"{kind}_p") <= LEVEL))
+        places = {(within.number("layer", i), within.number("head", i)) for i in range(len(within))}
+        cells.grey = np.array([[(layer, head) in places for head in cells.column_keys] for layer
+                               in cells.row_keys], bool).reshape(cells.value.shape)
         cells.label = "share"
     return prepare
 
@@ -271,9 +269,9 @@ def _draw_kind(section, heads, table, layers):
     findings = [Finding(text) for text in sentences if text]
     yield from blocks[:1] + findings + blocks[1:]
     if SHARES[heads.kind] in section.figures and len(heads.layers) > 1:
-        yield build(SHARES[heads.kind], heads.rows)
+        yield from filter(None, [build(SHARES[heads.kind], heads.rows)])
     if PARTS[heads.kind] in section.figures and len(layers.known("part")) > 1:
-        yield build(PARTS[heads.kind], layers.known("part"))
+        yield from filter(None, [build(PARTS[heads.kind], layers.known("part"))])
 
 
 def _compose(section, tables):
