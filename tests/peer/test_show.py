@@ -736,11 +736,7 @@ def check_checkpoint(both):
             values = np.sort(values[values > 0])[::-1]
             equal(f"heads: {matrices[at // 2]}, layer {at % 2}, head {head}", np.array(nth(axis, head))[:, :len(values)],
                   (np.arange(1, len(values) + 1), values))
-    axes = drawn("kernel", lambda: szego.plot.kernel(loaded))
-    for layer, axis in enumerate(axes):
-        for head in range(2):
-            one = of(loaded["checkpoint_kernel"], layer=layer, head=head)
-            equal(f"kernel: layer {layer}, head {head}", nth(axis, head), (np.arange(256), one["kernel"]))
+    check_positional(loaded)
     cells, *axes = drawn("rotary", lambda: szego.plot.rotary(loaded))
     rows = loaded["checkpoint_frequencies"]
     pairs = np.unique(rows["pair"])
@@ -750,6 +746,31 @@ def check_checkpoint(both):
         for head in range(2):
             one = of(rows, layer=layer, head=head)
             equal(f"rotary: layer {layer}, head {head}", nth(axis, head), (one["theta"], one["energy"]))
+
+
+def check_positional(loaded):
+    """Kernels over the lag and shares of heads; the weights are random, so that no head is beyond chance."""
+    heads = loaded["checkpoint_heads"]
+    refused("no kernel is beyond chance", lambda: szego.plot.kernel(loaded), "kernel: nothing to draw")
+    refused("a kernel of another name", lambda: szego.plot.kernel(loaded, of="both"), "mean or self", kind=szego.ArgumentError)
+    beyond = {**loaded, "checkpoint_heads": {**heads, "self_p": np.full(len(heads["head"]), 0.001)}}
+    axes = drawn("kernel", lambda: szego.plot.kernel(beyond, of="self"))
+    order = np.argsort(-heads["self_share"], kind="stable")
+    for i, axis in zip(order, axes):
+        layer, head = heads["layer"][i], heads["head"][i]
+        rows = of(loaded["checkpoint_kernel"], layer=layer, head=head)
+        weights = 1 / (1 + rows["lag"])
+        mean = np.sum(weights * rows["self"]) / np.sum(weights)
+        near(f"kernel: layer {layer}, head {head}", nth(axis, 1), (rows["lag"], (rows["self"] - mean) / heads["self_noise"][i]))
+        tap.ok("kernel: its title is the head and the share", axis.get_title() ==
+               f"layer {layer} head {head}: " + format(float(f"{heads['self_share'][i]:.2g}"), "g"), axis.get_title())
+    mean, self = drawn("kernel_map", lambda: szego.plot.kernel_map(loaded))
+    tap.ok("kernel_map: a row a head with a share", [len(axis.images[0].get_array()) for axis in (mean, self)] == [2, 4])
+    shares = drawn("shares", lambda: szego.plot.shares(loaded, of="self"))
+    tap.ok("shares: within chance all are grey", np.ma.getmaskarray(shares[0].collections[0].get_array()).all())
+    parts = drawn("layers", lambda: szego.plot.layers(loaded, of="self"))
+    rows = of(loaded["checkpoint_layers"], kernel="self")
+    near("layers: the largest head's part", nth(parts[0], 0), (rows["layer"], rows["part"]))
 
 
 def check_long():
