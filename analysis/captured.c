@@ -39,9 +39,13 @@ szg_status captured_tables(command_call *call, szg_table *first, int64_t bad, sz
                      bad, rows, reason);
 }
 
+bool captured_more(const command_call *call, bool all) {
+    return all || specs_output_folder(call);
+}
+
 szg_status captured_output(command_call *call, bool all, bool certified, captured_fill *fill,
-                           void *user) {
-    bool more = all || specs_output_folder(call);
+                           void *user, szg_table **const other[CAPTURED_OTHER]) {
+    bool more = captured_more(call, all);
     const szg_report_options how = {SZG_INIT(szg_report_options), .all = all,
                                     .quick_symbol = !certified,
                                     .samples = more ? SZG_CONTRACTION_SAMPLES : 0};
@@ -49,7 +53,8 @@ szg_status captured_output(command_call *call, bool all, bool certified, capture
     SZG_TRY(szg_contraction_tables_open(call->context, more, more, &tables));
     tables.keep = true;
     szg_status status = fill(call, user, &how, &tables);
-    szg_table **const table[] = {&tables.contraction, &tables.values, &tables.symbols};
+    szg_table **const table[] = {&tables.contraction, other[0],       other[1], other[2],
+                                 &tables.values,      &tables.symbols};
     if (status == SZG_OK)
         status =
             captured_tables(call, tables.contraction, tables.bad, tables.bad_status,

@@ -16,9 +16,14 @@ SZG_CHECK_RESULT szg_status captured_tables(command_call *call, szg_table *first
                                             szg_status bad_status, size_t count,
                                             szg_table **const tables[], const char *hidden);
 
-/* Has the tables filled and writes or prints them; values and symbols where `all` or a folder asks
- * for them. */
+/* Has the tables filled and writes or prints them; values and symbols where captured_more. `other`:
+ * tables that `fill` has besides, NULL in place of those that it has not. */
+enum { CAPTURED_OTHER = 3 };
 SZG_CHECK_RESULT szg_status captured_output(command_call *call, bool all, bool certified,
-                                            captured_fill *fill, void *user);
+                                            captured_fill *fill, void *user,
+                                            szg_table **const other[CAPTURED_OTHER]);
+
+/* Are tables of many rows wanted: by `all` or for a folder? */
+bool captured_more(const command_call *call, bool all);
 
 #endif

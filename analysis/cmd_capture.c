@@ -72,6 +72,7 @@ static szg_status capture_into(command_call *call, szg_model *model, int64_t ste
     szg_train_config config;
     char *folder = NULL;
     capture_job job = {.step = step};
+    szg_table *none = NULL;
     SZG_TRY(choose(call, model, &config));
     if (own->dump &&
         asprintf(&folder, "%s%slogits", output, output[strlen(output) - 1] == '/' ? "" : "/") < 0)
@@ -79,7 +80,8 @@ static szg_status capture_into(command_call *call, szg_model *model, int64_t ste
     szg_status status = szgi_capture_open_as(call->context, model, &config.capture, examples, NULL,
                                              folder, &job.capture);
     if (status == SZG_OK)
-        status = captured_output(call, own->all, own->certified, fill, &job);
+        status = captured_output(call, own->all, own->certified, fill, &job,
+                                 (szg_table * *const[CAPTURED_OTHER]){&none, &none, &none});
     szgi_capture_close(call->context, &job.capture);
     free(folder);
     return status;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -170,24 +171,17 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
 /* Appends the tables of one stack to those of the earlier ones. */
 static szg_status join(command_call *call, szg_checkpoint_tables *all,
                        szg_checkpoint_tables *tables) {
-    szg_table **const to[] = {&all->summary, &all->notes,        &all->spectra, &all->frequencies,
-                              &all->kernel,  &all->range,        &all->samples, &all->tensors,
-                              &all->bounds,  &all->architecture, &all->top,     &all->circuits,
-                              &all->heads,   &all->layers};
-    szg_table **const from[] = {&tables->summary,      &tables->notes,   &tables->spectra,
-                                &tables->frequencies,  &tables->kernel,  &tables->range,
-                                &tables->samples,      &tables->tensors, &tables->bounds,
-                                &tables->architecture, &tables->top,     &tables->circuits,
-                                 &tables->heads,        &tables->layers};
+    enum { TABLES = offsetof(szg_checkpoint_tables, bad) / sizeof(szg_table *) };
+    szg_table **to = &all->summary, **from = &tables->summary;
     all->bad += tables->bad;
     all->unconverged += tables->unconverged;
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
-        if (*to[i] && *from[i])
-            SZG_TRY(szgi_table_append(call->context, *to[i], *from[i]));
-        if (*to[i])
+    for (size_t i = 0; i < TABLES; i++) {
+        if (to[i] && from[i])
+            SZG_TRY(szgi_table_append(call->context, to[i], from[i]));
+        if (to[i])
             continue;
-        *to[i] = *from[i];
-        *from[i] = NULL;
+        to[i] = from[i];
+        from[i] = NULL;
     }
     return SZG_OK;
 }
@@ -220,36 +214,31 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
     return status;
 }
 
-/* Opens one stack (NULL: the first) and analyses it; `stacks` gets the names of all, with a plus
- * sign between. */
-static szg_status run_stack(command_call *call, const char *stack, char *stacks, size_t size,
-                            szg_checkpoint_tables *all) {
-    checkpoint_options *own = call->own;
-    const szg_checkpoint_choices choices = model_choices(&own->model, stack);
-    szg_checkpoint *checkpoint;
-    SZG_TRY(szg_checkpoint_open_chosen(call->context, own->path, &choices, &checkpoint));
+/* The tables of all stacks, and their names with a plus sign between. */
+typedef struct checkpoint_job {
+    command_call *call;
+    szg_checkpoint_tables tables;
+    char stacks[256];
+} checkpoint_job;
+
+static szg_status run_stack(void *user, const szg_checkpoint *checkpoint) {
+    checkpoint_job *job = user;
+    checkpoint_options *own = job->call->own;
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
     own->unknown = facts.unknown;
-    snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
-    say_what(call, checkpoint);
-    szg_status status = analyse(call, checkpoint, all);
-    szg_checkpoint_close(&checkpoint);
-    return status;
+    snprintf(job->stacks, sizeof job->stacks, "%s", facts.unknown ? "" : facts.stacks);
+    say_what(job->call, checkpoint);
+    return analyse(job->call, checkpoint, &job->tables);
 }
 
 static szg_status run(command_call *call) {
-    char stacks[256], names[256], more[256];
-    szg_checkpoint_tables tables = {0};
+    const checkpoint_options *own = call->own;
+    checkpoint_job job = {.call = call};
     SZG_TRY(output_check(call));
-    szg_status status = run_stack(call, NULL, stacks, sizeof stacks, &tables);
-    char *rest = stacks;
-    memcpy(names, stacks, sizeof names);
-    strsep(&rest, "+");
-    while (status == SZG_OK && rest)
-        status = run_stack(call, strsep(&rest, "+"), more, sizeof more, &tables);
+    szg_status status = model_each_stack(call->context, &own->model, own->path, run_stack, &job);
     if (status == SZG_OK)
-        status = write_tables(call, names, &tables);
-    szg_checkpoint_tables_close(&tables);
+        status = write_tables(call, job.stacks, &job.tables);
+    szg_checkpoint_tables_close(&job.tables);
     return status;
 }
 

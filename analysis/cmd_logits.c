@@ -1,5 +1,10 @@
 /* `szego logits`: contraction report, or softmax statistics, of logits, or queries and keys, that
  * other programs dumped. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "capture/dump.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -13,6 +18,7 @@ typedef struct logits_options {
     szgi_dump_options dump;
     integer_list lengths, sinks;
     double soft_cap;
+    int64_t band;
     bool certified, all, statistics;
 } logits_options;
 
@@ -72,6 +78,11 @@ static const command_option options[] = {
            "symbol ranges by ball arithmetic, not by a grid"),
     OPTION(logits_options, all, "all", NULL,
            "tables of every eigenvalue, singular value and symbol sample too"),
+    OPTION(logits_options, band, "band", "DRAWS",
+           "table of the range that the ratios have by chance: queries and keys are relabelled "
+           "before the encoding acts, and both spectra computed, DRAWS times (default 0: no table; "
+           "39 give a range of 95%)",
+           .most = 100000),
     OPTION(logits_options, statistics, "statistics", NULL,
            "instead of the contraction: largest logit, entropy of the attention weights, share of "
            "token 0, norms of q and k; memory does not grow with N^2"),
@@ -94,6 +105,8 @@ static void check_options(command_call *call, struct argp_state *state) {
     if (!own->statistics && (own->sinks.count > 0 || own->soft_cap > 0))
         argp_error(state, "%s is about the softmax: add --statistics",
                    own->sinks.count > 0 ? "--sinks" : "--soft-cap");
+    if (own->statistics && own->band > 0)
+        argp_error(state, "--statistics computes no spectra: leave --band out, or run it apart");
     if (own->statistics && (own->all || own->certified))
         argp_error(state, "--statistics computes no spectra: leave %s out, or run it apart",
                    own->all ? "--all" : "--certified");
@@ -113,15 +126,95 @@ static szg_status add_files(szg_context *context, const logits_options *own, szg
     return SZG_OK;
 }
 
+/* ---- In words ---- */
+
+enum { NAMED = 10 }; /* heads at most */
+
+static double number_at(const szg_table *table, int64_t row, const char *column) {
+    int64_t c = szg_table_find(table, column);
+    return szg_table_is_empty(table, row, c) ? NAN : szg_table_get_real(table, row, c);
+}
+
+/* The row of the largest share below row `before`, of equal ones the first, among those that are
+ * more than chance; -1: none is left. */
+static int64_t next_head(const szg_table *shares, int64_t before) {
+    double limit = before < 0 ? INFINITY : number_at(shares, before, "lag_share");
+    int64_t found = -1;
+    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
+        double share = number_at(shares, i, "lag_share");
+        bool left = share < limit || (share == limit && i > before);
+        if (left && number_at(shares, i, "lag_p") <= 0.05 &&
+            (found < 0 || share > number_at(shares, found, "lag_share")))
+            found = i;
+    }
+    return found;
+}
+
+/* "step 100 layer 3 head 1", what of it there is. */
+static void name_head(const szg_table *shares, int64_t row, char *out, size_t size) {
+    static const char *const parts[] = {"step", "layer", "head"};
+    size_t used = 0;
+    *out = 0;
+    for (int i = 0; i < 3; i++) {
+        double number = number_at(shares, row, parts[i]);
+        if (!isnan(number) && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %.0f", used ? " " : "",
+                                     parts[i], number);
+    }
+    if (!*out)
+        snprintf(out, size, "the logits");
+}
+
+/* Where the lag explains more than chance, largest first. */
+static void say_lags(szg_context *context, const szg_table *shares) {
+    int64_t heads = 0, shares_alone = 0, more = 0, named = 0;
+    char names[1024] = "", name[96];
+    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
+        heads += !isnan(number_at(shares, i, "lag_p"));
+        more += number_at(shares, i, "lag_p") <= 0.05;
+        shares_alone += !isnan(number_at(shares, i, "lag_share"));
+    }
+    shares_alone -= heads;
+    if (shares_alone > 0)
+        szgi_say(context, SZG_NOTE,
+                 "whether the lag explains more than chance is not known of %" PRId64
+                 " heads: their logits above the diagonal were not captured",
+                 shares_alone);
+    if (heads == 0)
+        return;
+    for (int64_t i = next_head(shares, -1); i >= 0 && named < NAMED; i = next_head(shares, i)) {
+        size_t used = strlen(names);
+        name_head(shares, i, name, sizeof name);
+        snprintf(names + used, sizeof names - used, "%s%s %.2g (chance %.2g)",
+                 named++ ? ", " : ": ", name, number_at(shares, i, "lag_share"),
+                 number_at(shares, i, "lag_null"));
+    }
+    szgi_say(context, SZG_NOTE,
+             "the lag explains more of the logits than chance in %" PRId64 " of %" PRId64
+             " heads (%.2g would by chance alone)%s%s",
+             more, heads, 0.05 * (double)heads, names, more > named ? ", ..." : "");
+}
+
+/* ---- The report ---- */
+
 typedef struct logits_job {
     const szgi_dump *dump;
     const szgi_dump_options *wanted;
+    int64_t band;
+    szgi_dump_lag_tables lags;
+    szg_table *bands; /* NULL: not wanted */
 } logits_job;
 
 static szg_status fill(command_call *call, void *user, const szg_report_options *how,
                        szg_contraction_tables *tables) {
-    const logits_job *job = user;
-    return szgi_dump_report(call->context, job->dump, job->wanted, how, tables);
+    const uint64_t seed = call->shared.seed;
+    logits_job *job = user;
+    SZG_TRY(szgi_dump_report(call->context, job->dump, job->wanted, how, tables));
+    SZG_TRY(szgi_dump_lags(call->context, job->dump, job->wanted, seed, &job->lags));
+    say_lags(call->context, job->lags.shares);
+    if (!job->bands)
+        return SZG_OK;
+    return szgi_dump_bands(call->context, job->dump, job->wanted, job->band, seed, job->bands);
 }
 
 static szg_status print_statistics(command_call *call, const logits_options *own,
@@ -140,9 +233,21 @@ static szg_status print_statistics(command_call *call, const logits_options *own
     return status;
 }
 
+static szg_status print_contraction(command_call *call, const logits_options *own,
+                                    logits_job *job) {
+    szg_table **const other[CAPTURED_OTHER] = {&job->lags.shares, &job->lags.lags, &job->bands};
+    SZG_TRY(szgi_dump_lags_open(call->context, captured_more(call, own->all), &job->lags));
+    szg_status status = own->band > 0 ? szgi_dump_bands_table(call->context, &job->bands) : SZG_OK;
+    if (status == SZG_OK)
+        status = captured_output(call, own->all, own->certified, fill, job, other);
+    szgi_dump_lags_close(&job->lags);
+    szg_table_close(&job->bands);
+    return status;
+}
+
 static szg_status print(command_call *call, const logits_options *own, logits_job job) {
-    return own->statistics ? print_statistics(call, own, &job)
-                           : captured_output(call, own->all, own->certified, fill, &job);
+    job.band = own->band;
+    return own->statistics ? print_statistics(call, own, &job) : print_contraction(call, own, &job);
 }
 
 static szg_status run(command_call *call) {
@@ -159,7 +264,7 @@ static szg_status run(command_call *call) {
         status = szgi_dump_encoding(call->context, dump, own->encoding, &encoding);
     wanted.encoding = encoding;
     if (status == SZG_OK)
-        status = print(call, own, (logits_job){dump, &wanted});
+        status = print(call, own, (logits_job){.dump = dump, .wanted = &wanted});
     szgi_dump_close(&dump);
     szg_encoding_close(&encoding);
     return status;

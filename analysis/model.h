@@ -1,4 +1,4 @@
-/* What `checkpoint` and `diff` share: options that say how a model is opened. */
+/* What `checkpoint`, `kernel` and `diff` share: options that say how a model is opened. */
 #ifndef SZG_ANALYSIS_MODEL_H
 #define SZG_ANALYSIS_MODEL_H
 
@@ -25,5 +25,10 @@ typedef struct model_options {
 
 /* What szg_checkpoint_open_chosen takes; `stack` NULL: the first. */
 szg_checkpoint_choices model_choices(const model_options *options, const char *stack);
+
+/* Opens one stack of the model at `path` after the other, and calls `visit` with each. */
+typedef szg_status model_visit(void *user, const szg_checkpoint *checkpoint);
+SZG_CHECK_RESULT szg_status model_each_stack(szg_context *context, const model_options *options,
+                                             const char *path, model_visit *visit, void *user);
 
 #endif

@@ -2,7 +2,7 @@
  * precision in a fixed order. Bounded by memory. */
 #include "layers.cuh"
 
-/* Where number c of head h, row r stands in one of the two parts. */
+/* The place of number c of head h, row r in one of the two parts. */
 static __device__ __forceinline__ int64_t part_at(int64_t ld, bool shared, int64_t row,
                                                   int64_t head, int64_t width, int64_t c) {
     return row * ld + (shared ? 0 : head * width) + c;

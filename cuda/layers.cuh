@@ -1,4 +1,5 @@
-/* What the kernels of the layers share: a warp a row, four numbers a thread where arrays allow. */
+/* What the kernels of the layers share: one warp per row, four numbers per thread where arrays
+ * allow. */
 #ifndef SZG_CUDA_LAYERS_CUH
 #define SZG_CUDA_LAYERS_CUH
 

@@ -20,7 +20,7 @@ row_parts row_parts_of(int64_t rows) {
 
 /* Columns that a block adds. Narrow blocks where many parts are to be added to one row: 256 columns
  * of 512 parts are then 32 blocks, whose threads add 16 parts each and read whole sectors of 32
- * bytes; with a warp a row it would be 8 blocks of 64 parts, most of the device idle. */
+ * bytes; with one warp per row it would be 8 blocks of 64 parts, most of the device idle. */
 enum { NARROW = 8, NARROW_PARTS = 64 };
 
 /* Each row of threads sums parts of its own, then the rows' sums are added. */

@@ -121,7 +121,7 @@ template <bool Exact> __device__ __forceinline__ fragment_a<Exact> paired_a(cons
     return a;
 }
 
-/* Where number `place` of eight stands in a tile that load_a reads as a paired fragment. */
+/* The place of number `place` of eight in a tile that load_a reads as a paired fragment. */
 __device__ __forceinline__ int paired_place(int place) {
     return place / 2 + place % 2 * 4;
 }

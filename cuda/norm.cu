@@ -1,4 +1,5 @@
-/* Layer norm: a warp a row, which is read three times, from the first-level cache but once.
+/* Layer norm: one warp per row, which is read three times, the last two from the first-level
+ * cache.
  *
  * At 65,536 x 256: 67 MB read, 67 MB written, 0.045 ms at 3.0 TB/s. */
 #include "layers.cuh"
@@ -122,7 +123,7 @@ static __device__ __forceinline__ void take_rows(const norm_job &job, const norm
     }
 }
 
-/* The parts' sums stand in memory: a thread owns its columns, whatever their number. */
+/* The parts' sums are kept in memory, because a thread may own any number of columns. */
 static __device__ __forceinline__ void take_columns(const norm_job &job, const norm_row *rows,
                                                     int64_t tile, int count, bool first) {
     float *dgamma = job.partial + 2 * blockIdx.x * job.width, *dbeta = dgamma + job.width;

@@ -34,8 +34,8 @@ szg_status product_run(szg_context *context, session *self, const product *produ
  * its caller makes of their own. */
 szg_status product_note(szg_context *context, session *self, const product_done *done,
                         uint32_t separate);
-/* Forgets plans and facts; `timed`: times the algorithms of products, but for those of `kept`,
- * which are told from now on. */
+/* Forgets plans and facts. `timed`: times the algorithms of products, except those of `kept`, which
+ * product_facts tells from now on. */
 szg_status product_begin(szg_context *context, session *self, bool timed, int64_t count,
                          const szgi_product_fact *kept);
 void product_facts(const session *self, int64_t room, szgi_product_fact *out, int64_t *count);

@@ -35,7 +35,7 @@ struct product_plans {
     bool timed; /* whether algorithms of new plans are */
 };
 
-/* Opens the session's plans where there are none yet. */
+/* Opens the session's plans unless they are open. */
 szg_status plans_open(szg_context *context, session *self);
 
 /* Closes all plans and forgets what was told; the memory stays. */

@@ -83,7 +83,7 @@ double spectra_gram_error(int64_t m, int64_t n) {
 
 /* ---- The entry ---- */
 
-/* Lower triangles of [0 .; L 0], a block a matrix. */
+/* Lower triangles of [0 .; L 0], one block per matrix. */
 static __global__ void embed_kernel(int64_t m, int64_t n, const double *l, double *out) {
     int64_t order = m + n;
     l += blockIdx.x * m * n;

@@ -9,7 +9,7 @@
  * and the power of two that gives results back their units. */
 enum { KNOWN_RE, KNOWN_IM, KNOWN_NORM, KNOWN_UNIT, KNOWN };
 
-/* What stands in the array: real or complex numbers; all of them, or a lower triangle of a
+/* The contents of the array: real or complex numbers; all of them, or a lower triangle of a
  * symmetric or Hermitian matrix (imaginary parts of its diagonal count as 0). */
 typedef struct measured {
     int width; /* 1 real, 2 complex */
@@ -17,8 +17,8 @@ typedef struct measured {
     int64_t count, rows, columns;
 } measured;
 
-/* known: KNOWN numbers a matrix, in check_bytes bytes: large matrices are measured by several
- * blocks, whose partial results stand behind. Matrices whose entries lie beyond 2^+-300 are scaled
+/* known: KNOWN numbers per matrix, in check_bytes bytes. Several blocks measure a large matrix;
+ * their partial results follow these numbers. Matrices whose entries lie beyond 2^+-300 are scaled
  * by a power of two, in place, so that no solver has to. */
 int64_t check_bytes(const measured *what);
 szg_status check_measure(szg_context *context, cudaStream_t stream, const measured *what, double *a,
@@ -29,7 +29,7 @@ szg_status check_measure(szg_context *context, cudaStream_t stream, const measur
  * larger (Schur). */
 typedef enum value_kind { VALUES_SYMMETRIC, VALUES_SINGULAR, VALUES_GENERAL } value_kind;
 
-/* check: a number a matrix, as spectra_eigen_batch says; the values get their units back. */
+/* check: one number per matrix, as spectra_eigen_batch says. The values get their units back. */
 szg_status check_values(szg_context *context, cudaStream_t stream, value_kind kind, int64_t count,
                         int64_t n, double *values, const double *known, const int *info,
                         double *check);
@@ -45,7 +45,7 @@ szg_status values_out(szg_context *context, session *self, value_kind kind, int6
 szg_status check_rows(szg_context *context, cudaStream_t stream, int width, int64_t rows, int64_t n,
                       const double *product, const double *factor, const double *v, double *out);
 
-/* Sums over a block, in the same order in every run; `shared` holds a number a warp. */
+/* Sums over a block, in the same order in every run; `shared` holds one number per warp. */
 __device__ inline double block_sum(double value, double *shared) {
     for (int step = 16; step > 0; step /= 2)
         value += __shfl_xor_sync(0xffffffffU, value, step);

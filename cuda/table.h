@@ -1,12 +1,12 @@
-/* The entries of the tables. Their meaning stands in "network/network.h" and <szego/backend.h>;
- * arguments are checked by the library. */
+/* The entries of the tables. "network/network.h" and <szego/backend.h> describe them; the library
+ * checks the arguments. */
 #ifndef SZG_CUDA_TABLE_H
 #define SZG_CUDA_TABLE_H
 
 #include "session.h"
 
-/* gpu_NAME for each row of "network/network_ops.def": one file an operation, forward and backward
- * together. */
+/* gpu_NAME for each row of "network/network_ops.def": one file per operation, forward and
+ * backward together. */
 #define LAYER(name, words, arguments)                                                              \
     szg_status gpu_##name(szg_context *context SZGI_PARAMETERS arguments);
 #define MOVE(name, arguments) szg_status gpu_##name(szg_context *context SZGI_PARAMETERS arguments);

@@ -93,6 +93,15 @@ static bool check_groups(const szgi_dump *dump, const szgi_dump_options *options
     return small && count <= MOST;
 }
 
+static void lags(const szgi_dump *dump, const szgi_dump_options *options, const char *path) {
+    szgi_dump_lag_tables tables;
+    FUZZ_PROMISE(szgi_dump_lags_open(fuzz_context(), true, &tables) == SZG_OK);
+    szg_status status = szgi_dump_lags(fuzz_context(), dump, options, 1, &tables);
+    if (status != SZG_OK)
+        check_refusal(status, path);
+    szgi_dump_lags_close(&tables);
+}
+
 static void report(const szgi_dump *dump, const szgi_dump_options *options, const char *path) {
     szg_contraction_tables tables;
     szg_report_options none = {SZG_INIT(szg_report_options), .no_symbol = true};
@@ -102,6 +111,8 @@ static void report(const szgi_dump *dump, const szgi_dump_options *options, cons
     if (status != SZG_OK && status != SZG_ENOCONV)
         check_refusal(status, path);
     szg_contraction_tables_close(&tables);
+    if (status == SZG_OK)
+        lags(dump, options, path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -22,7 +22,7 @@ FLIPS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"
 TYPE_WORDS = {"const", "static", "unsigned", "signed", "struct", "union", "enum", "typedef", "extern",
               "volatile", "register", "char", "short", "int", "long", "float", "double", "void", "bool"}
 NO_VALUES = {"static", "struct", "union", "enum", "typedef", "extern", "_Static_assert"}
-# Statements that begin so and go on with a name are no declarations.
+# A statement that begins with one of these, followed by a name, is not a declaration.
 VERBS = {"return", "goto", "break", "continue", "case", "default", "else", "do"}
 IDENTITY = ("kind", "function", "text", "ordinal", "occurrence", "of", "original")
 KINDS = ("comparison", "statement", "constant")
@@ -38,7 +38,7 @@ class Token:
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    """One change. Its place is told by what stands there, so that it is found after lines have moved:
+    """One change. The text at its place identifies it, so that it is found after lines have moved:
     the `occurrence`-th of `of` places of this kind in `function` with the same `text` (the statement,
     or the line without comments) and the same `ordinal` on the line."""
     kind: str
@@ -260,7 +260,7 @@ class Drawer:
 
 def find_again(tree, old):
     """The same change in another tree: in its file, or in the one other file that has the function
-    with this text. None where the text is gone or stands there another number of times."""
+    with this text. None if the text is gone or occurs another number of times."""
     def places(file):
         source = (tree / file).read_text() if (tree / file).is_file() else ""
         if old.function not in source:

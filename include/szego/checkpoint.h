@@ -101,6 +101,8 @@ typedef struct szg_checkpoint_options {
     const int64_t *lags; /* of QK's rotation: place of the query minus place of the key */
     int64_t lag_count;   /* 0: lag 0 alone */
     int64_t draws;       /* random circuits beside each; 0: none */
+    bool kernel_only;    /* the tables `kernel` and `notes` alone, without the cost of spectra and
+                            bounds; `kernel` must not be 0 */
     /* A file to which heads of a known architecture go when they are done, and behind which the
      * same analysis goes on after an interruption; NULL: none. It is made once there is something
      * to keep, stays when the analysis ends, and is the caller's to remove. */
@@ -138,7 +140,8 @@ typedef struct szg_checkpoint_tables {
  * once. What belongs to a layer as a whole (its tensors, that it is skipped) is in the part with
  * its head 0, what belongs to no layer (other tensors, the architecture) in the part with layer 0,
  * head 0. SZG_EINVAL (options; `top` of a known architecture), SZG_EDOMAIN (more positions than the
- * table has), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
+ * table has; with `kernel_only` a model without kernels), SZG_ENOMEM, SZG_ECANCEL. On failure *out
+ * is zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,

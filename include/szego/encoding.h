@@ -109,6 +109,39 @@ SZG_CHECK_RESULT szg_status szg_encoding_matrix(szg_context *context, const szg_
                                                 int64_t head, int64_t matrix, int64_t n,
                                                 szg_matrix *out);
 
+/* The same matrix of heads first .. first + heads - 1, by lag: re, im, spread [heads][2n - 1],
+ * where element k + n - 1 is for lag k = -(n-1) .. n-1. re, im: the mean of the diagonal's entries,
+ * which a Toeplitz matrix has all over it; spread: their standard deviation about that mean,
+ * exactly 0 where the matrix is Toeplitz. im and spread may be NULL. re NULL: nothing is written,
+ * and SZG_ENOMEM says whether the arrays re (and im, of a complex matrix) exceed the available
+ * memory. P P^T takes O(n^2 d) time, others O(n). Errors of szg_encoding_kernel and
+ * szg_encoding_matrix. */
+SZG_CHECK_RESULT szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding,
+                                              int64_t first, int64_t heads, int64_t matrix,
+                                              int64_t n, double *re, double *im, double *spread);
+
+/* The same entry by entry: re, im [heads][n][n], row i the query and column j the key. im and re
+ * may be NULL, likewise. Errors of szg_encoding_lags. */
+SZG_CHECK_RESULT szg_status szg_encoding_entries(szg_context *context, const szg_encoding *encoding,
+                                                 int64_t first, int64_t heads, int64_t matrix,
+                                                 int64_t n, double *re, double *im);
+
+/* Tables of matrices by lag. */
+typedef struct szg_kernel_tables {
+    szg_table *kernel; /* one row per lag: those of both signs, but lags 0 .. n-1 of a symmetric or
+                          Hermitian matrix */
+    szg_table
+        *extrema; /* one row per matrix: symmetry, extrema and their lags, what the kernel is */
+} szg_kernel_tables;
+
+SZG_CHECK_RESULT szg_status szg_kernel_tables_open(szg_context *context, szg_kernel_tables *out);
+void szg_kernel_tables_close(szg_kernel_tables *tables);
+
+/* Adds the rows of matrix `matrix` of head `head`. Errors of szg_encoding_lags. */
+SZG_CHECK_RESULT szg_status szg_kernel_tables_add(szg_context *context, szg_kernel_tables *tables,
+                                                  const szg_encoding *encoding, int64_t head,
+                                                  int64_t matrix, int64_t n);
+
 SZG_END_DECLS
 
 #endif

@@ -69,6 +69,35 @@ SZG_CHECK_RESULT szg_status szgi_dump_report(szg_context *context, const szgi_du
                                              const szg_report_options *report,
                                              szg_contraction_tables *tables);
 
+/* `shares`: the table `lag_shares`, a row for the sequences of each source, step, layer and head;
+ * `lags`: the table of that name, a row a lag of these. NULL: not wanted. */
+typedef struct szgi_dump_lag_tables {
+    szg_table *shares, *lags;
+} szgi_dump_lag_tables;
+
+/* Empty tables; `kernels`: lags too. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_dump_lags_open(szg_context *context, bool kernels,
+                                                szgi_dump_lag_tables *out);
+void szgi_dump_lags_close(szgi_dump_lag_tables *tables);
+
+/* Adds what the lag explains of every head's coupled logits (contraction/lag_share.h). `seed`: of
+ * the relabellings. Matrices that szgi_dump_report keeps as a problem, or above the largest order,
+ * are counted in the row's note. Errors as there. */
+SZG_CHECK_RESULT szg_status szgi_dump_lags(szg_context *context, const szgi_dump *dump,
+                                           const szgi_dump_options *options, uint64_t seed,
+                                           szgi_dump_lag_tables *tables);
+
+/* An empty table `bands`: per matrix the three ratios of szgi_dump_report, and the range that each
+ * has where its queries and keys are relabelled before the encoding acts. */
+SZG_CHECK_RESULT szg_status szgi_dump_bands_table(szg_context *context, szg_table **out);
+
+/* Adds a row a matrix, in the order of szgi_dump_report, from `draws` relabellings, 1 or more.
+ * Ratios and range are empty, with a note, where queries and keys before the encoding are not
+ * there, or options->encoding does not couple them. Errors as there. */
+SZG_CHECK_RESULT szg_status szgi_dump_bands(szg_context *context, const szgi_dump *dump,
+                                            const szgi_dump_options *options, int64_t draws,
+                                            uint64_t seed, szg_table *table);
+
 /* An empty table `statistics`: source, step, layer, head, probe, matrix (content or logits), n,
  * pairing, mask, soft_cap, the numbers of szg_statistics, note. */
 SZG_CHECK_RESULT szg_status szgi_dump_statistics_table(szg_context *context, szg_table **out);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "coupling/coupling.h"
 #include "coupling/look.h"
+#include "contraction/lag_share.h"
 #include "toeplitz/factored.h"
 #include "dump_private.h"
 
@@ -18,9 +19,16 @@ typedef struct cut {
     const szgi_dump_options *options;
     const dump_group *group;
     int64_t at[DUMP_AXES], n;
-    bool factors;
+    dump_reading reading;
     bool *bad; /* set where the failure is of this matrix alone */
 } cut;
+
+static void find_place(const dump_group *group, int64_t index, int64_t at[DUMP_AXES]) {
+    for (int i = group->axes - 1; i >= 0; i--) {
+        at[i] = index % group->size[i];
+        index /= group->size[i];
+    }
+}
 
 /* Index along the axis `name`; -1: there is none. */
 static int64_t index_along(const cut *c, char name) {
@@ -140,11 +148,10 @@ static szg_status read_numbers(const cut *c, const dump_array *array, int64_t co
     return SZG_OK;
 }
 
-/* The same, checked: of causal logits what lies above the diagonal is not looked at. A number that
- * no mask has is the fault of this matrix alone. */
-static szg_status read_block(const cut *c, const dump_array *array, int64_t columns, bool causal,
-                             double most, double *out) {
-    SZG_TRY(read_numbers(c, array, columns, causal, out));
+/* Of causal logits what lies above the diagonal is not looked at. A number that no mask has is the
+ * fault of this matrix alone. */
+static szg_status check_block(const cut *c, const dump_array *array, int64_t columns, bool causal,
+                              double most, const double *out) {
     for (int64_t i = 0; i < c->n; i++)
         for (int64_t j = 0; j < (causal ? i + 1 : columns); j++) {
             double value = out[i * columns + j];
@@ -158,6 +165,12 @@ static szg_status read_block(const cut *c, const dump_array *array, int64_t colu
     return SZG_OK;
 }
 
+static szg_status read_block(const cut *c, const dump_array *array, int64_t columns, bool causal,
+                             double most, double *out) {
+    SZG_TRY(read_numbers(c, array, columns, causal, out));
+    return check_block(c, array, columns, causal, most, out);
+}
+
 /* ---- What logits are not ---- */
 
 static szg_status check_mask(const cut *c, const dump_array *array, const double *a) {
@@ -169,7 +182,8 @@ static szg_status check_mask(const cut *c, const dump_array *array, const double
 
 static void warn_softmax(const cut *c, const dump_array *array, const double *a) {
     char text[DUMP_TEXT], place[PLACE_TEXT];
-    const char *weights = szgi_logits_weights(c->n, a, c->n, c->options->causal);
+    const char *weights =
+        c->reading == DUMP_AGAIN ? NULL : szgi_logits_weights(c->n, a, c->n, c->options->causal);
     if (weights)
         szgi_say(c->context, SZG_WARNING,
                  "%s: %s%s: these look like attention weights, after the softmax; give the logits "
@@ -251,6 +265,7 @@ static szg_status couple(const cut *c, int64_t head, dump_matrix *m, int64_t *by
     const szg_factored *f = &m->factored_content;
     const szgi_captured captured = {f->d, f->a, f->lda, f->b, f->ldb, 1};
     SZG_TRY(encoding_head(c, head, &head));
+    m->encoding_head = head;
     *bytes += 2 * f->n * f->d * (int64_t)sizeof(double);
     szg_status status = szgi_encoding_need_pairing(c->context, c->options->encoding);
     if (status == SZG_OK)
@@ -281,11 +296,13 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
         SZG_TRY(read_dense(c, SZGI_DUMP_CONTENT, bytes, &m->content));
     if (array[SZGI_DUMP_COUPLED])
         SZG_TRY(read_dense(c, SZGI_DUMP_COUPLED, bytes, &m->coupled));
+    if (content && coupled && c->options->encoding && c->reading == DUMP_AGAIN)
+        SZG_TRY(encoding_head(c, m->pair.labels.head, &m->encoding_head));
     if (content && !coupled && !m->coupled) {
         SZG_TRY(couple(c, m->pair.labels.head, m, bytes));
         coupled = true;
     }
-    if ((content && coupled) || c->factors) {
+    if ((content && coupled) || c->reading == DUMP_FACTORS) {
         if (content)
             m->pair.content = szg_matrix_factored(&m->factored_content);
         if (coupled)
@@ -295,6 +312,51 @@ static szg_status read_matrices(const cut *c, dump_matrix *m, int64_t *bytes) {
     if (content)
         return densify(c, &m->factored_content, bytes, &m->content);
     return coupled ? densify(c, &m->factored_coupled, bytes, &m->coupled) : SZG_OK;
+}
+
+/* ---- With what a mask hides ---- */
+
+/* Was nothing captured above the diagonal: a mask, zeros in its place, padding? */
+static bool future_is_missing(int64_t n, const double *a) {
+    bool constant = n > 2; /* of one entry nothing is said */
+    int64_t row, column;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++) {
+            if (!(fabs(a[i * n + j]) <= MOST_LOGIT))
+                return true;
+            constant = constant && a[i * n + j] == a[1];
+        }
+    return constant || szgi_logits_hidden(n, a, n, false, &row, &column);
+}
+
+static szg_status read_whole_dense(const cut *c, dump_matrix *m, int64_t *bytes) {
+    const dump_array *array = c->group->array[SZGI_DUMP_COUPLED];
+    SZG_TRY(open_square(c, bytes, &m->coupled));
+    SZG_TRY(read_numbers(c, array, c->n, false, m->coupled));
+    SZG_TRY(check_block(c, array, c->n, c->options->causal, MOST_LOGIT, m->coupled));
+    m->masked = future_is_missing(c->n, m->coupled);
+    return SZG_OK;
+}
+
+/* The labels alone where the order is above the limit. */
+static szg_status read_whole(const cut *c, dump_matrix *m, int64_t *bytes) {
+    szgi_dump_options all = *c->options;
+    cut open = *c;
+    all.causal = false;
+    open.options = &all;
+    m->pair.coupled = (szg_matrix){.rows = c->n, .columns = c->n};
+    if (c->n > SZGI_LAG_ORDER)
+        return SZG_OK;
+    if (c->group->array[SZGI_DUMP_COUPLED])
+        return read_whole_dense(c, m, bytes);
+    int queries =
+        c->group->array[SZGI_DUMP_COUPLED_QUERIES] ? SZGI_DUMP_COUPLED_QUERIES : SZGI_DUMP_QUERIES;
+    SZG_TRY(read_sides(&open, queries, m, bytes, &m->factored_coupled));
+    if (queries == SZGI_DUMP_QUERIES) {
+        m->factored_content = m->factored_coupled;
+        SZG_TRY(couple(&open, m->pair.labels.head, m, bytes));
+    }
+    return densify(&open, &m->factored_coupled, bytes, &m->coupled);
 }
 
 /* Of what was computed elsewhere; q and k that are coupled here are taken as they are. */
@@ -350,20 +412,22 @@ static szg_status read_sink(const cut *c, int64_t index, dump_matrix *m) {
                      szgi_dump_array_text(c->dump, array, text), index, value);
 }
 
+void szgi_dump_matrix_head(const dump_group *group, int64_t index, int64_t *layer, int64_t *head) {
+    cut c = {.group = group};
+    find_place(group, index, c.at);
+    *layer = index_along(&c, 'l') >= 0 ? index_along(&c, 'l') : group->first->place.layer;
+    *head = index_along(&c, 'h') >= 0 ? index_along(&c, 'h') : group->first->place.head;
+}
+
 static szg_status set_labels(const cut *c, int64_t index, dump_matrix *m) {
-    const dump_place *place = &c->group->first->place;
     const dump_array *gradient = c->group->array[DUMP_GRAD_NORM],
                      *gradient_qk = c->group->array[DUMP_GRAD_NORM_QK];
     const dump_file *file = &c->dump->file[c->group->first->file];
     szg_contraction_labels *labels = &m->pair.labels;
-    int64_t layer = index_along(c, 'l'), head = index_along(c, 'h');
     *labels = (szg_contraction_labels){SZG_INIT(szg_contraction_labels),
-                                       .content_kind = file->content_kind,
-                                       .step = file->step,
-                                       .layer = layer >= 0 ? layer : place->layer,
-                                       .head = head >= 0 ? head : place->head,
-                                       .grad_norm = NAN,
-                                       .grad_norm_qk = NAN};
+                                       .content_kind = file->content_kind, .step = file->step,
+                                       .grad_norm = NAN, .grad_norm_qk = NAN};
+    szgi_dump_matrix_head(c->group, index, &labels->layer, &labels->head);
     if (!labels->content_kind && c->group->array[SZGI_DUMP_QUERIES])
         labels->content_kind = "same_qk";
     if (c->group->array[SZGI_DUMP_COUPLED] || c->group->array[SZGI_DUMP_COUPLED_QUERIES])
@@ -402,26 +466,23 @@ static szg_status keep_problem(const cut *c, dump_matrix *m) {
 
 szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                  const szgi_dump_options *options, const dump_group *group,
-                                 int64_t index, bool factors, dump_matrix *out, int64_t *bytes) {
+                                 int64_t index, dump_reading reading, dump_matrix *out,
+                                 int64_t *bytes) {
     bool bad = false;
     cut c = {.context = context,
              .dump = dump,
              .options = options,
              .group = group,
-             .factors = factors,
+             .reading = reading,
              .bad = &bad};
     *out = (dump_matrix){0};
     *bytes = 0;
-    int64_t left = index;
-    for (int i = group->axes - 1; i >= 0; i--) {
-        c.at[i] = left % group->size[i];
-        left /= group->size[i];
-    }
+    find_place(group, index, c.at);
     szg_status status = find_length(&c);
     if (status == SZG_OK)
         status = set_labels(&c, index, out);
     if (status == SZG_OK)
-        status = read_matrices(&c, out, bytes);
+        status = reading == DUMP_WHOLE ? read_whole(&c, out, bytes) : read_matrices(&c, out, bytes);
     if (status != SZG_OK && bad)
         status = keep_problem(&c, out);
     out->pair.precision = precision_of(&c);

@@ -95,11 +95,25 @@ SZG_CHECK_RESULT szg_status szgi_dump_group_check(szg_context *context, const sz
 const char *szgi_dump_group_text(const szgi_dump *dump, const dump_group *group,
                                  char text[DUMP_TEXT]);
 
+/* What is read of a head's matrices. */
+typedef enum dump_reading {
+    DUMP_PAIRS,   /* content and coupled logits */
+    DUMP_FACTORS, /* the same; queries and keys stay a product even where the other matrix of the
+                     pair is dense or missing */
+    DUMP_AGAIN,   /* pairs, without a word about them */
+    DUMP_WHOLE    /* the coupled logits alone, dense and with the entries that the mask hides, of
+                     orders up to SZGI_LAG_ORDER; by head, and without a word about them */
+} dump_reading;
+
 /* One matrix, or pair of matrices, in memory. */
 typedef struct dump_matrix {
     double *content, *coupled;     /* dense */
     double *side[SZGI_DUMP_ROLES]; /* queries and keys */
     szg_logits *logits;            /* coupled here by the encoding */
+    int64_t encoding_head;         /* by this head of it */
+    /* Of DUMP_WHOLE: */
+    bool masked;     /* what is above the diagonal was not captured */
+    int64_t longest; /* at least the order of every matrix of this head */
     szg_factored factored_content, factored_coupled;
     double sink_logit; /* NaN: none */
     double scale[2];   /* that is in the queries, of content and coupled; 0: dense */
@@ -108,23 +122,26 @@ typedef struct dump_matrix {
     szgi_contraction_pair pair;
 } dump_matrix;
 
-/* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. `factors`:
- * queries and keys stay a product even where the other matrix of the pair is dense or missing. A
- * number that is not finite or too large is the matrix's `problem`; masks are refused. */
+/* Matrix `index` of the group; *bytes: the memory that it takes. Close it on success. A number that
+ * is not finite or too large is the matrix's `problem`; masks are refused. */
 SZG_CHECK_RESULT szg_status szgi_dump_matrix_open(szg_context *context, const szgi_dump *dump,
                                                   const szgi_dump_options *options,
                                                   const dump_group *group, int64_t index,
-                                                  bool factors, dump_matrix *out, int64_t *bytes);
+                                                  dump_reading reading, dump_matrix *out,
+                                                  int64_t *bytes);
 void szgi_dump_matrix_close(dump_matrix *matrix);
+
+/* The layer and head that it has in its labels; -1: none. */
+void szgi_dump_matrix_head(const dump_group *group, int64_t index, int64_t *layer, int64_t *head);
 
 /* What becomes of some matrices of a dump, in memory together. */
 typedef szg_status dump_take(szg_context *context, void *user, int64_t count,
                              const dump_matrix *matrices);
 
-/* Reads every matrix, a few at a time, in the order of the rows, and has them taken. `factors` as
- * above. */
+/* Reads every matrix, a few at a time, in the order of the rows, and has them taken. With
+ * DUMP_WHOLE the sequences of a head follow each other, heads in the order of their first rows. */
 SZG_CHECK_RESULT szg_status szgi_dump_each(szg_context *context, const szgi_dump *dump,
-                                           const szgi_dump_options *options, bool factors,
+                                           const szgi_dump_options *options, dump_reading reading,
                                            dump_take *take, void *user);
 
 #endif

@@ -23,5 +23,5 @@ static szg_status take(szg_context *context, void *user, int64_t count,
 szg_status szgi_dump_report(szg_context *context, const szgi_dump *dump,
                             const szgi_dump_options *options, const szg_report_options *report,
                             szg_contraction_tables *tables) {
-    return szgi_dump_each(context, dump, options, false, take, &(report_job){report, tables});
+    return szgi_dump_each(context, dump, options, DUMP_PAIRS, take, &(report_job){report, tables});
 }

@@ -254,7 +254,7 @@ szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
     if (bad)
         *bad = 0;
     SZG_TRY(open_sinks(context, &own, &job.sinks));
-    szg_status status = szgi_dump_each(context, dump, options, true, take, &job);
+    szg_status status = szgi_dump_each(context, dump, options, DUMP_FACTORS, take, &job);
     szgi_memory_free(job.sinks);
     return status;
 }

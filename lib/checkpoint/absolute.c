@@ -9,7 +9,7 @@
 #include "fold.h"
 #include "vocabulary.h"
 
-enum { POSITIONS_MOST = 2048 };
+enum { POSITIONS_MOST = 2048, TOKENS = 2048 };
 
 /* ---- What layer 0 reads ---- */
 
@@ -110,7 +110,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     double *room;
     *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
                             .both = sees_later(checkpoint),
-                            .tokens = szgi_vocabulary_size(checkpoint, &out->why)};
+                            .tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why)};
     if (!out->why)
         out->why = refusal(checkpoint);
     if (out->why)
@@ -141,7 +141,7 @@ void szgi_absolute_close(absolute_input *own) {
  * their mean, since what a query adds to all keys alike cancels in the softmax. */
 typedef struct absolute_work {
     int64_t n, e, d, lags, first;
-    double *memory, *a, *b, *weight, *kernel, *columns, *pulled, *rest;
+    double *memory, *a, *b, *weight, *kernel, *columns, *pulled, *rest, *sums;
 } absolute_work;
 
 static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *own) {
@@ -150,8 +150,9 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     int64_t lags = head->input->both ? 2 * n - 1 : n;
     *own = (absolute_work){
         .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
-    SZG_TRY(szgi_memory_alloc(context, 2 * n * e + 2 * lags + lags * d + n * d + tokens * e,
-                              &own->memory));
+    SZG_TRY(szgi_memory_alloc(
+        context, 2 * n * e + 2 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
+        &own->memory));
     own->a = own->memory;
     own->b = own->a + n * e;
     own->weight = own->b + n * e;
@@ -159,6 +160,7 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     own->columns = own->kernel + lags;
     own->pulled = own->columns + lags * d;
     own->rest = own->pulled + n * d;
+    own->sums = own->rest + tokens * e;
     double sum = 0;
     for (int64_t i = 0; i < lags; i++)
         sum += own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
@@ -323,7 +325,8 @@ static szg_status judge(szg_context *context, const absolute_head *head, absolut
     SZG_TRY(find_noise(context, head, own, &noise));
     SZG_TRY(fill_columns(context, head, own));
     double variance = centre(own);
-    SZG_TRY(szgi_chance_draw(context, head->seed, 0, own->lags, own->d, own->columns, NULL, draws));
+    SZG_TRY(szgi_chance_sums(context, head->seed, 0, own->lags, own->d, own->columns, own->sums));
+    szgi_chance_squares(own->lags, own->sums, NULL, draws);
     facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
     szgi_positional_compare(out, KERNEL_MEAN, variance, noise, draws);

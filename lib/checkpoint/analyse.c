@@ -39,6 +39,35 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
     return szgi_circuit_check(context, checkpoint, options);
 }
 
+/* Without heads there are no kernels. */
+static szg_status check_kernel_only(szg_context *context, const szg_checkpoint *checkpoint,
+                                    const szg_checkpoint_options *options) {
+    if (options->kernel_only && options->kernel == 0)
+        return szgi_fail(context, SZG_EINVAL, "0 lags of a kernel: at least 1 is needed");
+    if (options->kernel_only && !checkpoint->family)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: no head is known, so that none has a kernel: %s", checkpoint->source,
+                         szg_checkpoint_describe(checkpoint).unknown);
+    return SZG_OK;
+}
+
+/* Leaves the tables `kernel` and `notes`. SZG_EDOMAIN: nothing of the model has a kernel. */
+static szg_status keep_kernel(szg_context *context, const szg_checkpoint *checkpoint,
+                              szg_checkpoint_tables *tables) {
+    szg_checkpoint_tables kept = {.kernel = tables->kernel,
+                                  .notes = tables->notes,
+                                  .bad = tables->bad,
+                                  .unconverged = tables->unconverged};
+    if (!tables->kernel)
+        return szgi_fail(context, SZG_EDOMAIN,
+                         "%s: no kernel over the lag: no layer rotates queries and keys",
+                         checkpoint->source);
+    tables->kernel = tables->notes = NULL;
+    szg_checkpoint_tables_close(tables);
+    *tables = kept;
+    return SZG_OK;
+}
+
 /* What was asked for and has no effect here. */
 static void note_idle(szg_context *context, const szg_checkpoint *checkpoint,
                       const szg_checkpoint_options *options) {
@@ -61,6 +90,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));
+    SZG_TRY(check_kernel_only(context, checkpoint, &own));
     note_idle(context, checkpoint, &own);
     if (own.dry_run) {
         count_bad(checkpoint, out);
@@ -77,7 +107,10 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);
     if (status == SZG_OK)
-        szgi_rows_unsaid(context, out->bad + out->unconverged, "summary");
+        szgi_rows_unsaid(context, out->bad + out->unconverged,
+                         own.kernel_only ? "notes" : "summary");
+    if (status == SZG_OK && own.kernel_only)
+        status = keep_kernel(context, checkpoint, out);
     szgi_part_close(&part);
     if (status != SZG_OK)
         szg_checkpoint_tables_close(out);

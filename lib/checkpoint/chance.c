@@ -5,32 +5,82 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "linalg/linalg.h"
+
+/* ---- Signs ---- */
 
 /* Purpose of the streams; the step is the layer's. */
 enum { PURPOSE = 0x0c1d0000, WORD = 32 };
 
-/* Words of a column: bit i of word w is the sign of draw 32 w + i. */
-static uint32_t sign_word(const szgi_stream *stream, int64_t column, int64_t word) {
-    enum { WORDS = (CHANCE_DRAWS + WORD - 1) / WORD };
-    return szgi_random_word(stream, (uint64_t)(column * WORDS + word));
+/* Draw i gives column j the sign h_ij e_j, e_j random and h_ij an entry of Hadamard's matrix of
+ * order 1024, (-1)^(number of ones in i AND j). One fast transform makes the sums of all draws. */
+enum { ORDER = 1024 };
+
+static double column_sign(const szgi_stream *stream, int64_t column) {
+    return szgi_random_word(stream, (uint64_t)(column / WORD)) >> (column % WORD) & 1 ? 1 : -1;
 }
 
 double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
     const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
-    return sign_word(&stream, column, draw / WORD) >> (draw % WORD) & 1 ? 1 : -1;
+    int64_t common = draw & (column % ORDER);
+    double sign = column_sign(&stream, column);
+    for (; common; common &= common - 1)
+        sign = -sign;
+    return sign;
 }
 
-/* Signs of `count` draws from `first` on, a multiple of 32: d rows of them. */
-static void fill_signs(const szgi_stream *stream, int64_t d, int64_t first, int64_t count,
-                       double *out) {
+/* Rows that are transformed together. */
+enum { TOGETHER = 8 };
+
+/* Hadamard's matrix times x, by butterflies. */
+static void transform(double x[ORDER][TOGETHER]) {
+    for (int64_t half = 1; half < ORDER; half *= 2)
+        for (int64_t first = 0; first < ORDER; first += 2 * half)
+            for (int64_t i = first; i < first + half; i++)
+                for (int l = 0; l < TOGETHER; l++) {
+                    double a = x[i][l], b = x[i + half][l];
+                    x[i][l] = a + b;
+                    x[i + half][l] = a - b;
+                }
+}
+
+static void sum_rows(int64_t rows, int64_t d, const double *sign, const double *matrix,
+                     double x[ORDER][TOGETHER], double *out) {
+    memset(x, 0, ORDER * sizeof *x);
+    for (int64_t l = 0; l < rows; l++)
+        for (int64_t j = 0; j < d; j++)
+            x[j % ORDER][l] += sign[j] * matrix[l * d + j];
+    transform(x);
+    for (int64_t l = 0; l < rows; l++)
+        for (int64_t i = 0; i < CHANCE_DRAWS; i++)
+            out[l * CHANCE_DRAWS + i] = x[i][l];
+}
+
+szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
+                            int64_t d, const double *matrix, double *out) {
+    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
+    double *room;
+    SZG_TRY(szgi_memory_alloc(context, ORDER * TOGETHER + d, &room));
+    double *sign = room + ORDER * TOGETHER;
     for (int64_t j = 0; j < d; j++)
-        for (int64_t i = 0; i < count; i += WORD) {
-            uint32_t word = sign_word(stream, j, (first + i) / WORD);
-            for (int64_t b = 0; b < WORD && i + b < count; b++)
-                out[j * count + i + b] = word >> b & 1 ? 1 : -1;
+        sign[j] = column_sign(&stream, j);
+    for (int64_t r = 0; r < rows; r += TOGETHER)
+        sum_rows(rows - r < TOGETHER ? rows - r : TOGETHER, d, sign, matrix + r * d,
+                 (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);
+    szgi_memory_free(room);
+    return SZG_OK;
+}
+
+void szgi_chance_squares(int64_t rows, const double *sums, const double *still,
+                         double draws[CHANCE_DRAWS]) {
+    memset(draws, 0, CHANCE_DRAWS * sizeof *draws);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < CHANCE_DRAWS; i++) {
+            double part = sums[r * CHANCE_DRAWS + i] + (still ? still[r] : 0);
+            draws[i] += part * part;
         }
 }
+
+/* ---- Parts of the columns ---- */
 
 void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double *q,
                               const double *k, double factor, double *out) {
@@ -58,40 +108,6 @@ void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double
             y[j] = token[j] * (q_mean[a] * kb[j] - q_mean[b] * ka[j]);
         }
     }
-}
-
-/* ---- Draws ---- */
-
-/* Draws of one product. */
-enum { TOGETHER = 256 };
-
-static void add_squares(int64_t rows, int64_t count, const double *drawn, const double *still,
-                        double *draws) {
-    memset(draws, 0, (size_t)count * sizeof *draws);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < count; i++) {
-            double part = drawn[r * count + i] + (still ? still[r] : 0);
-            draws[i] += part * part;
-        }
-}
-
-szg_status szgi_chance_draw(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
-                            int64_t d, const double *matrix, const double *still,
-                            double draws[CHANCE_DRAWS]) {
-    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
-    double *signs;
-    SZG_TRY(szgi_memory_alloc(context, TOGETHER * (d + rows), &signs));
-    double *drawn = signs + TOGETHER * d;
-    szg_status status = SZG_OK;
-    for (int64_t first = 0; first < CHANCE_DRAWS && status == SZG_OK; first += TOGETHER) {
-        int64_t left = CHANCE_DRAWS - first, count = left < TOGETHER ? left : TOGETHER;
-        fill_signs(&stream, d, first, count, signs);
-        status = szgi_gemm(context, 'n', 'n', rows, count, d, 1, matrix, d, signs, count, 0, drawn,
-                           count);
-        add_squares(rows, count, drawn, still, draws + first);
-    }
-    szgi_memory_free(signs);
-    return status;
 }
 
 /* ---- The comparison ---- */

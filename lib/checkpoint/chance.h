@@ -8,11 +8,19 @@
 enum { CHANCE_DRAWS = 999 };
 
 /* A kernel's parts by the columns of W_K, d of them: a draw multiplies each by a sign, and those of
- * a layer are the same for all of its heads. draws[i] = ||matrix sigma_i + still||^2, of a matrix
- * [rows, d]; still, [rows], may be NULL. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szgi_chance_draw(szg_context *context, uint64_t seed, int64_t layer,
+ * a layer are the same for all of its heads. Each draw's signs are independent and fair; those of
+ * two draws are orthogonal. */
+
+/* Sign of column j in a draw of a layer. */
+double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column);
+/* out[r, i] = sum_j sign_ij matrix[r, j], of a matrix [rows, d]; out: [rows, CHANCE_DRAWS].
+ * SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer,
                                              int64_t rows, int64_t d, const double *matrix,
-                                             const double *still, double draws[CHANCE_DRAWS]);
+                                             double *out);
+/* draws[i] = sum_r (sums[r, i] + still[r])^2; still may be NULL. */
+void szgi_chance_squares(int64_t rows, const double *sums, const double *still,
+                         double draws[CHANCE_DRAWS]);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
  * `value`. Sorts the draws. */
@@ -29,8 +37,5 @@ void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double
                               const double *k, double factor, double *out);
 void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
                               const double *k, const double *token, double *out);
-
-/* Sign of column j in a draw of a layer. */
-double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column);
 
 #endif

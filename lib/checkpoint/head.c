@@ -37,13 +37,16 @@ static int64_t lay_out(double *block, const head_input *input, head_work *work) 
     lay_side(block, e, d, input->positions, &used, &work->k);
     work->inner = take(block, &used, e * e);
     work->core = take(block, &used, e * e);
+    work->known.mean = take(block, &used, e);
+    work->known.covariance = take(block, &used, e * e);
+    work->room = take(block, &used, szgi_positional_room(e, d));
     return used;
 }
 
 szg_status szgi_head_work_open(szg_context *context, const head_input *input, head_work *work) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size, size;
     *work = (head_work){0};
-    SZG_TRY(szgi_memory_product(context, 6 * e, d + e + input->positions, &size)); /* no overflow */
+    SZG_TRY(szgi_memory_product(context, 8 * e, d + e + CHANCE_DRAWS + input->positions, &size)); /* no overflow */
     SZG_TRY(szgi_memory_alloc(context, lay_out(NULL, input, work), &work->memory));
     lay_out(work->memory, input, work);
     return SZG_OK;
@@ -137,6 +140,14 @@ static szg_status analyse_qk(szg_context *context, const head_input *input, cons
     SZG_TRY(szgi_head_spectra(context, &product, &result->eigenvalues, &result->singular));
     return szgi_scale_return_spectra(context, "W_Q^T W_K", work->q.exponent + work->k.exponent,
                                      &result->eigenvalues, &result->singular, &result->lost);
+}
+
+/* What pairs need of the same matrix, without its spectra. */
+static szg_status analyse_inner(szg_context *context, const head_input *input,
+                                const head_work *work) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    return szgi_gemm(context, 'n', 't', e, e, d, 1, work->k.rows, d, work->q.rows, d, 0,
+                     work->inner, e);
 }
 
 /* ---- Positions ---- */
@@ -286,10 +297,10 @@ static const char *why_none(const head_input *input, int64_t layer) {
 }
 
 static szg_status find_position(szg_context *context, const head_input *input, int64_t layer,
-                                int64_t head, const head_work *work, head_result *result) {
+                                int64_t head, head_work *work, head_result *result) {
     const szg_checkpoint *checkpoint = input->checkpoint;
-    const law_side q = {work->q.rows, work->q.bound.shift, work->q.exponent};
-    const law_side k = {work->k.rows, work->k.bound.shift, work->k.exponent};
+    const law_side q = {work->q.rows, work->q.bound.shift, work->q.lower, work->q.exponent};
+    const law_side k = {work->k.rows, work->k.bound.shift, work->k.lower, work->k.exponent};
     bool turns = checkpoint->layer[layer].rotation >= 0;
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                              : turns             ? szgi_law_refusal(checkpoint, layer)
@@ -310,9 +321,12 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                  .rotary = &work->rotary,
                  .tokens = &input->tokens,
                  .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
+                 .keys = &work->known,
                  .q = q,
-                 .k = k},
+                 .k = k,
+                 .k_q = work->inner},
         .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
+        .room = work->room,
         .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);
 }
@@ -320,6 +334,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,
                               int64_t key_head, head_work *work) {
     const side_place place = {.layer = layer, .head = key_head};
+    work->known.made = false;
     SZG_TRY(szgi_checkpoint_rotary(context, input->checkpoint, layer, &work->rotary));
     SZG_TRY(factor(context, input, &place, work, &work->k));
     return prepare_bound(context, input, &place, &work->k);
@@ -330,9 +345,13 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     const side_place place = {.layer = layer, .head = head, .query = true};
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
-    SZG_TRY(analyse_qk(context, input, work, result));
+    SZG_TRY(input->options->kernel_only ? analyse_inner(context, input, work)
+                                        : analyse_qk(context, input, work, result));
     SZG_TRY(analyse_pairs(context, input, work, result));
-    SZG_TRY(bound_head(context, input, layer, head, work, result));
+    if (!input->options->kernel_only)
+        SZG_TRY(bound_head(context, input, layer, head, work, result));
     SZG_TRY(find_position(context, input, layer, head, work, result));
-    return input->positions > 0 ? analyse_positions(context, input, work, result) : SZG_OK;
+    return input->positions > 0 && !input->options->kernel_only
+               ? analyse_positions(context, input, work, result)
+               : SZG_OK;
 }

@@ -42,6 +42,8 @@ typedef struct head_work {
     head_side q, k;
     double *inner, *core; /* e x e; inner: the product of keys and queries that is at work */
     szgi_rotary rotary;   /* the layer's */
+    known_keys known;     /* of the key head in `k` */
+    double *room;         /* szgi_positional_room */
 } head_work;
 
 SZG_CHECK_RESULT szg_status szgi_head_work_open(szg_context *context, const head_input *input,

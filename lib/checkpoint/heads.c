@@ -193,6 +193,8 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
     }
+    if (job->input.options->kernel_only)
+        return report_kernel(context, job, &key, result, tables);
     const head_facts facts = {
         .eigenvalues = &result->eigenvalues,
         .singular = &result->singular,

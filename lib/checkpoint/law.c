@@ -109,6 +109,13 @@ static bool has_shift(int64_t e, const law_input *input) {
     return false;
 }
 
+/* The expectation of k q^T has the product of the means too. */
+static void add_means(int64_t e, head_law *law) {
+    for (int64_t i = 0; i < e; i++)
+        for (int64_t j = 0; j < e; j++)
+            law->cross[i * e + j] += law->k_mean[i] * law->q_mean[j];
+}
+
 /* A token's covariance is I, or d / (d - 1) P. The means are there. */
 static szg_status make_linear(szg_context *context, const szg_checkpoint *checkpoint,
                               isotropic_law *out) {
@@ -120,10 +127,48 @@ static szg_status make_linear(szg_context *context, const szg_checkpoint *checkp
     SZG_TRY(
         szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->k, d, 0, law->k_covariance, e));
     SZG_TRY(szgi_gemm(context, 'n', 't', e, e, d, f, out->k, d, out->q, d, 0, law->cross, e));
+    add_means(e, law);
+    return SZG_OK;
+}
+
+/* out = f (out - d a b^T), a and b the means of rows: what centring leaves of their products. */
+static void centre_product(int64_t e, int64_t d, double f, const double *a, const double *b,
+                           double *out) {
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
-            law->cross[i * e + j] += law->k_mean[i] * law->q_mean[j];
-    return SZG_OK;
+            out[i * e + j] = f * (out[i * e + j] - (double)d * a[i] * b[j]);
+}
+
+static void mean_rows(int64_t e, int64_t d, bool centred, const double *rows, double *out) {
+    for (int64_t i = 0; i < e; i++) {
+        out[i] = 0;
+        for (int64_t j = 0; j < d && centred; j++)
+            out[i] += rows[i * d + j] / (double)d;
+    }
+}
+
+/* The same from products that there are: W W^T = L L^T. */
+static szg_status take_linear(szg_context *context, const law_input *input, isotropic_law *out) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    bool centred = szgi_fold_centres(input->checkpoint);
+    head_law *law = &out->law;
+    double f = out->factor, *q;
+    SZG_TRY(szgi_memory_alloc(context, 2 * e, &q));
+    double *k = q + e;
+    mean_rows(e, d, centred, input->q.rows, q);
+    mean_rows(e, d, centred, input->k.rows, k);
+    szg_status status = szgi_gemm(context, 'n', 't', e, e, e, 1, input->q.lower, e, input->q.lower,
+                                  e, 0, law->q_covariance, e);
+    if (status == SZG_OK)
+        status = szgi_gemm(context, 'n', 't', e, e, e, 1, input->k.lower, e, input->k.lower, e, 0,
+                           law->k_covariance, e);
+    memcpy(law->cross, input->k_q, (size_t)(e * e) * sizeof *law->cross);
+    centre_product(e, d, f, q, q, law->q_covariance);
+    centre_product(e, d, f, k, k, law->k_covariance);
+    centre_product(e, d, f, k, q, law->cross);
+    add_means(e, law);
+    szgi_memory_free(q);
+    return status;
 }
 
 /* ---- Known tokens ---- */
@@ -146,6 +191,7 @@ static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const
                                const known_tokens *known, double *made, double *mean,
                                double *covariance) {
     int64_t n = known->count;
+    memset(mean, 0, (size_t)e * sizeof *mean);
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, known->value, d, side->rows, d, 0, made, e));
     for (int64_t t = 0; t < n; t++) {
         finish_token(e, side, made + t * e);
@@ -159,15 +205,6 @@ static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const
                      e);
 }
 
-void szgi_law_mean_token(const law_input *input, double *out) {
-    const known_tokens *known = input->known;
-    int64_t d = input->checkpoint->model_size;
-    memset(out, 0, (size_t)d * sizeof *out);
-    for (int64_t t = 0; t < known->count; t++)
-        for (int64_t j = 0; j < d; j++)
-            out[j] += known->value[t * d + j] / (double)known->count;
-}
-
 static szg_status observe(szg_context *context, const law_input *input, const side_rows *q,
                           const side_rows *k, isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
@@ -177,9 +214,12 @@ static szg_status observe(szg_context *context, const law_input *input, const si
     SZG_TRY(szgi_memory_alloc(context, input->known->count * e, &made));
     szg_status status = observe_side(context, e, d, q, input->known, made, out->known.q_mean,
                                      out->known.q_covariance);
-    if (status == SZG_OK)
-        status = observe_side(context, e, d, k, input->known, made, out->known.k_mean,
-                              out->known.k_covariance);
+    if (status == SZG_OK && !input->keys->made)
+        status = observe_side(context, e, d, k, input->known, made, input->keys->mean,
+                              input->keys->covariance);
+    input->keys->made = status == SZG_OK;
+    memcpy(out->known.k_mean, input->keys->mean, (size_t)e * sizeof *made);
+    memcpy(out->known.k_covariance, input->keys->covariance, (size_t)(e * e) * sizeof *made);
     szgi_memory_free(made);
     return status;
 }
@@ -383,7 +423,7 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     szg_status status =
         normed ? make_normed(context, input, out) : observe(context, input, &q, &k, out);
     if (status == SZG_OK && !normed)
-        status = make_linear(context, checkpoint, out);
+        status = take_linear(context, input, out);
     if (status != SZG_OK)
         szgi_law_close(out);
     return status;

@@ -25,6 +25,7 @@ void szgi_token_sample_close(token_sample *sample);
  * without the gains of the norm of queries or keys. */
 typedef struct law_side {
     const double *rows, *shift;
+    const double *lower; /* [e, e]: rows = lower times orthonormal rows */
     int exponent;
 } law_side;
 
@@ -32,7 +33,14 @@ typedef struct law_side {
 typedef struct known_tokens {
     int64_t count;
     const double *value; /* [count, d] */
+    const double *mean;  /* [d] */
 } known_tokens;
+
+/* What known tokens make of a key head, for all query heads of its group. */
+typedef struct known_keys {
+    bool made;
+    double *mean, *covariance; /* [e], [e, e] */
+} known_keys;
 
 typedef struct law_input {
     const szg_checkpoint *checkpoint;
@@ -40,7 +48,9 @@ typedef struct law_input {
     const szgi_rotary *rotary;
     const token_sample *tokens;
     const known_tokens *known; /* NULL: the layer's tokens are not known */
+    known_keys *keys;
     law_side q, k;
+    const double *k_q; /* [e, e]: rows of k times those of q */
 } law_input;
 
 /* Of one head; it owns its arrays. */
@@ -56,9 +66,6 @@ typedef struct isotropic_law {
 
 /* W P: the mean of each row is subtracted. */
 void szgi_centre_rows(int64_t e, int64_t d, double *rows);
-
-/* The mean of the known tokens, [d]. */
-void szgi_law_mean_token(const law_input *input, double *out);
 
 /* NULL, or why there is no such law of this layer. */
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer);

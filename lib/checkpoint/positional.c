@@ -29,6 +29,14 @@ void szgi_positional_release(head_positional *out) {
     *out = (head_positional){0};
 }
 
+/* To six digits: draws tell no more. */
+static double round_end(double x) {
+    if (!(x != 0) || !isfinite(x))
+        return x;
+    double unit = pow(10, 5 - floor(log10(fabs(x))));
+    return isfinite(unit) && unit > 0 ? rint(x * unit) / unit : x;
+}
+
 void szgi_positional_scale(int exponent, head_positional *out) {
     for (int kind = 0; kind < KERNEL_KINDS; kind++) {
         kernel_facts *facts = &out->kernel[kind];
@@ -39,8 +47,9 @@ void szgi_positional_scale(int exponent, head_positional *out) {
     out->spread = ldexp(out->spread, exponent);
     for (int64_t i = 0; i < 2 * out->listed.count; i++) {
         kernel_value *value = &out->value[KERNEL_SELF][i];
-        *value = (kernel_value){ldexp(value->value, exponent), ldexp(value->low, exponent),
-                                ldexp(value->high, exponent)};
+        *value = (kernel_value){ldexp(value->value, exponent),
+                                round_end(ldexp(value->low, exponent)),
+                                round_end(ldexp(value->high, exponent))};
     }
 }
 

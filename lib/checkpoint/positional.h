@@ -39,9 +39,11 @@ typedef struct head_positional {
 typedef struct positional_input {
     law_input head;
     const lag_moments *moments;
+    double *room; /* szgi_positional_room numbers */
     uint64_t seed;
 } positional_input;
 
+int64_t szgi_positional_room(int64_t e, int64_t d);
 /* *out is released by the caller, after a failure too. SZG_EDATA, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
                                                  const positional_input *input,

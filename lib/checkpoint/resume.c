@@ -56,6 +56,7 @@ static szg_status add_options(szg_context *context, const szg_checkpoint_options
     SZG_TRY(szgi_json_add_integer(context, input, "kernel", options->kernel));
     SZG_TRY(szgi_json_add_integer(context, input, "seed", (int64_t)options->seed));
     SZG_TRY(szgi_json_add_integer(context, input, "context", options->context));
+    SZG_TRY(szgi_json_add_boolean(context, input, "kernel_only", options->kernel_only));
     SZG_TRY(add_circuits(context, options, input));
     return szgi_json_add_boolean(context, input, "raw", options->raw);
 }

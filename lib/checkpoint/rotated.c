@@ -12,34 +12,36 @@ typedef struct signed_kernel {
     lag_kernel kernel;
     double *columns; /* [2 pairs, d]: waves by the columns of W_K; NULL: chance is not known */
     double *still;   /* [2 pairs]: waves that no sign changes */
+    double *drawn;   /* [2 pairs, CHANCE_DRAWS]: waves of the draws, without what stands still */
 } signed_kernel;
 
-static szg_status open_kernel(szg_context *context, int64_t pairs, int64_t d, signed_kernel *own) {
-    *own = (signed_kernel){0};
-    SZG_TRY(szgi_memory_alloc(context, 2 * pairs * (d + 2), &own->kernel.wave));
-    own->still = own->kernel.wave + 2 * pairs;
-    own->columns = own->still + 2 * pairs;
-    return SZG_OK;
+int64_t szgi_positional_room(int64_t e, int64_t d) {
+    return e * (d + CHANCE_DRAWS + 2);
+}
+
+static signed_kernel lay_kernel(int64_t pairs, int64_t d, double *room) {
+    double *still = room + 2 * pairs, *columns = still + 2 * pairs;
+    return (signed_kernel){.kernel = {.wave = room},
+                           .still = still,
+                           .columns = columns,
+                           .drawn = columns + 2 * pairs * d};
 }
 
 /* ---- Against chance ---- */
 
-/* ||root (columns sigma + still)||^2 of every draw */
-static szg_status draw_waves(szg_context *context, const positional_input *input,
-                             const signed_kernel *own, double draws[CHANCE_DRAWS]) {
+/* ||root (columns sigma + still)||^2 of every draw sigma. */
+static szg_status draw_variances(szg_context *context, const positional_input *input,
+                                 const signed_kernel *own, double draws[CHANCE_DRAWS]) {
     const lag_moments *moments = input->moments;
-    int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size, rank = moments->rank;
+    int64_t n = 2 * moments->pairs, rank = moments->rank;
     double *room;
-    SZG_TRY(szgi_memory_alloc(context, rank * (d + 1) + 1, &room));
-    double *constant = room + rank * d;
-    szg_status status = szgi_gemm(context, 'n', 'n', rank, d, n, 1, moments->root, n, own->columns,
-                                  d, 0, room, d);
-    if (status == SZG_OK)
-        status = szgi_gemm(context, 'n', 'n', rank, 1, n, 1, moments->root, n, own->still, 1, 0,
-                           constant, 1);
-    if (status == SZG_OK)
-        status = szgi_chance_draw(context, input->seed, input->head.layer, rank, d, room, constant,
-                                  draws);
+    SZG_TRY(szgi_memory_alloc(context, rank * (CHANCE_DRAWS + 1) + 1, &room));
+    double *spread = room, *still = spread + rank * CHANCE_DRAWS;
+    szg_status status = szgi_gemm(context, 'n', 'n', rank, CHANCE_DRAWS, n, 1, moments->root, n,
+                                  own->drawn, CHANCE_DRAWS, 0, spread, CHANCE_DRAWS);
+    for (int64_t r = 0; r < rank; r++)
+        still[r] = szgi_dot(n, moments->root + r * n, own->still);
+    szgi_chance_squares(rank, spread, still, draws);
     szgi_memory_free(room);
     return status;
 }
@@ -61,21 +63,21 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
 
 /* ---- The values, each between what draws would give ---- */
 
-/* At lag k a draw is still . e + sum_j sigma_j (columns_j . e), e the waves there less their means,
- * beside the kernel's mean over the lags: a sum of independent terms, of which 95% lie within 1.96
- * deviations. */
+/* At lag k a draw is (still + drawn) . e, e the waves there less their means, beside the kernel's
+ * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
+ * deviations. Those are the draws'. */
 static szg_status fill_bands(szg_context *context, const positional_input *input,
                              const signed_kernel *own, kernel_value *value) {
     const lag_moments *moments = input->moments;
-    int64_t n = 2 * moments->pairs, d = input->head.checkpoint->model_size;
-    int64_t count = moments->listed.count;
+    int64_t n = 2 * moments->pairs, count = moments->listed.count;
     double *room, level = own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->mean);
     SZG_TRY(szgi_memory_alloc(context, n * (n + 2 * count), &room));
     double *gram = room, *wave = gram + n * n, *pulled = wave + n * count;
     for (int64_t i = 0; i < count * n; i++)
         wave[i] = moments->wave[i] - moments->mean[i % n];
     szg_status status =
-        szgi_gemm(context, 'n', 't', n, n, d, 1, own->columns, d, own->columns, d, 0, gram, n);
+        szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, own->drawn,
+                  CHANCE_DRAWS, own->drawn, CHANCE_DRAWS, 0, gram, n);
     if (status == SZG_OK)
         status = szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, gram, n, 0, pulled, n);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
@@ -110,7 +112,9 @@ static szg_status judge(szg_context *context, const positional_input *input,
     facts->noise = sqrt(noise);
     if (own->columns) {
         double variance, draws[CHANCE_DRAWS];
-        SZG_TRY(draw_waves(context, input, own, draws));
+        SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, 2 * input->moments->pairs,
+                                 input->head.checkpoint->model_size, own->columns, own->drawn));
+        SZG_TRY(draw_variances(context, input, own, draws));
         SZG_TRY(variance_of_columns(context, input->moments,
                                     input->head.checkpoint->model_size, own, &variance));
         szgi_positional_compare(out, kind, variance, noise, draws);
@@ -155,18 +159,17 @@ static szg_status judge_known(szg_context *context, const positional_input *inpu
                               const isotropic_law *law, signed_kernel *own, head_positional *out) {
     const law_input *head = &input->head;
     int64_t e = head->checkpoint->head_size, d = head->checkpoint->model_size;
-    double noise, *mean;
+    const double *mean = head->known->mean;
+    double noise, *query;
     SZG_TRY(szgi_share_noise(context, head->rotary, e, &law->known, input->moments, &noise));
-    SZG_TRY(szgi_memory_alloc(context, d + e, &mean));
-    double *query = mean + d;
-    szgi_law_mean_token(head, mean);
+    SZG_TRY(szgi_memory_alloc(context, e, &query));
     for (int64_t i = 0; i < e; i++)
         query[i] = law->law.q_mean[i] + szgi_dot(d, law->q + i * d, mean);
     szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, own->columns);
     szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &own->kernel);
     copy_waves(head->rotary->pairs, &own->kernel, own->still);
     szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &own->kernel);
-    szgi_memory_free(mean);
+    szgi_memory_free(query);
     out->vocabulary = true;
     return judge(context, input, own, noise, KERNEL_MEAN, out);
 }
@@ -185,21 +188,18 @@ szg_status szgi_positional_find(szg_context *context, const positional_input *in
                                 head_positional *out) {
     const lag_moments *moments = input->moments;
     isotropic_law law;
-    signed_kernel own;
+    signed_kernel own =
+        lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
     SZG_TRY(szgi_positional_open(context, moments->both ? 1 - moments->lags : 0, moments->lags,
                                  &moments->listed, out));
     out->slow = count_slow(input->head.rotary, moments->lags);
     SZG_TRY(szgi_law_open(context, &input->head, &law));
-    szg_status status =
-        open_kernel(context, moments->pairs, input->head.checkpoint->model_size, &own);
-    if (status == SZG_OK)
-        status = judge_self(context, input, &law, &own, out);
+    szg_status status = judge_self(context, input, &law, &own, out);
     if (status == SZG_OK && input->head.known)
         status = judge_known(context, input, &law, &own, out);
     else if (status == SZG_OK && law.biased)
         status = judge_biases(context, input, &law, &own, out);
     szgi_positional_scale(input->head.q.exponent + input->head.k.exponent, out);
-    szgi_memory_free(own.kernel.wave);
     szgi_law_close(&law);
     return status;
 }

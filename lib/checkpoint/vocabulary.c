@@ -31,7 +31,7 @@ static const szgi_tensor *find_embeddings(const szg_checkpoint *checkpoint) {
     return find_table(checkpoint, sizeof endings / sizeof *endings, endings);
 }
 
-int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, const char **why) {
+int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, const char **why) {
     const szgi_tensor *table = find_embeddings(checkpoint);
     *why = NULL;
     if (!table)
@@ -42,7 +42,7 @@ int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, const char **why)
                "is not known";
     if (*why)
         return 0;
-    return table->shape[0] < VOCABULARY_TOKENS ? table->shape[0] : VOCABULARY_TOKENS;
+    return table->shape[0] < most ? table->shape[0] : most;
 }
 
 szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *checkpoint,
@@ -69,6 +69,9 @@ szg_status szgi_vocabulary_type(szg_context *context, const szg_checkpoint *chec
 
 /* ---- Where a first layer rotates ---- */
 
+/* Every head multiplies them by its queries and keys. */
+enum { TOKENS = 512 };
+
 /* Divides by the root mean square; 0 stays 0. */
 static void apply_norm(int64_t d, double *x) {
     double root = sqrt(szgi_dot(d, x, x) / (double)d);
@@ -80,14 +83,15 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
                                 vocabulary *out) {
     int64_t d = checkpoint->model_size;
     *out = (vocabulary){0};
-    int64_t count = szgi_vocabulary_size(checkpoint, &out->why);
+    int64_t count = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
     if (!out->why && szgi_fold_has_first(checkpoint))
         out->why = "more than the embeddings enters the first norm, so that the mean token is not "
                    "known";
     if (out->why)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, count * d, &out->memory));
-    out->tokens = (known_tokens){count, out->memory};
+    SZG_TRY(szgi_memory_alloc(context, (count + 1) * d, &out->memory));
+    double *mean = out->memory + count * d;
+    out->tokens = (known_tokens){count, out->memory, mean};
     szg_status status = szgi_vocabulary_raw(context, checkpoint, count, out->memory);
     if (status != SZG_OK) {
         szgi_vocabulary_close(out);
@@ -97,6 +101,8 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
         szgi_centre_rows(count, d, out->memory);
     for (int64_t i = 0; i < count; i++)
         apply_norm(d, out->memory + i * d);
+    for (int64_t i = 0; i < count * d; i++)
+        mean[i % d] += out->memory[i] / (double)count;
     return SZG_OK;
 }
 

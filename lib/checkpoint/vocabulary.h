@@ -5,11 +5,9 @@
 
 #include "law.h"
 
-enum { VOCABULARY_TOKENS = 2048 };
-
-/* Tokens at equal distances in the vocabulary that are looked at, each as likely as the others; 0
- * where the embeddings are not known, and *why says why (static). */
-int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, const char **why);
+/* Tokens at equal distances in the vocabulary that are looked at, at most `most`, each as likely as
+ * the others; 0 where the embeddings are not known, and *why says why (static). */
+int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, const char **why);
 
 /* Their embeddings, [tokens, d]. SZG_EDATA: a number that is not finite; SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_vocabulary_raw(szg_context *context,

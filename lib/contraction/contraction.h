@@ -10,11 +10,14 @@ SZGI_BEGIN_DECLS
 
 /* ---- The first columns of tables of logits ---- */
 
-#define SZGI_LOGITS_IDENTITY(X, TABLE)                                                             \
+/* Of a head over its probes, and of a matrix. */
+#define SZGI_HEAD_IDENTITY(X, TABLE)                                                               \
     X(TABLE##_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the SPEC or the file")          \
     X(TABLE##_STEP, "step", SZG_INTEGER, "1", "training step", "training step")                    \
     X(TABLE##_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                  \
-    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")                      \
+    X(TABLE##_HEAD, "head", SZG_INTEGER, "1", "head", "head, counted from 0")
+#define SZGI_LOGITS_IDENTITY(X, TABLE)                                                             \
+    SZGI_HEAD_IDENTITY(X, TABLE)                                                                   \
     X(TABLE##_PROBE, "probe", SZG_TEXT, "", "probe", "input that the logits were captured on")
 
 #define SZGI_PAIRING_DOC                                                                           \

@@ -170,6 +170,11 @@ SZG_CHECK_RESULT szg_status szgi_encoding_kernel_of(szg_context *context,
                                                     const szg_kernel_facts *facts, int64_t n,
                                                     szg_toeplitz **out);
 
+/* Whether its entries are complex numbers. */
+static inline bool szgi_kernel_is_complex(const szg_kernel_facts *facts) {
+    return facts->kind == SZG_TOEPLITZ_HERMITIAN || facts->kind == SZG_TOEPLITZ_COMPLEX;
+}
+
 /* The closed-form symbol at theta (SZG_FORM_CLOSED). KMS: the Poisson kernel
  * (1 - rho^2) / (1 - 2 rho cos theta + rho^2) (Kac, Murdock, Szego 1953). SZG_EDOMAIN: none. */
 SZG_CHECK_RESULT szg_status szgi_encoding_symbol(szg_context *context, const szg_encoding *encoding,

@@ -15,7 +15,7 @@ report() { # VERDICT NAME
     echo "$1 $number - $2"
 }
 
-# LINE|the words that may stand at its end, sorted; where there are none, the shell completes files.
+# LINE|the words that complete it, sorted. If the list is empty, the shell completes names of files.
 cat >expected <<'END'
 szego spe|spectrum
 szego --v|--version

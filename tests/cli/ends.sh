@@ -15,6 +15,7 @@ cd "$folder"
     szego spectrum --pe alibi:heads=2 --pe rope:dim=8 -n 16 --all -o spectrum/
     szego spectrum --pe rope:dim=8 --content gaussian:seed=1 --part ratio -n 16 --all -o ratio/
     szego symbol --pe alibi:heads=2 -o symbol/
+    szego kernel alibi:heads=2 -n 16 -o kernel/
     szego verify -o verify/
     szego verify --check verify/certificates.csv -o check/
     szego checkpoint "$cases/checkpoint-rotary" -o checkpoint/

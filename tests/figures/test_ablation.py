@@ -32,6 +32,15 @@ def the_worst_head_is_named():
     lucky = [{**one, "drop": 0.3 if (one["seed"], one["layer"], one["head"]) == (2, 0, 1) else -0.2} for one in made]
     told = drawings(ablation.SECTION, tables(ablate_ablation=lucky))[0].caption
     tap.ok("a drop of one seed is none of all", told.startswith("No head costs accuracy"), told)
+    part = [{**one, "drop": 0.25 if (one["layer"], one["head"]) == (0, 1) else -0.2, "accuracy": 0.5} for one in made
+            if (one["seed"], one["layer"], one["head"]) != (3, 0, 1)]
+    part[3].update(drop=9.0, accuracy=None)
+    told = drawings(ablation.SECTION, tables(ablate_ablation=part))[0].caption
+    tap.ok("both counts where a head lacks a seed; an accuracy that is not known costs nothing", told ==
+           "Largest loss of accuracy: without head 1 of layer 0, accuracy falls from 75.0% to 50.0%, on average over 2 "
+           "seeds; 3 seeds.", told)
+    told = drawings(ablation.SECTION, tables(ablate_ablation=[one for one in made if one["seed"] == 1]))[0].caption
+    tap.ok("of one seed there is no mean", told.endswith("; 1 seed.") and "average" not in told, told)
     one, whole = drawn.series()
     tap.ok("a violin of heads, points of layers", (one.marks, len(one.x), whole.marks, len(whole.x)) ==
            ("violins", 24, "points", 6))

@@ -32,6 +32,10 @@ def densities_have_their_errors():
             for p in (0.25, 0.75) for k in [np.flatnonzero(share <= p)[-1] if share[-1] > p else 62]]
     text = " and ".join(f"{float('%.4g' % end):g}" for end in ends)
     tap.ok("the finding tells the middle half", f"lies between {text}," in typed(found.findings[0]), found.findings[0])
+    part = drawings(density.SECTION, tables(spectrum_density=rows(values_of="hermitian_part")))[0]
+    tap.ok("those of the Hermitian part are named so, and no others", "kms, bias, Hermitian part, " in part.findings[0] and
+           "Hermitian part" in part.title and "Hermitian" not in found.title + found.findings[0],
+           f"{part.findings} {part.title}")
     exact = drawings(density.SECTION, tables(spectrum_density=rows()))[0]
     tap.ok("no error where moments are exact", exact.caption.startswith("Moments are exact") and
            exact.series()[0].lo is None)

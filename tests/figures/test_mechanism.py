@@ -74,12 +74,20 @@ def indices_are_beside_the_references():
     verbs = ["exceeds" if count == 1 else "exceed" for count in above]
     tap.ok("indices above the references are counted", one.caption.startswith(
         f"Of {len(known)} indices, {above[0]} {verbs[0]} what uniform shares exceed in 5% (0.77; on average they give 0.52),"
-        f" and {above[1]} {verbs[1]} what equal heads"), one.caption)
+        f" and {above[1]} {verbs[1]} what equal heads of the same run exceed in 5% (the mean of these limits is "), one.caption)
     tap.ok("the finding has equal heads first, and does not call uniform shares chance", one.findings[0].endswith(
         f": of {len(known)} deposit indices, {above[1]} {verbs[1]} what equal heads of the same run exceed in 5%; of "
         f"{len(known)}, {above[0]} {verbs[0]} what shares uniform on the simplex exceed in 5% (about "
         f"{float(f'{len(known) / 20:.4g}'):g} would if shares were so); "
         f"{len(made) - len(known)} runs have no index, because their drops are too small."), str(one.findings))
+    others = [{**made[0], **more, "index": index} for more in ({"layer": 1}, {"method": "rotation"}, {"task": "count"})
+              for index in (None, 0.5)]
+    found = found_in(mechanism.SECTION, reproduce_arms=made + others)[1]
+    tap.ok("runs without an index are counted apart by layer, method and task", len(found) == 4 and
+           found[0].findings == one.findings, str(found[0].findings))
+    bare = [{**row, "dirichlet_95": None, "equal_95": None} for row in made]
+    bare = [one.findings for one in found_in(mechanism.SECTION, reproduce_arms=bare)[1]]
+    tap.ok("without references nothing is found", bare == [[]], str(bare))
     tap.ok("nor does the section", "hance alone" not in mechanism.SECTION.intro)
     means, right = one.series()[1], True
     for place, arm in enumerate(one.y.names):

@@ -56,6 +56,17 @@ def what_is_positive_is_not_0():
            {"rope:dim=8": "a positive number below rounding to 40", "nope": "0 to 0"}, str(cells))
 
 
+def what_is_not_proved_is_0():
+    def cell(*made):
+        return grid(tables(spectrum_summary=list(made))).cells[0][3][0]
+
+    made = row("alibi", 0.0, 40.0, lambda_min_lo=1e-280)
+    told = [cell(made, {**made, "head": 1}), cell(made, {**made, "head": 1, "lambda_min_lo": None}),
+            cell({**made, "lambda_min": -1.0}), cell({**made, "lambda_min": None, "lambda_max": None, "sigma_min": 0.0})]
+    tap.ok("every head is proved; other ends are numbers, and those of singular values", told == [
+        "a positive number below rounding to 40", "0 to 40", "\N{MINUS SIGN}1 to 40", "singular values 0 to 9.5"], str(told))
+
+
 def counts_are_those_of_the_rows():
     made, within = [], 0
     for k in range(12):
@@ -137,6 +148,7 @@ def corners_are_survived():
 
 ends_are_rounded_outwards()
 what_is_positive_is_not_0()
+what_is_not_proved_is_0()
 counts_are_those_of_the_rows()
 heads_share_a_row()
 small_ranges_are_seen()

@@ -25,8 +25,12 @@ def the_highest_is_named():
 
 
 def ties_have_no_winner():
-    said = [drawings(sweep.SECTION, tables(reproduce_sweep=[row(0, 0.5, **more), row(8, high, **more)]))[0].findings[0]
-            for high, more in ((0.5, {"seeds": 1, "spread": None}), (0.6, {}), (0.8, {}))]
+    drawn = [drawings(sweep.SECTION, tables(reproduce_sweep=[row(0, 0.5, **more), row(8, high, **more)]))[0]
+             for high, more in ((0.5, {"seeds": 1, "spread": None}), (0.6, {}), (0.8, {}))]
+    said = [one.findings[0] for one in drawn]
+    tap.ok("captions say the same", "the same with every number of heads" in drawn[0].caption and
+           "no number of heads differs" in drawn[1].caption and "highest 80% with 8 heads" in drawn[2].caption,
+           str([one.caption for one in drawn]))
     tap.ok("equal accuracies", "the same with every number of heads (1 seed each)" in said[0], said[0])
     tap.ok("accuracies within one standard deviation", "no number of heads differs" in said[1], said[1])
     tap.ok("and beyond it", "highest 80% with 8 heads" in said[2], said[2])

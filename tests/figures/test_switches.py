@@ -37,6 +37,9 @@ def corners():
     drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 0.0), row("two", 0.0)]))
     tap.ok("without a difference there is no largest", drawn[0].findings ==
            ["Switches, rope, task count: no switch changes the accuracy."], str(drawn[0].findings))
+    drawn = drawings(switches.SECTION, tables(reproduce_switches=[row("one", 0.0), row("two", 0.25)]))
+    tap.ok("one difference is the largest", "two makes the largest difference, 25 points" in drawn[0].findings[0],
+           str(drawn[0].findings))
     found = blocks(switches.SECTION, tables(reproduce_switches=[row("one", None)]))
     tap.ok("nothing known: rows alone", [type(one) for one in found[1:]] == [drawing.Listing])
 

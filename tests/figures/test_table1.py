@@ -66,6 +66,9 @@ def single_seeds_have_no_whiskers():
     drawn = drawings(table1.SECTION, tables(reproduce_table1=[row("rope", 50.0, None, 1), row("nope", 50.0, None, 1)]))
     tap.ok("equal means are as high", drawn[0].caption == "rope is highest with 50.0% (paper 92.6%); 1 other is as high; "
            "one seed each.", drawn[0].caption)
+    drawn = drawings(table1.SECTION, tables(reproduce_table1=[row("rope", 50.0, None, 1), row("nope", np.nan)]))
+    tap.ok("one alone is not the highest", drawn[0].caption == "rope has 50.0% (paper 92.6%); one seed each.",
+           drawn[0].caption)
 
 
 def smaller_experiments_are_warned_of():

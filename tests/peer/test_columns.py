@@ -25,6 +25,7 @@ UNITS = {"1", "nats", "radians", "radians a position", "positions", "words", "s"
          "bytes/s", "MiB", "%", "operations", "operations/s", "tokens/s"}
 COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certify"],
             "symbol": ["symbol", "kms:rho=0.5", "rope:dim=4", "-n", "8"],
+            "kernel": ["kernel", "alibi:heads=2", "-n", "8"],
             "extremes": ["spectrum", "alibi:heads=2", "-n", "64", "--k", "1"],
             "density": ["spectrum", "kms:rho=0.5", "-n", "32", "--density"],
             "ratio": ["spectrum", "rope:dim=8", "-n", "8", "--part", "ratio"],
@@ -32,7 +33,7 @@ COMMANDS = {"spectrum": ["spectrum", "rope:dim=8", "-n", "16", "--all", "--certi
             "verify": ["verify", "B1"],
             "info": ["info"]}
 #: Tables that commands describe each in their own words; tables.json has the first one's.
-SEVERAL = {"summary", "range", "samples"}
+SEVERAL = {"summary", "range", "samples", "kernel"}
 
 
 def check_descriptions():
@@ -154,6 +155,10 @@ def check_pages():
     text = page("tables.md")
     section = {title: body for title, body in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
     check_section("tables.md", section["Eigenvalues at the ends"], "extremes", ("source", "head", "matrix", "n"))
+    kernel, extrema = section["Values by lag"].split("| column of `extrema`")
+    checkpoint = re.findall(r"\w+", dict(LISTED.findall(page("checkpoints.md")))["kernel"].split(";")[0])
+    check_section("tables.md", kernel, "kernel", set(checkpoint) & set(names_of("kernel")))
+    check_section("tables.md", extrema, "extrema")
     statistics = section["Statistics of a softmax"]
     check_section("tables.md", statistics, "statistics")
     encodings = section["Differences"].split("| column of `diff_encodings`")[1]
@@ -171,7 +176,7 @@ def check_pages():
         unknown = set(told) - known - {"with", "each", "of", "and"}
         tap.ok(f"what the page lists are columns of {table}", not unknown, str(unknown))
         lacking = [one for one in known if not re.search(rf"\b{one}\b", row)]
-        if table not in ("summary", "range", "samples", "circuits"):
+        if table not in ("summary", "range", "samples", "circuits", "kernel"):
             lacking = [one for one in lacking if one not in ("run", "encoding", "task", "seed", "experiment")]
             tap.ok(f"the page lists the columns of {table}", not lacking, str(lacking))
     tap.ok("lists were found", len(listed) >= 10, str(sorted(listed)))

@@ -105,7 +105,7 @@ def check_pair(label, shape, found, source, base, other, top):
     spectra = [row for row in found["diff_spectra"] if row["source"] == source]
     changes = [float(row["change"]) for row in rows]
     tap.ok(f"{label}: what changed most first", changes == sorted(changes, reverse=True))
-    tap.ok(f"{label}: a row a head", len(rows) == len(base) * shape[0])
+    tap.ok(f"{label}: one row per head", len(rows) == len(base) * shape[0])
     for row in rows:
         place = int(row["layer"]), int(row["head"])
         mine = [r for r in spectra if (int(r["layer"]), int(r["head"])) == place]

@@ -152,7 +152,7 @@ def check_archive(path, tables):
 def check_csv(folder, tables):
     with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
-    tap.ok("csv: one file a table", sorted(t["name"] for t in manifest["tables"]) == sorted(tables))
+    tap.ok("csv: one file per table", sorted(t["name"] for t in manifest["tables"]) == sorted(tables))
     for name, (columns, rows) in tables.items():
         with open(os.path.join(folder, name + ".csv"), encoding="utf-8", newline="") as file:
             text = file.read()
@@ -212,6 +212,6 @@ with scratch() as work:
     tap.ok("a result that cannot be read is named", "manifest.json" in message, message)
     del tables["train_empty"]
     manifest = check_archive(os.path.join(hostile, "export.npz"), tables)
-    tap.ok("and stands in the manifest", len(manifest["unread"]) == 1)
+    tap.ok("and listed in the manifest", len(manifest["unread"]) == 1)
 
 tap.finish()

@@ -127,7 +127,7 @@ def compare_statistics(folder):
         rows = szego(PROGRAM, "logits", "--q", os.path.join(folder, "sq.npy"), "--k", os.path.join(folder, "sk.npy"),
                      "--pe", f"rope:dim={d},pairing=interleaved", "--statistics", "--sinks", "0,3", "--soft-cap", "9",
                      *(["--mask", "causal"] if causal else []))["statistics"]
-        tap.ok("two rows a head", [(row["head"], row["matrix"]) for row in rows] ==
+        tap.ok("two rows per head", [(row["head"], row["matrix"]) for row in rows] ==
                [(h, name) for h in range(heads) for name in ("content", "logits")])
         for row in rows:
             h = row["head"]
@@ -175,7 +175,7 @@ with scratch() as folder:
     np.save(path("k.npy"), np.asfortranarray(k))
     rows = szego(PROGRAM, "logits", "--q", path("q.npy"), "--k", path("k.npy"),
                  "--pe", f"rope:dim={d},pairing=interleaved")["contraction"]
-    tap.ok("one row a head", [row["head"] for row in rows] == list(range(heads)))
+    tap.ok("one row per head", [row["head"] for row in rows] == list(range(heads)))
     for h, row in enumerate(rows):
         content = q[h] @ k[h].T / np.sqrt(d)
         coupled = rotated(q[h], theta) @ rotated(k[h], theta).T / np.sqrt(d)

@@ -129,7 +129,7 @@ def check_program():
 
 
 def check_bundled(folder):
-    """The program in the package's folder, where pip puts it, stands before that of PATH, and after SZEGO."""
+    """The program in the package's folder, where pip puts it, takes precedence over PATH, and SZEGO over both."""
     site, path = os.path.join(folder, "site"), os.path.join(folder, "path")
     shutil.copytree(os.path.dirname(szego.__file__), os.path.join(site, "szego"))
     os.mkdir(path)
@@ -161,9 +161,9 @@ def check_bundled(folder):
            and "Traceback" not in message, message)
     os.mkdir(os.path.join(site, "szego", "bin"))
     os.rename(os.path.join(folder, "bundled"), os.path.join(site, "szego", "bin", "szego"))
-    tap.ok("the program in the package's folder stands before it", said() == (4, "bundled a b c\n"), said())
+    tap.ok("the program in the package's folder takes precedence over it", said() == (4, "bundled a b c\n"), said())
     other = os.path.join(folder, "other")
-    tap.ok("the environment variable SZEGO stands before both", said(SZEGO=other) == (4, "other a b c\n"),
+    tap.ok("the environment variable SZEGO takes precedence over both", said(SZEGO=other) == (4, "other a b c\n"),
            said(SZEGO=other))
     code, message = said(SZEGO="/nowhere/szego")
     tap.ok("it names a program that cannot be run", code == 1 and "/nowhere/szego: No such file" in message
@@ -305,7 +305,7 @@ def check_hostile(folder):
 
 
 def check_manifests(folder):
-    """Other programs have a manifest.json too; one of another version of this format is none of theirs."""
+    """Other programs have a manifest.json too; one of another version of this format is not theirs."""
     for index, text in enumerate(['{"name": "a browser\'s extension"}', "not JSON at all", "[1,2]", "",
                                   '{"format": 7, "about": "szego-results-1"}',
                                   '{"format": "szego-runs-1", "about": "szego-results-1"}']):

@@ -207,7 +207,7 @@ def same_parts(name, one, other, least):
     tap.ok(f"{name}: the same parts", list(one) == list(other) and len(one) > least, f"{len(one)}")
     why = [f"{part} {difference(text, other[part])}" for part, text in one.items()
            if difference(text, other[part])]
-    tap.ok(f"{name}: the same but for the words", not why, "; ".join(why)[:2000])
+    tap.ok(f"{name}: the same except the words", not why, "; ".join(why)[:2000])
 
 
 def compare_exports(folders, base):

@@ -89,7 +89,7 @@ STYLES = {"style=max-width:100%;overflow-x:auto", "style=text-align:left", "styl
 
 
 def harmless(name, shown):
-    """No tag, attribute or colour but those of display.py; one line a text; closed."""
+    """No tag, attribute or colour but those of display.py; one line per text; closed."""
     page = Page(shown)
     tap.ok(f"{name}: tags and attributes", page.tags <= TAGS and page.attributes <= STYLES and not page.open,
            f"{page.tags - TAGS} {page.attributes - STYLES} {page.open}")
@@ -111,7 +111,7 @@ def check_results(loaded):
             one = loaded[name]
             wanted = len(one["result"]), len(one), len(set(one["result"]))
             right += (int(rows), int(columns), int(results)) == wanted
-    tap.ok("a line a table, its counts", right == display.LINES, str(right))
+    tap.ok("one line per table, its counts", right == display.LINES, str(right))
     tap.ok("the rest is counted", lines[-1].strip() == f"and {len(loaded) - display.LINES} more tables", lines[-1])
     page = harmless("results as HTML", loaded._repr_html_())
     tap.ok("results as HTML: every shown table", all(name in page for name in list(loaded)[:display.LINES]))
@@ -135,7 +135,7 @@ def check_tables():
     page = harmless("hostile names and notes", hostile._repr_html_())
     tap.ok("hostile texts are shown as texts", HOSTILE[0] in page and HOSTILE[3] in page)
     lines = repr(hostile).splitlines()
-    tap.ok("hostile texts: a line a column", len(lines) == len(hostile) + 1
+    tap.ok("hostile texts: one line per column", len(lines) == len(hostile) + 1
            and all(line_.isprintable() for line_ in lines)
            and len(repr(hostile)) < 4000, f"{len(lines)}")
     results = szego.Results()
@@ -328,7 +328,7 @@ def check_layout(name, figure):
         legend = axis.get_legend()
         if legend:
             box, data = legend.get_window_extent(renderer), axis.get_window_extent(renderer)
-            tap.ok(f"{name}: the legend stands beside the data", box.x0 >= data.x1)
+            tap.ok(f"{name}: the legend is beside the data", box.x0 >= data.x1)
 
 
 def nth(axis, i):
@@ -375,7 +375,7 @@ def circle(axis):
 
 def check_spectrum(loaded):
     axes = drawn("spectrum", lambda: szego.plot.spectrum(loaded), "head 1, which is 0.0625 times head 0")
-    tap.ok("spectrum: a figure a source, and one for singular values", len(axes) == 5
+    tap.ok("spectrum: one figure per source, and one for singular values", len(axes) == 5
            and len({axis.figure for axis in axes}) == 5, str([title(axis) for axis in axes]))
     (axis,) = drawn("spectrum of one source", lambda: szego.plot.spectrum(loaded, source="kms:rho=0.9"))
     values = np.sort(of(loaded["spectrum_eigenvalues"], source="kms:rho=0.9")["re"])
@@ -467,7 +467,7 @@ def check_several_spectra(found):
 
 def check_symbol(loaded):
     axes = drawn("symbol", lambda: szego.plot.symbol(loaded), "head 1, which is 0.0625 times head 0")
-    tap.ok("symbol: a figure a source", len({axis.figure for axis in axes}) == 2)
+    tap.ok("symbol: one figure per source", len({axis.figure for axis in axes}) == 2)
     one = of(loaded["symbol_samples"], source="kms:rho=0.9")
     equal("symbol: samples", nth(axes[1], 0), (one["theta"], one["re"]))
     lags = rng.standard_normal(7)
@@ -505,8 +505,8 @@ def check_ranges(loaded):
         tap.ok(f"ranges: {name}", any(np.shape(one) == np.shape(ends) and np.allclose(one, ends, rtol=1e-12, atol=1e-12)
                                       for one in drawn_ends), f"{drawn_ends}, want {ends}")
     names = [text.get_text() for text in axis.get_yticklabels()]
-    tap.ok("ranges: a row a source", len(names) == 4 and all(source in name for source, name in zip(sources, names)),
-           str(names))
+    tap.ok("ranges: one row per source", len(names) == 4 and
+           all(source in name for source, name in zip(sources, names)), str(names))
 
 
 def check_contraction(loaded):
@@ -676,7 +676,7 @@ def check_counterexamples(loaded):
     samples, certificates = loaded["verify_samples"], loaded["verify_certificates"]
     axes = drawn("counterexamples", lambda: szego.plot.counterexamples(loaded))
     pairs = list(dict.fromkeys(zip(samples["id"], samples["certificate"])))
-    tap.ok("counterexamples: a figure a claim, a panel a certificate", len(axes) == len(pairs)
+    tap.ok("counterexamples: one figure per claim, one panel per certificate", len(axes) == len(pairs)
            and len({axis.figure for axis in axes}) == len(set(samples["id"])), f"{len(axes)} {pairs}")
     for (name, place), axis in zip(pairs, axes):
         one = of(samples, id=name, certificate=place)
@@ -727,7 +727,7 @@ def check_checkpoint(both):
             "toeplitzness, sigma_max, effective_rank, stable_rank", kind=szego.ArgumentError)
     axes = drawn("heads", lambda: szego.plot.heads(loaded))
     matrices = list(dict.fromkeys(loaded["checkpoint_spectra"]["matrix"]))
-    tap.ok("heads: a figure a matrix, a panel a layer", len(axes) == 2 * len(matrices)
+    tap.ok("heads: one figure per matrix, one panel per layer", len(axes) == 2 * len(matrices)
            and len({axis.figure for axis in axes}) == len(matrices), f"{len(axes)} {matrices}")
     for at, axis in enumerate(axes):
         for head in range(2):

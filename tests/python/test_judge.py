@@ -185,6 +185,9 @@ def check_program(place):
     added = [one for one in after["tables"] if one not in manifest["tables"]]
     tap.ok("toy: the manifest stays", {**after, "tables": [one for one in after["tables"] if one not in added]} == manifest
            and {one["name"] for one in added} == set(JUDGED), str([one["name"] for one in added]))
+    names = [one["name"] for one in after["tables"]]
+    tap.ok("toy: judged tables come first, in the order of their descriptions", names ==
+           JUDGED + [one["name"] for one in manifest["tables"]], str(names))
     tap.ok("toy: other tables stay", (folder / "deposit.csv").read_bytes() == first and not list(folder.glob("*.part")))
     again, loaded = szego.judge.judge(folder), szego.load(folder)
     same = all(str(again[name][one].tolist()) == str(loaded[name][one].tolist()) for name in again for one in again[name])

@@ -55,5 +55,22 @@ log_of "$folder/quoting"
 same 'quoted cases are not counted, the one that was told is' '1 passed, 1 failed, 0 skipped' \
     "$(tail -n 1 "$folder/counted")"
 same 'the reason is shown' 1 "$(grep -c '^    # not ok 7 - the reason$' "$folder/counted")"
+
+# A case's name with an escape sequence, as meson writes it.
+junit=$folder/meson-logs/testlog.junit.xml
+printf '%s\033[2J\357\277\277\355\240\200%s' \
+    "<?xml version='1.0' encoding='utf-8'?><testsuites><testsuite name=\"szego:support / broken\" tests=\"2\"><testcase name=\"" \
+    '"/><testcase name="b"/></testsuite></testsuites>' >"$junit"
+python3 - "$folder" <<'END'
+import json, pathlib, sys
+test = {"name": "szego:support / broken", "result": "OK", "duration": 1.0, "stdout": ""}
+(pathlib.Path(sys.argv[1]) / "meson-logs/testlog.json").write_text(json.dumps(test) + "\n")
+END
+same 'a name that XML cannot hold ends no count' '2 passed, 0 failed, 0 skipped' \
+    "$("$count_tests" "$folder" 2>&1 | tail -n 1)"
+echo '<testsuites><testsuite' >"$junit"
+"$count_tests" "$folder" /dev/null >"$folder/counted" 2>&1
+same 'a report that was cut off is named and counts as failed' '1 0 passed, 2 failed, 0 skipped' \
+    "$(grep -c 'testlog.junit.xml: .*run the tests of' "$folder/counted") $(tail -n 1 "$folder/counted")"
 echo "1..$number"
 exit $failed

@@ -22,6 +22,7 @@ from .encodings import Encoding
 from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
 from .errors import MissingPackageError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
+from .kernels import kernel
 from .program import info, run
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .rotary import rope
@@ -31,7 +32,7 @@ from .training import CapturedStep, Trained, train
 
 __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding", "LibraryError", "ProgramError",
            "Range", "Recheck", "Results", "Spectrum", "Symbol", "SzegoError", "SzegoWarning", "Table", "Theorem", "Verification",
-           "checkpoint", "compare", "contraction", "encodings", "load", "logits", "recheck", "run", "spectrum",
+           "checkpoint", "compare", "contraction", "encodings", "kernel", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
 __all__ += ["rope"]

@@ -4,7 +4,7 @@ import json
 import re
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
-from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -288,17 +288,11 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
     model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
-    name = as_path(path, "path")
-    changes = _settings(settings)
-    choices = layout.CheckpointChoices(
-        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
-        prefix=None if prefix is None else words(prefix, "prefix"),
-        stack=None if stack is None else words(stack, "stack"), set=ctypes.addressof(changes), sets=len(changes))
     chosen = _lags(lags)
     options = layout.CheckpointOptions(
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
-        layers=_numbers(layers, "layers"), heads=_numbers(heads, "heads"),
+        layers=numbers(layers, "layers"), heads=numbers(heads, "heads"),
         raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0),
         top=0 if top is None else integer(top, "top", 1),
         circuits=flag(circuits, "circuits") or len(chosen) > 0, lags=ctypes.addressof(chosen),
@@ -306,13 +300,34 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
         integer(context, "context", 1))
 
+    return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
+
+
+class Choice(NamedTuple):
+    """Which stack of which configuration of a model: keywords of `checkpoint`."""
+    config: object = None
+    prefix: Optional[str] = None
+    stack: Optional[str] = None
+    settings: Optional[Mapping[str, object]] = None
+
+
+def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
+    """answer(facts, tables) of the analysis of a checkpoint."""
+    name, config = as_path(path, "path"), choice.config
+    changes = _settings(choice.settings)
+    choices = layout.CheckpointChoices(
+        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
+        prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
+        stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
+        sets=len(changes))
+
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,
                            _ref(choices)) as opened:
             facts = native.library().szg_checkpoint_describe(opened)
             with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
                                layout.CheckpointTables(), opened, _ref(options)) as found:
-                return _checkpoint(facts, found)
+                return answer(facts, found)
     try:
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
@@ -362,20 +377,20 @@ def _settings(values) -> ctypes.Array:
     return (ctypes.c_char_p * len(texts))(*texts)
 
 
-def _numbers(value, name: str) -> Optional[bytes]:
+def numbers(value, name: str) -> Optional[bytes]:
     """Numbers of layers or heads as the library takes them."""
     if value is None:
         return None
     if isinstance(value, str):
         return words(value, name)
     try:
-        numbers = [integer(one, name, 0) for one in value]
+        places = [integer(one, name, 0) for one in value]
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: numbers, or a text such as \"0-7+12\", are needed",
                             "SZG_EINVAL") from None
-    if not numbers:
+    if not places:
         raise ArgumentError(f"{name}: no number is given; leave it out for all", "SZG_EINVAL")
-    return "+".join(map(str, numbers)).encode()
+    return "+".join(map(str, places)).encode()
 
 
 def _lags(value) -> ctypes.Array:

@@ -408,8 +408,8 @@ class Queries:
                           f"it has {heads} tokens of {n} heads, pass numpy.ascontiguousarray(q.transpose(1, 0, 2)), "
                           "and k likewise", SzegoWarning, stacklevel=5)
         if self.head is None and heads > 1:
-            raise ArgumentError(f"q has shape {shape}, which is {heads} heads, and an answer is of one: head=H chooses it; "
-                                f"a list over range({heads}) has all of them", "SZG_EINVAL")
+            raise ArgumentError(f"q has shape {shape}, which is {heads} heads, and each call treats one: head=H "
+                                f"chooses it; a list over range({heads}) has all of them", "SZG_EINVAL")
         at = self.head or 0
         if at >= heads:
             raise ArgumentError(f"q: shape {shape} has no head {at}", "SZG_EINVAL")

@@ -13,12 +13,14 @@ import inspect
 import keyword
 import os
 import re
-from typing import Callable, Dict, List, Optional, Union
+from typing import Callable, Dict, List, Optional, Tuple, Union
+
+import numpy as np
 
 from . import native
 from .arguments import integer, spec as as_spec, text, unknown_keyword
 from .errors import ArgumentError
-from .layout import KernelFacts
+from .layout import KERNEL_KINDS, KernelFacts
 from .native_tables import Copied
 
 __all__ = ["Encoding"]
@@ -70,11 +72,75 @@ class Encoding(str):
             return text(facts.line)
         return self._asked(line)
 
+    def lags(self, n: int, *, head: Optional[int] = None, matrix: int = 0) -> Tuple[np.ndarray, np.ndarray]:
+        """(lags, values) of the n x n matrices: lags -(n-1) .. n-1, shape (2n-1,), the position of the query less that of
+        the key, and values of shape (heads, 2n-1), or (2n-1,) of one head. Where a matrix is not Toeplitz, a value is the
+        mean along its diagonal; the table of szego.kernel has the spread.
+
+            lags, values = szego.encodings.alibi(heads=4).lags(256)
+
+        No mask is applied: negative lags are keys that come after the query. The type is complex128 if a head has complex
+        coefficients. matrix: rope+absolute has two. LibraryError: a table of fewer than n rows or lags, memory.
+        """
+        n = integer(n, "n", 1)
+        values = self._numbers("szg_encoding_lags", (2 * n - 1,), n, head, matrix, None)
+        return np.arange(1 - n, n), values
+
+    def matrix(self, n: int, *, head: Optional[int] = None, matrix: int = 0) -> np.ndarray:
+        """The n x n matrix of each head, shape (heads, n, n), or (n, n) of one head. Row i is the query and column j the
+        key: entry (i, j) of a Toeplitz matrix has lag i - j.
+
+            np.linalg.eigvalsh(szego.encodings.rope(dim=64).matrix(256, head=0))
+
+        The rest as for `lags`; the bytes are looked at first, and LibraryError names them if they are not there.
+        """
+        n = integer(n, "n", 1)
+        return self._numbers("szg_encoding_entries", (n, n), n, head, matrix)
+
+    def _numbers(self, function: str, shape: Tuple[int, ...], n: int, head: Optional[int], matrix: int,
+                 *rest: Optional[int]) -> np.ndarray:
+        """What the function fills, `shape` for each head, once it has said that there is memory for it."""
+        matrix = integer(matrix, "matrix")
+
+        def numbers(context, opened):
+            heads = _heads(opened, head)
+            which = (opened, heads.start, len(heads), matrix, n)
+            context.call(function, *which, None, None, *rest)
+            parts = [np.empty((len(heads), *shape)) for _ in _parts(context, opened, heads, matrix)]
+            context.call(function, *which, *[part.ctypes.data for part in parts], *[None] * (2 - len(parts)), *rest)
+            return _joined(parts, head)
+        return self._asked(numbers)
+
     def _asked(self, question):
         def work(context):
             with native.handle(context, "szg_encoding_parse", "szg_encoding_close", as_spec(self)) as opened:
                 return question(context, opened)
         return native.run(work)
+
+
+def _heads(opened, head: Optional[int]) -> range:
+    """All heads, or one; the library refuses one that is not there."""
+    if head is None:
+        return range(native.library().szg_encoding_heads(opened))
+    head = integer(head, "head")
+    return range(head, head + 1)
+
+
+def _parts(context, opened, heads: range, matrix: int) -> range:
+    """One part, the real one, or two if a head has complex entries."""
+    facts, kinds = KernelFacts(), set()
+    for head in heads:
+        context.call("szg_encoding_facts", opened, head, matrix, ctypes.byref(facts))
+        kinds.add(facts.kind)
+    return range(1 + any(value in kinds for _, value in KERNEL_KINDS.values()))
+
+
+def _joined(parts: List[np.ndarray], head: Optional[int]) -> np.ndarray:
+    made = parts[0]
+    if len(parts) == 2:
+        made = np.empty(parts[0].shape, complex)
+        made.real, made.imag = parts
+    return made if head is None else made[0]
 
 
 # ---- Values as a SPEC has them ------------------------------------------------------------------
@@ -178,6 +244,11 @@ def _functions() -> Dict[str, Callable[..., Encoding]]:
             rows.setdefault(row["encoding"], []).append(row)
         _made.update({_identifier(name): _function(name, of) for name, of in rows.items()})
     return _made
+
+
+def names() -> List[str]:
+    """The names that begin a SPEC."""
+    return list(dict.fromkeys(row["encoding"] for row in _list()))
 
 
 def _list() -> List[dict]:

@@ -58,8 +58,8 @@ def whole_file(path, mode="w"):
 # ---- Folders of results ----
 
 
-def check_folder(folder, remedy):
-    """SzegoError: the folder cannot be read."""
+def check_folder(folder, remedy="name a folder that a command wrote with -o DIR/"):
+    """SzegoError: the folder, the operand of a command, cannot be read."""
     try:
         os.scandir(folder).close()
     except OSError as error:

@@ -168,6 +168,11 @@ class LogitsOptions(Struct):
     _fields_ = [("size", ctypes.c_size_t), ("causal", ctypes.c_bool), ("unscaled", ctypes.c_bool)]
 
 
+class KernelTables(Struct):
+    c_name = "szg_kernel_tables"
+    _fields_ = [("kernel", _PTR), ("extrema", _PTR)]
+
+
 class ClaimsOptions(Struct):
     c_name = "szg_claims_options"
     _fields_ = [("size", ctypes.c_size_t), ("terms", _I64), ("trials", _I64), ("seed", ctypes.c_uint64)]
@@ -197,20 +202,20 @@ class CheckpointOptions(Struct):
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
                 ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
                 ("seed", ctypes.c_uint64), ("context", _I64), ("circuits", ctypes.c_bool), ("lags", _PTR),
-                ("lag_count", _I64), ("draws", _I64), ("journal", _STR)]
+                ("lag_count", _I64), ("draws", _I64), ("kernel_only", ctypes.c_bool), ("journal", _STR)]
 
 
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "kernel", "range", "samples",
-                                          "tensors", "bounds", "architecture", "top", "circuits")] + [
+                                          "tensors", "bounds", "architecture", "top", "heads", "circuits")] + [
                                               ("bad", _I64), ("unconverged", _I64)]
 
 
 #: Every struct above: what the test of layouts compares with the headers.
 STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
            Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
-           ContractionRatios, Contraction, LogitsOptions, TableColumn, ClaimsOptions,
+           ContractionRatios, Contraction, LogitsOptions, TableColumn, KernelTables, ClaimsOptions,
            ClaimsReport, CheckpointFacts, CheckpointChoices, CheckpointOptions, CheckpointTables)
 
 #: Enumerators by the words that Python's callers use; the test compares them too.
@@ -222,6 +227,7 @@ CONVENTIONS = {"truncated": ("SZG_SYMBOL_TRUNCATED", 0), "fejer": ("SZG_SYMBOL_F
 PARTS = {"content": ("SZG_LOGITS_CONTENT", 0), "coupled": ("SZG_LOGITS_COUPLED", 1)}
 FORMS = {"not_toeplitz": ("SZG_FORM_NOT_TOEPLITZ", 6)}
 KINDS = {"singular": ("SZG_SPECTRUM_SINGULAR", 2)}
+KERNEL_KINDS = {"hermitian": ("SZG_TOEPLITZ_HERMITIAN", 1), "complex": ("SZG_TOEPLITZ_COMPLEX", 3)}
 ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
 POSITIONS = {"none": ("SZG_POSITIONS_NONE", 0), "learned": ("SZG_POSITIONS_LEARNED", 1),
              "sinusoidal": ("SZG_POSITIONS_SINUSOIDAL", 2)}
@@ -230,7 +236,7 @@ COLUMN_TYPES = {"text": ("SZG_TEXT", 0), "integer": ("SZG_INTEGER", 1), "real": 
 STATUSES = {name: (name, value) for value, name in enumerate((
     "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
     "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
-ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, ORDERS, POSITIONS, CONTEXTS, COLUMN_TYPES, STATUSES)
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, KERNEL_KINDS, ORDERS, POSITIONS, CONTEXTS, COLUMN_TYPES, STATUSES)
 
 # ---- Functions: the headers' own declarations ---------------------------------------------------
 
@@ -249,10 +255,19 @@ void szg_encoding_close(szg_encoding **encoding);
 const char *szg_encoding_spec(const szg_encoding *encoding);
 szg_status szg_encoding_keys(szg_context *context, szg_table **out);
 int64_t szg_encoding_heads(const szg_encoding *encoding);
+int64_t szg_encoding_matrices(const szg_encoding *encoding);
 szg_status szg_encoding_facts(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
     matrix, szg_kernel_facts *out);
 szg_status szg_encoding_matrix(szg_context *context, const szg_encoding *encoding, int64_t head, int64_t
     matrix, int64_t n, szg_matrix *out);
+szg_status szg_encoding_lags(szg_context *context, const szg_encoding *encoding, int64_t first, int64_t
+    heads, int64_t matrix, int64_t n, double *re, double *im, double *spread);
+szg_status szg_encoding_entries(szg_context *context, const szg_encoding *encoding, int64_t first, int64_t
+    heads, int64_t matrix, int64_t n, double *re, double *im);
+szg_status szg_kernel_tables_open(szg_context *context, szg_kernel_tables *out);
+void szg_kernel_tables_close(szg_kernel_tables *tables);
+szg_status szg_kernel_tables_add(szg_context *context, szg_kernel_tables *tables, const szg_encoding
+    *encoding, int64_t head, int64_t matrix, int64_t n);
 szg_status szg_toeplitz_open_symmetric(szg_context *context, int64_t n, int64_t count, const double *a,
     szg_toeplitz **out);
 szg_status szg_toeplitz_open_hermitian(szg_context *context, int64_t n, int64_t count, const szg_c64 *a,

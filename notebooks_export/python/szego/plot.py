@@ -116,7 +116,7 @@ def contraction_map(results, ax=None, *, over: str = "head", **where):
 
 
 def curves(results, ax=None, *, column: str = "accuracy", **where):
-    """Accuracy (or column="loss") by epoch, a colour an encoding: thick the test split, thin training; of several
+    """Accuracy (or column="loss") by epoch, one colour per encoding: thick the test split, thin training; of several
     seeds the mean, and the area from the least to the greatest. Tables of `train` or `reproduce`."""
     records = {one.y.column: one for one in curve_records.SECTION.figures}
     return _show("curves", (_of_column(records, column),), results, ax, where, column, curve_records.SECTION,
@@ -125,13 +125,13 @@ def curves(results, ax=None, *, column: str = "accuracy", **where):
 
 def table1(results, ax=None, **where):
     """Test accuracy of each encoding with one standard deviation over seeds, the paper's, the label ceiling, and
-    what the length alone tells. A figure an experiment and task. Tables of `reproduce`."""
+    what the length alone tells. One figure per experiment and task. Tables of `reproduce`."""
     return _show("table1", table1_records.FIGURES, results, ax, where)
 
 
 def ablation(results, ax=None, *, column: str = "accuracy", **where):
-    """Test accuracy without each head, layer by layer; the rule is that with every head. A figure a task, a panel an
-    encoding. Tables of `ablate` or `reproduce`."""
+    """Test accuracy without each head, layer by layer; the rule is that with every head. One figure per task, one
+    panel per encoding. Tables of `ablate` or `reproduce`."""
     records = {"accuracy": ablation_records.ACCURACY}
     return _show("ablation", (_of_column(records, column),), results, ax, where, column)
 

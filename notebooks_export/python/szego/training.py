@@ -113,8 +113,8 @@ def train(config: Config = None, *, data=None, folder=None, seed: int = 0,
         szego.train({"model": {"layers": 2}, "capture.every": 100}, folder="run", callback=look).test_accuracy
 
     config: the configuration (docs/reference/configuration.md): a dict, nested or with dotted keys; the path of a
-        JSON file; "text" or "released", a profile alone; None: all of the profile `text`. overrides: a dict more,
-        whose keys win. Lists ([0, 3], "0-3+5", "all") are written as there.
+        JSON file; "text" or "released", a profile alone; None: all of the profile `text`. overrides: a
+        second dict, whose keys take precedence. Lists ([0, 3], "0-3+5", "all") are written as there.
     data: None: the configuration's task or files. Else examples to train on, of which the configuration splits a
         part off to test on; or {"train": examples, "test": examples}. Examples are the path of a JSONL file, or
         (tokens, labels): tokens of shape (count, n), integers from 1 with zeros as padding at the right, or a list

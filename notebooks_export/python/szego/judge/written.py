@@ -10,16 +10,14 @@ from ..folders import FORMAT, _member as member, _read_file as read_file, is_the
 from .columns import COLUMNS
 from .rows import Rows
 
-# As `szego reproduce` has them; what stands between those judged is the program's own.
-_ORDER = ("table1 sweep switches deposit items settings needs missing runs curves ablation contraction arms hypotheses "
-          "pairs length length_arms relations relation_arms relation_runs by_step").split()
+_PLACE = {name: place for place, name in enumerate(COLUMNS)}
 _LIMIT = 256 << 20
 
 
 def write_folder(folder: str, tables: List[Rows], provenance: dict) -> List[str]:
-    """Replaces the judged tables of a folder, and its manifest, in which the program's own tables stay: they are of the
-    same runs and preset, or DataError. Answers the files of judged tables that it had and that are not among these:
-    they are removed."""
+    """Replaces the judged tables of a folder, and its manifest, in which the program's own tables stay, behind the
+    judged ones: they are of the same runs and preset, or DataError. Answers the files of judged tables that it had and
+    that are not among these: they are removed."""
     path = os.path.join(folder, "manifest.json")
     with locked(folder):
         there, before = _entries(path)
@@ -27,17 +25,13 @@ def write_folder(folder: str, tables: List[Rows], provenance: dict) -> List[str]
         if kept and before != provenance:
             raise DataError(f"{path}: its tables {', '.join(entry['name'] for entry in kept)} are of other runs or of "
                             "another preset than those judged: choose another folder (-o)")
-        entries = sorted([*kept, *map(_entry, tables)], key=lambda entry: _place(entry["name"]))
+        entries = [*map(_entry, sorted(tables, key=lambda table: _PLACE[table.name])), *kept]
         manifest = {"format": FORMAT, "command": "reproduce", "provenance": provenance, "tables": entries}
         files = {f"{table.name}.csv": _lines(table) for table in tables}
         former = [f"{entry['name']}.csv" for entry in there if entry["name"] in COLUMNS]
         removed = [name for name in former if name not in files]
         replace_result(folder, files, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", removed)
     return removed
-
-
-def _place(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
 def _entries(path: str) -> Tuple[List[dict], dict]:

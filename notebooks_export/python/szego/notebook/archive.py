@@ -80,7 +80,7 @@ def structured(name, table):
 
 
 def write_npz(results, path, version, commit):
-    """FILE.npz; numpy.load reads it without pickles. The same results give the same bytes."""
+    """FILE.npz; numpy.load reads it without pickles. Its bytes depend only on the results."""
     manifest = np.array(json.dumps(described(results, version, commit), ensure_ascii=False))
     with whole_file(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         for name, array in [("manifest", manifest), *results.items()]:

@@ -68,12 +68,12 @@ def main(arguments):
     """`szego export`: writes the export, and tells what it lacks. Returns the exit code 0; what is refused is raised, for
     the launcher to tell (publish.py): DataError too where a result was left out and the export has the rest."""
     parser = argparse.ArgumentParser(prog="szego export", description="Writes a folder of results for other programs.")
-    parser.add_argument("folder", help="results, as -o DIR/ of the other commands writes them")
+    parser.add_argument("folder", help="a folder that a command wrote with -o DIR/, or one above it")
     parser.add_argument("--to", required=True, choices=FORMS, help="the form of the export")
     parser.add_argument("-o", "--output", help="a file or folder of that form")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes")
     given = parser.parse_args(arguments)
-    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
+    check_folder(given.folder)
     path, results = export(given.folder, given.to, given.output)
     note = f"wrote {path}: {count(len(results), 'table', 'tables')} of " \
            f"{count(len(results.provenance), 'result', 'results')}"

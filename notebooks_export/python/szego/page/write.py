@@ -112,12 +112,12 @@ def main(arguments):
     """`szego report`: writes the page, and tells what it lacks. Returns the exit code 0; what is refused is raised, for
     the launcher to tell (publish.py): DataError too where a result was left out and the page has the rest."""
     parser = argparse.ArgumentParser(prog="szego report", description="Draws a folder of results into one HTML page.")
-    parser.add_argument("folder", help="results, as -o DIR/ of the other commands writes them")
+    parser.add_argument("folder", help="a folder that a command wrote with -o DIR/, or one above it")
     parser.add_argument("-o", "--output", help="the page, or a folder for its report.html; it may be the same one")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
     parser.add_argument("--threads", type=int, help="processes that draw (default: one a core)")
     given = parser.parse_args(arguments)
-    check_folder(given.folder, "name a folder of results, as -o DIR/ of the other commands writes it")
+    check_folder(given.folder)
     path, results = report(given.folder, given.output, workers=given.threads,
                            progress=None if given.quiet else sys.stderr)
     tell_written(None if given.quiet else f"wrote {path}", results, "the report")
