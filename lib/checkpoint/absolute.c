@@ -17,6 +17,7 @@ static bool sees_later(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
     return family->looks_ahead || family->positions == POSITION_BERT ||
            family->positions == POSITION_ROBERTA || family->positions == POSITION_DISTILBERT ||
+           (checkpoint->added && !family->stack) ||
            (family->stack && strcmp(family->stack, "encoder") == 0);
 }
 
@@ -25,8 +26,8 @@ static const char *refusal(const szg_checkpoint *checkpoint) {
     if (szgi_config_flag(NULL, checkpoint->settings, "scale_embedding", false, &scaled) != SZG_OK ||
         scaled)
         return "embeddings are scaled before positions are added: not covered";
-    if (checkpoint->added || checkpoint->alibi)
-        return "the lag adds to the logits too: not covered";
+    if (checkpoint->added && !checkpoint->family->added_by_head)
+        return "products with embeddings of the lag are added to the logits too: not covered";
     return szgi_fold_is_normed(checkpoint, 0) ? "queries and keys are normalised: not covered"
                                               : szgi_law_refusal(checkpoint, 0);
 }
@@ -109,8 +110,8 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     int64_t d = checkpoint->model_size;
     double *room;
     *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
-                            .both = sees_later(checkpoint),
-                            .tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why)};
+                            .both = sees_later(checkpoint)};
+    out->tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
     if (!out->why)
         out->why = refusal(checkpoint);
     if (out->why)
@@ -126,7 +127,9 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     szgi_memory_free(room);
     if (status != SZG_OK)
         szgi_absolute_close(out);
-    return status;
+    if (status == SZG_EDATA)
+        out->why = VOCABULARY_NOT_FINITE;
+    return status == SZG_EDATA ? SZG_OK : status;
 }
 
 void szgi_absolute_close(absolute_input *own) {
@@ -142,6 +145,7 @@ void szgi_absolute_close(absolute_input *own) {
 typedef struct absolute_work {
     int64_t n, e, d, lags, first;
     double *memory, *a, *b, *weight, *kernel, *columns, *pulled, *rest, *sums;
+    double *bias, *still; /* what the lag adds, and that as `columns` are centred */
 } absolute_work;
 
 static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *own) {
@@ -151,7 +155,7 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     *own = (absolute_work){
         .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
     SZG_TRY(szgi_memory_alloc(
-        context, 2 * n * e + 2 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
+        context, 2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
         &own->memory));
     own->a = own->memory;
     own->b = own->a + n * e;
@@ -161,6 +165,10 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     own->pulled = own->columns + lags * d;
     own->rest = own->pulled + n * d;
     own->sums = own->rest + tokens * e;
+    own->bias = own->sums + lags * CHANCE_DRAWS;
+    own->still = own->bias + lags;
+    for (int64_t i = 0; i < lags && head->bias; i++)
+        own->bias[i] = ldexp(head->bias[own->first + i], -(head->q.exponent + head->k.exponent));
     double sum = 0;
     for (int64_t i = 0; i < lags; i++)
         sum += own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
@@ -234,13 +242,16 @@ done:
 
 /* The kernel, and the columns centred and weighted, so that squares of sums are variances. */
 static double centre(absolute_work *own) {
-    double mean = 0, variance = 0;
+    double mean = 0, added = 0, variance = 0;
     for (int64_t i = 0; i < own->lags; i++) {
-        own->kernel[i] = 0;
+        own->kernel[i] = own->bias[i];
         for (int64_t c = 0; c < own->d; c++)
             own->kernel[i] += own->columns[i * own->d + c];
         mean += own->weight[i] * own->kernel[i];
+        added += own->weight[i] * own->bias[i];
     }
+    for (int64_t i = 0; i < own->lags; i++)
+        own->still[i] = sqrt(own->weight[i]) * (own->bias[i] - added);
     for (int64_t i = 0; i < own->lags; i++)
         variance += own->weight[i] * (own->kernel[i] - mean) * (own->kernel[i] - mean);
     for (int64_t c = 0; c < own->d; c++) {
@@ -294,8 +305,9 @@ static szg_status find_spread(szg_context *context, const absolute_work *own, do
         for (int64_t i = first; i < first + count; i++)
             for (int64_t j = 0; j < (own->first < 0 ? n : i + 1); j++) {
                 int64_t lag = i - j, pairs = n - (lag < 0 ? -lag : lag);
-                double gap = room[(i - first) * n + j] - own->kernel[lag - own->first];
-                sum += own->weight[lag - own->first] * gap * gap / (double)pairs;
+                int64_t at = lag - own->first;
+                double gap = room[(i - first) * n + j] + own->bias[at] - own->kernel[at];
+                sum += own->weight[at] * gap * gap / (double)pairs;
             }
     }
     szgi_memory_free(room);
@@ -313,7 +325,8 @@ static void fill_values(const absolute_work *own, head_positional *out) {
         int64_t at = out->listed.lag[i] - own->first;
         const double *column = own->columns + at * own->d;
         double half = 1.96 * sqrt(szgi_dot(own->d, column, column) / own->weight[at]);
-        out->value[KERNEL_MEAN][i] = (kernel_value){own->kernel[at], mean - half, mean + half};
+        double middle = mean + own->still[at] / sqrt(own->weight[at]);
+        out->value[KERNEL_MEAN][i] = (kernel_value){own->kernel[at], middle - half, middle + half};
     }
 }
 
@@ -326,7 +339,7 @@ static szg_status judge(szg_context *context, const absolute_head *head, absolut
     SZG_TRY(fill_columns(context, head, own));
     double variance = centre(own);
     SZG_TRY(szgi_chance_sums(context, head->seed, 0, own->lags, own->d, own->columns, own->sums));
-    szgi_chance_squares(own->lags, own->sums, NULL, draws);
+    szgi_chance_squares(own->lags, own->sums, own->still, draws);
     facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
     szgi_positional_compare(out, KERNEL_MEAN, variance, noise, draws);
@@ -340,8 +353,8 @@ szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
                               head_positional *out) {
     absolute_work own;
     int64_t n = head->input->positions;
-    SZG_TRY(szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed,
-                                 out));
+    SZG_TRY(
+        szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed, out));
     SZG_TRY(open_work(context, head, &own));
     szg_status status = judge(context, head, &own, out);
     out->vocabulary = true;

@@ -17,8 +17,8 @@ typedef struct absolute_input {
     lag_list listed;
 } absolute_input;
 
-/* p: `positions` rows of the position table, divided by 2^exponent; dense: of the listed lags. SZG_EDATA: a number that is not
- * finite; SZG_EIO, SZG_ENOMEM. */
+/* p: `positions` rows of the position table, divided by 2^exponent; dense: of the listed lags.
+ * SZG_EDATA: a number that is not finite; SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_absolute_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t positions,
                                                const double *p, int exponent, int64_t dense,
@@ -31,6 +31,7 @@ typedef struct absolute_head {
     const absolute_input *input;
     law_side q, k;
     uint64_t seed;
+    const double *bias; /* NULL, or what the lag adds too: at lag 0, with its neighbours */
 } absolute_head;
 
 SZG_CHECK_RESULT szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,

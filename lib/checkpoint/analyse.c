@@ -51,6 +51,14 @@ static szg_status check_kernel_only(szg_context *context, const szg_checkpoint *
     return SZG_OK;
 }
 
+/* Why the first head that has no numbers has none. */
+static const char *first_note(const szg_table *heads) {
+    const char *note = NULL;
+    for (int64_t row = 0; row < szg_table_rows(heads) && !note; row++)
+        note = szg_table_get_text(heads, row, szg_table_columns(heads) - 1);
+    return note ? note : "it has no heads";
+}
+
 /* Leaves the tables `kernel` and `notes`. SZG_EDOMAIN: nothing of the model has a kernel. */
 static szg_status keep_kernel(szg_context *context, const szg_checkpoint *checkpoint,
                               szg_checkpoint_tables *tables) {
@@ -58,10 +66,9 @@ static szg_status keep_kernel(szg_context *context, const szg_checkpoint *checkp
                                   .notes = tables->notes,
                                   .bad = tables->bad,
                                   .unconverged = tables->unconverged};
-    if (!tables->kernel)
-        return szgi_fail(context, SZG_EDOMAIN,
-                         "%s: no kernel over the lag: no layer rotates queries and keys",
-                         checkpoint->source);
+    if (szg_table_rows(tables->kernel) == 0 && tables->bad + tables->unconverged == 0)
+        return szgi_fail(context, SZG_EDOMAIN, "%s: no head has a kernel over the lag: %s",
+                         checkpoint->source, first_note(tables->heads));
     tables->kernel = tables->notes = NULL;
     szg_checkpoint_tables_close(tables);
     *tables = kept;

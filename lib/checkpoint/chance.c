@@ -15,14 +15,11 @@ enum { PURPOSE = 0x0c1d0000, WORD = 32 };
  * order 1024, (-1)^(number of ones in i AND j). One fast transform makes the sums of all draws. */
 enum { ORDER = 1024 };
 
-static double column_sign(const szgi_stream *stream, int64_t column) {
-    return szgi_random_word(stream, (uint64_t)(column / WORD)) >> (column % WORD) & 1 ? 1 : -1;
-}
-
 double szgi_chance_sign(uint64_t seed, int64_t layer, int64_t draw, int64_t column) {
     const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
     int64_t common = draw & (column % ORDER);
-    double sign = column_sign(&stream, column);
+    uint32_t word = szgi_random_word(&stream, (uint64_t)(column / WORD));
+    double sign = word >> (column % WORD) & 1 ? 1 : -1;
     for (; common; common &= common - 1)
         sign = -sign;
     return sign;
@@ -57,12 +54,11 @@ static void sum_rows(int64_t rows, int64_t d, const double *sign, const double *
 
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
                             int64_t d, const double *matrix, double *out) {
-    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
     double *room;
     SZG_TRY(szgi_memory_alloc(context, ORDER * TOGETHER + d, &room));
     double *sign = room + ORDER * TOGETHER;
     for (int64_t j = 0; j < d; j++)
-        sign[j] = column_sign(&stream, j);
+        sign[j] = szgi_chance_sign(seed, layer, 0, j);
     for (int64_t r = 0; r < rows; r += TOGETHER)
         sum_rows(rows - r < TOGETHER ? rows - r : TOGETHER, d, sign, matrix + r * d,
                  (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);
@@ -121,10 +117,14 @@ double szgi_share_of(double variance, double noise) {
     return variance > 0 ? variance / (variance + noise) : 0;
 }
 
+/* Where one column makes the kernel, each draw has the head's own value: rounding does not decide.
+ */
+static const double ROUNDING = 1e-9;
+
 chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
     int64_t more = 0;
     for (int i = 0; i < CHANCE_DRAWS; i++)
-        more += draws[i] >= value;
+        more += draws[i] >= value * (1 - ROUNDING);
     qsort(draws, CHANCE_DRAWS, sizeof *draws, ascending);
     return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
                           .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};

@@ -23,7 +23,7 @@ void szgi_chance_squares(int64_t rows, const double *sums, const double *still,
                          double draws[CHANCE_DRAWS]);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
- * `value`. Sorts the draws. */
+ * `value`, to rounding. Sorts the draws. */
 typedef struct chance_found {
     double quantile, p;
 } chance_found;

@@ -271,6 +271,8 @@ struct szg_checkpoint {
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
     bool alibi, biased, normed;
+    double alibi_most;    /* the slope of the last head is 2^-this; 0: two codes differ */
+    int64_t lag_distance; /* lags from here on share the last row of a table by the lag */
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
     double soft_cap, clip;          /* 0: none */
     const char *clip_key;
@@ -280,7 +282,7 @@ struct szg_checkpoint {
     double temperature, temperature_length; /* factor of the logarithm, and the length; 0: none */
     int rotations;
     layer_rotation rotation[ROTATIONS_MAX];
-    int64_t trained_length;  /* 0: not known, or nothing rotates */
+    int64_t trained_length;  /* 0: not known, or logits depend on no lag */
     const char *trained_key; /* that says it; NULL: none does */
     char **taken;            /* [takens] defaults of the class, texts PATH=VALUE */
     int64_t takens;

@@ -173,6 +173,8 @@ static szg_status translate_alibi(gguf_translation *own) {
     if (own->family->skips == SKIP_ALIBI)
         own->family->skips = SKIP_NONE;
     SZG_TRY(szgi_gguf_switch(own, key, &value));
+    if (value > 0)
+        SZG_TRY(szgi_gguf_put_real(own, "alibi_bias_max", value));
     if (can)
         return szgi_json_add_boolean(own->context, own->out, "alibi", value > 0);
     return value == 0 || own->architecture->alibi ? SZG_OK : szgi_gguf_refuse(own, key);

@@ -287,9 +287,19 @@ static szg_status bound_head(szg_context *context, const head_input *input, int6
                                  &work->q.bound, &work->k.bound, &result->bound);
 }
 
+/* Are positions added to what this layer reads? */
+static bool enters_first(const head_input *input, int64_t layer) {
+    return layer == 0 && input->checkpoint->position_kind != SZG_POSITIONS_NONE;
+}
+
 /* Why there are no numbers of a layer that does not rotate. */
 static const char *why_none(const head_input *input, int64_t layer) {
-    if (input->checkpoint->position_kind == SZG_POSITIONS_NONE)
+    const szg_checkpoint *checkpoint = input->checkpoint;
+    if (input->bias.why)
+        return input->bias.why;
+    if (input->bias.value && !enters_first(input, layer))
+        return szgi_law_refusal(checkpoint, layer);
+    if (checkpoint->position_kind == SZG_POSITIONS_NONE)
         return "nothing says where a token stands";
     return layer > 0 ? "positions are added before layer 0: what is left of them here is not known "
                        "from weights"
@@ -311,23 +321,30 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                                  .input = &input->absolute,
                                  .q = q,
                                  .k = k,
-                                 .seed = input->options->seed};
+                                 .seed = input->options->seed,
+                                 .bias = input->bias.value ? szgi_lag_bias_of(&input->bias, head) -
+                                                                 input->bias.first
+                                                           : NULL};
+    const law_input own = {
+        .checkpoint = checkpoint,
+        .layer = layer,
+        .head = head,
+        .rotary = &work->rotary,
+        .tokens = &input->tokens,
+        .known = turns && layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
+        .keys = &work->known,
+        .q = q,
+        .k = k,
+        .k_q = work->inner};
     if (!turns)
-        return szgi_absolute_find(context, &added, &result->positional);
-    const positional_input found = {
-        .head = {.checkpoint = checkpoint,
-                 .layer = layer,
-                 .head = head,
-                 .rotary = &work->rotary,
-                 .tokens = &input->tokens,
-                 .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
-                 .keys = &work->known,
-                 .q = q,
-                 .k = k,
-                 .k_q = work->inner},
-        .moments = szgi_lag_moments_find(&input->moments, checkpoint, layer),
-        .room = work->room,
-        .seed = input->options->seed};
+        return enters_first(input, layer)
+                   ? szgi_absolute_find(context, &added, &result->positional)
+                   : szgi_lag_bias_find(context, &own, &input->bias, &result->positional);
+    const positional_input found = {.head = own,
+                                    .moments =
+                                        szgi_lag_moments_find(&input->moments, checkpoint, layer),
+                                    .room = work->room,
+                                    .seed = input->options->seed};
     return szgi_positional_find(context, &found, &result->positional);
 }
 

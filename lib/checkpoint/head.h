@@ -4,6 +4,7 @@
 
 #include "toeplitz/factored.h"
 #include "absolute.h"
+#include "lag_bias.h"
 #include "positional.h"
 #include "vocabulary.h"
 #include "rows.h"
@@ -19,6 +20,7 @@ typedef struct head_input {
     lag_moments_list moments;
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */
+    lag_bias bias;           /* what every layer adds by the lag */
     token_sample tokens;     /* that norms of queries and keys are tried on */
 } head_input;
 

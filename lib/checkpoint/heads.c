@@ -10,7 +10,6 @@
 #include "fold.h"
 #include "head.h"
 #include "layer_rows.h"
-#include "layer_rows.h"
 #include "positional_rows.h"
 #include "resume.h"
 #include "scale.h"
@@ -176,9 +175,8 @@ static szg_status report_position(szg_context *context, const head_job *job, con
     szg_summary summary;
     szgi_layer_shares_add(&result->positional, key->head, shares);
     SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
-    const head_sizes sizes = {
-        .bound = job->input.options->raw ? NAN : result->bound.value,
-        .effective_rank = summary.effective_rank};
+    const head_sizes sizes = {.bound = job->input.options->raw ? NAN : result->bound.value,
+                              .effective_rank = summary.effective_rank};
     int64_t key_head = key->head / job->group;
     SZG_TRY(szgi_positional_rows_add(context, tables, key, key_head, &sizes, &result->positional));
     return szgi_kernel_rows_add(context, tables, key, key_head, &result->positional);
@@ -194,7 +192,7 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
         return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
     }
     if (job->input.options->kernel_only)
-        return report_kernel(context, job, &key, result, tables);
+        return szgi_kernel_rows_add(context, tables, &key, head / job->group, &result->positional);
     const head_facts facts = {
         .eigenvalues = &result->eigenvalues,
         .singular = &result->singular,
@@ -228,6 +226,9 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
     if (job->problem[layer])
         return report_skipped(context, job, layer, tables);
     SZG_TRY(szgi_circuit_rows_missing(context, &job->circuits, layer, tables));
+    const char *why = job->input.vocabulary.why;
+    if (layer == 0 && why && szgi_part_owns(job->part, layer))
+        SZG_TRY(szgi_rows_note(context, tables, &key, "%s", why));
     return checkpoint->rotations > 0 && checkpoint->layer[layer].rotation < 0 &&
                    szgi_part_owns(job->part, layer)
                ? szgi_rows_note(context, tables, &key, "this layer does not rotate")
@@ -533,10 +534,11 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
     SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
+    job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw)
         SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
-                                   job->input.p, job->input.p_exponent,
-                                   job->input.options->kernel, &job->input.absolute));
+                                   job->input.p, job->input.p_exponent, job->input.options->kernel,
+                                   &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
     return run_windows(context, job, tables);
 }
@@ -568,8 +570,9 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
     if (!options->raw) {
-        SZG_TRY(szgi_lag_moments_list_open(context, checkpoint, options->kernel,
-                                           &job->input.moments));
+        SZG_TRY(
+            szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
+        SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
         if (checkpoint->rotations > 0)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
@@ -595,6 +598,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_lag_moments_list_close(&job->input.moments);
     szgi_token_sample_close(&job->input.tokens);
     szgi_vocabulary_close(&job->input.vocabulary);
+    szgi_lag_bias_close(&job->input.bias);
     szgi_absolute_close(&job->input.absolute);
     szgi_memory_free(job);
 }

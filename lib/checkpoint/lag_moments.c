@@ -167,7 +167,7 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 
 enum { LAGS_MOST = 131072, UNKNOWN_LENGTH = 2048 };
 
-static int64_t lags_of(const szg_checkpoint *checkpoint, int64_t layer) {
+int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
     int64_t length = checkpoint->trained_length > 0 ? checkpoint->trained_length : UNKNOWN_LENGTH;
     int64_t window = szgi_window_lags(checkpoint, layer);
     if (window > 0 && window < length)
@@ -177,7 +177,7 @@ static int64_t lags_of(const szg_checkpoint *checkpoint, int64_t layer) {
 
 const lag_moments *szgi_lag_moments_find(const lag_moments_list *list,
                                          const szg_checkpoint *checkpoint, int64_t layer) {
-    int64_t lags = lags_of(checkpoint, layer);
+    int64_t lags = szgi_lag_count(checkpoint, layer);
     for (int64_t i = 0; i < list->count; i++)
         if (list->entry[i].rotation == checkpoint->layer[layer].rotation &&
             list->entry[i].moments.lags == lags)
@@ -196,7 +196,7 @@ szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint
         SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, i, &rotary));
         struct lag_moments_entry *entry = &out->entry[out->count];
         entry->rotation = checkpoint->layer[i].rotation;
-        SZG_TRY(szgi_lag_moments_open(context, &rotary, lags_of(checkpoint, i),
+        SZG_TRY(szgi_lag_moments_open(context, &rotary, szgi_lag_count(checkpoint, i),
                                       checkpoint->family->looks_ahead, dense, &entry->moments));
         out->count++;
     }

@@ -36,8 +36,11 @@ typedef struct lag_moments_list {
     } * entry;
 } lag_moments_list;
 
-/* Those of every layer that rotates: of its window, and of the length that the model was trained
- * for, or 2048 where that is not known; of 131072 lags at most. SZG_ENOMEM. */
+/* Lags of a layer: its window, and the length that the model was trained for, or 2048 where that is
+ * not known; 131072 at most. */
+int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer);
+
+/* Those of every layer that rotates. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_moments_list_open(szg_context *context,
                                                        const szg_checkpoint *checkpoint,
                                                        int64_t dense, lag_moments_list *out);

@@ -19,6 +19,8 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
         return "queries and keys are normalised in a way that is not covered";
     if (normed && (!weights->q.norm || !weights->k.norm))
         return "gains of the norm of queries or keys are missing";
+    if (szgi_fold_centres(checkpoint) && checkpoint->model_size < 2)
+        return "a token of one dimension is 0 behind its norm";
     if (!normed && !szgi_fold_has_input(checkpoint, layer))
         return "the norm of the layer's input is not known";
     if (weights->bias_unread)

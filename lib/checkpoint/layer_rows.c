@@ -7,7 +7,8 @@
 #define LAYERS(X)                                                                                  \
     X(LAYERS_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named") \
     X(LAYERS_LAYER, "layer", SZG_INTEGER, "1", "layer", "layer, counted from 0")                   \
-    X(LAYERS_KERNEL, "kernel", SZG_TEXT, "", "kernel", "mean or self: whose shares (table `heads`)") \
+    X(LAYERS_KERNEL, "kernel", SZG_TEXT, "", "kernel",                                             \
+      "mean or self: whose shares (table `heads`)")                                                \
     X(LAYERS_HEADS, "heads", SZG_INTEGER, "1", "heads", "heads that have such a share")            \
     X(LAYERS_STANDING, "stand_out", SZG_INTEGER, "1", "heads that stand out",                      \
       "heads with a share of 0.1 or more that is beyond chance")                                   \

@@ -8,7 +8,8 @@
 /* What is said of each of the two kernels; NAME is the place of the first. */
 #define OF_KERNEL(X, NAME, name, what, said)                                                       \
     X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
-      "variance of the " what " kernel over the lags, divided by the sum of that and the variance " \
+      "variance of the " what                                                                      \
+      " kernel over the lags, divided by the sum of that and the variance "                        \
       "of independent tokens' logits" said)                                                        \
     X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
       "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
@@ -55,8 +56,7 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \
       "root of the mean square by which position logits differ from the mean kernel; empty where " \
       "they depend on the lag alone")                                                              \
-    X(HEADS_BOUND, "bound", SZG_REAL, "1", "bound",                                                \
-      "no logit is larger in size (table `bounds`)")                                               \
+    X(HEADS_BOUND, "bound", SZG_REAL, "1", "bound", "no logit is larger in size (table `bounds`)") \
     X(HEADS_RANK, "effective_rank", SZG_REAL, "1", "effective rank",                               \
       "of W_Q^T W_K (table `summary`)")                                                            \
     X(HEADS_NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers")

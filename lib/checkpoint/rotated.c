@@ -108,7 +108,8 @@ static szg_status judge(szg_context *context, const positional_input *input,
                         const signed_kernel *own, double noise, kernel_kind kind,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[kind];
-    facts->share = szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
+    facts->share =
+        szgi_share_of(szgi_lag_moments_variance(input->moments, own->kernel.wave), noise);
     facts->noise = sqrt(noise);
     if (own->columns) {
         double variance, draws[CHANCE_DRAWS];

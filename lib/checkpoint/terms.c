@@ -184,6 +184,12 @@ static szg_status resolve_alibi(szg_context *context, szg_checkpoint *checkpoint
             context, szgi_json_member(object, "alibi"),
             "is false, and of MPT szego knows ALiBi alone: --config none gives the "
             "singular values of every 2-D weight");
+    checkpoint->alibi_most = 8;
+    if (checkpoint->alibi && szgi_json_has(object, "alibi_bias_max"))
+        SZG_TRY(szgi_config_positive(context, szgi_json_member(object, "alibi_bias_max"),
+                                     &checkpoint->alibi_most));
+    if (checkpoint->family->alibi == ALIBI_MPT && checkpoint->alibi_most != 8)
+        checkpoint->alibi_most = 0; /* MPT's own code reads it, that of transformers does not */
     return checkpoint->alibi ? note(context, checkpoint,
                                     "ALiBi adds a slope times the lag to the logits: left out")
                              : SZG_OK;
@@ -229,7 +235,12 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
     const char *const sinks[] = {"self_attn.sinks", "attn_sinks.weight", NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
+    static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
+    checkpoint->lag_distance = 128;
+    if (checkpoint->family->added_by_head && szgi_json_has(checkpoint->settings, distance[0]))
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, distance, 1,
+                                    &checkpoint->lag_distance));
     if (checkpoint->family->added)
         checkpoint->added = stack_tensor(checkpoint, added);
     if (checkpoint->sinks)

@@ -27,7 +27,8 @@ void szgi_trained_length_resolve(szg_checkpoint *checkpoint) {
     bool gguf = checkpoint->family == &checkpoint->gguf.family;
     char room[GGUF_KEY];
     int64_t length;
-    if (checkpoint->rotations == 0)
+    if (checkpoint->rotations == 0 && checkpoint->family->alibi == ALIBI_NONE &&
+        !checkpoint->family->added)
         return;
     const char *key = gguf ? TRAINED_LENGTH_KEY : key_of(checkpoint);
     const char *name = szgi_gguf_key(checkpoint, key, room);

@@ -93,10 +93,12 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
     double *mean = out->memory + count * d;
     out->tokens = (known_tokens){count, out->memory, mean};
     szg_status status = szgi_vocabulary_raw(context, checkpoint, count, out->memory);
-    if (status != SZG_OK) {
+    if (status != SZG_OK)
         szgi_vocabulary_close(out);
-        return status;
-    }
+    if (status == SZG_EDATA)
+        out->why = VOCABULARY_NOT_FINITE;
+    if (status != SZG_OK)
+        return status == SZG_EDATA ? SZG_OK : status;
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(count, d, out->memory);
     for (int64_t i = 0; i < count; i++)

@@ -9,6 +9,9 @@
  * the others; 0 where the embeddings are not known, and *why says why (static). */
 int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, const char **why);
 
+#define VOCABULARY_NOT_FINITE                                                                      \
+    "an embedding has a number that is not finite, so that the mean token is not known"
+
 /* Their embeddings, [tokens, d]. SZG_EDATA: a number that is not finite; SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_vocabulary_raw(szg_context *context,
                                                 const szg_checkpoint *checkpoint, int64_t tokens,

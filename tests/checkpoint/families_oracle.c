@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checkpoint/lag_bias.h"
 #include "families_oracle.h"
 
 measured measured_new(int64_t rows, int64_t columns) {
@@ -344,6 +345,36 @@ static void check_added(const family_case *own, const char *place, int64_t nq, i
         ck_assert_msg(last[1] > last[0] + last_error[0] + last_error[1], "%s: no slope", place);
 }
 
+/* And that number is the mean kernel's, up to what a query adds to all keys (ALiBi). The eager
+ * Falcon of transformers adds it twice, with the scores and with the mask; its default, SDPA, does
+ * once. */
+static void check_bias(const family_case *own, const char *place, int64_t head, int64_t nq,
+                       int64_t nk, const double *rest, const double *error) {
+    lag_bias bias;
+    ck_szg_ok(szgi_lag_bias_open(test_context(), own->checkpoint, 0, &bias));
+    if (strcmp(own->checkpoint->family->model_type, "mpt") == 0) {
+        ck_assert_ptr_nonnull(strstr(bias.why, "alibi_bias_max is not 8"));
+        return;
+    }
+    double times = strcmp(own->checkpoint->family->model_type, "falcon") == 0 ? 2 : 1;
+    ck_assert_msg(!bias.why, "%s: %s", place, bias.why);
+    ck_assert_int_eq(!bias.value,
+                     own->checkpoint->added && !own->checkpoint->family->added_by_head);
+    for (int64_t at = 0; at < nq * nk && bias.value; at++) {
+        int64_t lag = at / nk - at % nk, first = at / nk * nk;
+        if (isnan(rest[at]))
+            continue;
+        const double *value = szgi_lag_bias_of(&bias, head) - bias.first;
+        bool alibi = own->checkpoint->alibi;
+        double want = value[lag] - (alibi ? value[at / nk] : 0);
+        double got = (rest[at] - (alibi ? rest[first] : 0)) / times;
+        double bound = error[at] + error[first] + gamma32(8) * (fabs(want) + fabs(rest[at]));
+        ck_assert_msg(fabs(got - want) <= bound, "%s, lag %lld: %.9g is added, %.9g was found",
+                      place, (long long)lag, got, want);
+    }
+    szgi_lag_bias_close(&bias);
+}
+
 double shift_error(const family_case *own, int64_t count, const double *logits) {
     double largest = 0;
     if (!own->checkpoint->sinks)
@@ -399,8 +430,10 @@ static void check_head(const family_case *own, int64_t layer, int64_t head, cons
                               place, (long long)i, (long long)j, got, wanted, error);
         }
     ck_assert_int_ge(seen, plain < nk ? plain * plain : nk); /* a mask left something */
-    if (added)
+    if (added) {
         check_added(own, place, nq, nk, rest, errors);
+        check_bias(own, place, head, nq, nk, rest, errors);
+    }
     free(rest);
     free(errors);
 }

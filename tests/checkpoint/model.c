@@ -191,6 +191,21 @@ double *oracle_product(const oracle_head *head, int64_t n, const double *p) {
     return out;
 }
 
+void oracle_turn(const szgi_rotary *rotary, int64_t e, int64_t d, int64_t k, const double *q,
+                 double *out) {
+    bool half = rotary->pairing == SZGI_PAIRING_HALF;
+    memcpy(out, q, (size_t)(e * d) * sizeof *q);
+    for (int64_t t = 0; t < rotary->pairs; t++) {
+        int64_t first = (rotary->offset + (half ? t : 2 * t)) * d;
+        int64_t second = first + (half ? rotary->pairs : 1) * d;
+        long double angle = (long double)k * rotary->theta[t];
+        for (int64_t j = 0; j < d; j++) {
+            out[first + j] = (double)(q[first + j] * cosl(angle) - q[second + j] * sinl(angle));
+            out[second + j] = (double)(q[second + j] * cosl(angle) + q[first + j] * sinl(angle));
+        }
+    }
+}
+
 double oracle_error(const oracle_head *head, int64_t n, const double *p) {
     int64_t e = head->e, d = head->d;
     double size = norm_of(e * d, head->q) * norm_of(e * d, head->k);

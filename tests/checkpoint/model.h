@@ -62,6 +62,10 @@ typedef struct oracle_head {
 /* out = p q^T k p^T by loops, n x n; p NULL: q^T k, d x d. The caller frees. */
 double *oracle_product(const oracle_head *head, int64_t n, const double *p);
 
+/* Turns e x d rows of queries to position k, as the architectures write it. */
+void oracle_turn(const szgi_rotary *rotary, int64_t e, int64_t d, int64_t k, const double *q,
+                 double *out);
+
 /* What its entries and the library's factors are off by, in norm: sums of e, d and d products. */
 double oracle_error(const oracle_head *head, int64_t n, const double *p);
 

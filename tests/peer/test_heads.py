@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The table `heads` of szego checkpoint against NumPy, which sums over every lag with dense rotations.
+"""The tables `heads` and `kernel` of szego checkpoint against NumPy, which sums over every lag or pair of positions.
 usage: test_heads.py PROGRAM [SEED]"""
 import csv
 import json
@@ -16,10 +16,25 @@ except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
 PROGRAM = sys.argv[1]
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 29
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 29
 tap = Tap()
 print(f"# seed {SEED}")
 random = np.random.default_rng(SEED)
+
+
+def write(model, folder):
+    """The folder of a model that has `config` and `tensors()`."""
+    header, data = {}, b""
+    for name, value in model.tensors().items():
+        content = value.astype("<f8").tobytes()
+        header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    os.makedirs(folder)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(model.config, file)
 
 
 class Model:
@@ -56,19 +71,6 @@ class Model:
             found |= {"self_attn.q_norm.weight": self.q_gain, "self_attn.k_norm.weight": self.k_gain}
         named = {layer + name: value for name, value in found.items()}
         return named | ({} if self.embeddings is None else {"model.embed_tokens.weight": self.embeddings})
-
-    def write(self, folder):
-        header, data = {}, b""
-        for name, value in self.tensors().items():
-            content = value.astype("<f8").tobytes()
-            header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
-            data += content
-        text = json.dumps(header).encode()
-        os.makedirs(folder)
-        with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-            file.write(struct.pack("<Q", len(text)) + text + data)
-        with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-            json.dump(self.config, file)
 
     # ---- What a head is made of ----
 
@@ -116,15 +118,25 @@ def noise_of(r, weight, gram_q, gram_k, mean_q, mean_k, turning):
     return float(weight @ v)
 
 
-def analyse(model, *arguments):
+def analyse_all(model, *arguments):
+    """The tables, each a list of rows."""
     with scratch() as folder:
-        model.write(f"{folder}/model")
+        write(model, f"{folder}/model")
         run = subprocess.run([PROGRAM, "checkpoint", f"{folder}/model", "-o", f"{folder}/out/", *arguments],
                              capture_output=True, text=True, check=False)
         if run.returncode:
             raise SystemExit(run.stderr)
-        with open(f"{folder}/out/heads.csv", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        found = {}
+        for name in ("heads", "kernel", "layers"):
+            path = f"{folder}/out/{name}.csv"
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    found[name] = list(csv.DictReader(file))
+        return found
+
+
+def analyse(model, *arguments):
+    return analyse_all(model, *arguments)["heads"]
 
 
 def number(row, column):
@@ -147,13 +159,14 @@ def check_closed(label, model):
         mean_kernel = np.array([beta_q @ m @ beta_k for m in r])
         noise = noise_of(r, weight, f * a @ a.T, f * b @ b.T, beta_q, beta_k, model.turning)
         own, mean = variance(weight, self_kernel), variance(weight, mean_kernel)
-        want = {"lags": min(model.length, model.window), "self_share": own / (own + noise), "noise": noise**0.5,
-                "kernel_min": self_kernel.min(), "kernel_max": self_kernel.max()}
+        want = {"lag_max": min(model.length, model.window) - 1, "lag_min": lags[0], "self_share": own / (own + noise),
+                "self_noise": noise**0.5, "self_min": self_kernel.min(), "self_max": self_kernel.max()}
         if model.centred:
-            want["mean_share"] = mean / (mean + noise)
+            want |= {"mean_share": mean / (mean + noise), "mean_noise": noise**0.5, "mean_min": mean_kernel.min(),
+                     "mean_max": mean_kernel.max()}
         check_numbers(f"{label}, head {row['head']}", row, want, 1e-12)
-        tap.ok(f"{label}, head {row['head']}: the largest value's lag", int(row["peak"]) == lags[self_kernel.argmax()],
-               row["peak"])
+        tap.ok(f"{label}, head {row['head']}: the largest value's lag", int(row["self_peak"]) == lags[self_kernel.argmax()],
+               row["self_peak"])
         tap.ok(f"{label}, head {row['head']}: a mean token is known where biases are",
                (row["mean_share"] != "") == model.centred, row["mean_share"])
 
@@ -184,7 +197,7 @@ def check_normed():
         own = variance(weight, kernel)
         # 1,024 tokens of the program: a deviation of about 1 / 32 of the correction, which is 0.2 here at most.
         check_numbers(f"q and k norms, head {row['head']}", row,
-                      {"self_share": own / (own + noise), "noise": noise**0.5}, 0.03)
+                      {"self_share": own / (own + noise), "self_noise": noise**0.5}, 0.03)
 
 
 check_normed()
@@ -220,7 +233,7 @@ def check_level():
     low = sum(number(row, "self_p") <= 0.05 for row in rows)
     # 320 heads, of which those of one model share the signs: 3 deviations of the binomial, and a half more.
     tap.ok("5% of random heads exceed chance", 3 <= low <= 35, f"{low} of {len(rows)}")
-    flat = sum(row["shape"] == "flat" for row in rows)
+    flat = sum(row["self_shape"] == "flat" for row in rows)
     tap.ok("heads within chance are flat", flat == len(rows) - low, f"{flat}")
 
 
@@ -245,21 +258,248 @@ def plant(values):
 
 theta = 1e4 ** (-np.arange(16) / 16)
 at_lag_one = plant(np.where(np.arange(16) < 10, np.exp(-1j * theta), 0))
-tap.ok("the previous token: peaked at lag 1", (at_lag_one["shape"], at_lag_one["peak"]) == ("peaked", "1"),
-       f"{at_lag_one['shape']} {at_lag_one['peak']}")
+tap.ok("the previous token: peaked at lag 1", (at_lag_one["self_shape"], at_lag_one["self_peak"]) == ("peaked", "1"),
+       f"{at_lag_one['self_shape']} {at_lag_one['self_peak']}")
 falling = plant(np.ones(16))
-tap.ok("the nearest tokens: decaying from lag 0", (falling["shape"], falling["peak"]) == ("decaying", "0"),
-       f"{falling['shape']} {falling['peak']}")
+tap.ok("the nearest tokens: decaying from lag 0", (falling["self_shape"], falling["self_peak"]) == ("decaying", "0"),
+       f"{falling['self_shape']} {falling['self_peak']}")
 one = np.zeros(16)
 one[3] = 1
 wave = plant(one)
-tap.ok("one pair: periodic", (wave["shape"], wave["carrier"]) == ("periodic", "3"), f"{wave['shape']} {wave['carrier']}")
-tap.close("its wavelength", number(wave, "wavelength"), 2 * np.pi / theta[3], 1e-12)
+tap.ok("one pair: periodic", (wave["self_shape"], wave["self_carrier"]) == ("periodic", "3"), f"{wave['self_shape']} {wave['self_carrier']}")
+tap.close("its wavelength", number(wave, "self_wavelength"), 2 * np.pi / theta[3], 1e-12)
 far = plant(-np.ones(16))
-tap.ok("a kernel that grows with the lag: no peak nearby", far["shape"] in ("rising", "peaked") and int(far["peak"]) > 100,
-       f"{far['shape']} {far['peak']}")
+tap.ok("a kernel that grows with the lag: no peak nearby", far["self_shape"] in ("rising", "peaked") and int(far["self_peak"]) > 100,
+       f"{far['self_shape']} {far['self_peak']}")
 for label, row in (("previous token", at_lag_one), ("decaying", falling), ("periodic", wave)):
     tap.ok(f"{label}: more than chance", number(row, "self_p") == 0.001, row["self_p"])
+
+# ---- Positions that are added to embeddings, and biases by the lag ----
+
+
+class Plain:
+    """Two layers of HEADS heads that do not rotate, with all biases that the family has."""
+
+    def __init__(self, kind, heads=3, size=6, width=20, length=24, tokens=50, **config):
+        self.kind, self.heads, self.size, self.width, self.length = kind, heads, size, width, length
+        self.both = kind in ("bert", "mpnet", "t5")
+        self.centred = kind != "t5"
+        self.scale = 1 if kind == "t5" else size**-0.5
+        biased = kind not in ("t5", "mpt")
+        draw = random.standard_normal
+        inner = heads * size
+        self.q, self.k = draw((2, inner, width)), draw((2, inner, width))
+        self.q_bias, self.k_bias = biased * draw((2, inner)), biased * draw((2, inner))
+        self.gain, self.shift = 1 + 0.3 * draw((2, width)), biased * 0.3 * draw((2, width))
+        self.embeddings = draw((tokens, width))
+        self.positions = 0.8 * np.cumsum(draw((length, width)), 0) / 3  # neighbours are alike
+        self.types = draw((2, width)) if kind == "bert" else np.zeros((2, width))
+        self.table = 20 * draw((8, heads))
+        sizes = {"bert": {"hidden_size": width, "num_attention_heads": heads, "num_hidden_layers": 2},
+                 "gpt2": {"n_embd": width, "n_head": heads, "n_layer": 2},
+                 "bloom": {"n_embed": width, "n_head": heads, "n_layer": 2, "seq_length": length},
+                 "mpt": {"d_model": width, "n_heads": heads, "n_layers": 2, "max_seq_len": length,
+                         "attn_config": {"alibi": True}},
+                 "t5": {"d_model": width, "num_heads": heads, "d_kv": size, "num_layers": 2, "num_decoder_layers": 2,
+                        "n_positions": length, "relative_attention_max_distance": 12},
+                 "mpnet": {"hidden_size": width, "num_attention_heads": heads, "num_hidden_layers": 2,
+                           "max_position_embeddings": length + 2, "relative_attention_max_distance": 12}}
+        self.config = {"model_type": kind} | sizes[kind] | config
+
+    def tensors(self):
+        return {"bert": self.bert, "mpnet": self.bert, "gpt2": self.gpt2, "bloom": self.bloom, "mpt": self.mpt,
+                "t5": self.t5}[self.kind]()
+
+    def bert(self):
+        mpnet = self.kind == "mpnet"
+        place = "attention.attn." if mpnet else "attention.self."
+        query, key = ("q", "k") if mpnet else ("query", "key")
+        found = {"embeddings.word_embeddings.weight": self.embeddings, "embeddings.LayerNorm.weight": self.gain[0],
+                 "embeddings.LayerNorm.bias": self.shift[0], "encoder.layer.0.output.LayerNorm.weight": self.gain[1],
+                 "encoder.layer.0.output.LayerNorm.bias": self.shift[1]}
+        rows = np.zeros((2, self.width)) if mpnet else np.zeros((0, self.width))
+        found["embeddings.position_embeddings.weight"] = np.concatenate([rows, self.positions])
+        found |= {"encoder.relative_attention_bias.weight": self.table} if mpnet else {
+            "embeddings.token_type_embeddings.weight": self.types}
+        for i in range(2):
+            name = f"encoder.layer.{i}.{place}"
+            found |= {f"{name}{query}.weight": self.q[i], f"{name}{key}.weight": self.k[i],
+                      f"{name}{query}.bias": self.q_bias[i], f"{name}{key}.bias": self.k_bias[i]}
+        return found
+
+    def gpt2(self):
+        found = {"wte.weight": self.embeddings, "wpe.weight": self.positions}
+        for i in range(2):
+            values = np.zeros_like(self.q[i])
+            found |= {f"h.{i}.attn.c_attn.weight": np.concatenate([self.q[i], self.k[i], values]).T,
+                      f"h.{i}.attn.c_attn.bias": np.concatenate([self.q_bias[i], self.k_bias[i], values[:, 0]]),
+                      f"h.{i}.ln_1.weight": self.gain[i], f"h.{i}.ln_1.bias": self.shift[i]}
+        return found
+
+    def bloom(self):
+        found, e = {"word_embeddings.weight": self.embeddings}, self.size
+        for i in range(2):
+            rows = [np.concatenate([x[h * e:(h + 1) * e] for x in (self.q[i], self.k[i], self.k[i])])
+                    for h in range(self.heads)]
+            bias = [np.concatenate([x[h * e:(h + 1) * e] for x in (self.q_bias[i], self.k_bias[i], self.k_bias[i])])
+                    for h in range(self.heads)]
+            found |= {f"h.{i}.self_attention.query_key_value.weight": np.concatenate(rows),
+                      f"h.{i}.self_attention.query_key_value.bias": np.concatenate(bias),
+                      f"h.{i}.input_layernorm.weight": self.gain[i], f"h.{i}.input_layernorm.bias": self.shift[i]}
+        return found
+
+    def mpt(self):
+        return {name: value for i in range(2) for name, value in
+                ((f"blocks.{i}.attn.Wqkv.weight", np.concatenate([self.q[i], self.k[i], self.k[i]])),
+                 (f"blocks.{i}.norm_1.weight", self.gain[i]))}
+
+    def t5(self):
+        found = {"shared.weight": self.embeddings}
+        for stack in ("encoder", "decoder"):
+            name = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+            found[name] = self.table if stack == "encoder" else self.table[::-1]
+            for i in range(2):
+                block = f"{stack}.block.{i}.layer.0."
+                found |= {f"{block}SelfAttention.q.weight": self.q[i], f"{block}SelfAttention.k.weight": self.k[i],
+                          f"{block}layer_norm.weight": self.gain[i]}
+            found |= {f"decoder.block.{i}.layer.1.EncDecAttention.{side}.weight": self.k[i]
+                      for i in range(2) for side in "qk"}
+        return found
+
+    def sides(self, layer, head):
+        """A, B, beta_Q, beta_K, the scale in A and beta_Q."""
+        at = slice(head * self.size, (head + 1) * self.size)
+        a, b = (w[layer][at] * self.gain[layer] for w in (self.q, self.k))
+        beta_q = self.q[layer][at] @ self.shift[layer] + self.q_bias[layer][at]
+        beta_k = self.k[layer][at] @ self.shift[layer] + self.k_bias[layer][at]
+        if self.centred:
+            a, b = a - a.mean(1, keepdims=True), b - b.mean(1, keepdims=True)
+        return self.scale * a, b, self.scale * beta_q, beta_k
+
+    def lags(self, both=None):
+        both = self.both if both is None else both
+        lags = np.arange(1 - self.length if both else 0, self.length)
+        return lags, 1 / (1 + np.abs(lags)) / np.sum(1 / (1 + np.abs(lags)))
+
+
+def bucket(lag, both, rows, distance):
+    """T5's, by thresholds instead of logarithms: row exact + r begins where lag^(half - exact) is large enough."""
+    half = rows // 2 if both else rows
+    exact, base, size = half // 2, half if lag < 0 else 0, abs(lag)
+    if size < exact:
+        return base + size
+    steps = half - exact
+    reached = [r for r in range(steps) if (size / exact)**steps >= (distance / exact)**r * (1 - 1e-6)]
+    return base + exact + max(reached)
+
+
+def biases(model, head, both=None):
+    lags, _ = model.lags(both)
+    if model.kind in ("bloom", "mpt"):
+        n = 2**int(np.log2(model.heads))
+        slope = 2**(-8 * (head + 1) / n) if head < n else 2**(-4 * (2 * (head - n) + 1) / n)
+        return -slope * lags
+    both = model.both if both is None else both
+    table = model.table if both or model.kind != "t5" else model.table[::-1]
+    return np.array([table[bucket(k, both, 8, 12)][head] for k in lags])
+
+
+def check_biased(label, model, stack="", both=None, layers=(0, 1)):
+    """Of isotropic tokens: the content's logits have the variance f^2 ||A^T B||^2 + f ||B^T beta_Q||^2."""
+    found = {name: [row for row in rows if stack in row["source"]] for name, rows in analyse_all(model).items()}
+    f = model.width / (model.width - 1) if model.centred else 1
+    lags, weight = model.lags(both)
+    for row in found["heads"]:
+        layer, head = int(row["layer"]), int(row["head"])
+        if layer not in layers:
+            continue
+        a, b, beta_q, beta_k = model.sides(layer, head)
+        kernel = biases(model, head, both) + beta_q @ beta_k
+        noise = f**2 * np.sum((a.T @ b)**2) + f * np.sum((b.T @ beta_q)**2)
+        own = variance(weight, kernel)
+        name = f"{label}, layer {layer}, head {head}"
+        check_numbers(name, row, {"mean_share": own / (own + noise), "mean_noise": noise**0.5, "mean_min": kernel.min(),
+                                  "mean_max": kernel.max(), "lag_min": lags[0], "lag_max": lags[-1]}, 1e-11)
+        tap.ok(f"{name}: the largest lag", kernel[lags == int(row["mean_peak"])] > kernel.max() - 1e-9, row["mean_peak"])
+        tap.ok(f"{name}: nothing is drawn", not any(row[x] for x in ("mean_null", "mean_p", "stands_out", "self_share",
+                                                                     "mean_carrier", "mean_wavelength", "spread")))
+        tap.ok(f"{name}: isotropic tokens", row["mean_tokens"] == "isotropic", row["mean_tokens"])
+        rows = [x for x in found["kernel"] if (x["layer"], x["head"]) == (row["layer"], row["head"])]
+        got = {int(x["lag"]): number(x, "mean") for x in rows}
+        tap.ok(f"{name}: every lag", sorted(got) == list(lags))
+        tap.close(f"{name}: the kernel", max(abs(got[k] - v) for k, v in zip(lags, kernel)), 0, 1e-11)
+
+
+T5 = Plain("t5")
+check_biased("T5, encoder", T5, stack="encoder")
+check_biased("T5, decoder", T5, stack="decoder", both=False)
+tap.ok("T5: nothing says where tokens of another stack stand", all(
+    "nothing says" in row["note"] for row in analyse(T5) if "(cross)" in row["source"]))
+check_biased("Bloom, heads between powers of two", Plain("bloom", heads=6, size=4, width=24))
+check_biased("MPT", Plain("mpt", heads=4, size=5))
+check_biased("MPNet behind layer 0", Plain("mpnet", heads=4, size=5), layers=(1,))
+
+
+def tokens_at(model):
+    """Embeddings and positions behind the norm without gains: [positions, tokens, width]."""
+    x = model.embeddings[None] + model.types[0] + model.positions[:, None]
+    x = x - x.mean(2, keepdims=True)
+    return x / np.sqrt((x**2).mean(2, keepdims=True))
+
+
+def check_absolute(label, model):
+    found, (lags, weight), n = analyse_all(model), model.lags(), model.length
+    z = tokens_at(model)
+    mean = z.mean(1)
+    content = np.array([z[v % n, v] - mean[v % n] for v in range(z.shape[1])])
+    pairs = [[(i, i - k) for i in range(n) if 0 <= i - k < n] for k in lags]
+    for row in found["heads"]:
+        name, head = f"{label}, layer {row['layer']}, head {row['head']}", int(row["head"])
+        if row["layer"] == "1":
+            if model.kind != "mpnet":
+                tap.ok(f"{name}: not known", not row["mean_share"] and "before layer 0" in row["note"], row["note"])
+            continue
+        w_a, w_b, beta_q, _ = model.sides(0, head)
+        a = mean @ w_a.T + beta_q
+        m = mean - mean.mean(0)
+        added = biases(model, head) if model.kind == "mpnet" else np.zeros(len(lags))
+        # What each column of W_K makes of the kernel: mean over pairs of (a_i W_K)_c m_jc.
+        pulled = a @ w_b
+        column = np.array([np.mean([pulled[i] * m[j] for i, j in some], 0) for some in pairs])
+        kernel = column.sum(1) + added
+        b = m @ w_b.T
+        q, k = np.cov((content @ w_a.T).T, bias=True), np.cov((content @ w_b.T).T, bias=True)
+        q += np.outer(*[(content @ w_a.T).mean(0)] * 2)
+        k += np.outer(*[(content @ w_b.T).mean(0)] * 2)
+        noise = np.sum(q * k) + np.mean([x @ q @ x for x in b]) + np.mean([x @ k @ x for x in a])
+        spread = sum(w * np.mean([(a[i] @ b[j] + plus - g)**2 for i, j in some])
+                     for w, some, g, plus in zip(weight, pairs, kernel, added))**0.5
+        own = variance(weight, kernel)
+        check_numbers(name, row, {"mean_share": own / (own + noise), "mean_noise": noise**0.5, "spread": spread,
+                                  "mean_min": kernel.min(), "mean_max": kernel.max(), "lag_min": lags[0],
+                                  "lag_max": lags[-1]}, 1e-10)
+        tap.ok(f"{name}: the largest lag", lags[kernel.argmax()] == int(row["mean_peak"]), row["mean_peak"])
+        tap.ok(f"{name}: tokens of the vocabulary", row["mean_tokens"] == "vocabulary", row["mean_tokens"])
+        tap.ok(f"{name}: no self kernel", not row["self_share"])
+        # Signs of its own: p and the quantile in distribution, 999 draws of the program's.
+        signs = random.choice([-1.0, 1.0], (model.width, 20000))
+        drawn = column @ signs + added[:, None]
+        drawn = weight @ (drawn - weight @ drawn)**2
+        p, below = np.mean(drawn >= own), np.mean(drawn / (drawn + noise) <= number(row, "mean_null"))
+        tap.close(f"{name}: p", number(row, "mean_p"), p, 4 * (max(p * (1 - p), 1e-3) / 999)**0.5 + 0.002)
+        tap.close(f"{name}: quantile of the draws", below, 0.95, 4 * (0.05 * 0.95 / 999)**0.5)
+        middle = weight @ kernel + added - weight @ added
+        half = 1.96 * np.sqrt(((column - weight @ column)**2).sum(1))
+        rows = [x for x in found["kernel"] if (x["layer"], x["head"]) == ("0", row["head"])]
+        for what, want in (("mean", kernel), ("mean_low", middle - half), ("mean_high", middle + half)):
+            got = np.array([number(x, what) for x in rows])
+            tap.ok(f"{name}: {what} at every lag", len(got) == len(want) and bool(np.all(abs(got - want) < 1e-10)))
+    tap.ok(f"{label}: layer 0 has a row of its own", [x["kernel"] for x in found["layers"] if x["layer"] == "0"] == ["mean"])
+
+
+check_absolute("BERT", Plain("bert", heads=4, size=5))
+check_absolute("GPT-2", Plain("gpt2", heads=4, size=5))
+check_absolute("MPNet", Plain("mpnet", heads=4, size=5))
 
 # ---- What has no numbers ----
 rows = analyse(Model("llama"), "--raw")
