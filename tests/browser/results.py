@@ -74,6 +74,7 @@ def _model(folder):
     """A checkpoint with Llama's names, and a tensor whose name is a script."""
     names = {f"model.layers.{layer}.self_attn.{side}_proj.weight": (16, 16)
              for layer in range(2) for side in "qkvo"}
+    names.update({f"model.layers.{layer}.input_layernorm.weight": (16,) for layer in range(2)})
     save_json(os.path.join(folder, "config.json"), LLAMA)
     _save_tensors(os.path.join(folder, "model.safetensors"),
                   {**names, "model.embed_tokens.weight": (20, 16), HOSTILE: (4, 4)})

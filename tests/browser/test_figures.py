@@ -219,7 +219,7 @@ def check_multiples(chromium, path):
 
 
 #: Two figures, of different tables, that show the same heads.
-HEADS = "#contraction-1", "#kernel-1"
+HEADS = "#contraction-1", "#rotary-2"
 
 
 def check_heads(chromium, path):
@@ -261,15 +261,15 @@ def put(folder, command, table, rows):
 
 
 def heads_page(path):
-    """A page of two heads: ratios by step, and kernels by lag, some of whose numbers are NaN."""
+    """A page of two heads: ratios by step, and energies by frequency, some of whose numbers are NaN."""
     folder = os.path.join(os.path.dirname(path), "results-heads")
     points = [(head, at) for at in range(STEPS) for head in range(2)]
     put(f"{folder}/train", "train", "contraction", [
         {"run": "r", "encoding": "rope", "task": "copy", "source": "s", "content_kind": "same_qk", "step": at, "layer": 0,
          "head": head, "width_ratio": height(head, at), "norm_ratio": 1.5, "nuclear_ratio": 0.5} for head, at in points])
-    put(f"{folder}/model", "checkpoint", "kernel", [
-        {"source": "m", "layer": 0, "head": head, "lag": at,
-         "kernel": math.nan if (head, at) in HOLES else height(head, at)} for head, at in points])
+    put(f"{folder}/model", "checkpoint", "frequencies", [
+        {"source": "m", "layer": 0, "head": head, "pair": at, "theta": 1.0 + at,
+         "energy": math.nan if (head, at) in HOLES else height(head, at)} for head, at in points])
     return results.report(PROGRAM, folder, os.path.join(folder, "report.html"))
 
 
@@ -284,21 +284,21 @@ PLACES = """(figure => Array.from(figure.querySelectorAll('.hits circle'), hit =
     const head = hit.closest('[data-head]').dataset.head, [x, y] = middle(hit);
     const ink = Array.from(figure.querySelectorAll(`.ink[data-head="${head}"] use`), middle);
     return [head, x, y, ink.some(([left, top]) => Math.hypot(left - x, top - y) < 1)];
-}))(document.querySelector('#kernel-1'))"""
+}))(document.querySelector('#rotary-2'))"""
 
 
 def check_holes(chromium, path):
     """NaN between the rows moves no value to another mark, and each mark answers where it is drawn."""
     page = chromium.open(heads_page(path), width=DESK)
-    page.evaluate("document.querySelector('#kernel-1').scrollIntoView({block: 'center'})")
+    page.evaluate("document.querySelector('#rotary-2').scrollIntoView({block: 'center'})")
     page.settle()
     told, places = [], page.evaluate(PLACES)
     for _, x, y, _ in places:
         page.move(x, y)
         told.append(said(page))
     tap.ok("where rows are NaN, each mark says its own row", told == [
-        f"head {head}\nlag (positions): {lag}\nmean kernel: {height(head, lag):.6g}" for head in range(2)
-        for lag in range(STEPS) if (head, lag) not in HOLES], told)
+        f"head {head}\nangle (radians a position): {at + 1}\nenergy: {height(head, at):.6g}" for head in range(2)
+        for at in range(STEPS) if (head, at) not in HOLES], told)
     tap.ok("and its head's ink lies there", places and all(inked for _, _, _, inked in places), places)
     page.close()
 

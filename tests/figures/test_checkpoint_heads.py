@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Sections on checkpoints: toeplitzness, kernel, rotary, circuits. Their numbers against loops over the rows."""
+"""Sections on checkpoints: toeplitzness, rotary, circuits. Their numbers against loops over the rows."""
 from support import blocks, chance, drawing, drawings, np, tables, tap
 
-from szego.figures import circuits, kernel, rotary, toeplitzness
+from szego.figures import circuits, rotary, toeplitzness
 
 SOURCE = "a/$m<odel>.safetensors"
 BASE = {"result": "run", "source": SOURCE}
@@ -38,20 +38,23 @@ def heat_maps():
     one = found["toeplitzness-map"][0]
     values = [row["toeplitzness"] for row in rows if row["toeplitzness"] is not None]
     least = next(row for row in rows if row["toeplitzness"] == min(values))
-    text = (f"$m<odel>.safetensors, position: toeplitzness {four(min(values))} to {four(max(values))} over 11 heads (smallest in "
-            f"layer {least['layer']}, head {least['head']}; largest in layer ")
-    tap.ok("the finding has the extremes and their heads", one.findings[0].startswith(text), one.findings[0])
-    tap.ok("and what independent entries would have", one.findings[0].endswith(". A matrix with independent entries has 0.19."), one.findings[0])
+    text = (f"{four(min(values))} to {four(max(values))} over 11 heads (smallest in layer {least['layer']}, head "
+            f"{least['head']}; largest in layer ")
+    tap.ok("the caption has the extremes and their heads", one.caption.startswith(text), one.caption)
+    tap.ok("and what independent entries would have", ". A matrix with independent entries has 0.19." in one.caption, one.caption)
+    tap.ok("toeplitzness is no finding, as it does not see the size of logits", not one.findings and
+           "does not say how large the logits are" in one.caption)
     for row, value in zip(rows, (float("nan"), float("inf"))):
         row["toeplitzness"] = value
     lost = by_id(toeplitzness.SECTION, tables(checkpoint_summary=rows))["toeplitzness-map"][0]
-    tap.ok("heads that are not finite are counted, empty cells are not", " over 9 of 11 heads (" in lost.findings[0],
-           lost.findings[0])
+    tap.ok("heads that are not finite are counted, empty cells are not", " over 9 of 11 heads (" in lost.caption,
+           lost.caption)
     tap.ok("an empty cell is empty", np.isnan(one.cells.value[0, 3]) and one.cells.filled == 11)
     tap.ok("largest singular values have a logarithmic scale", found["toeplitzness-largest"][0].cells.log)
-    tap.ok("one finding a section", not found["toeplitzness-largest"][0].findings)
+    tap.ok("one finding a section", "largest singular value" in found["toeplitzness-largest"][0].findings[0] and
+           not found["toeplitzness-effective"][0].findings)
     only = by_id(toeplitzness.SECTION, tables(checkpoint_summary=summary(1, 1)))
-    tap.ok("one head", "in the one head" in only["toeplitzness-map"][0].findings[0])
+    tap.ok("one head", "in the one head" in only["toeplitzness-map"][0].caption)
     tap.ok("a text where numbers belong is told", any("no column of numbers toeplitzness" in text for text in texts(
         toeplitzness.SECTION, tables(checkpoint_summary=summary(toeplitzness="x")))))
 
@@ -98,30 +101,7 @@ def tensors():
     tap.ok("every tensor's spectrum is drawn", len(found["toeplitzness-tensor-spectra"][0].series()) == 14)
 
 
-# ---- Kernels and rotary energies ----
-
-def kernels():
-    peaks = {(layer, head): chance.choice([0, 3, 7]) for layer in range(2) for head in range(3)}
-    peaks[1, 2] = 7
-    rows = [{**BASE, "layer": layer, "head": head, "lag": lag, "kernel": -2.0 if lag == at else 0.5}
-            for (layer, head), at in peaks.items() for lag in range(8)]
-    rows[2]["kernel"] = None
-    one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
-    zero = sum(at == 0 for at in peaks.values())
-    tap.ok("lags of the greatest size are counted", f"at lag 0 in {zero} of 6 heads" in one.findings[0] and
-           "lag 7, is that of layer " in one.findings[0], one.findings[0])
-    tap.ok("a panel a layer", [panel.name for panel in one.panels] == ["layer 0", "layer 1"])
-
-
-def kernels_without_a_panel_are_counted():
-    rows = [{**BASE, "layer": layer, "head": 0, "lag": lag, "kernel": float(lag == (0 if layer < 24 else 5)) + (layer == 30)}
-            for layer in range(32) for lag in range(8)]
-    one = by_id(kernel.SECTION, tables(checkpoint_kernel=rows))["kernel-lines"][0]
-    tap.ok("layers beyond the panels are counted", len(one.panels) == 24 and "at lag 0 in 24 of 32 heads" in
-           one.findings[0] and "lag 5, is that of layer 24, head 0" in one.findings[0], one.findings[0])
-    tap.ok("the greatest value is that of every layer", one.caption.startswith(
-        "The greatest value of each series lies between 1 (layer 0, head 0) and 2 (layer 30, head 0)."), one.caption)
-
+# ---- Rotary energies ----
 
 def energies():
     rows = [{**BASE, "layer": layer, "head": head, "pair": pair, "theta": 10.0**-pair,
@@ -137,6 +117,14 @@ def energies():
     tap.ok("a heat map and a panel a layer", len(one.panels) == 3 and found["rotary-map"][0].cells is not None)
     tap.ok("without energies nothing is drawn, and that is told", any("rotary energies are not drawn" in text for text in
            texts(rotary.SECTION, tables(checkpoint_frequencies=[{**BASE, "layer": 0, "pair": 0, "theta": 1.0}]))))
+
+
+def layers_without_a_panel_are_counted():
+    rows = [{**BASE, "layer": layer, "head": 0, "pair": pair, "theta": 10.0**-pair, "energy": 2.0 if layer == 30 else 1.0}
+            for layer in range(32) for pair in range(4)]
+    one = by_id(rotary.SECTION, tables(checkpoint_frequencies=rows))["rotary-layers"][0]
+    tap.ok("the greatest value is that of every layer", len(one.panels) == 24 and one.caption.startswith(
+        "The greatest value of each series lies between 1 (layer 0, head 0) and 2 (layer 30, head 0)."), one.caption)
 
 
 # ---- Circuits ----
@@ -181,9 +169,8 @@ heat_maps()
 independent_entries()
 spectra()
 tensors()
-kernels()
-kernels_without_a_panel_are_counted()
 energies()
+layers_without_a_panel_are_counted()
 outside_is_counted()
 chance_of_the_outside()
 tap.finish()

@@ -65,14 +65,14 @@ def check_sections():
 
 def check_subjects():
     """A subject that cannot be imported is no subject without figures."""
-    kept = sys.modules.pop("szego.figures.kernel")
-    sys.modules["szego.figures.kernel"] = None
+    kept = sys.modules.pop("szego.figures.rotary")
+    sys.modules["szego.figures.rotary"] = None
     try:
         told = f"{len(subjects.sections())} sections"
     except ModuleNotFoundError as error:
         told = str(error)
-    sys.modules["szego.figures.kernel"] = kept
-    tap.ok("a subject whose import fails is told", "szego.figures.kernel" in told, told)
+    sys.modules["szego.figures.rotary"] = kept
+    tap.ok("a subject whose import fails is told", "szego.figures.rotary" in told, told)
 
 
 def check_drawings(found):

@@ -4,6 +4,7 @@ usage: test_page.py PROGRAM SOURCE"""
 import base64
 import contextlib
 import hashlib
+import html
 import json
 import os
 import pathlib
@@ -22,7 +23,7 @@ sys.path.insert(0, PACKAGE)
 import numpy as np
 import szego
 from szego.files import whole_file
-from szego.figures import contraction, kernel
+from szego.figures import compose, contraction, record, words
 from szego.figures.rows import Tables
 from szego.page import document, svg, write
 
@@ -167,8 +168,8 @@ def marks_of_each_row_are_its_own():
         with scratch() as folder:
             write_result(f"{folder}/r", "kernel", kernel_rows(lags, value), "checkpoint")
             tables = Tables(szego.load(folder))
-        drawing = next(block for block in document.compose.section_blocks(kernel.SECTION, tables)
-                       if getattr(block, "id", "") == "kernel-lines")
+        lines = record.Figure("lines", ("checkpoint_kernel",), series_by=("head",), x=record.Axis("lag"), y=record.Axis("kernel"))
+        drawing = compose.build(lines, tables.rows("checkpoint_kernel"))
         picture = svg.inline(drawing, "f0")["svg"]
         hits = [(*map(float, place), int(head), int(lag), float(told)) for *place, head, lag, told in re.findall(
             r'<circle cx="([\d.]+)" cy="([\d.]+)"[^>]*><title>head (\d)\nlag[^:\n]*: (\d+)\n[^:\n]*: ([\d.e-]+)</title>', picture)]
@@ -179,6 +180,35 @@ def marks_of_each_row_are_its_own():
         wrong = [hit for hit in hits if abs(hit[0] - left - (right - left) * (hit[3] - first) / (last - first)) > 0.02
                  or abs(hit[1] - low - (high - low) * (hit[4] - least) / (most - least)) > 0.02]
         tap.ok(f"{lags} rows: and stands at its place", not wrong and right > left and low > high, str(wrong[:4]))
+
+
+def head_rows(source):
+    return [{"source": source, "layer": 0, "head": head, "mean_share": 0.5 - head / 10, "mean_null": 0.1, "mean_p": 0.001,
+             "mean_shape": "peaked", "mean_peak": 1, "note": ""} for head in range(2)]
+
+
+def titles(folder):
+    text = page_of(folder)
+    return html.unescape(re.search("<title>(.*)</title>", text)[1]), html.unescape(re.search("<h1>(.*)</h1>", text)[1])
+
+
+def a_page_of_a_model_has_its_name():
+    general = f"in: {document.SUBJECT} (szego report)", document.SUBJECT
+    with scratch() as folder:
+        write_result(f"{folder}/in/a", "heads", head_rows("models/tiny<b>/model-00001-of-2.safetensors"), "checkpoint")
+        tap.ok("the title is the model's name", titles(f"{folder}/in") == ("tiny<b> (szego report)", "tiny<b>"),
+               str(titles(f"{folder}/in")))
+        findings = page_of(f"{folder}/in").split('id="findings"')[1].split("</section>")[0]
+        tap.ok("its page begins with the heads", "tiny&lt;b&gt;: in 2 of 2 heads of layer 0 position alone" in findings, findings)
+        write_result(f"{folder}/in/b", "heads", head_rows("models/other/"), "checkpoint")
+        tap.ok("of two models it is not", titles(f"{folder}/in") == general, str(titles(f"{folder}/in")))
+        write_result(f"{folder}/in/b", "contraction", contraction_rows(
+            name="models/tiny<b>/model-00001-of-2.safetensors"))
+        tap.ok("nor beside other results", titles(f"{folder}/in") == general)
+    for path, name in (("org/m", "m"), ("m/", "m"), ("a/m-q4.gguf", "m-q4"), ("m/pytorch_model.bin", "m"), ("m/model.safetensors.index.json", "m"),
+                       ("hub/models--org--m-7b/snapshots/0123abc/", "org/m-7b"), ("modeling/", "modeling"),
+                       ("hub/models--org--m-7b/snapshots/0123abc/model.safetensors", "org/m-7b"), (".", None), (None, None)):
+        tap.ok(f"the name of {path}", words.checkpoint(path) == name, str(words.checkpoint(path)))
 
 
 def damaged_results_are_named():
@@ -391,6 +421,7 @@ colours_have_names()
 marks_are_those_of_the_rows()
 extreme_points_answer()
 marks_of_each_row_are_its_own()
+a_page_of_a_model_has_its_name()
 damaged_results_are_named()
 tables_of_no_section_are_for_readers()
 tables_without_a_needed_column_are_told()

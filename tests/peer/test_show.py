@@ -606,7 +606,7 @@ def check_training(loaded):
 def check_table1(loaded):
     axes = drawn("table1", lambda: szego.plot.table1(loaded))
     one = of(loaded["reproduce_table1"], experiment="text")
-    for task, axis in (("1", axes[0]), ("2", next(a for a in axes[1:] if "task 2" in title(a)))):
+    for task, axis in (("1", axes[0]), ("2", next(a for a in axes[1:] if "Task count" in title(a)))):
         equal(f"table1: task {task}", [nth(axis, i)[1] for i in range(4)],
               [one[column + task] for column in ("task", "paper", "ceiling", "length")])
         tap.ok("table1: names", [text.get_text() for text in axis.get_xticklabels()] == list(one["encoding"]))
@@ -736,11 +736,7 @@ def check_checkpoint(both):
             values = np.sort(values[values > 0])[::-1]
             equal(f"heads: {matrices[at // 2]}, layer {at % 2}, head {head}", np.array(nth(axis, head))[:, :len(values)],
                   (np.arange(1, len(values) + 1), values))
-    axes = drawn("kernel", lambda: szego.plot.kernel(loaded))
-    for layer, axis in enumerate(axes):
-        for head in range(2):
-            one = of(loaded["checkpoint_kernel"], layer=layer, head=head)
-            equal(f"kernel: layer {layer}, head {head}", nth(axis, head), (np.arange(256), one["kernel"]))
+    check_positional(loaded)
     cells, *axes = drawn("rotary", lambda: szego.plot.rotary(loaded))
     rows = loaded["checkpoint_frequencies"]
     pairs = np.unique(rows["pair"])
@@ -750,6 +746,36 @@ def check_checkpoint(both):
         for head in range(2):
             one = of(rows, layer=layer, head=head)
             equal(f"rotary: layer {layer}, head {head}", nth(axis, head), (one["theta"], one["energy"]))
+
+
+def check_positional(loaded):
+    """Kernels over the lag and shares of heads, all of them within chance or all beyond."""
+    heads = loaded["checkpoint_heads"]
+    within, beyond = ({**loaded, "checkpoint_heads": {**heads, "mean_p": np.full(4, p), "self_p": np.full(4, p)}}
+                      for p in (0.5, 0.001))
+    refused("no kernel is beyond chance", lambda: szego.plot.kernel(within), "kernel: nothing to draw")
+    refused("a kernel of another name", lambda: szego.plot.kernel(loaded, of="both"), "mean or self", kind=szego.ArgumentError)
+    axes = drawn("kernel", lambda: szego.plot.kernel(beyond, of="self"))
+    order = np.argsort(-heads["self_share"], kind="stable")
+    for i, axis in zip(order, axes):
+        layer, head = heads["layer"][i], heads["head"][i]
+        rows = of(loaded["checkpoint_kernel"], layer=layer, head=head)
+        weights = 1 / (1 + rows["lag"])
+        mean = np.sum(weights * rows["self"]) / np.sum(weights)
+        x, y = nth(axis, 1)
+        tap.ok(f"kernel: layer {layer}, head {head}", (x == rows["lag"]).all() and np.allclose(
+            y, (rows["self"] - mean) / heads["self_noise"][i], rtol=1e-9, atol=1e-12), str(y))
+        tap.ok("kernel: its title is the head and the share", axis.get_title() ==
+               f"layer {layer} head {head}: " + format(float(f"{heads['self_share'][i]:.2g}"), "g"), axis.get_title())
+    maps = drawn("kernel_map", lambda: szego.plot.kernel_map(loaded))
+    tap.ok("kernel_map: a row a head with a share", [len(axis.images[0].get_array()) for axis in maps] == [2, 4])
+    for tables, grey in ((within, True), (beyond, False)):
+        (axis,) = drawn("shares", lambda tables=tables: szego.plot.shares(tables, of="self"))
+        tap.ok("shares: grey within chance", (np.ma.getmaskarray(axis.collections[0].get_array()) == grey).all())
+    parts = drawn("layers", lambda: szego.plot.layers(loaded, of="self"))
+    rows = of(loaded["checkpoint_layers"], kernel="self")
+    for i, column in enumerate(("part_null", "part")):
+        near(f"layers: {column}", nth(parts[0], i), (rows["layer"], rows[column]))
 
 
 def check_long():

@@ -25,8 +25,8 @@ from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
 from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
-from .figures import drawing as blocks, extremes as extremes_records, kernel as kernel_records, lemma as lemma_records
-from .figures import ranges as range_records, record, rotary as rotary_records, rows as rows_of
+from .figures import drawing as blocks, extremes as extremes_records, lemma as lemma_records
+from .figures import positional as positional_records, ranges as range_records, record, rotary as rotary_records, rows as rows_of
 from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
 from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
 from .results import Contraction, Range, Spectrum, Symbol
@@ -38,7 +38,8 @@ except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
-           "heads", "kernel", "lemma", "ranges", "rotary", "spectrum", "sweep", "symbol", "table1", "toeplitzness"]
+           "heads", "kernel", "kernel_map", "layers", "lemma", "ranges", "rotary", "shares", "spectrum", "sweep", "symbol", "table1",
+           "toeplitzness"]
 
 
 def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
@@ -170,15 +171,44 @@ def heads(results, ax=None, **where):
     return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
-def kernel(results, ax=None, **where):
-    """Mean kernel of each head over the lag: one panel per layer, one line per head. Tables of `checkpoint`."""
-    return _show("kernel", (kernel_records.LINES,), results, ax, where)
+def kernel(results, ax=None, *, of: Optional[str] = None, **where):
+    """Kernels over the lag of the ten heads with the largest shares beyond chance, a panel each, with the band that holds
+    95% of the draws of random signs. They are less their means over the lags, in standard deviations of independent
+    tokens' logits. A figure for the mean kernel and one for the self kernel, where there are any. Tables of `checkpoint`.
+
+    of: "mean" or "self", of one kernel alone; as in `kernel_map`, `shares` and `layers`.
+    """
+    return _show_positional("kernel", positional_records.KERNELS, results, ax, of, where)
+
+
+def kernel_map(results, ax=None, *, of: Optional[str] = None, **where):
+    """Heads by lag, the largest share first: kernels as `kernel` has them, grey where no lag is beyond chance. Tables of
+    `checkpoint`."""
+    return _show_positional("kernel_map", positional_records.MAPS, results, ax, of, where)
+
+
+def shares(results, ax=None, *, of: Optional[str] = None, **where):
+    """Layer by head: the share of the logits' variance that the lag explains, grey within chance. Tables of
+    `checkpoint`."""
+    return _show_positional("shares", positional_records.SHARES, results, ax, of, where)
+
+
+def layers(results, ax=None, *, of: Optional[str] = None, **where):
+    """The largest head's part of each layer's summed shares, and what random signs give it. Tables of `checkpoint`."""
+    return _show_positional("layers", positional_records.PARTS, results, ax, of, where)
 
 
 def rotary(results, ax=None, **where):
     """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, one panel per layer, one
     line per head. Tables of `checkpoint`."""
     return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
+
+
+def _show_positional(name, records, results, ax, of, where):
+    if of is not None and of not in records:
+        raise ArgumentError(f"of={of!r}: mean or self", "SZG_EINVAL")
+    return _show(name, [records[kind] for kind in records if of in (None, kind)], results, ax, where,
+                 section=positional_records.SECTION, beside=("checkpoint_heads", "checkpoint_kernel", "checkpoint_layers"))
 
 
 # ---- What the page shows in another way, or not as a figure -------------------------------------

@@ -29,6 +29,7 @@ STYLE = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdan
          "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
          "axes.formatter.useoffset": False, "lines.solid_capstyle": "round"}
 SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"  # of cells; two hues meet in the middle
+GREY_CELL = "#a3a7ad"  # of cells that say nothing, on light and dark pages
 ON_LIGHT, ON_DARK = "#010101", "#fefefe"  # letters in cells: no colours by name, which a dark page changes
 CLOUD, CROWD, POINTS_IN_LINE, COLUMNS = 1000, 100, 40, 560
 VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 300, 10, 160, 4000
@@ -75,7 +76,7 @@ def draw(drawing, axes=None, figure=None, legend=True):
         if own:
             shape = _shape(drawing)
             target = (figure or _pyplot())(figsize=_size(drawing, shape, legend), layout="constrained")
-            axes = _subplots(target, len(drawing.panels), shape)
+            axes = _subplots(target, drawing, shape)
         else:
             target = axes[0].figure
         drawn = Drawn(target, list(axes), [])
@@ -83,7 +84,7 @@ def draw(drawing, axes=None, figure=None, legend=True):
             drawn.marks.append(_draw_panel(drawing, panel, axis, drawn, legend))
         _bracket(drawing, drawn)
         if own:
-            _keep_outer_labels(axes, shape)
+            _keep_outer_labels(axes, shape, drawing.free_y)
         if legend:
             _legend(drawing, drawn, own)
         return drawn
@@ -122,22 +123,22 @@ def _size(drawing, shape, titled):
     return width, height + 0.18 * (lines - 1)
 
 
-def _subplots(figure, count, shape):
+def _subplots(figure, drawing, shape):
     grid = figure.add_gridspec(*shape)
     first = None
     axes = []
-    for i in range(count):
-        axis = figure.add_subplot(grid[i // shape[1], i % shape[1]], sharex=first, sharey=first)
+    for i in range(len(drawing.panels)):
+        axis = figure.add_subplot(grid[i // shape[1], i % shape[1]], sharex=first, sharey=None if drawing.free_y else first)
         first = first or axis
         axes.append(axis)
     return axes
 
 
-def _keep_outer_labels(axes, shape):
+def _keep_outer_labels(axes, shape, free_y):
     """Panels share their axes: what the neighbour says is not said again."""
     for i, axis in enumerate(axes):
         if i % shape[1]:
-            axis.tick_params(labelleft=False)
+            axis.tick_params(labelleft=free_y)
             axis.set_ylabel("")
         if i + shape[1] < len(axes):
             axis.tick_params(labelbottom=False)
@@ -166,7 +167,7 @@ def _scale_axis(axis, scale, which, inches):
     getattr(axis, f"set_{which}label")(_filled(scale.label, inches))
     of = getattr(axis, f"{which}axis")
     if scale.names is not None:
-        _name_places(axis, scale.names, which)
+        _name_places(axis, scale, which)
         return
     if scale.kind == "symlog":
         set_scale("symlog", linthresh=scale.linear)
@@ -177,11 +178,11 @@ def _scale_axis(axis, scale, which, inches):
         set_lim(scale.lo, scale.hi)
 
 
-def _name_places(axis, names, which):
-    count = len(names)
+def _name_places(axis, scale, which):
+    count = len(scale.names)
     step = max(1, -(-count // (28 if which == "x" else 60)))
-    at = range(0, count, step)
-    shown = [plain(name) for name in words.apart([names[i] for i in at], 40)]
+    at = range(0, count, step) if scale.ticks is None else scale.ticks
+    shown = [plain(name) for name in words.apart([(scale.ticks or scale.names)[i] for i in at], 40)]
     turned = which == "x" and sum(map(len, shown)) > 75
     options = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     getattr(axis, f"set_{which}ticks")(list(at), shown, **options)
@@ -211,8 +212,9 @@ def _whole(values):
 
 def _bracket(drawing, drawn):
     """Ticks at both sides of the data of all panels, and at whole numbers where x has only such."""
-    for which, scale in (("x", drawing.x), ("y", drawing.y)):
-        axes = [axis for axis, panel in zip(drawn.axes, drawing.panels) if panel.cells is None]
+    every = [axis for axis, panel in zip(drawn.axes, drawing.panels) if panel.cells is None]
+    apart = [("y", drawing.y, [axis]) for axis in every] if drawing.free_y else [("y", drawing.y, every)]
+    for which, scale, axes in [("x", drawing.x, every)] + apart:
         if scale.names is not None or not axes:
             continue
         values = np.concatenate([getattr(axis.dataLim, f"interval{which}") for axis in axes])
@@ -224,9 +226,12 @@ def _bracket(drawing, drawn):
             _bracket_log(axes, which, values)
         elif len(values) and scale.kind == "symlog":
             across = axes[0].get_position().width * axes[0].figure.get_figwidth()
-            ticks = _symlog_ticks(scale.linear, values, max(1, min(3, int(across))) if which == "x" else 4)
+            most = max(1, min(3, int(across * (1 if values.min() < 0 else 1.6))))  # of a side
+            ticks = _symlog_ticks(scale.linear, values, most if which == "x" else 4)
             for axis in axes:
                 getattr(axis, f"{which}axis").set_major_locator(matplotlib.ticker.FixedLocator(ticks))
+                if which == "x" and _has_whole_x(drawing):
+                    axis.xaxis.set_major_formatter(lambda value, _: words.number(value))
 
 
 def _bracket_linear(axes, which, scale, lo, hi, whole):
@@ -451,17 +456,19 @@ def _norm(cells):
 
 def _draw_cells(drawing, panel, axis, drawn):
     cells = panel.cells
-    norm, palette = _norm(cells), matplotlib.colormaps[DIVERGING if cells.middle > 0 else SEQUENTIAL]
+    two_hues = cells.middle > 0 or cells.two_hues
+    norm, palette = _norm(cells), matplotlib.colormaps[DIVERGING if two_hues else SEQUENTIAL]
+    grey = np.zeros(cells.value.shape, bool) if cells.grey is None else cells.grey
+    image = _cell_ink(axis, np.ma.array(cells.value, mask=~np.isfinite(cells.value) | grey), palette, norm,
+                      cells.areas is not None)
+    if grey.any():
+        _cell_ink(axis, np.ma.array(np.zeros(grey.shape), mask=~grey), matplotlib.colors.ListedColormap([GREY_CELL]), None,
+                  cells.areas is not None)
     rows, across = cells.value.shape
-    values = np.ma.masked_invalid(cells.value)
-    if rows * across <= CELLS:
-        image = axis.pcolormesh(np.arange(across + 1) - 0.5, np.arange(rows + 1) - 0.5, values, cmap=palette,
-                                norm=norm, linewidth=0)
-    else:
-        image = axis.imshow(values, cmap=palette, norm=norm, aspect="auto", interpolation="nearest",
-                            extent=(-0.5, across - 0.5, rows - 0.5, -0.5))
     axis.grid(False)
-    bar = axis.figure.colorbar(image, ax=axis)
+    finite = cells.value[np.isfinite(cells.value) & ~grey]
+    beyond = [(finite < norm.vmin).any(), (finite > norm.vmax).any()]
+    bar = axis.figure.colorbar(image, ax=axis, extend=("neither", "max", "min", "both")[2 * beyond[0] + beyond[1]])
     bar.set_label(_filled(cells.label, _inches(drawing, axis, "y")))
     bar.outline.set_linewidth(0)
     if len(set(cells.value[np.isfinite(cells.value)].tolist())) == 1:
@@ -481,12 +488,23 @@ def _draw_cells(drawing, panel, axis, drawn):
     return [_cell_marks(cells)]
 
 
+def _cell_ink(axis, values, palette, norm, small):
+    rows, across = values.shape
+    if rows * across <= CELLS and not small:
+        return axis.pcolormesh(np.arange(across + 1) - 0.5, np.arange(rows + 1) - 0.5, values, cmap=palette, norm=norm,
+                               linewidth=0)
+    # "none": a pixel a cell, which whoever shows it makes larger.
+    return axis.imshow(values, cmap=palette, norm=norm, aspect="auto", interpolation="none",
+                       extent=(-0.5, across - 0.5, rows - 0.5, -0.5))
+
+
 def _write_cells(cells, axis, norm, palette):
     finite = cells.value[np.isfinite(cells.value)]
     alike = 2 * len({f"{value:.2g}" for value in finite}) <= len(set(finite.tolist()))
     digits = 3 if alike and cells.value.shape[1] <= 8 else 2
     for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
-        r, g, b, _ = palette(norm(cells.value[i, j]))
+        is_grey = cells.grey is not None and cells.grey[i, j]
+        r, g, b = matplotlib.colors.to_rgb(GREY_CELL if is_grey else palette(norm(cells.value[i, j])))
         light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
         text = f"{cells.value[i, j]:.{digits}g}"
         if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
@@ -496,6 +514,10 @@ def _write_cells(cells, axis, norm, palette):
 
 
 def _cell_marks(cells):
+    if cells.areas is not None:
+        boxes = np.array([(first - 0.5, row - 0.5, last + 0.5, row + 0.5) for row, first, last, _ in cells.areas])
+        boxes = boxes.reshape(-1, 4)
+        return Marks(cells, boxes[:, ::2].mean(axis=1), boxes[:, 1::2].mean(axis=1), np.arange(len(boxes)), boxes)
     i, j = np.indices(cells.value.shape)
     i, j = i.ravel().astype(float), j.ravel().astype(float)
     return Marks(cells, j, i, np.arange(len(i)), np.stack([j - 0.5, i - 0.5, j + 0.5, i + 0.5], axis=1))
@@ -533,7 +555,7 @@ def _handle(one):
     colour, kind = colours.of(one.colour), getattr(one, "marks", "rule")
     if kind == "rule":
         return matplotlib.lines.Line2D([], [], color=colour, linewidth=1.2, linestyle=(0, (5, 3)))
-    if kind in ("bars", "ranges"):
+    if kind in ("bars", "ranges") or getattr(one, "is_band", False):
         return matplotlib.patches.Patch(color=colour, alpha=0.55 if one.colour == "certified" else 0.8)
     style = {"linestyle": ""} if kind in ("points", "violins") else _style(one)
     return matplotlib.lines.Line2D([], [], **{**style, "color": colour}, marker=marker(one), markersize=4,

@@ -10,13 +10,15 @@ LARGEST = 1e150
 
 @dataclass
 class Scale:
-    """A drawn axis. linear: on both sides of 0 of a "symlog" scale, where it is linear. names: of places 0, 1, ..."""
+    """A drawn axis. linear: on both sides of 0 of a "symlog" scale, where it is linear. names: of places 0, 1, ...
+    ticks: {place: its text} of those that are named on the axis, where not all are."""
     label: Optional[str] = None
     kind: str = "linear"  # linear, log, symlog
     linear: float = 0.0
     lo: Optional[float] = None
     hi: Optional[float] = None
     names: Optional[List[str]] = None
+    ticks: Optional[dict] = None
 
 
 @dataclass
@@ -51,6 +53,11 @@ class Series:
         """The greatest finite y; NaN: there is none."""
         return float(np.max(self.y[np.isfinite(self.y)], initial=-np.inf)) if np.isfinite(self.y).any() else np.nan
 
+    @property
+    def is_band(self):
+        """An area without a line."""
+        return self.area and not np.isfinite(self.y).any()
+
     def last(self):
         """The last finite y; NaN: there is none."""
         finite = self.y[np.isfinite(self.y)]
@@ -59,7 +66,9 @@ class Series:
 
 @dataclass
 class Cells:
-    """Means of a value by two keys. value: [rows, columns], NaN: empty. keys: numbers. middle > 0: two hues meet."""
+    """Means of a value by two keys. value: [rows, columns], NaN: empty. keys: numbers. middle > 0: two hues meet there;
+    two_hues: they meet at 0. grey: [rows, columns], what is drawn grey whatever its value. areas: (row, first column,
+    last column, text) of what answers to a pointer, in place of every cell."""
     row_keys: np.ndarray
     column_keys: np.ndarray
     value: np.ndarray
@@ -71,6 +80,9 @@ class Cells:
     lo: Optional[float] = None
     hi: Optional[float] = None
     heads: Optional[np.ndarray] = None  # [rows, columns] of str
+    two_hues: bool = False
+    grey: Optional[np.ndarray] = None
+    areas: Optional[list] = None
 
     @property
     def filled(self):
@@ -113,6 +125,7 @@ class Drawing:
     hidden: List[Series] = field(default_factory=list)  # their series, which sentences count too
     width: Optional[float] = None
     height: Optional[float] = None
+    free_y: bool = False  # panels have y axes of their own
     own: object = None  # what `prepare` leaves to caption and finding
     x_column: Optional[str] = None  # what x shows: the axis' column, or the one that was taken otherwise
 
@@ -232,7 +245,8 @@ class Grid:
     """A table for readers with cells of its own. cells: lists of str, or of (str, exact) where hover tells more;
     numbers: which columns are set as numbers. classes: one or None a row. formulas: which columns have formulas in
     `backquotes`. id: of its element; ids: of its rows'. opens: of each row, the blocks that it opens to. chosen_by: the
-    column by whose texts a reader may choose rows."""
+    column by whose texts a reader may choose rows. heads: "2.4" of each row, as of a Series. beside: it has its place at
+    the side of the figure before it."""
     head: Sequence[str]
     cells: Sequence[Sequence[object]]
     numbers: Sequence[bool] = ()
@@ -243,6 +257,8 @@ class Grid:
     ids: Sequence[str] = ()
     opens: Sequence[Sequence[object]] = ()
     chosen_by: Optional[int] = None
+    heads: Sequence[Optional[str]] = ()
+    beside: bool = False
 
 
 @dataclass

@@ -1,8 +1,8 @@
-"""Every subject, in the order of a page: ranges; encodings, what is proved of them, a trained checkpoint, logits,
-training; then what is left."""
+"""Every subject, in the order of a page: positional heads of a checkpoint; ranges; encodings, what is proved of them,
+more of a checkpoint, logits, training; then what is left."""
 import importlib
 
-MODULES = ("ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "circuits", "rotary", "kernel",
+MODULES = ("positional", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "circuits", "rotary",
            "diff", "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches", "mechanism", "by_step",
            "relations", "lengths")
 

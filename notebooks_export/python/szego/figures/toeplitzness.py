@@ -28,10 +28,10 @@ def _file(rows):
 def _say_toeplitzness(drawing):
     """Of n^2 independent entries of one size, means along the 2n - 1 diagonals hold (2n - 1) / n^2 of the norm."""
     orders = drawing.rows.distinct("n")
-    text = f"{words.model(drawing.rows)}: toeplitzness {say_cells(drawing)}"
+    text = words.capital(say_cells(drawing))
     if len(orders):
         text += f". A matrix with independent entries has {extent((2 * orders - 1) / orders**2)}"
-    return text + "."
+    return text + ". It does not say how large the logits are: a head whose logits are all near 0 may have the largest."
 
 
 def _finding_of(what):
@@ -109,7 +109,7 @@ SECTION = Section(
     "effective rank is the exponential of the singular values' entropy. The matrix `qk` of a head is W_Q^T W_K, its "
     "weights of queries and keys; the matrix `position` has the logits that positions alone give.",
     (_map("map", "toeplitzness", "toeplitzness", undone="no heat maps are drawn", value_lo=0, value_hi=1,
-          finding=_say_toeplitzness),
+          caption=_say_toeplitzness, finding=None),
      _map("largest", "sigma_max", "largest singular value", colours=LOG),
      _map("effective", "effective_rank", "effective rank", colours=CHOSEN),
      _map("stable", "stable_rank", "stable rank", colours=CHOSEN), SPECTRA,

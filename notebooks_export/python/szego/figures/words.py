@@ -2,6 +2,7 @@
 import decimal
 import math
 import os.path
+import re
 
 from . import labels
 
@@ -103,6 +104,21 @@ def model(rows):
     """The checkpoint and the kind of matrix: "model.safetensors, position"."""
     matrix = rows.text("matrix")
     return file(rows.text("source")) + (f", {clipped(matrix)}" if matrix else "")
+
+
+#: What libraries call a file of weights, whatever the model is.
+_WEIGHTS = re.compile(r"(model|pytorch_model|consolidated|adapter_model)\b.*\.(safetensors|bin|pt|pth|json)")
+
+
+def checkpoint(path):
+    """The model's name by the path of its checkpoint: "org/name" in a cache of Hugging Face, else the folder, or the file
+    without its ending; None: the path has none."""
+    parts = [part for part in (path or "").split("/") if part not in ("", ".", "..")]
+    if parts and _WEIGHTS.fullmatch(parts[-1]):
+        del parts[-1]
+    if len(parts) > 2 and parts[-2] == "snapshots" and parts[-3].startswith("models--"):
+        return clipped("/".join(parts[-3].split("--")[1:]))
+    return clipped(re.sub(r"\.(gguf|safetensors|bin|pt|pth)$", "", parts[-1])) if parts else None
 
 
 def _several_results(source):

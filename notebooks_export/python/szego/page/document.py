@@ -10,7 +10,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from ..figures import compose, labels, others, tabular
+from ..figures import compose, labels, others, tabular, words
 from ..figures.drawing import Drawing, Finding, Grid, Heading, Listing, Paragraph
 from ..figures.rows import Rows
 from . import embed, svg
@@ -181,7 +181,7 @@ class Page:
             section["parts"] = list(self._grouped(section["waiting"], pictures))
         scripts = [{"text": Markup(script), "hash": _hash(script)} for script in map(_asset, SCRIPTS)]
         return self.templates.get_template("page.html").render(
-            name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, folder=self.folder,
+            name=os.path.basename(os.path.realpath(self.folder)), subject=SUBJECT, model=self._model(), folder=self.folder,
             version=self.version, bad=self.results.skipped, findings=self.findings,
             sections=self.sections, data=list(self.embedded.made.values()), results=self._results(), scripts=scripts,
             styles=Markup(svg.style_sheet() + "".join(map(_asset, STYLES))))
@@ -192,6 +192,9 @@ class Page:
         for part in waiting + [None]:
             if part is not None and part.number:
                 run.append(self._figure(part, pictures[part.number - 1]))
+                continue
+            if run and getattr(part and part.block, "beside", False):
+                run[-1] = self.parts.beside(run[-1], self._grid(part.block))
                 continue
             if run:
                 yield Markup('<div class="grid">\n' + "\n".join(run) + "\n</div>")
@@ -230,8 +233,8 @@ class Page:
     def _grid(self, block):
         head = [{"text": name, "number": number, "doc": None}
                 for name, number in zip(block.head, tabular.grid_numbers(block))]
-        shown = [{"cls": block.classes[i] if block.classes else None, "head": None, "cells": cells}
-                 for i, cells in enumerate(tabular.grid_cells(block))]
+        shown = [{"cls": block.classes[i] if block.classes else None, "head": block.heads[i] if block.heads else None,
+                  "cells": cells} for i, cells in enumerate(tabular.grid_cells(block))]
         return self.parts.table(head, shown, 0, self.embedded.links(block.sources))
 
     def _ledger(self, part, pictures):
@@ -247,6 +250,16 @@ class Page:
                  "verdict": texts[i], "cells": list(zip(cells, formulas))[1:block.chosen_by],
                  "parts": list(self._grouped(part.opens[i], pictures))} for i, cells in enumerate(block.cells)]
         return self.parts.ledger(block, chips, rows, self.embedded.links(block.sources[:1]))
+
+    def _model(self):
+        """The name of the one checkpoint that the page is about; None: it is about something else too."""
+        if {provenance.get("command") for provenance in self.results.provenance.values()} != {"checkpoint"}:
+            return None
+        sources = {text for name in self.tables for text in self.tables[name].texts("source")} - {None}
+        if len(sources) != 1:
+            return None
+        types = self.tables.rows("checkpoint_architecture").where("property", "model_type")
+        return words.checkpoint(sources.pop()) or (types.text("value") if len(types) else None)
 
     def _results(self):
         made = []

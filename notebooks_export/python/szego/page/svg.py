@@ -106,6 +106,8 @@ def _clean(root, prefix):
         if not one.tag.endswith(("}text", "}tspan")):
             one.text = None
         one.tail = None
+        if one.tag.endswith("}image"):
+            one.set("style", "image-rendering: pixelated")
         style = one.get("style")
         if style:
             one.set("style", _recolour(_FONT.sub(r"font-size: \1px", style)))
@@ -207,10 +209,14 @@ def _cells(parent, drawing, axis, marks, height):
     cells, figure = marks.series, drawing.figure
     group = _element(parent, "g", class_="cells")
     for k, box in enumerate(marks.boxes):
-        row, column = divmod(k, len(cells.column_keys))
-        value = cells.value[row, column]
-        text = (f"{drawing.y.label} {cells.row_names[row]}, {drawing.x.label} {cells.column_names[column]}\n"
-                f"{cells.label}: {words.exact(_six(value)) if np.isfinite(value) else 'empty'}")
+        if cells.areas is None:
+            row, column = divmod(k, len(cells.column_keys))
+            value = cells.value[row, column]
+            within = ", within chance" if cells.grey is not None and cells.grey[row, column] else ""
+            text = (f"{drawing.y.label} {cells.row_names[row]}, {drawing.x.label} {cells.column_names[column]}\n"
+                    f"{cells.label}: {words.exact(_six(value)) if np.isfinite(value) else 'empty'}{within}")
+        else:
+            row, column, _, text = cells.areas[k]
         rect = _element(group, "rect", class_="mark", **_box(axis, box, height),
                         data_head=None if cells.heads is None else cells.heads[row, column])
         _title(rect, text)
@@ -285,7 +291,7 @@ def _swatch(entry, one, x, y):
     kind = getattr(one, "marks", "rule")
     colour = f"var({_variable(colours.name(one.colour))})"
     look = {"style": f"stroke: {colour}; fill: {colour}"}
-    if kind in ("bars", "ranges"):
+    if kind in ("bars", "ranges") or getattr(one, "is_band", False):
         _element(entry, "path", class_="swatch area", d=f"M{x:.1f} {y - 4:.1f}h18v8h-18z", **look)
         return
     if kind not in ("points", "violins"):
