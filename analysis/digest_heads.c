@@ -262,13 +262,6 @@ static void say_assumptions(const ranking *mean, const ranking *self, FILE *to) 
                  : " assumes");
 }
 
-static bool is_below_chance(const ranking *all) {
-    for (int64_t i = 0; i < all->standing; i++)
-        if (all->head[i].share < number(all, all->head[i].row, "null"))
-            return true;
-    return false;
-}
-
 static void say_notes(const ranking *mean, const ranking *self, FILE *to) {
     const szg_table *heads = mean->heads;
     int64_t untested = mean->count - mean->tested + self->count - self->tested;
@@ -282,10 +275,6 @@ static void say_notes(const ranking *mean, const ranking *self, FILE *to) {
                 "%" PRId64 " shares have no chance beside them (kernels of biases or of tables "
                 "alone): heads.csv has them.\n",
                 untested);
-    if (is_below_chance(mean) || is_below_chance(self))
-        fputs("A share below `chance` may stand out where queries and keys are normalised: both "
-              "are tested with the norm frozen.\n",
-              to);
     if (mean->standing > SHOWN_MOST || self->standing > SHOWN_MOST)
         fprintf(to, "Tables show the %d largest shares: -o DIR/ writes heads.csv with all heads.\n",
                 SHOWN_MOST);

@@ -219,9 +219,6 @@ def _caption_of_map(heads, drawn, single):
            "is beyond what 95% of random signs of W_K's columns give."
     text += " Lags above 0 are those of earlier keys." if heads.rows.numbers("lag_min").min() < 0 else ""
     text += f" From lag {2 * lagmap.SINGLE} on a column is the mean of several lags." if single else ""
-    if (heads.beyond & (heads.share <= heads.null)).any():
-        text += " With norms of queries and keys, chance is compared in the frozen form: a share may be beyond chance and " \
-                "below the number beside it."
     text += f" {ASSUMED}".replace("`", "") if heads.assumed else ""
     keys = heads.rows.numbers("key_head")
     if len(set(zip(heads.rows.numbers("layer"), keys))) < len(heads):
