@@ -376,7 +376,7 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     const side_place place = {.layer = layer, .head = head, .query = true};
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
-    if (input->shares_only || input->options->kernel_only) {
+    if (input->bare) {
         SZG_TRY(analyse_inner(context, input, work));
         return find_position(context, input, layer, head, work, result);
     }

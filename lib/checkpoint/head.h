@@ -17,7 +17,8 @@ typedef struct head_input {
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
     int64_t lags;     /* that bounds are for; 0: any */
-    bool shares_only; /* no spectrum and no bound: what two checkpoints are compared by */
+    bool bare;  /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
+    bool quiet; /* what is wrong is said elsewhere */
     lag_moments_list moments;
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */

@@ -173,9 +173,9 @@ static szg_status report_position(szg_context *context, const head_job *job, con
                                   const head_result *result, layer_shares *shares,
                                   szg_checkpoint_tables *tables) {
     szg_summary summary = {.effective_rank = NAN};
-    bool bounded = !job->input.options->raw && !job->input.shares_only;
+    bool bounded = !job->input.options->raw && !job->input.bare;
     szgi_layer_shares_add(&result->positional, key->head, shares);
-    if (!job->input.shares_only)
+    if (!job->input.bare)
         SZG_TRY(szg_summary_of(context, NULL, &result->singular, &summary));
     const head_sizes sizes = {.bound = bounded ? result->bound.value : NAN,
                               .effective_rank = summary.effective_rank};
@@ -189,16 +189,14 @@ static szg_status report_head(szg_context *context, head_job *job, int64_t layer
                               szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     row_key key = {checkpoint->source, layer, head, "qk"};
-    if (job->input.shares_only)
-        return result->status == SZG_OK
-                   ? report_position(context, job, &key, result, &job->shares, tables)
-                   : SZG_OK;
+    if (job->input.quiet && result->status != SZG_OK)
+        return SZG_OK;
     if (result->status != SZG_OK) {
         *(result->status == SZG_ENOCONV ? &tables->unconverged : &tables->bad) += 1;
         return szgi_rows_problem(context, checkpoint, tables, &key, true, result->problem);
     }
-    if (job->input.options->kernel_only)
-        return szgi_kernel_rows_add(context, tables, &key, head / job->group, &result->positional);
+    if (job->input.bare)
+        return report_position(context, job, &key, result, &job->shares, tables);
     const head_facts facts = {
         .eigenvalues = &result->eigenvalues,
         .singular = &result->singular,
@@ -229,7 +227,7 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
                                szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
     const row_key key = {checkpoint->source, layer, -1, NULL};
-    if (job->input.shares_only)
+    if (job->input.quiet)
         return SZG_OK;
     if (job->problem[layer])
         return report_skipped(context, job, layer, tables);
@@ -429,7 +427,7 @@ static szg_status load_positions(szg_context *context, head_job *job,
     }
     if (status != SZG_EDATA)
         return status;
-    if (job->input.shares_only)
+    if (job->input.quiet)
         return SZG_OK;
     tables->bad++;
     row_key key = {checkpoint->source, -1, -1, "position"};
@@ -619,7 +617,8 @@ szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkp
                               szg_checkpoint_tables *tables) {
     head_job *job;
     SZG_TRY(szgi_memory_alloc(context, 1, &job));
-    job->input.shares_only = !tables->summary;
+    job->input.quiet = !tables->summary;
+    job->input.bare = job->input.quiet || options->kernel_only;
     szg_status status = open_job(context, checkpoint, options, part, job);
     if (status == SZG_OK)
         status = analyse_all(context, job, tables);

@@ -18,7 +18,7 @@ except ImportError as error:
 
 PROGRAM = sys.argv[1]
 tap = Tap()
-LAYERS, HEADS, SIZE, WIDTH, LENGTH = 2, 64, 8, 10, 64
+LAYERS, HEADS, SIZE, WIDTH, LENGTH = 2, 64, 8, 16, 64
 COLUMNS = {"mean_kernel": "mean", "self_kernel": "self"}
 
 

@@ -182,7 +182,7 @@ for what, call, words, kind in [
         ("a number", lambda: szego.kernel(3), ["a SPEC or the path"], szego.ArgumentError),
         ("layers of a SPEC", lambda: szego.kernel("rope", layers=[0]), ["layers=", "checkpoint"], szego.ArgumentError),
         ("no position", lambda: szego.kernel("rope", 0), ["n=0"], szego.ArgumentError),
-        ("a model without a kernel", lambda: szego.kernel(os.path.join(FAMILIES, "bert")), ["no kernel"], szego.LibraryError),
+        ("a model without a kernel", lambda: szego.kernel(os.path.join(FAMILIES, "bert")), ["no head has a kernel"], szego.LibraryError),
         ("a keyword", lambda: szego.kernel("rope", layer=0), ["layers"], szego.KeywordError),
         ("no head", lambda: Encoding("alibi:heads=2").matrix(4, head=2), ["0 .. 1"], szego.ArgumentError),
         ("a negative head", lambda: Encoding("alibi:heads=2").lags(4, head=-1), ["0 .. 1"], szego.ArgumentError),
