@@ -52,7 +52,8 @@ report "$verdict" "lists hang below their terms"
 
 # Inputs of the examples, and a configuration that trains in a moment.
 mkdir model
-cp "$cases/checkpoint-rotary/config.json" "$cases/checkpoint-rotary/model.safetensors" model/
+families=$cases/../../data/families/llama
+cp "$families/config.json" "$families/model.safetensors" model/
 mkdir training
 cp -r model training/checkpoint-100
 cp -r model training/checkpoint-200

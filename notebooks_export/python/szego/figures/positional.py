@@ -123,11 +123,11 @@ def _percent(value):
 def _say_notes(rows):
     """Which heads have no share, and why."""
     none = rows.pick(np.isnan(rows.numbers("mean_share")) & np.isnan(rows.numbers("self_share")))
-    for group in none.split("note"):
-        note = group.text("note") or "the table gives no reason"
-        layers = words.listed([f"layer {words.number(layer)}" for layer in group.distinct("layer")])
-        yield Paragraph(f"{words.count(len(group), 'head has', 'heads have')} no share ({layers}): "
-                        f"{words.clipped(note, 400)}.", sources=[group])
+    if len(none):
+        layers = words.listed([f"layer {words.number(layer)}" for layer in none.distinct("layer")])
+        note = none.pick([0]).text("note") or "the table gives no reason"  # texts are for people: none is compared
+        yield Paragraph(f"{words.count(len(none), 'head has', 'heads have')} no share ({layers}). The note of the "
+                        f"first: {words.clipped(note, 400)}.", sources=[none])
 
 
 # ---- The ranked table ----
