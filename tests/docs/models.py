@@ -157,8 +157,12 @@ def of_readme():
     yield f"By the self kernel {len(own)} are, layer 0 head {next(row['head'] for row in own if row in mean)} among them"
     top = own[0]
     values = {int(row["lag"]): value(row, "self") for row in kernel if (row["layer"], row["head"]) == (top["layer"], top["head"])}
-    near, beyond = min(x for lag, x in values.items() if lag <= 230), max(x for lag, x in values.items() if lag >= 1000)
-    yield f"{name(top).capitalize()} leads, with its largest logits up to some 200 tokens back" if near > beyond else "not so near"
+    low, high = value(top, "self_min"), value(top, "self_max")
+    part = {lag: (x - low) / (high - low) for lag, x in values.items()}
+    yield (f"{name(top).capitalize()} leads: its logits are large up to some hundreds of tokens back, and small "
+           "beyond some thousands"
+           if min(x for lag, x in part.items() if lag <= 600) > 0.9 and max(x for lag, x in part.items() if lag > 5000) < 0.25
+           else "the strongest is not large at hundreds or not small at thousands")
     yield f"{name(own[1]).capitalize()} is largest {own[1]['self_peak']} tokens back"
     at_zero = {(row["layer"], row["head"]): value(row, "self") for row in kernel if row["lag"] == "0"}
     least = [row for row in own[:PANELS] if abs(at_zero[row["layer"], row["head"]] - value(row, "self_min")) < 1e-9]
