@@ -606,7 +606,7 @@ def check_training(loaded):
 def check_table1(loaded):
     axes = drawn("table1", lambda: szego.plot.table1(loaded))
     one = of(loaded["reproduce_table1"], experiment="text")
-    for task, axis in (("1", axes[0]), ("2", next(a for a in axes[1:] if "task 2" in title(a)))):
+    for task, axis in (("1", axes[0]), ("2", next(a for a in axes[1:] if "Task count" in title(a)))):
         equal(f"table1: task {task}", [nth(axis, i)[1] for i in range(4)],
               [one[column + task] for column in ("task", "paper", "ceiling", "length")])
         tap.ok("table1: names", [text.get_text() for text in axis.get_xticklabels()] == list(one["encoding"]))
