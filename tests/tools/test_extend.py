@@ -194,7 +194,8 @@ def figure_answers(place):
     call([program, "lags", "kms:rho=0.5", "-n", "4", "--quiet", "-o", "lags/"], place)
     call([program, "report", "lags/", "--quiet"], place)
     page = (place / "lags/report.html").read_text()
-    points = re.findall(r"<title>(?:[^<]*\n)?lag \(positions\): (-?\d+)\nvalue: ([0-9.]+)</title>", page)
+    points = re.findall(r"<title>(?:[^<]*\n)?lag \(positions\): (-?\d+)\nvalue: ([0-9.]+)</title>",
+                        page.replace("\N{MINUS SIGN}", "-"))
     want = [(str(k), str(0.5**abs(k)).removesuffix(".0")) for k in range(-3, 4)]
     if sorted(points) != sorted(want) or 'id="lags-1"' not in page:
         raise Failure(f"the page's points are {points}, where {want} are expected")
