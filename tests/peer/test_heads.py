@@ -75,7 +75,7 @@ class Model:
     # ---- What a head is made of ----
 
     def sides(self, head):
-        """A, B, beta_Q, beta_K before a norm of queries or keys; the scale is in A and beta_Q but for that norm."""
+        """A, B, beta_Q, beta_K before a norm of queries or keys; the scale is in A and beta_Q unless there is one."""
         e, key = self.size, head // (self.heads // self.groups)
         q, k = self.q[head * e:(head + 1) * e], self.k[key * e:(key + 1) * e]
         scale = 1 if self.normed else e**-0.5
