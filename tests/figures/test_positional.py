@@ -215,13 +215,6 @@ def shapes_are_told():
         tap.ok(f"{shape}", f"layer 0 head 0, {want} (share" in text, text)
 
 
-def chance_of_the_frozen_form():
-    made = kernel(0, 0, lambda lag: 3.0 * (lag == 0))
-    said = [composed([head(0, 0, 0.4, null=null)], made)[1]["positional-mean-map"].caption for null in (0.5, 0.3)]
-    tap.ok("a share beyond chance and below its quantile is explained", ["frozen form" in text for text in said] == [True, False],
-           str(said))
-
-
 def the_two_kernels_are_apart():
     heads = [head(0, 0, 0.2), head(1, 0, 0.9, kind="self"), head(1, 1, 0.05, kind="self")]
     kernels = kernel(0, 0, lambda lag: 3.0 * (lag == 0)) + kernel(1, 0, lambda lag: 5.0 * (lag == 2), kind="self") + kernel(
@@ -299,7 +292,6 @@ the_table_ranks()
 shares_by_layer_and_head()
 findings_can_be_pasted()
 shapes_are_told()
-chance_of_the_frozen_form()
 the_two_kernels_are_apart()
 false_discoveries()
 without_numbers()
