@@ -211,7 +211,8 @@ def rotary(results, ax=None, **where):
 
 def _compose_positional(section, tables):
     for one in (positional_records.SECTION, lag_records.SECTION):
-        yield from one.compose(replace(one, figures=section.figures), tables)
+        if any(figure in one.figures for figure in section.figures):
+            yield from one.compose(replace(one, figures=section.figures), tables)
 
 
 _POSITIONAL = record.Section("positional", "Positional heads", positional_records.SECTION.tables + lag_records.SECTION.tables,

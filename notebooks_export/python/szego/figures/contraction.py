@@ -1,6 +1,7 @@
 """Logits with their encoding against those without it: training runs, saved models, files, one encoding."""
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Optional
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from . import labels, rows as rows_of, words
 from .compose import compose, outlier_heads
 from .drawing import Paragraph
 from .heads import extent
+from .lagmap import two
 from .record import CELLS, CHOSEN, LOG, MEANS, Axis, Column, Figure, Rule, Section
 
 TABLES = ("train_contraction", "reproduce_contraction", "capture_contraction", "logits_contraction",
@@ -17,6 +19,7 @@ RATIOS = (Column("width_ratio", "widths"), Column("norm_ratio", "spectral norms"
 ONE = Rule("1: as the content", at=1)
 #: Rounding of logits in single precision, many times over.
 ROUNDING = 1e-6
+UNKNOWN = (np.nan, np.nan, np.nan)
 
 
 # ---- Which rows ----
@@ -55,21 +58,24 @@ def _below(ratios):
 
 
 def _bands(tables, rows):
-    """{(step, layer, head): (low, high)} of ratios where the tokens are relabelled (`szego logits --band`): means over the
-    probes, which are wider than the band of the mean. A head of which a probe has none is not there."""
+    """{(step, layer, head): (low, high, outside)} of ratios where the tokens are relabelled (`szego logits --band`): means
+    over the probes, which are wider than the band of the mean; and the probability that chance lies outside of one. A
+    head of which a probe has no band is not there."""
     table = rows_of.match(tables.rows("logits_bands").split("result", "source"), rows, "result", "source")
     found = {}
     for group in table.split("step", "layer", "head") if table is not None and rows.table == "logits_contraction" else ():
-        ends = group.numbers("width_low").mean(), group.numbers("width_high").mean()
+        draws = group.numbers("draws").min()
+        outside = 2 * max((draws + 1) // 40, 1) / (draws + 1)  # of few draws the ends are the least and the greatest
+        ends = group.numbers("width_low").mean(), group.numbers("width_high").mean(), outside
         if np.isfinite(ends).all():
             found[group.cell("step"), group.cell("layer"), group.cell("head")] = ends
     return found, table
 
 
 def _sides(ratios, ends):
-    """Masks of ratios that are narrower than chance, wider, and within it. ends: [count, 2], NaN: chance is not known.
+    """Masks of ratios that are narrower than chance, wider, and within it. ends: [count, 3], NaN: chance is not known.
     Of a ratio that lies outside and on the other side of 1, none holds."""
-    low, high = np.asarray(ends, float).reshape(-1, 2).T
+    low, high, _ = np.asarray(ends, float).reshape(-1, 3).T
     below, above = ratios < low - ROUNDING, ratios > high + ROUNDING
     return below & (ratios < 1), above & (ratios > 1), np.isfinite(low) & np.isfinite(ratios) & ~below & ~above
 
@@ -78,10 +84,10 @@ def _kept(count):
     return f"it leaves {words.count(count, 'more head', 'more heads')} as {'it is' if count == 1 else 'they are'}"
 
 
-def _counted(ratios, ends=None):
+def _counted(ratios, ends):
     """"3 of 8 heads (width ratios 0.7 to 1.2)"; heads that it leaves as they are, as they do not rotate, are apart.
     With the ends of chance, only the heads beyond it count."""
-    ends = np.full((len(ratios), 2), np.nan) if ends is None else np.asarray(ends, float).reshape(-1, 2)
+    ends = np.asarray(ends, float).reshape(-1, 3)
     finite = np.isfinite(ratios)
     ratios, ends = ratios[finite], ends[finite]
     changes = np.abs(ratios - 1) > ROUNDING
@@ -103,16 +109,31 @@ def _beyond(ratios, ends, known, extents):
     count, unknown = int(known.sum()), int((~known).sum())
     odd = count - narrower - wider - within
     text = (f"{narrower} of {words.count(count, 'head', 'heads')} beyond what relabelled tokens give ({extents}); {wider} "
-            f"{'is' if wider == 1 else 'are'} wider than that, {within} within; by chance alone about "
-            f"{words.number(float(f'{0.05 * count:.2g}'))} would lie outside")
+            f"{'is' if wider == 1 else 'are'} wider than that, {within} within; by chance alone up to "
+            f"about {two(ends[known, 2].sum())} would lie outside")
     text += f"; {odd} outside on the other side of 1" if odd else ""
     return text + (f"; of {words.count(unknown, 'more head', 'more heads')} chance is not known" if unknown else "")
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What relabelled tokens give each head, and why some have no band, where the tables say so."""
+    ends: dict
+    note: Optional[str] = None
+
+    def of(self, step, layer, head):
+        return self.ends.get((step, layer, head), UNKNOWN)
+
+
+def _chance(drawing):
+    return drawing.own or Chance({})
 
 
 def _take_bands(tables, drawing):
     """What chance gives each head; cells within it are grey."""
     found, table = _bands(tables, drawing.rows)
-    drawing.own = found
+    notes = [] if table is None else [note for note in table.texts("note") if note]
+    drawing.own = Chance(found, notes[0] if notes else None)
     if found:
         drawing.sources.append(table)
     cells = drawing.cells
@@ -123,21 +144,25 @@ def _take_bands(tables, drawing):
 
 def _ends_of_cells(drawing):
     cells, step = drawing.cells, drawing.rows.cell("step")
-    return [(drawing.own or {}).get((step, layer, head), (np.nan, np.nan)) for layer in cells.row_keys
-            for head in cells.column_keys]
+    return [_chance(drawing).of(step, layer, head) for layer in cells.row_keys for head in cells.column_keys]
 
 
 def _say_chance(drawing):
-    """What a reader must know where no head has a band of chance; nothing where one has."""
-    if drawing.own:
+    """What a reader must know where no head has a band of chance, and how to get one; nothing where one has."""
+    chance = _chance(drawing)
+    if chance.ends:
         return ""
-    more = "; szego logits DUMP --band 39 gives their range" if "zeroed" not in drawing.rows.texts("content_kind") else ""
-    return f" Chance is not known: random queries and keys have ratios on both sides of 1 too{more}."
+    text = " Chance is not known: random queries and keys have ratios on both sides of 1 too"
+    if chance.note:
+        return f"{text} ({words.clipped(chance.note, 200)})."
+    if "zeroed" in drawing.rows.texts("content_kind"):
+        return f"{text}."
+    return f"{text}. szego logits DUMP --band 39 gives their range, from a dump with q and k."
 
 
 def _at_step(drawing, step):
     """The finite values of the lines at a step, and the ends of chance of each."""
-    found = [(y, (drawing.own or {}).get((step, one.rows.cell("layer"), one.rows.cell("head")), (np.nan, np.nan)))
+    found = [(y, _chance(drawing).of(step, one.rows.cell("layer"), one.rows.cell("head")))
              for one in drawing.every() for y in one.y[one.x == step] if np.isfinite(y)]
     return np.array([y for y, _ in found]), [ends for _, ends in found]
 
@@ -152,7 +177,7 @@ def _say_steps(drawing):
     first, last = _ends(drawing)
     (before, chance), (after, ends) = _at_step(drawing, first), _at_step(drawing, last)
     known = f" of {len(before)}" if len(before) != len(after) else ""
-    count = int(_sides(before, chance)[0].sum()) if drawing.own else _below(before)
+    count = int(_sides(before, chance)[0].sum()) if _chance(drawing).ends else _below(before)
     return (f"At step {words.number(last)} the encoding narrows {_counted(after, ends)}; at step {words.number(first)} it "
             f"narrowed {count}{known}{outlier_heads(drawing)}.{_say_chance(drawing)}")
 
@@ -160,13 +185,13 @@ def _say_steps(drawing):
 def _say_cells(drawing):
     step = drawing.rows.number("step")
     at = f"At step {words.number(step)} the" if np.isfinite(step) else "The"
-    grey = " Grey: within what relabelled tokens give." if drawing.own else ""
+    grey = " Grey: within what relabelled tokens give." if _chance(drawing).ends else ""
     return (f"{at} encoding narrows {_counted(drawing.cells.value.ravel(), _ends_of_cells(drawing))}.{_say_chance(drawing)} "
             f"Ratios below 1 are blue.{grey}")
 
 
 def _found(drawing, counted):
-    unknown = "" if drawing.own else "; chance is not known"
+    unknown = "" if _chance(drawing).ends else "; chance is not known"
     return (f"Logits, {_subject(drawing.rows)}: the encoding narrows the width of the Hermitian part in "
             f"{counted}{unknown}{outlier_heads(drawing)}.")
 
@@ -177,7 +202,7 @@ def _say_finding(drawing):
 
 def _find_cells(drawing):
     """A finding of the map where chance is known."""
-    return _found(drawing, _counted(drawing.cells.value.ravel(), _ends_of_cells(drawing))) if drawing.own else []
+    return _found(drawing, _counted(drawing.cells.value.ravel(), _ends_of_cells(drawing))) if _chance(drawing).ends else []
 
 
 def _say_last(drawing):

@@ -6,7 +6,7 @@ import numpy as np
 from . import chance, lagmap, rows as rows_of, words
 from .chance import LEVEL, Heads, largest_share, prepare_shares, rounded, say_greys
 from .compose import build
-from .drawing import Finding, Heading
+from .drawing import Finding, Heading, Paragraph
 from .lagmap import name, two
 from .record import CELLS, LINE, Axis, Figure, Section
 
@@ -136,6 +136,8 @@ def _draw(section, rows, table):
     yield from made[:1] + [Finding(say_heads(heads))] + made[1:]
     if KERNELS in section.figures:
         yield from filter(None, [_panels(heads, _last(table))])
+        if heads.within.all():
+            yield Paragraph("No kernel is drawn: no head's share is beyond chance.", sources=[heads.rows])
     if STEPS in section.figures and rows.known("lag_share").has_several("step"):
         yield from filter(None, [build(STEPS, rows)])
 
