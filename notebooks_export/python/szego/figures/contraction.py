@@ -132,6 +132,10 @@ def _chance(drawing):
 def _take_bands(tables, drawing):
     """What chance gives each head; cells within it are grey."""
     found, table = _bands(tables, drawing.rows)
+    steps = drawing.rows.distinct("step")
+    last = steps[-1] if len(steps) else None
+    if all(step != last for step, _, _ in found):  # a band of another step says nothing of the last one
+        found = {}
     notes = [] if table is None else [note for note in table.texts("note") if note]
     drawing.own = Chance(found, notes[0] if notes else None)
     if found:
