@@ -37,10 +37,10 @@ SECTIONS = {"reproduce_table1": "table1", "reproduce_curves": "curves", "train_m
             "symbol_samples": "symbol", "train_contraction": "contraction",
             "logits_statistics": "softmax",
             "checkpoint_summary": "toeplitzness", "checkpoint_frequencies": "rotary",
-            "checkpoint_heads": "positional"}
+            "checkpoint_heads": "positional", "logits_lag_shares": "lag-share"}
 #: Sections that may show tables alone; trainings have their runs in table1.
 LISTS = {"findings", "others", "data", "provenance"}
-ORDER = ["findings", "positional", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary", "contraction",
+ORDER = ["findings", "positional", "lag-share", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary", "contraction",
          "softmax",
          "table1", "curves", "ablation", "sweep", "switches", "mechanism", "by-step", "relations", "lengths", "others", "data", "provenance"]
 ALSO = {"train_runs": "table1"}

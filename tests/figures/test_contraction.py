@@ -59,7 +59,7 @@ def unchanged_runs_are_named():
 def a_head_stands_out():
     found = drawn_by_id(tables(train_contraction=rows(lambda step, layer, head, probe:
                                                       50.0 if (layer, head, step) == (1, 3, 20) else 0.9 + head / 100)))
-    tap.ok("one far head is named", found["contraction-heads"].caption.endswith("a head that stands out: layer 1 head 3."),
+    tap.ok("one far head is named", "a head that stands out: layer 1 head 3." in found["contraction-heads"].caption,
            found["contraction-heads"].caption)
     names = [one.name for one in found["contraction-heads"].panels[1].series if one.colour != "muted"]
     tap.ok("and it alone is coloured", names == ["head 3"], str(names))
@@ -93,6 +93,81 @@ def majorised():
                one.caption)
 
 
+# ---- Chance ----
+
+ENDS = {0: (0.8, 1.2), 1: (0.9, 1.1), 2: (0.95, 1.05), 3: (1.2, 1.4), 4: (0.9, 1.1), 5: None}
+RATIO = {0: 0.7, 1: 1.0 + 1e-9, 2: 1.3, 3: 1.1, 4: 0.95, 5: 0.5}
+
+
+def logits_rows(steps=(None,)):
+    return [{"result": "run", "source": "dump", "step": step, "layer": 0, "head": head, "probe": probe, "content_kind": "same_qk",
+             "width_ratio": RATIO[head] + (probe - 1) / 100 * (head != 1), "norm_ratio": 1.0, "nuclear_ratio": 1.0}
+            for step in steps for head in range(HEADS) for probe in range(PROBES)]
+
+
+def bands_rows(steps=(None,), draws=39, **more):
+    return [{"result": "run", "source": "dump", "step": step, "layer": 0, "head": head, "probe": probe, "draws": draws,
+             "width_low": ENDS[head] and ENDS[head][0] + (probe - 1) / 50, "width_high": ENDS[head] and ENDS[head][1], "note": None,
+             **more} for step in steps for head in range(HEADS) for probe in range(PROBES)]
+
+
+def ratios_within_chance_are_grey():
+    made = tables(logits_contraction=logits_rows(), logits_bands=bands_rows())
+    one = drawn_by_id(made)["contraction-map"]
+    tap.ok("a ratio within its band is grey, one outside or without a band is not",
+           one.cells.grey.tolist() == [[False, True, False, False, True, False]], str(one.cells.grey))
+    text = ("narrows 1 of 4 heads beyond what relabelled tokens give (width ratios 0.5 to 1.3); 1 is wider than that, 1 within; by "
+            "chance alone up to about 0.2 would lie outside; 1 outside on the other side of 1; of 1 more head chance is not known; it "
+            "leaves 1 more head as it is")
+    tap.ok("only ratios outside are counted", text in one.caption, one.caption)
+    tap.ok("the finding counts the same", one.findings == [
+        f"Logits, dump, in run: the encoding narrows the width of the Hermitian part in {text[8:]}."], str(one.findings))
+    tap.ok("grey is told, and what is unknown is not", "Grey: within what relabelled tokens give." in one.caption and
+           "Chance is not known:" not in one.caption, one.caption)
+    tap.ok("the bands are among the sources", [rows.table for rows in one.sources] == ["logits_contraction", "logits_bands"])
+    few = drawn_by_id(tables(logits_contraction=logits_rows(), logits_bands=bands_rows(draws=9)))["contraction-map"]
+    tap.ok("of 9 draws a fifth lies outside", "up to about 0.8 would lie outside" in few.caption, few.caption)
+    many = drawn_by_id(tables(logits_contraction=logits_rows(), logits_bands=bands_rows(draws=199)))["contraction-map"]
+    tap.ok("of 199 a twentieth", "up to about 0.2 would lie outside" in many.caption, many.caption)
+
+
+def one_probe_without_a_band():
+    made = bands_rows()
+    made[0]["width_low"] = made[0]["width_high"] = None
+    one = drawn_by_id(tables(logits_contraction=logits_rows(), logits_bands=made))["contraction-map"]
+    tap.ok("a head of which a probe has no band is not compared", "narrows 0 of 3 heads beyond" in one.caption, one.caption)
+
+
+def steps_beside_chance():
+    made = tables(logits_contraction=logits_rows((0, 5)), logits_bands=bands_rows((0, 5)))
+    one = drawn_by_id(made)["contraction-heads"]
+    tap.ok("lines are counted beside chance at both steps", "At step 5 the encoding narrows 1 of 4 heads beyond what relabelled" in
+           one.caption and "at step 0 it narrowed 1." in one.caption, one.caption)
+    apart = drawn_by_id(tables(logits_contraction=logits_rows((0, 5)), logits_bands=bands_rows((0,))))
+    tap.ok("a band of another step is none", all("Chance is not known:" in apart[name].caption and "of 5 heads (width" in
+           apart[name].caption for name in ("contraction-heads", "contraction-map")), apart["contraction-map"].caption)
+
+
+def without_bands():
+    random = drawn_by_id(tables(logits_contraction=logits_rows()))["contraction-map"]
+    tap.ok("without a band the caption says that chance is not known, and how to know it", (
+        "narrows 3 of 5 heads" in random.caption and "Chance is not known: " in random.caption and
+        "szego logits DUMP --band 39 gives" in random.caption), random.caption)
+    tap.ok("nothing is grey, and nothing is found", random.cells.grey is None and not random.findings)
+    found = drawn_by_id(tables(train_contraction=rows(lambda *_: 0.5)))["contraction-heads"]
+    tap.ok("the finding of a training says it", found.findings[0].endswith("; chance is not known."), found.findings[0])
+    zeroed = drawn_by_id(tables(train_contraction=rows(lambda *_: 0.5, content_kind="zeroed")))["contraction-map"]
+    tap.ok("no remedy where there is none", "Chance is not known" in zeroed.caption and "--band" not in zeroed.caption, zeroed.caption)
+    note = "no band: it needs queries and keys"
+    noted = bands_rows(note=note, width_low=None, width_high=None)
+    one = drawn_by_id(tables(logits_contraction=logits_rows(), logits_bands=noted))["contraction-map"]
+    tap.ok("a table without bands says why", f"({note})." in one.caption and "39" not in one.caption, one.caption)
+
+
+ratios_within_chance_are_grey()
+one_probe_without_a_band()
+steps_beside_chance()
+without_bands()
 layers_without_a_panel_are_counted()
 heads_that_do_not_rotate_are_apart()
 majorised()

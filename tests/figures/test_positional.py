@@ -215,7 +215,6 @@ def shapes_are_told():
         tap.ok(f"{shape}", f"layer 0 head 0, {want} (share" in text, text)
 
 
-
 def the_two_kernels_are_apart():
     heads = [head(0, 0, 0.2), head(1, 0, 0.9, kind="self"), head(1, 1, 0.05, kind="self")]
     kernels = kernel(0, 0, lambda lag: 3.0 * (lag == 0)) + kernel(1, 0, lambda lag: 5.0 * (lag == 2), kind="self") + kernel(

@@ -25,7 +25,7 @@ from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
 from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
-from .figures import drawing as blocks, extremes as extremes_records, lemma as lemma_records
+from .figures import drawing as blocks, extremes as extremes_records, lagshare as lag_records, lemma as lemma_records
 from .figures import positional as positional_records, ranges as range_records, record, rotary as rotary_records, rows as rows_of
 from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
 from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
@@ -98,7 +98,8 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
     margin; toeplitzness_content or toeplitzness_coupled (both, means over the heads).
     """
     if not isinstance(results, Contraction):
-        return _show("contraction", _of_column(_CONTRACTIONS, column), results, ax, where, column)
+        return _show("contraction", _of_column(_CONTRACTIONS, column), results, ax, where, column, _CONTRACTION,
+                     ("logits_bands",))
     if column != "width_ratio" or where:
         raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
     part = " of the Hermitian part" if results.content.hermitian_part or results.coupled.hermitian_part else ""
@@ -108,11 +109,13 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
 
 def contraction_map(results, ax=None, *, over: str = "head", **where):
     """The ratio of widths of every head, layer by head at the last step, one figure per run. Blue: the encoding narrows
-    the spectrum. `contraction` draws the steps."""
+    the spectrum. Grey: the ratio is within what relabelled tokens give, where the tables have `logits_bands`
+    (`szego logits --band DRAWS`). `contraction` draws the steps."""
     if over != "head":
         raise ArgumentError(f"contraction_map: over={over!r}: the map is of layer by head (over='head'); "
                             "contraction() draws the ratios over steps", "SZG_EINVAL")
-    return _show("contraction_map", (contraction_records.MAP,), results, ax, where)
+    return _show("contraction_map", (contraction_records.MAP,), results, ax, where, section=_CONTRACTION,
+                 beside=("logits_bands",))
 
 
 def curves(results, ax=None, *, column: str = "accuracy", **where):
@@ -174,11 +177,13 @@ def heads(results, ax=None, **where):
 def kernel(results, ax=None, *, of: Optional[str] = None, **where):
     """Kernels over the lag of the ten heads with the largest shares beyond chance, a panel each, with the band that holds
     95% of the draws of random signs. They are less their means over the lags, in standard deviations of independent
-    tokens' logits. A figure for the mean kernel and one for the self kernel, where there are any. Tables of `checkpoint`.
+    tokens' logits. A figure for the mean kernel and one for the self kernel, where there are any. Of captured logits: their
+    means by lag, with two standard errors and the band of relabelled tokens. Tables of `checkpoint`, or of `logits`.
 
-    of: "mean" or "self", of one kernel alone; as in `kernel_map`, `shares` and `layers`.
+    of: "mean" or "self", of one kernel of a checkpoint alone, as in `kernel_map`, `shares` and `layers`; "lag", of captured
+    logits alone, as in `shares`.
     """
-    return _show_positional("kernel", positional_records.KERNELS, results, ax, of, where)
+    return _show_positional("kernel", positional_records.KERNELS, results, ax, of, where, lag_records.KERNELS)
 
 
 def kernel_map(results, ax=None, *, of: Optional[str] = None, **where):
@@ -188,9 +193,9 @@ def kernel_map(results, ax=None, *, of: Optional[str] = None, **where):
 
 
 def shares(results, ax=None, *, of: Optional[str] = None, **where):
-    """Layer by head: the share of the logits' variance that the lag explains, grey within chance. Tables of
-    `checkpoint`."""
-    return _show_positional("shares", positional_records.SHARES, results, ax, of, where)
+    """Layer by head: the share of the logits' variance that the lag explains, grey within chance. Tables of `checkpoint`,
+    or of `logits`."""
+    return _show_positional("shares", positional_records.SHARES, results, ax, of, where, lag_records.SHARES)
 
 
 def layers(results, ax=None, *, of: Optional[str] = None, **where):
@@ -204,11 +209,23 @@ def rotary(results, ax=None, **where):
     return _show("rotary", rotary_records.SECTION.figures, results, ax, where)
 
 
-def _show_positional(name, records, results, ax, of, where):
+def _compose_positional(section, tables):
+    for one in (positional_records.SECTION, lag_records.SECTION):
+        if any(figure in one.figures for figure in section.figures):
+            yield from one.compose(replace(one, figures=section.figures), tables)
+
+
+_POSITIONAL = record.Section("positional", "Positional heads", positional_records.SECTION.tables + lag_records.SECTION.tables,
+                             most=positional_records.SECTION.most + lag_records.SECTION.most, compose=_compose_positional)
+
+
+def _show_positional(name, records, results, ax, of, where, captured=None):
+    """captured: the record that shows the same of captured logits."""
+    records = {**records, **({"lag": captured} if captured else {})}
     if of is not None and of not in records:
-        raise ArgumentError(f"of={of!r}: mean or self", "SZG_EINVAL")
-    return _show(name, [records[kind] for kind in records if of in (None, kind)], results, ax, where,
-                 section=positional_records.SECTION, beside=("checkpoint_heads", "checkpoint_kernel", "checkpoint_layers"))
+        raise ArgumentError(f"of={of!r}: {' or '.join(records)}", "SZG_EINVAL")
+    return _show(name, [records[kind] for kind in records if of in (None, kind)], results, ax, where, section=_POSITIONAL,
+                 beside=("checkpoint_heads", "checkpoint_kernel", "checkpoint_layers", "logits_lag_shares", "logits_lags"))
 
 
 # ---- What the page shows in another way, or not as a figure -------------------------------------
@@ -220,6 +237,10 @@ def _has_no_course(rows):
     for run in rows.pick(contraction_records.MAP.keeps(rows)).split(*contraction_records.MAP.figure_by):
         kept[run.index] = contraction_records.HEADS.skips(run)
     return kept[rows.index]
+
+
+#: The figures of the page without its words on the content.
+_CONTRACTION = replace(contraction_records.SECTION, compose=contraction_records.draw_beside_chance)
 
 
 def _by_step(figure):

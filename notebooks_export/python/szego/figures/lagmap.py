@@ -66,8 +66,9 @@ def read(rows, kind, noise):
 
 
 def name(head):
-    """"layer 4 head 3" of a row of heads."""
-    return f"layer {words.number(head.number('layer'))} head {words.number(head.number('head'))}"
+    """"layer 4 head 3" of a row of heads; "head 3" where it has no layer."""
+    places = [f"{column} {words.number(head.number(column))}" for column in ("layer", "head") if np.isfinite(head.number(column))]
+    return " ".join(places) or "the only head"
 
 
 def key(head):
@@ -172,27 +173,33 @@ def draw_map(figure, heads, kernels, kind, title):
 
 # ---- Panels ----
 
-def _prepare_panels(heads, kind, drawing):
-    """Every panel in the map's unit: the band of chance, and the kernel over it."""
-    for head, panel in zip(heads, drawing.panels):
-        (one,) = panel.series
-        noise = head.number(f"{kind}_noise")
+def in_noise(kind):
+    """A kernel of weights in the map's unit: (head, series) -> the band of chance."""
+    def change(head, one):
         order = np.argsort(one.x, kind="stable")
         known = order[np.isfinite(one.x[order]) & np.isfinite(one.y[order])]
-        mean = mean_over_lags(one.x[known], one.y[known])
-        one.y, one.lo, one.hi = ((part - mean) / noise for part in (one.y, one.lo, one.hi))
-        panel.name = f"{name(head)}: {two(head.number(f'{kind}_share'))}"
-        one.name, one.head, one.colour = KINDS[kind], key(head), 0
-        band = Series(one.rows, "chance: 95% of random signs", LINE, one.x, one.y * np.nan, one.lo, one.hi, area=True,
-                      colour="muted")
+        mean, noise = mean_over_lags(one.x[known], one.y[known]), head.number(f"{kind}_noise")
+        one.y, low, high = ((part - mean) / noise for part in (one.y, one.lo, one.hi))
         one.lo = one.hi = None
-        panel.series.insert(0, band)
+        return low, high
+    return change
+
+
+def _prepare_panels(heads, kind, line, chance, change, drawing):
+    for head, panel in zip(heads, drawing.panels):
+        (one,) = panel.series
+        low, high = change(head, one)
+        panel.name = f"{name(head)}: {two(head.number(f'{kind}_share'))}"
+        one.name, one.head, one.colour = line, key(head), 0
+        if np.isfinite(low).any():
+            panel.series.insert(0, Series(one.rows, chance, LINE, one.x, one.y * np.nan, low, high, area=True, colour="muted"))
     drawing.x.label = "lag (positions)"
     if max(np.abs(one.x).max(initial=0) for one in drawing.series()) > SINGLE:
         drawing.x.kind, drawing.x.linear = "symlog", 1.0
 
 
-def draw_panels(figure, heads, rows, kind):
-    """The Drawing of heads, in order; rows: of each, its rows of the table `kernel`."""
+def draw_panels(figure, heads, rows, kind, line, chance, change):
+    """The Drawing of heads, in order; rows: of each, its rows of the table of kernels. line, chance: what the kernel and
+    its band are called. change: (head, series) -> low and high ends of the band; it may change the series."""
     every = rows[0].every().pick(np.concatenate([one.index for one in rows]))
-    return build(replace(figure, prepare=functools.partial(_prepare_panels, heads, kind)), every)
+    return build(replace(figure, prepare=functools.partial(_prepare_panels, heads, kind, line, chance, change)), every)

@@ -1,16 +1,17 @@
 """Which heads of a checkpoint are positional, at which lags, and is it more than chance?"""
 import numpy as np
 
-from . import lagmap, rows as rows_of, words
-from .compose import NAMED, build
-from .drawing import Drawing, Finding, Grid, Heading, Paragraph
-from .lagmap import KINDS, key, name, two
+from . import chance, lagmap, rows as rows_of, words
+from .chance import LEVEL, discoveries, largest_share, prepare_shares, rounded, say_greys, say_notes
+from .compose import build
+from .drawing import Drawing, Finding, Heading
+from .lagmap import KINDS, name, two
 from .record import CELLS, LINE, Axis, Column, Figure, Section
 
-#: Rows of the ranked table; checkpoints that are drawn.
-RANKED, MODELS = 30, 4
+#: Checkpoints that are drawn.
+MODELS = 4
 #: A head is positional from this share on, where it is beyond chance at LEVEL over all heads.
-LARGE, LEVEL = 0.1, 0.05
+LARGE = 0.1
 HEADINGS = {"mean": "Independent tokens: the mean kernel", "self": "A token and its own copy: the self kernel"}
 ASSUMED = "Tokens are assumed isotropic: a mean direction or massive activations void it, and `szego logits` measures it."
 WAYS = {"decaying": "falls from lag {peak} on", "rising": "rises up to the last lag, {peak}",
@@ -21,40 +22,17 @@ WAYS = {"decaying": "falls from lag {peak} on", "rising": "rises up to the last 
 
 # ---- Which heads ----
 
-def discoveries(p):
-    """bool [count]: those that Benjamini and Hochberg (1995) reject at LEVEL."""
-    order = np.argsort(p, kind="stable")
-    passed = np.flatnonzero(p[order] <= LEVEL * np.arange(1, len(p) + 1) / max(len(p), 1))
-    found = np.zeros(len(p), bool)
-    found[order[: passed[-1] + 1 if len(passed) else 0]] = True
-    return found
-
-
-class Heads:
+class Heads(chance.Heads):
     """The heads with a share of one kernel, the largest first."""
 
     def __init__(self, rows, kind):
-        rows = rows.known(f"{kind}_share")
-        self.kind = kind
-        self.rows = rows.pick(np.argsort(-rows.numbers(f"{kind}_share"), kind="stable"))
-        self.share, self.null, self.p = (self.rows.numbers(f"{kind}_{of}") for of in ("share", "null", "p"))
-        self.beyond = self.p <= LEVEL
-        self.positional = (self.share >= LARGE) & discoveries(np.where(np.isnan(self.p), 1, self.p))
-
-    def __len__(self):
-        return len(self.rows)
-
-    @property
-    def layers(self):
-        return self.rows.distinct("layer")
+        super().__init__(rows, kind)
+        self.positional = (self.share >= LARGE) & self.found
 
     @property
     def assumed(self):
         """Whether tokens of one of the heads are not known."""
         return self.kind == "self" or not all(text == "vocabulary" for text in self.rows.texts("mean_tokens"))
-
-    def one(self, i):
-        return self.rows.pick([i])
 
 
 # ---- Sentences ----
@@ -103,16 +81,16 @@ def say_deposit(layers, kind):
     at = int(np.lexsort((-part, np.where(np.isnan(p), 2, p)))[0])
     one = layers.pick([at])
     layer, head = (words.number(one.number(column)) for column in ("layer", "largest"))
-    chance = one.number("part_null")
+    null = one.number("part_null")
     text = f"{_percent(part[at])} of layer {layer}'s summed share of the {KINDS[kind]} is in head {head}"
     if len(layers) > 1:
         none = not discoveries(np.where(np.isnan(p), 1, p)).any()
         text = f"layer {layer} depends most on one head: head {head} has {_percent(part[at])} of the layer's summed share of " \
                f"the {KINDS[kind]}"
-        tail = f", and random signs reach {_percent(chance)}" if np.isfinite(chance) else ""
+        tail = f", and random signs reach {_percent(null)}" if np.isfinite(null) else ""
         tail += f"; over {len(layers)} layers that is within chance" if none else ""
     else:
-        tail = f"; random signs reach {_percent(chance)}" if np.isfinite(chance) else ""
+        tail = f"; random signs reach {_percent(null)}" if np.isfinite(null) else ""
     return f"{model(layers)}: {text}{tail}."
 
 
@@ -123,32 +101,15 @@ def _percent(value):
 def _say_notes(rows):
     """Which heads have no share, and why."""
     none = rows.pick(np.isnan(rows.numbers("mean_share")) & np.isnan(rows.numbers("self_share")))
-    if len(none):
-        layers = words.listed([f"layer {words.number(layer)}" for layer in none.distinct("layer")])
-        note = none.pick([0]).text("note") or "the table gives no reason"  # texts are for people: none is compared
-        yield Paragraph(f"{words.count(len(none), 'head has', 'heads have')} no share ({layers}). The note of the "
-                        f"first: {words.clipped(note, 400)}.", sources=[none])
+    return say_notes(none, "head has no share", "heads have no share")
 
-
-# ---- The ranked table ----
 
 def ranking(heads):
     """The heads with the largest shares, as a table for readers."""
     kind = heads.kind
     wave = bool(np.isfinite(heads.rows.numbers(f"{kind}_wavelength")).any())
-    shown = range(min(len(heads), RANKED))
-    cells = []
-    for i in shown:
-        head = heads.one(i)
-        line = [words.number(head.number("layer")), words.number(head.number("head")),
-                *((two(head.number(f"{kind}_{of}")), words.exact(head.number(f"{kind}_{of}"))) for of in ("share", "null")),
-                head.text(f"{kind}_shape") or "", words.number(head.number(f"{kind}_peak"))]
-        length = head.number(f"{kind}_wavelength")
-        cells.append(line + ([(two(length), words.exact(length)) if np.isfinite(length) else ""] if wave else []))
-    return Grid(["layer", "head", "share", "chance", "shape", "peak lag"] + (["period"] if wave else []), cells,
-                [True] * 4 + [False, True] + [True] * wave, sources=[heads.rows], beside=True,
-                classes=[None if heads.beyond[i] else "within" for i in shown],
-                heads=[key(heads.one(i)) for i in shown])
+    return chance.ranking(heads, ("shape", False, lambda head: head.text(f"{kind}_shape") or ""), chance.peak(kind),
+                          *[("period", True, rounded(f"{kind}_wavelength"))] * wave)
 
 
 # ---- Figures ----
@@ -157,31 +118,8 @@ def _of(kind, **more):
     return {kind: Figure(**{of: value.format(kind) if isinstance(value, str) else value for of, value in more.items()})}
 
 
-def _say_greys(drawing):
-    """How many cells are within chance, and which is the largest."""
-    cells = drawing.cells
-    inside = int((cells.grey & np.isfinite(cells.value)).sum())
-    return inside, cells.filled
-
-
-def _prepare_shares(kind):
-    def prepare(drawing):
-        rows, cells = drawing.rows, drawing.cells
-        within = rows.pick(~(rows.numbers(f"{kind}_p") <= LEVEL))
-        places = {(within.number("layer", i), within.number("head", i)) for i in range(len(within))}
-        cells.grey = np.array([[(layer, head) in places for head in cells.column_keys] for layer
-                               in cells.row_keys], bool).reshape(cells.value.shape)
-        cells.label = "share"
-    return prepare
-
-
 def _say_shares(drawing):
-    inside, count = _say_greys(drawing)
-    value = np.where(np.isfinite(drawing.cells.value), drawing.cells.value, -1)
-    row, column = np.unravel_index(np.argmax(value), value.shape)
-    return (f"The largest share is {two(value[row, column])}, of layer {words.number(drawing.cells.row_keys[row])} head "
-            f"{words.number(drawing.cells.column_keys[column])}; {inside} of {words.count(count, 'head is', 'heads are')} "
-            f"within chance, and grey.")
+    return f"{largest_share(drawing)}; {say_greys(drawing)}."
 
 
 def _say_parts(drawing):
@@ -202,7 +140,7 @@ KERNELS = {kind: Figure(f"positional-{kind}-kernels", ("checkpoint_kernel",), pa
            for kind in KINDS}
 SHARES = {kind: Figure(f"positional-{kind}-shares", ("checkpoint_heads",), marks=CELLS, x=Axis("head"), y=Axis("layer"),
                        value=f"{kind}_share", value_lo=0, subject=model, title=f"share of the {KINDS[kind]} by head",
-                       prepare=_prepare_shares(kind), caption=_say_shares) for kind in KINDS}
+                       prepare=prepare_shares(kind), caption=_say_shares) for kind in KINDS}
 PARTS = {kind: Figure(f"positional-{kind}-parts", ("checkpoint_layers",), known=("part",), where=("kernel", kind),
                       columns=(Column("part", "largest head", colour=0),
                                Column("part_null", "chance: 95% of random signs", colour="muted")),
@@ -213,7 +151,7 @@ FIGURES = tuple(of[kind] for kind in KINDS for of in (MAPS, KERNELS, SHARES, PAR
 
 def _caption_of_map(heads, drawn, single):
     rest = len(heads) - drawn
-    inside = int((~heads.beyond).sum())
+    inside = int(heads.within.sum())
     text = f"A row is a head, the largest share first; {inside} of {words.count(len(heads), 'share is', 'shares are')} within " \
            "chance. Red: a key at this lag gets a larger logit than at the head's other lags; blue: a smaller one. Grey: no lag " \
            "is beyond what 95% of random signs of W_K's columns give."
@@ -255,7 +193,8 @@ def _draw_kernels(section, heads, table):
         yield ranking(heads)
     out = [of for of in kernels if of[0].number(f"{kind}_p") <= LEVEL][:lagmap.PANELS]
     if out and KERNELS[kind] in section.figures:
-        one = lagmap.draw_panels(KERNELS[kind], [of[0] for of in out], [of[1] for of in out], kind)
+        one = lagmap.draw_panels(KERNELS[kind], [of[0] for of in out], [of[1] for of in out], kind, KINDS[kind],
+                                 "chance: 95% of random signs", lagmap.in_noise(kind))
         one.free_y = True
         one.caption = f"{'The head' if len(out) == 1 else f'The {len(out)} heads'} with the largest {'share' if len(out) == 1 else 'shares'} " \
                       "beyond chance; titles have the shares. Kernels are less their means over the lags. The band holds 95% of the kernels with random signs of " \
@@ -287,10 +226,7 @@ def _compose(section, tables):
                 yield Heading(HEADINGS[kind] + (f", {model(rows)}" if len(models) > 1 else ""))
                 yield from _draw_kind(section, heads, table, layers.where("kernel", kind) if len(layers) else layers)
         yield from _say_notes(rows)
-    rest = [model(rows) for rows in models[MODELS:]]
-    if rest:
-        more = f"; and {len(rest) - NAMED} more" if len(rest) > NAMED else ""
-        yield Paragraph(f"Not drawn: {'; '.join(rest[:NAMED])}{more}.", sources=[every])
+    yield from chance.say_rest([model(rows) for rows in models[MODELS:]], every)
 
 
 SECTION = Section(

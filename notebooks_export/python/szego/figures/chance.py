@@ -1,0 +1,127 @@
+"""Shares of heads beside chance: those of a checkpoint's weights, and those of captured logits."""
+import numpy as np
+
+from . import words
+from .compose import NAMED
+from .drawing import Grid, Paragraph
+from .lagmap import key, two
+
+#: A head is beyond chance where its p-value is at most this.
+LEVEL = 0.05
+#: Rows of a ranked table.
+RANKED = 30
+
+
+# ---- Which heads ----
+
+def discoveries(p):
+    """bool [count]: those that Benjamini and Hochberg (1995) reject at LEVEL."""
+    order = np.argsort(p, kind="stable")
+    passed = np.flatnonzero(p[order] <= LEVEL * np.arange(1, len(p) + 1) / max(len(p), 1))
+    found = np.zeros(len(p), bool)
+    found[order[: passed[-1] + 1 if len(passed) else 0]] = True
+    return found
+
+
+class Heads:
+    """The heads with a share of one kind, the columns KIND_share, KIND_null and KIND_p; the largest first."""
+
+    def __init__(self, rows, kind):
+        rows = rows.known(f"{kind}_share")
+        self.kind = kind
+        self.rows = rows.pick(np.argsort(-rows.numbers(f"{kind}_share"), kind="stable"))
+        self.share, self.null, self.p = (self.rows.numbers(f"{kind}_{column}") for column in ("share", "null", "p"))
+        self.tested = np.isfinite(self.p)  # of others chance is not known
+        self.beyond, self.within = self.p <= LEVEL, self.p > LEVEL
+        self.found = np.zeros(len(self.p), bool)
+        self.found[self.tested] = discoveries(self.p[self.tested])
+
+    def __len__(self):
+        return len(self.rows)
+
+    @property
+    def layers(self):
+        return self.rows.distinct("layer")
+
+    def one(self, i):
+        return self.rows.pick([i])
+
+
+# ---- The map of shares ----
+
+def prepare_shares(kind):
+    """Layer by head, grey within chance."""
+    def prepare(drawing):
+        rows, cells = drawing.rows, drawing.cells
+        within = rows.pick(rows.numbers(f"{kind}_p") > LEVEL)
+        places = {(within.number("layer", i), within.number("head", i)) for i in range(len(within))}
+        cells.grey = np.array([[(layer, head) in places for head in cells.column_keys] for layer
+                               in cells.row_keys], bool).reshape(cells.value.shape)
+        cells.label = "share"
+    return prepare
+
+
+def largest_share(drawing):
+    """"The largest share is 0.46, of layer 0 head 1"."""
+    value = np.where(np.isfinite(drawing.cells.value), drawing.cells.value, -1)
+    row, column = np.unravel_index(np.argmax(value), value.shape)
+    return (f"The largest share is {two(value[row, column])}, of layer {words.number(drawing.cells.row_keys[row])} head "
+            f"{words.number(drawing.cells.column_keys[column])}")
+
+
+def say_greys(drawing):
+    """"2 of 6 heads are within chance, and grey"."""
+    cells = drawing.cells
+    inside = int((cells.grey & np.isfinite(cells.value)).sum())
+    return f"{inside} of {words.count(cells.filled, 'head is', 'heads are')} within chance, and grey"
+
+
+# ---- The ranked table, and notes ----
+
+def _number(column):
+    def cell(head):
+        value = head.number(column)
+        return words.number(value) if np.isfinite(value) else ""
+    return cell
+
+
+def rounded(column, missing=""):
+    """The cell of a ranked table with two digits, and the exact number for whoever points at it."""
+    def cell(head):
+        value = head.number(column)
+        return (two(value), words.exact(value)) if np.isfinite(value) else missing
+    return cell
+
+
+def ranking(heads, *columns):
+    """The heads with the largest shares, as a table for readers. columns: (title, whether it has numbers, a function
+    of a head's row) of those behind the share and its chance."""
+    columns = (("layer", True, _number("layer")), ("head", True, _number("head")),
+               ("share", True, rounded(f"{heads.kind}_share")),
+               ("chance", True, rounded(f"{heads.kind}_null", "not known")), *columns)
+    shown = [heads.one(i) for i in range(min(len(heads), RANKED))]
+    return Grid([title for title, _, _ in columns], [[cell(head) for _, _, cell in columns] for head in shown],
+                [numbers for _, numbers, _ in columns], sources=[heads.rows], beside=True,
+                classes=["within" if heads.within[i] else None for i in range(len(shown))],
+                heads=[key(head) for head in shown])
+
+
+def peak(kind):
+    """The column of a ranked table with the lag of the peak."""
+    return "peak lag", True, _number(f"{kind}_peak")
+
+
+def say_notes(rows, one, many):
+    """"6 heads have no share (layer 0, layer 1): NOTE."; a paragraph for each note of the rows."""
+    for group in rows.split("note"):
+        note = group.text("note") or "the table gives no reason"
+        layers = words.listed([f"layer {words.number(layer)}" for layer in group.distinct("layer")])
+        yield Paragraph(f"{words.count(len(group), one, many)}{f' ({layers})' if layers else ''}: "
+                        f"{words.clipped(note, 400)}.", sources=[group])
+
+
+def say_rest(names, rows):
+    """"Not drawn: a; b; and 3 more.", or nothing."""
+    if names:
+        more = f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield Paragraph(f"Not drawn: {'; '.join(names[:NAMED])}{more}.", sources=[rows])
