@@ -139,7 +139,8 @@ def the_last_step_is_drawn():
 def notes_and_dumps():
     none = head(1, 0, None, null=None, peak=None, note="no share: the logits are all equal")
     found, _ = composed([*eight(), none])
-    tap.ok("a head without a share says why", paragraphs(found) == ["1 head (layer 1): no share: the logits are all equal."],
+    tap.ok("a head without a share says why", paragraphs(found) == ["1 head has a note (layer 1). The note of the "
+           "first: no share: the logits are all equal."],
            str(paragraphs(found)))
     found, drawn = composed([none])
     tap.ok("no shares at all: no figure and no finding", not drawn and not sentences(found) and len(paragraphs(found)) == 1)

@@ -112,12 +112,13 @@ def peak(kind):
 
 
 def say_notes(rows, one, many):
-    """"6 heads have no share (layer 0, layer 1): NOTE."; a paragraph for each note of the rows."""
-    for group in rows.split("note"):
-        note = group.text("note") or "the table gives no reason"
-        layers = words.listed([f"layer {words.number(layer)}" for layer in group.distinct("layer")])
-        yield Paragraph(f"{words.count(len(group), one, many)}{f' ({layers})' if layers else ''}: "
-                        f"{words.clipped(note, 400)}.", sources=[group])
+    """"6 heads have no share (layer 0, layer 1). The note of the first: NOTE.", or nothing. Notes are for people, and not
+    compared with one another."""
+    if len(rows):
+        note = rows.pick([0]).text("note") or "the table gives no reason"
+        layers = words.listed([f"layer {words.number(layer)}" for layer in rows.distinct("layer")])
+        yield Paragraph(f"{words.count(len(rows), one, many)}{f' ({layers})' if layers else ''}. The note of the first: "
+                        f"{words.clipped(note, 400)}.", sources=[rows])
 
 
 def say_rest(names, rows):

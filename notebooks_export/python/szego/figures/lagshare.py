@@ -152,7 +152,7 @@ def _compose(section, tables):
         if len(_last(rows).known("lag_share")):
             yield from _draw(section, rows, every.pick([]) if table is None else table)
         noted = _last(rows)
-        yield from chance.say_notes(noted.pick(noted.texts("note").astype(bool)), "head", "heads")
+        yield from chance.say_notes(noted.pick(noted.texts("note").astype(bool)), "head has a note", "heads have a note")
     yield from chance.say_rest([_dump(_last(rows)) for rows in dumps[DUMPS:]], every)
 
 
