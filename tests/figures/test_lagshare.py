@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The lag's share of captured logits: maps, panels and sentences against the rows, computed a second way."""
-from support import blocks, drawing, np, tables, tap
+from support import blocks, draw, drawing, np, tables, tap
 
 from szego.figures import lagmap, lagshare
 
@@ -53,6 +53,12 @@ def shares_within_chance_are_grey():
     tap.ok("the table ranks, and within chance is grey", grid.heads[:3] == ["0.1", "0.2", "0.6"] and
            grid.classes == [None] * 3 + ["within"] * 5 and [cell[0] for cell in grid.cells[0][2:5]] == ["0.46", "0.05", "0.005"],
            str(grid.cells[0]))
+
+
+def numbers_that_touch_are_left_out():
+    written = [len(draw.draw(composed([head(0, i, 0.00812 + i / 1e4) for i in range(count)])[1]["lag-shares"]).axes[0].texts)
+               for count in (4, 16)]
+    tap.ok("cells have numbers where there is room", written == [4, 0], str(written))
 
 
 def what_has_no_null_says_so():
@@ -151,6 +157,7 @@ def notes_and_dumps():
 
 
 shares_within_chance_are_grey()
+numbers_that_touch_are_left_out()
 what_has_no_null_says_so()
 findings_can_be_pasted()
 panels_show_rows_errors_and_bands()

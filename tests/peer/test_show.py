@@ -778,6 +778,29 @@ def check_positional(loaded):
         near(f"layers: {column}", nth(parts[0], i), (rows["layer"], rows[column]))
 
 
+def check_captured():
+    """The lag's share and means by lag of captured logits, and ratios beside the band of chance."""
+    share = np.array([0.5, 0.02, 0.3, 0.04])
+    made = {"logits_lag_shares": table(result=["."] * 4, source=["d.npy"] * 4, layer=[0, 0, 1, 1], head=[0, 1, 0, 1],
+                                       draws=[199] * 4, lag_share=share, lag_null=np.full(4, 0.05),
+                                       lag_p=np.array([0.005, 0.5, 0.005, 0.6]), lag_peak=[1] * 4, note=[""] * 4),
+            "logits_lags": table(result=["."] * 6, source=["d.npy"] * 6, layer=[0] * 3 + [1] * 3, head=[0] * 6, lag=[1, 2, 3] * 2,
+                                 mean=np.arange(6.0), error=np.full(6, 0.25), low=np.full(6, -1.0), high=np.full(6, 1.0))}
+    (axis,) = drawn("shares of captured logits", lambda: szego.plot.shares(made))
+    grid = axis.collections[0].get_array()
+    tap.ok("captured: grey within chance", np.ma.getmaskarray(grid).ravel().tolist() == [False, True, False, True], str(grid))
+    for axis, y in zip(drawn("kernels of captured logits", lambda: szego.plot.kernel(made, of="lag")), ([0, 1, 2], [3, 4, 5])):
+        equal("captured: means by lag", nth(axis, 1), ([1, 2, 3], y))
+    refused("captured: no head is beyond chance", lambda: szego.plot.kernel(made, head=1), "no head's share is beyond chance")
+    made = {"logits_contraction": table(result=["."] * 2, source=["d"] * 2, layer=[0] * 2, head=[0, 1], content_kind=["same_qk"] * 2,
+                                        width_ratio=np.array([0.7, 0.9]), norm_ratio=np.ones(2), nuclear_ratio=np.ones(2)),
+            "logits_bands": table(result=["."] * 2, source=["d"] * 2, layer=[0] * 2, head=[0, 1], draws=[39] * 2,
+                                  width_low=np.full(2, 0.8), width_high=np.full(2, 1.2), note=[""] * 2)}
+    for name in ("contraction_map", "contraction"):
+        (axis,) = drawn(name, lambda name=name: getattr(szego.plot, name)(made))
+        tap.ok(f"{name}: grey within its band", np.ma.getmaskarray(axis.collections[0].get_array()).ravel().tolist() == [False, True])
+
+
 def check_long():
     """Densities with errors and resolution, and ends of spectra, some of them not resolved."""
     at = np.linspace(0.5, 9.5, 28)
@@ -897,6 +920,7 @@ def check_figures(folder, loaded, trained):
     check_spectrum_objects()
     for name in ("curves", "contraction", "contraction_map"):
         drawn(f"{name} of a run in this process", lambda name=name: getattr(szego.plot, name)(trained))
+    check_captured()
     check_long()
     check_arguments(folder, loaded)
 

@@ -33,6 +33,8 @@ GREY_CELL = "#a3a7ad"  # of cells that say nothing, on light and dark pages
 ON_LIGHT, ON_DARK = "#010101", "#fefefe"  # letters in cells: no colours by name, which a dark page changes
 CLOUD, CROWD, POINTS_IN_LINE, COLUMNS = 1000, 100, 40, 560
 VIOLIN_VALUES, LEAST_VIOLIN, NAMED_CELLS, CELLS = 300, 10, 160, 4000
+#: Characters of the numbers in a row of cells that do not touch each other.
+CELL_CHARACTERS = 48
 
 
 @dataclass
@@ -498,18 +500,30 @@ def _cell_ink(axis, values, palette, norm, small):
                        extent=(-0.5, across - 0.5, rows - 0.5, -0.5))
 
 
-def _write_cells(cells, axis, norm, palette):
-    finite = cells.value[np.isfinite(cells.value)]
+def _cell_text(value, digits, across):
+    text = f"{value:.{digits}g}"
+    if across > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
+        text = text.replace("0.", ".", 1)
+    return words.signed(text)
+
+
+def _cell_digits(cells):
+    """How many digits the cells of a map have room for; 0: none."""
+    finite, across = cells.value[np.isfinite(cells.value)], cells.value.shape[1]
     alike = 2 * len({f"{value:.2g}" for value in finite}) <= len(set(finite.tolist()))
-    digits = 3 if alike and cells.value.shape[1] <= 8 else 2
-    for i, j in zip(*np.nonzero(np.isfinite(cells.value))):
+    longest = [max((len(_cell_text(value, digits, across)) for value in finite), default=0) for digits in (2, 3)]
+    if alike and across <= 8 and longest[1] * across <= CELL_CHARACTERS - across:
+        return 3
+    return 2 if longest[0] * across <= CELL_CHARACTERS else 0
+
+
+def _write_cells(cells, axis, norm, palette):
+    digits = _cell_digits(cells)
+    for i, j in zip(*np.nonzero(np.isfinite(cells.value) & (digits > 0))):
         is_grey = cells.grey is not None and cells.grey[i, j]
         r, g, b = matplotlib.colors.to_rgb(GREY_CELL if is_grey else palette(norm(cells.value[i, j])))
         light = 0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 > 0.18
-        text = f"{cells.value[i, j]:.{digits}g}"
-        if cells.value.shape[1] > 9 and text.lstrip("-").startswith("0."):  # there is room for digits that say something
-            text = text.replace("0.", ".", 1)
-        axis.text(j, i, words.signed(text), ha="center", va="center", fontsize=SMALL,
+        axis.text(j, i, _cell_text(cells.value[i, j], digits, cells.value.shape[1]), ha="center", va="center", fontsize=SMALL,
                   color=ON_LIGHT if light else ON_DARK)
 
 
