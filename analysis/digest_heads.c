@@ -88,14 +88,8 @@ static int by_share(const void *left, const void *right) {
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static bool is_told(const ranking *all, int64_t row) {
-    const char *found =
-        szg_table_get_text(all->heads, row, szg_table_find(all->heads, "stands_out"));
-    return found && strstr(found, all->kernel);
-}
-
 /* Benjamini and Hochberg 1995: of m heads with p ascending, those up to the last one with
- * p <= 0.05 i / m. Shares without chance beside them stand out where `heads` says so. */
+ * p <= 0.05 i / m. Shares without chance beside them do not stand out. */
 static void judge(ranking *all) {
     int64_t kept = 0;
     qsort(all->head, (size_t)all->count, sizeof *all->head, by_p);
@@ -104,8 +98,7 @@ static void judge(ranking *all) {
             kept = i + 1;
     for (int64_t i = 0; i < all->count; i++) {
         ranked *head = &all->head[i];
-        head->stands_out =
-            i < all->tested ? i < kept && head->share >= least_share : is_told(all, head->row);
+        head->stands_out = i < kept && head->share >= least_share;
         all->standing += head->stands_out;
     }
     qsort(all->head, (size_t)all->count, sizeof *all->head, by_share);
@@ -240,26 +233,28 @@ static bool share_key_heads(const szg_table *heads) {
     return false;
 }
 
-/* Is the mean kernel of a head below the first layer known? */
+/* Is a mean kernel that of isotropic tokens: of biases alone? */
 static bool assumes_mean(const ranking *mean) {
-    for (int64_t i = 0; i < mean->count; i++)
-        if (place(mean, mean->head[i].row, "layer") > 0)
+    int64_t column = szg_table_find(mean->heads, "mean_tokens");
+    for (int64_t i = 0; i < mean->count; i++) {
+        const char *tokens = szg_table_get_text(mean->heads, mean->head[i].row, column);
+        if (tokens && strcmp(tokens, "isotropic") == 0)
             return true;
+    }
     return false;
 }
 
 static void say_assumptions(const ranking *mean, const ranking *self, FILE *to) {
-    bool deep = assumes_mean(mean);
-    if (self->count == 0 && !deep)
+    bool biases = assumes_mean(mean);
+    if (self->count == 0 && !biases)
         return;
     fprintf(to,
-            "%s%s%s isotropic tokens; a mean direction or massive activations void it. "
-            "To measure the truth, save queries and keys with szego.capture_hf.Capture and run "
+            "%s isotropic tokens; a mean direction or massive activations void them. To measure it "
+            "on your data, save queries and keys with szego.capture_hf.Capture and run "
             "`szego logits DUMP`.\n",
-            self->count > 0 ? "The self share" : "", self->count > 0 && deep ? ", and " : "",
-            deep ? (self->count > 0 ? "below layer 0 the mean share, assume"
-                                    : "Below layer 0 the mean share assumes")
-                 : " assumes");
+            self->count == 0 ? "Mean shares of biases alone assume"
+            : biases         ? "Self shares, and mean shares of biases alone, assume"
+                             : "Self shares assume");
 }
 
 static void say_notes(const ranking *mean, const ranking *self, FILE *to) {

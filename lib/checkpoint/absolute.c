@@ -340,11 +340,12 @@ static szg_status judge(szg_context *context, const absolute_head *head, absolut
     double variance = centre(own);
     SZG_TRY(szgi_chance_sums(context, head->seed, 0, own->lags, own->d, own->columns, own->sums));
     szgi_chance_squares(own->lags, own->sums, own->still, draws);
-    facts->share = szgi_share_of(variance, noise);
-    facts->noise = sqrt(noise);
-    szgi_positional_compare(out, KERNEL_MEAN, variance, variance, noise, draws);
-    fill_values(own, out);
     SZG_TRY(find_spread(context, own, &out->spread));
+    double rest = noise + out->spread * out->spread; /* what positions do beside the lag */
+    facts->share = szgi_share_of(variance, rest);
+    facts->noise = sqrt(noise);
+    szgi_positional_compare(out, KERNEL_MEAN, variance, variance, rest, draws);
+    fill_values(own, out);
     return szgi_shape_of_values(context, own->first, own->lags, own->kernel, facts->p <= 0.05,
                                 &facts->shape);
 }

@@ -10,7 +10,7 @@
     X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
       "variance of the " what                                                                      \
       " kernel over the lags, divided by the sum of that and the variance "                        \
-      "of independent tokens' logits" said)                                                        \
+      "of independent tokens' logits (where positions are added, and the square of spread)" said)                                                        \
     X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
       "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
     X(HEADS_##NAME##_P, name "_p", SZG_REAL, "1", "p of the " what " share",                       \

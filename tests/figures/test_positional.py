@@ -208,7 +208,7 @@ def findings_can_be_pasted():
 
 
 def shapes_are_told():
-    for shape, want in (("decaying", "falls from lag 7 on"), ("rising", "rises up to the last lag, 7"), ("periodic", "repeats every 12 lags"),
+    for shape, want in (("decaying", "falls with the distance, largest at lag 7"), ("rising", "rises up to the last lag, 7"), ("periodic", "repeats every 12 lags"),
                         ("forward", "rises towards the latest keys"), ("backward", "rises towards the earliest keys"),
                         ("mixed", "has no simple shape and is largest at lag 7"), ("new", "is largest at lag 7")):
         text = sentences(composed([head(0, 0, 0.5, shape=shape, peak=7, mean_wavelength=12.34)])[0])[0]

@@ -475,7 +475,7 @@ def check_absolute(label, model):
         spread = sum(w * np.mean([(a[i] @ b[j] + plus - g)**2 for i, j in some])
                      for w, some, g, plus in zip(weight, pairs, kernel, added))**0.5
         own = variance(weight, kernel)
-        check_numbers(name, row, {"mean_share": own / (own + noise), "mean_noise": noise**0.5, "spread": spread,
+        check_numbers(name, row, {"mean_share": own / (own + noise + spread**2), "mean_noise": noise**0.5, "spread": spread,
                                   "mean_min": kernel.min(), "mean_max": kernel.max(), "lag_min": lags[0],
                                   "lag_max": lags[-1]}, 1e-10)
         tap.ok(f"{name}: the largest lag", lags[kernel.argmax()] == int(row["mean_peak"]), row["mean_peak"])

@@ -14,7 +14,7 @@ MODELS = 4
 LARGE = 0.1
 HEADINGS = {"mean": "Independent tokens: the mean kernel", "self": "A token and its own copy: the self kernel"}
 ASSUMED = "Tokens are assumed isotropic: a mean direction or massive activations void it, and `szego logits` measures it."
-WAYS = {"decaying": "falls from lag {peak} on", "rising": "rises up to the last lag, {peak}",
+WAYS = {"decaying": "falls with the distance, largest at lag {peak}", "rising": "rises up to the last lag, {peak}",
         "forward": "rises towards the latest keys", "backward": "rises towards the earliest keys",
         "peaked": "peaks at lag {peak}", "periodic": "repeats every {wave} lags", "flat": "is flat",
         "mixed": "has no simple shape and is largest at lag {peak}"}
@@ -56,7 +56,7 @@ def _way(head, kind):
 
 
 def _say_strongest(heads):
-    head, kind = heads.one(0), heads.kind
+    head, kind = heads.one(int(np.argmax(heads.positional))), heads.kind
     return (f"the strongest, {name(head)}, {_way(head, kind)} (share {two(head.number(f'{kind}_share'))}, by chance up to "
             f"{two(head.number(f'{kind}_null'))})")
 
@@ -68,7 +68,7 @@ def say_heads(heads):
     what = {"mean": f"in {of} position alone explains a tenth or more of the logits' variance, beyond chance",
             "self": f"in {of} the logit of a token and its own copy depends on the lag (a share of a tenth or more, beyond "
                     f"chance)"}[kind]
-    strongest = f"; {_say_strongest(heads)}" if heads.beyond[0] else ""
+    strongest = f"; {_say_strongest(heads)}" if count else ""
     assumed = f". {ASSUMED}" if heads.assumed else "."
     return f"{model(heads.rows)}: {what}{strongest}{assumed}".replace("`", "")
 
