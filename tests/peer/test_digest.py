@@ -139,7 +139,7 @@ def main():
         check_heads(screen, heads)
         check_layers(screen, heads, summary)
         tap.ok("no line is longer than 80 columns", max(map(len, screen.splitlines())) <= 80)
-        tap.ok("what the shares assume", "assumes isotropic tokens" in " ".join(screen.split()))
+        tap.ok("what the shares assume", "Self shares assume isotropic tokens" in " ".join(screen.split()))
         tap.ok("key heads of their own are not said to be shared", "share a key head" not in screen)
         raw = run(model, "--raw")
         tap.ok("why no head has a share, first", raw.startswith(f"{LAYERS * HEADS} of {LAYERS * HEADS} heads have no share: "),

@@ -485,7 +485,7 @@ def check_absolute(label, model):
         signs = random.choice([-1.0, 1.0], (model.width, 20000))
         drawn = column @ signs + added[:, None]
         drawn = weight @ (drawn - weight @ drawn)**2
-        p, below = np.mean(drawn >= own), np.mean(drawn / (drawn + noise) <= number(row, "mean_null"))
+        p, below = np.mean(drawn >= own), np.mean(drawn / (drawn + noise + spread**2) <= number(row, "mean_null"))
         tap.close(f"{name}: p", number(row, "mean_p"), p, 4 * (max(p * (1 - p), 1e-3) / 999)**0.5 + 0.002)
         tap.close(f"{name}: quantile of the draws", below, 0.95, 4 * (0.05 * 0.95 / 999)**0.5)
         middle = weight @ kernel + added - weight @ added
