@@ -33,7 +33,7 @@ import matplotlib.pyplot
 PROGRAM = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20250513"), 0)
 ROUNDS = int(os.environ.get("SZG_TEST_MULTIPLIER", "1")) * 2
-SECTIONS = {"positional", "lag-share", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary",
+SECTIONS = {"positional", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness", "rotary",
             "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches", "mechanism", "relations",
             "lengths"}
 BEFORE = ("load", "figures")  # what every other cell depends on

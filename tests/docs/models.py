@@ -114,10 +114,11 @@ def of_minilm():
     by = {row["head"]: row for row in mean}
     yield f"{1 + max(int(row['layer']) for row in heads)} layers of {1 + max(int(row['head']) for row in heads)} heads"
     yield f"In {len(mean)} of the {len(known)} heads of layer 0 position alone stands out"
-    a, b, c = mean[:3]
-    yield (f"Head {a['head']} has a share of {share(a, 'mean')} and head {b['head']} has {share(b, 'mean')}, both largest at "
+    next_one, b, _, a = mean[:4]
+    yield (f"Head {next_one['head']} has a share of {share(next_one, 'mean')}, largest at lag {next_one['mean_peak']}, the next "
+           "token")
+    yield (f"Head {b['head']} has {share(b, 'mean')} and head {a['head']} has {share(a, 'mean')}, both largest at "
            f"lag {a['mean_peak']}, the previous token" if a["mean_peak"] == b["mean_peak"] else "peaks differ")
-    yield f"Head {c['head']} has {share(c, 'mean')}, at lag {c['mean_peak']}, the next token"
     yield (f"Heads 4 and 0 are largest at lag {by['4']['mean_peak']}, head 7 at lag {by['7']['mean_peak']}, and heads 6 and "
            f"10 at the last lags, {by['6']['mean_peak']} and {by['10']['mean_peak']}"
            if by["0"]["mean_peak"] == by["4"]["mean_peak"] else "peaks differ")
