@@ -89,7 +89,7 @@ static int by_share(const void *left, const void *right) {
 }
 
 /* Benjamini and Hochberg 1995: of m heads with p ascending, those up to the last one with
- * p <= 0.05 i / m. Shares without chance beside them do not stand out. */
+ * p <= 0.05 i / m. Shares without chance beside them stand out by their size. */
 static void judge(ranking *all) {
     int64_t kept = 0;
     qsort(all->head, (size_t)all->count, sizeof *all->head, by_p);
@@ -98,7 +98,7 @@ static void judge(ranking *all) {
             kept = i + 1;
     for (int64_t i = 0; i < all->count; i++) {
         ranked *head = &all->head[i];
-        head->stands_out = i < kept && head->share >= least_share;
+        head->stands_out = (i < kept || i >= all->tested) && head->share >= least_share;
         all->standing += head->stands_out;
     }
     qsort(all->head, (size_t)all->count, sizeof *all->head, by_share);
@@ -198,8 +198,12 @@ static void say_heads(const ranking *all, const char *what, const char *tokens, 
     if (all->count == 0)
         return;
     say_count(all, to);
-    fprintf(to, "%s, beyond chance (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).", what,
-            all->kernel, tokens);
+    if (all->tested == 0)
+        fprintf(to, "%s (%s kernel: %s; biases make it, so that there is no chance to compare with).",
+                what, all->kernel, tokens);
+    else
+        fprintf(to, "%s, beyond chance%s (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).", what,
+                all->tested < all->count ? " where that is known" : "", all->kernel, tokens);
     say_strongest(all, to);
     fputc('\n', to);
 }
@@ -267,8 +271,8 @@ static void say_notes(const ranking *mean, const ranking *self, FILE *to) {
               to);
     if (untested > 0)
         fprintf(to,
-                "%" PRId64 " shares have no chance beside them (kernels of biases or of tables "
-                "alone): heads.csv has them.\n",
+                "%" PRId64 " shares cannot be compared with chance: biases or tables alone make "
+                "their kernels.\n",
                 untested);
     if (mean->standing > SHOWN_MOST || self->standing > SHOWN_MOST)
         fprintf(to, "Tables show the %d largest shares: -o DIR/ writes heads.csv with all heads.\n",

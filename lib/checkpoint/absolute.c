@@ -15,6 +15,10 @@ enum { POSITIONS_MOST = 2048, TOKENS = 2048 };
 
 static bool sees_later(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
+    bool decodes = false;
+    if (szgi_config_flag(NULL, checkpoint->settings, "is_decoder", false, &decodes) == SZG_OK &&
+        decodes && !family->stack)
+        return false;
     return family->looks_ahead || family->positions == POSITION_BERT ||
            family->positions == POSITION_ROBERTA || family->positions == POSITION_DISTILBERT ||
            (checkpoint->added && !family->stack) ||

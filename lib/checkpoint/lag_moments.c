@@ -170,6 +170,10 @@ enum { LAGS_MOST = 131072, UNKNOWN_LENGTH = 2048 };
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
     int64_t length = checkpoint->trained_length > 0 ? checkpoint->trained_length : UNKNOWN_LENGTH;
     int64_t window = szgi_window_lags(checkpoint, layer);
+    int index = checkpoint->layer[layer].rotation;
+    int64_t held = index < 0 ? 0 : checkpoint->rotation[index].length; /* of these frequencies */
+    if (held > 0 && held < length)
+        length = held;
     if (window > 0 && window < length)
         length = window;
     return length < LAGS_MOST ? length : LAGS_MOST;

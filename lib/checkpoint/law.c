@@ -12,7 +12,12 @@
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
     norm_rule norm = checkpoint->family->norm;
-    bool normed = szgi_fold_is_normed(checkpoint, layer);
+    bool normed = szgi_fold_is_normed(checkpoint, layer), both = false;
+    if (szgi_config_flag(NULL, checkpoint->settings, "use_bidirectional_attention", false, &both) !=
+            SZG_OK ||
+        both)
+        return "queries see later keys (use_bidirectional_attention), within windows that are not "
+               "covered";
     if (checkpoint->latent.key_rank)
         return "queries and keys come from latents with norms of their own: not covered";
     if (normed && norm != NORM_HEAD && norm != NORM_EACH)

@@ -103,10 +103,10 @@ static szg_status add_row(szg_context *context, szg_checkpoint_tables *tables, c
 }
 
 szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tables,
-                               const row_key *key, layer_shares *shares) {
+                               const row_key *key, int64_t heads, layer_shares *shares) {
     static const kernel_kind order[] = {KERNEL_MEAN, KERNEL_SELF};
     for (int i = 0; i < KERNEL_KINDS; i++)
-        if (shares->of[order[i]].heads > 0)
+        if (shares->of[order[i]].heads == heads)
             SZG_TRY(add_row(context, tables, key, kernel_names[order[i]], &shares->of[order[i]]));
     return SZG_OK;
 }

@@ -21,8 +21,9 @@ void szgi_layer_shares_add(const head_positional *found, int64_t head, layer_sha
 
 SZG_CHECK_RESULT szg_status szgi_layer_rows_open(szg_context *context,
                                                  szg_checkpoint_tables *tables);
-/* A row for each kernel that is known of a head; sorts the draws. */
+/* A row for each kernel that is known of all `heads`; sorts the draws. */
 SZG_CHECK_RESULT szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tables,
-                                                const row_key *key, layer_shares *shares);
+                                                const row_key *key, int64_t heads,
+                                                layer_shares *shares);
 
 #endif

@@ -67,5 +67,5 @@ void szgi_positional_compare(head_positional *out, kernel_kind kind, double comp
 
 bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind) {
     const kernel_facts *facts = &found->kernel[kind];
-    return facts->share >= 0.1 && facts->p <= 0.05;
+    return facts->share >= 0.1 && !(facts->p > 0.05);
 }

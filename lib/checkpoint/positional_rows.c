@@ -41,7 +41,8 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                    \
       "key head that it is paired with, counted from 0")                                           \
     X(HEADS_STANDS_OUT, "stands_out", SZG_TEXT, "", "stands out",                                  \
-      "mean, self or mean+self: whose share is 0.1 or more and beyond chance (p at most 0.05)")    \
+      "mean, self or mean+self: whose share is 0.1 or more, and beyond chance (p at most 0.05) where "  \
+      "that is known")    \
     OF_KERNEL(X, MEAN, "mean", "mean", "; empty: the mean token is not known")                     \
     OF_KERNEL(X, SELF, "self", "self", "")                                                         \
     X(HEADS_TOKENS, "mean_tokens", SZG_TEXT, "", "tokens of the mean kernel",                      \

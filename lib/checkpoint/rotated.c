@@ -127,8 +127,10 @@ static szg_status judge(szg_context *context, const positional_input *input,
     fill_values(input->moments, own, out->value[kind]);
     if (own->columns)
         SZG_TRY(compare(context, input, own, variance, noise, kind, out));
-    return szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments,
-                           !(facts->p > 0.05), &facts->shape);
+    /* What biases add is in every draw: a kernel that they make is no flatter for that. */
+    bool told = !(facts->p > 0.05) || szgi_lag_moments_variance(input->moments, own->still) > 0;
+    return szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments, told,
+                           &facts->shape);
 }
 
 static void copy_waves(int64_t pairs, const lag_kernel *from, double *to) {

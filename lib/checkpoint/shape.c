@@ -160,12 +160,19 @@ static szg_status find_carrier(szg_context *context, const szgi_rotary *rotary,
 
 /* ---- The word ---- */
 
+/* Of equal values the lag nearest to 0, and of two the positive one. */
+static bool is_nearer(const sampled *own, int64_t i, int64_t than) {
+    int64_t a = own->first + i, b = own->first + than;
+    return (a < 0 ? -a : a) <= (b < 0 ? -b : b);
+}
+
 static void find_ends(const sampled *own, kernel_shape *out) {
     int64_t least = 0, greatest = 0;
     for (int64_t i = 1; i < own->count; i++) {
-        if (own->value[i] < own->value[least])
+        double value = own->value[i], low = own->value[least], high = own->value[greatest];
+        if (value < low || (value == low && is_nearer(own, i, least)))
             least = i;
-        if (own->value[i] > own->value[greatest])
+        if (value > high || (value == high && is_nearer(own, i, greatest)))
             greatest = i;
     }
     out->least = own->value[least];

@@ -28,7 +28,8 @@ static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
     static const char *const all[] = {"mistral", "mixtral", "phi3", "starcoder2", NULL},
                              *const upper[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
     const char *type = checkpoint->family->model_type;
-    bool used = false;
+    bool used = false, said = szgi_json_kind_of(szgi_json_member(
+                           checkpoint->settings, "max_window_layers")) > SZGI_JSON_NULL;
     if (is_one_of(type, all))
         return true;
     if (strcmp(type, "gemma2") == 0)
@@ -36,7 +37,7 @@ static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
     return is_one_of(type, upper) &&
            szgi_config_flag(NULL, checkpoint->settings, "use_sliding_window", false, &used) ==
                SZG_OK &&
-           used && layer >= number_of(checkpoint, "max_window_layers");
+           used && layer >= (said ? number_of(checkpoint, "max_window_layers") : 28);
 }
 
 static bool slides(const szg_checkpoint *checkpoint, int64_t layer) {

@@ -421,8 +421,12 @@ def check_biased(label, model, stack="", both=None, layers=(0, 1)):
         check_numbers(name, row, {"mean_share": own / (own + noise), "mean_noise": noise**0.5, "mean_min": kernel.min(),
                                   "mean_max": kernel.max(), "lag_min": lags[0], "lag_max": lags[-1]}, 1e-11)
         tap.ok(f"{name}: the largest lag", kernel[lags == int(row["mean_peak"])] > kernel.max() - 1e-9, row["mean_peak"])
-        tap.ok(f"{name}: nothing is drawn", not any(row[x] for x in ("mean_null", "mean_p", "stands_out", "self_share",
-                                                                     "mean_carrier", "mean_wavelength", "spread")))
+        tap.ok(f"{name}: nothing is drawn", not any(row[x] for x in ("mean_null", "mean_p", "self_share", "mean_carrier",
+                                                                     "mean_wavelength", "spread")))
+        tap.ok(f"{name}: its size decides", row["stands_out"] == ("mean" if own / (own + noise) >= 0.1 else ""))
+        nearest = min(lags[kernel == kernel.max()], key=lambda lag: (abs(lag), -lag))
+        tap.ok(f"{name}: of equal values the nearest lag", lags[kernel.argmax()] == nearest or
+               abs(int(row["mean_peak"])) <= abs(lags[kernel.argmax()]), row["mean_peak"])
         tap.ok(f"{name}: isotropic tokens", row["mean_tokens"] == "isotropic", row["mean_tokens"])
         rows = [x for x in found["kernel"] if (x["layer"], x["head"]) == (row["layer"], row["head"])]
         got = {int(x["lag"]): number(x, "mean") for x in rows}
@@ -501,6 +505,30 @@ def check_absolute(label, model):
 check_absolute("BERT", Plain("bert", heads=4, size=5))
 check_absolute("GPT-2", Plain("gpt2", heads=4, size=5))
 check_absolute("MPNet", Plain("mpnet", heads=4, size=5))
+
+# ---- Lags ----
+
+
+def last_lags(kind, **config):
+    rows = analyse(Model(kind, length=64, **config), "--kernel", "0")
+    return {row["lag_max"] for row in rows}, rows
+
+
+for label, kind, want, config in (
+        ("Qwen2's first 28 layers do not slide", "qwen2", "63", {"use_sliding_window": True, "sliding_window": 16}),
+        ("those from max_window_layers on do", "qwen2", "15", {"use_sliding_window": True, "sliding_window": 16,
+                                                               "max_window_layers": 0})):
+    found, rows = last_lags(kind, **config)
+    tap.ok(label, found == {want}, f"{found} {rows[0]['note']}")
+fused = Model("phi3", length=64, original_max_position_embeddings=16, sliding_window=None,
+              rope_scaling={"type": "longrope", "short_factor": [1.0] * 6, "long_factor": [4.0] * 6})
+layer = "model.layers.0."
+fused.tensors = lambda: {layer + "self_attn.qkv_proj.weight": np.concatenate([fused.q, fused.k, fused.k]),
+                         layer + "input_layernorm.weight": fused.gain}
+tap.ok("LongRoPE's short factors hold for the original length", {row["lag_max"] for row in analyse(fused)} == {"15"})
+found, rows = last_lags("llama", use_bidirectional_attention=True)
+tap.ok("attention to later keys that is not covered is said", found == {""} and
+       all("use_bidirectional_attention" in row["note"] for row in rows), str(rows[0]))
 
 # ---- What has no numbers ----
 rows = analyse(Model("llama"), "--raw")

@@ -27,7 +27,7 @@ class Heads(chance.Heads):
 
     def __init__(self, rows, kind):
         super().__init__(rows, kind)
-        self.positional = (self.share >= LARGE) & self.found
+        self.positional = (self.share >= LARGE) & (self.found | ~self.tested)  # biases alone have no chance beside them
 
     @property
     def assumed(self):
@@ -57,17 +57,19 @@ def _way(head, kind):
 
 def _say_strongest(heads):
     head, kind = heads.one(int(np.argmax(heads.positional))), heads.kind
-    return (f"the strongest, {name(head)}, {_way(head, kind)} (share {two(head.number(f'{kind}_share'))}, by chance up to "
-            f"{two(head.number(f'{kind}_null'))})")
+    null = head.number(f"{kind}_null")
+    reached = f", by chance up to {two(null)}" if np.isfinite(null) else ""
+    return f"the strongest, {name(head)}, {_way(head, kind)} (share {two(head.number(f'{kind}_share'))}{reached})"
 
 
 def say_heads(heads):
     """"model: in 11 of 72 heads position alone explains ...": the finding of one kernel."""
     count, kind = int(heads.positional.sum()), heads.kind
     of = f"{count} of {words.count(len(heads), 'head', 'heads')}{_of_layers(heads)}"
-    what = {"mean": f"in {of} position alone explains a tenth or more of the logits' variance, beyond chance",
-            "self": f"in {of} the logit of a token and its own copy depends on the lag (a share of a tenth or more, beyond "
-                    f"chance)"}[kind]
+    beyond = ", beyond chance" if heads.tested.all() else ", beyond chance where that is known" if heads.tested.any() else ""
+    what = {"mean": f"in {of} position alone explains a tenth or more of the logits' variance{beyond}",
+            "self": f"in {of} the logit of a token and its own copy depends on the lag (a share of a tenth or more{beyond})"
+            }[kind]
     strongest = f"; {_say_strongest(heads)}" if count else ""
     assumed = f". {ASSUMED}" if heads.assumed else "."
     return f"{model(heads.rows)}: {what}{strongest}{assumed}".replace("`", "")
@@ -84,7 +86,7 @@ def say_deposit(layers, kind):
     null = one.number("part_null")
     text = f"{_percent(part[at])} of layer {layer}'s summed share of the {KINDS[kind]} is in head {head}"
     if len(layers) > 1:
-        none = not discoveries(np.where(np.isnan(p), 1, p)).any()
+        none = np.isfinite(p).any() and not discoveries(np.where(np.isnan(p), 1, p)).any()
         text = f"layer {layer} depends most on one head: head {head} has {_percent(part[at])} of the layer's summed share of " \
                f"the {KINDS[kind]}"
         tail = f", and random signs reach {_percent(null)}" if np.isfinite(null) else ""

@@ -7,7 +7,7 @@ import numpy as np
 from . import bounds, heads, words
 from .bounds import DIGITS, MATRIX, Index, Stated
 from .compose import FEW, add_series, chosen_scale, compose
-from .drawing import Line, Panel, Paragraph, Series
+from .drawing import LARGEST, Line, Panel, Paragraph, Series
 from .record import LOG, PANELS, POINTS, Axis, Figure, Section
 from .rows import Rows, same
 
@@ -432,9 +432,9 @@ def _prepare_plane(drawing, known):
         heads.name_series(drawing, panel, "eigenvalues")
     values = [np.hypot(one.x, one.y) for one in drawing.series()] or [np.zeros(1)]
     values = np.concatenate(values)
-    reach = values[np.isfinite(values)].max(initial=0)
-    facts.circle_hidden = facts.bounds_all and facts.radius > CIRCLE_SHOWN * reach > 0
-    reach = 1.05 * (reach if facts.circle_hidden else max(facts.radius, reach)) or 1.0
+    reach, radius = values[values < LARGEST].max(initial=0), facts.radius  # beyond it the width of the scale overflows
+    facts.circle_hidden = facts.bounds_all and (radius > CIRCLE_SHOWN * reach > 0 or radius >= LARGEST)
+    reach = 1.05 * max(reach, 0 if facts.circle_hidden or radius >= LARGEST else radius) or 1.0
     for scale in (drawing.x, drawing.y):
         scale.lo, scale.hi = -reach, reach
     if len(drawing.panels) == 1:
