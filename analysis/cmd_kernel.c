@@ -57,10 +57,11 @@ static const command_option options[] = {
            .list = &words_encodings),
     OPTION_BY(specs_take_file, kernel_options, common.specs, "coefficients", "FILE",
               "Toeplitz coefficients, one row per head: short for file:path=FILE"),
-    OPTION(kernel_options, n, NULL, "N",
-           "positions of an encoding, whose lags are below N in modulus; of a checkpoint's heads the "
-           "lags below N, and 16 in each doubling beyond them (default 256)",
-           .letter = 'n', .least = 1, .most = SPECS_ORDER_MOST, .fallback = "256"),
+    OPTION(
+        kernel_options, n, NULL, "N",
+        "positions of an encoding, whose lags are below N in modulus; of a checkpoint's heads the "
+        "lags below N, and 16 in each doubling beyond them (default 256)",
+        .letter = 'n', .least = 1, .most = SPECS_ORDER_MOST, .fallback = "256"),
     OPTION(kernel_options, layers, "layers", "LIST", "of a checkpoint, only these layers: 0-7+12"),
     OPTION(kernel_options, heads, "heads", "LIST",
            "of a checkpoint, only these query heads of each layer"),

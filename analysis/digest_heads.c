@@ -199,11 +199,12 @@ static void say_heads(const ranking *all, const char *what, const char *tokens, 
         return;
     say_count(all, to);
     if (all->tested == 0)
-        fprintf(to, "%s (%s kernel: %s; biases make it, so that there is no chance to compare with).",
+        fprintf(to,
+                "%s (%s kernel: %s; biases make it, so that there is no chance to compare with).",
                 what, all->kernel, tokens);
     else
-        fprintf(to, "%s, beyond chance%s (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).", what,
-                all->tested < all->count ? " where that is known" : "", all->kernel, tokens);
+        fprintf(to, "%s, beyond chance%s (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).",
+                what, all->tested < all->count ? " where that is known" : "", all->kernel, tokens);
     say_strongest(all, to);
     fputc('\n', to);
 }

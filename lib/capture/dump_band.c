@@ -1,5 +1,5 @@
 /* What of a contraction is chance: the ratios of tokens that were relabelled before the encoding
- * acts. Relabelling keeps every spectrum of the content. */
+ * acts. Without a mask, relabelling keeps every spectrum of the content. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

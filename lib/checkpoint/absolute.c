@@ -36,7 +36,7 @@ static const char *refusal(const szg_checkpoint *checkpoint) {
                                               : szgi_law_refusal(checkpoint, 0);
 }
 
-/* sigma of e_v + p_i for every token and position: ||e_v + p_i||^2 = d sigma^2. */
+/* 1 / sigma of e_v + p_i for every token and position: ||e_v + p_i||^2 = d sigma^2. */
 static szg_status fill_weights(szg_context *context, int64_t d, int64_t tokens, const double *e,
                                int64_t n, const double *p, double *out) {
     SZG_TRY(szgi_gemm(context, 'n', 't', tokens, n, d, 2, e, d, p, d, 0, out, n));
@@ -158,9 +158,9 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     int64_t lags = head->input->both ? 2 * n - 1 : n;
     *own = (absolute_work){
         .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
-    SZG_TRY(szgi_memory_alloc(
-        context, 2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
-        &own->memory));
+    SZG_TRY(szgi_memory_alloc(context,
+                              2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
+                              &own->memory));
     own->a = own->memory;
     own->b = own->a + n * e;
     own->weight = own->b + n * e;

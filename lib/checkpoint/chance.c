@@ -26,8 +26,7 @@ static int64_t order_of(int64_t d) {
 static void fill_signs(const szgi_stream *stream, int64_t block, int64_t d, double *out) {
     for (int64_t j = 0; j < d; j++) {
         int64_t bit = block * d + j;
-        out[j] =
-            szgi_random_word(stream, (uint64_t)(bit / WORD)) >> (bit % WORD) & 1 ? 1 : -1;
+        out[j] = szgi_random_word(stream, (uint64_t)(bit / WORD)) >> (bit % WORD) & 1 ? 1 : -1;
     }
 }
 

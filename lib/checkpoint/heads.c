@@ -249,7 +249,8 @@ static szg_status report_shares(szg_context *context, head_job *job, int64_t lay
     bool whole = tables->layers && job->part->layer[layer] && !job->problem[layer];
     for (int64_t i = 0; i < checkpoint->heads; i++)
         whole = whole && job->part->head[i];
-    return whole ? szgi_layer_rows_add(context, tables, &key, checkpoint->heads, &job->shares) : SZG_OK;
+    return whole ? szgi_layer_rows_add(context, tables, &key, checkpoint->heads, &job->shares)
+                 : SZG_OK;
 }
 
 static szg_status report_rows(szg_context *context, head_job *job, int64_t block,

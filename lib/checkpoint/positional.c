@@ -47,9 +47,9 @@ void szgi_positional_scale(int exponent, head_positional *out) {
     out->spread = ldexp(out->spread, exponent);
     for (int64_t i = 0; i < 2 * out->listed.count; i++) {
         kernel_value *value = &out->value[KERNEL_SELF][i];
-        *value = (kernel_value){ldexp(value->value, exponent),
-                                round_end(ldexp(value->low, exponent)),
-                                round_end(ldexp(value->high, exponent))};
+        *value =
+            (kernel_value){ldexp(value->value, exponent), round_end(ldexp(value->low, exponent)),
+                           round_end(ldexp(value->high, exponent))};
     }
 }
 

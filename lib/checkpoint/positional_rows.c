@@ -10,7 +10,7 @@
     X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
       "variance of the " what                                                                      \
       " kernel over the lags, divided by the sum of that and the variance "                        \
-      "of independent tokens' logits (where positions are added, and the square of spread)" said)                                                        \
+      "of independent tokens' logits (where positions are added, and the square of spread)" said)  \
     X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
       "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
     X(HEADS_##NAME##_P, name "_p", SZG_REAL, "1", "p of the " what " share",                       \
@@ -41,8 +41,9 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                    \
       "key head that it is paired with, counted from 0")                                           \
     X(HEADS_STANDS_OUT, "stands_out", SZG_TEXT, "", "stands out",                                  \
-      "mean, self or mean+self: whose share is 0.1 or more, and beyond chance (p at most 0.05) where "  \
-      "that is known")    \
+      "mean, self or mean+self: whose share is 0.1 or more, and beyond chance (p at most 0.05) "   \
+      "where "                                                                                     \
+      "that is known")                                                                             \
     OF_KERNEL(X, MEAN, "mean", "mean", "; empty: the mean token is not known")                     \
     OF_KERNEL(X, SELF, "self", "self", "")                                                         \
     X(HEADS_TOKENS, "mean_tokens", SZG_TEXT, "", "tokens of the mean kernel",                      \

@@ -90,8 +90,7 @@ static szg_status fill_bands(szg_context *context, const positional_input *input
     return status;
 }
 
-static void fill_values(const lag_moments *moments, const signed_kernel *own,
-                        kernel_value *value) {
+static void fill_values(const lag_moments *moments, const signed_kernel *own, kernel_value *value) {
     int64_t n = 2 * moments->pairs;
     for (int64_t i = 0; i < moments->listed.count; i++)
         value[i].value =
@@ -100,14 +99,15 @@ static void fill_values(const lag_moments *moments, const signed_kernel *own,
 
 /* ---- One kernel ---- */
 
-/* Null, p and bands. Where a norm is frozen for the draws, they are brought to the kernel's size. */
+/* Null, p and bands. Where a norm is frozen for the draws, they are brought to the kernel's size.
+ */
 static szg_status compare(szg_context *context, const positional_input *input,
-                          const signed_kernel *own, double variance, double noise,
-                          kernel_kind kind, head_positional *out) {
+                          const signed_kernel *own, double variance, double noise, kernel_kind kind,
+                          head_positional *out) {
     int64_t n = 2 * input->moments->pairs, d = input->head.checkpoint->model_size;
     double compared, draws[CHANCE_DRAWS];
-    SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, n, d, own->columns,
-                             own->drawn));
+    SZG_TRY(
+        szgi_chance_sums(context, input->seed, input->head.layer, n, d, own->columns, own->drawn));
     SZG_TRY(draw_variances(context, input, own, draws));
     SZG_TRY(variance_of_columns(context, input->moments, d, own, &compared));
     szgi_positional_compare(out, kind, compared, variance, noise, draws);

@@ -28,8 +28,9 @@ static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
     static const char *const all[] = {"mistral", "mixtral", "phi3", "starcoder2", NULL},
                              *const upper[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
     const char *type = checkpoint->family->model_type;
-    bool used = false, said = szgi_json_kind_of(szgi_json_member(
-                           checkpoint->settings, "max_window_layers")) > SZGI_JSON_NULL;
+    bool used = false,
+         said = szgi_json_kind_of(szgi_json_member(checkpoint->settings, "max_window_layers")) >
+                SZGI_JSON_NULL;
     if (is_one_of(type, all))
         return true;
     if (strcmp(type, "gemma2") == 0)
