@@ -222,6 +222,18 @@ static szg_status report_skipped(szg_context *context, const head_job *job, int6
                              szgi_part_owns(job->part, layer), job->problem[layer]);
 }
 
+/* Where the lags end is taken, not known. */
+static szg_status note_length(szg_context *context, const head_job *job, const row_key *key,
+                              szg_checkpoint_tables *tables) {
+    const szg_checkpoint *checkpoint = job->input.checkpoint;
+    bool kernels = checkpoint->rotations > 0 || job->input.bias.value;
+    if (job->input.options->raw || checkpoint->trained_length > 0 || !kernels)
+        return SZG_OK;
+    return szgi_rows_note(context, tables, key,
+                          "the length of the training is not known: kernels reach to lag %d",
+                          LAGS_UNKNOWN_LENGTH - 1);
+}
+
 /* What is to be said of a layer as a whole, before its heads. */
 static szg_status report_layer(szg_context *context, const head_job *job, int64_t layer,
                                szg_checkpoint_tables *tables) {
@@ -235,6 +247,8 @@ static szg_status report_layer(szg_context *context, const head_job *job, int64_
     const char *why = job->input.vocabulary.why;
     if (layer == 0 && why && szgi_part_owns(job->part, layer))
         SZG_TRY(szgi_rows_note(context, tables, &key, "%s", why));
+    if (layer == 0 && szgi_part_owns(job->part, layer))
+        SZG_TRY(note_length(context, job, &key, tables));
     return checkpoint->rotations > 0 && checkpoint->layer[layer].rotation < 0 &&
                    szgi_part_owns(job->part, layer)
                ? szgi_rows_note(context, tables, &key, "this layer does not rotate")

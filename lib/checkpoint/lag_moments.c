@@ -165,10 +165,11 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 
 /* ---- Of a checkpoint ---- */
 
-enum { LAGS_MOST = 131072, UNKNOWN_LENGTH = 2048 };
+enum { LAGS_MOST = 131072 };
 
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
-    int64_t length = checkpoint->trained_length > 0 ? checkpoint->trained_length : UNKNOWN_LENGTH;
+    int64_t length =
+        checkpoint->trained_length > 0 ? checkpoint->trained_length : LAGS_UNKNOWN_LENGTH;
     int64_t window = szgi_window_lags(checkpoint, layer);
     int index = checkpoint->layer[layer].rotation;
     int64_t held = index < 0 ? 0 : checkpoint->rotation[index].length; /* of these frequencies */

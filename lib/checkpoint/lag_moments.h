@@ -40,6 +40,9 @@ typedef struct lag_moments_list {
  * not known; 131072 at most. */
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer);
 
+/* The lags of a model whose trained length is not known. */
+enum { LAGS_UNKNOWN_LENGTH = 2048 };
+
 /* Those of every layer that rotates. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_moments_list_open(szg_context *context,
                                                        const szg_checkpoint *checkpoint,

@@ -127,7 +127,7 @@ def analyse_all(model, *arguments):
         if run.returncode:
             raise SystemExit(run.stderr)
         found = {}
-        for name in ("heads", "kernel", "layers"):
+        for name in ("heads", "kernel", "layers", "notes"):
             path = f"{folder}/out/{name}.csv"
             if os.path.exists(path):
                 with open(path, encoding="utf-8") as file:
@@ -520,6 +520,12 @@ for label, kind, want, config in (
                                                                "max_window_layers": 0})):
     found, rows = last_lags(kind, **config)
     tap.ok(label, found == {want}, f"{found} {rows[0]['note']}")
+endless = Model("llama")
+del endless.config["max_position_embeddings"]
+endless = analyse_all(endless)
+tap.ok("a length that is not known is said", {row["lag_max"] for row in endless["heads"]} == {"2047"} and
+       any("not known: kernels reach to lag 2047" in row["note"] for row in endless["notes"]) and
+       not any("length" in row["note"] for row in analyse_all(Model("llama"))["notes"]), str(endless["notes"]))
 fused = Model("phi3", length=64, original_max_position_embeddings=16, sliding_window=None,
               rope_scaling={"type": "longrope", "short_factor": [1.0] * 6, "long_factor": [4.0] * 6})
 layer = "model.layers.0."
