@@ -158,8 +158,6 @@ static szg_status visit_stack(void *user, const szg_checkpoint *checkpoint) {
                                            .kernel_only = true};
     szg_checkpoint_tables tables;
     szg_checkpoint_facts facts = szg_checkpoint_describe(checkpoint);
-    if (*facts.note)
-        szgi_say(context, SZG_NOTE, "%s: %s", facts.source, facts.note);
     szg_status status = szg_checkpoint_analyse(context, checkpoint, &wanted, &tables);
     if (status == SZG_EDOMAIN && *facts.stack) {
         szgi_say(context, SZG_NOTE, "%s", szg_context_message(context));
