@@ -4,7 +4,7 @@ import numpy as np
 from . import chance, lagmap, rows as rows_of, words
 from .chance import LEVEL, discoveries, largest_share, prepare_shares, rounded, say_greys, say_notes
 from .compose import build
-from .drawing import Drawing, Finding, Heading
+from .drawing import Finding, Heading
 from .lagmap import KINDS, name, two
 from .record import CELLS, LINE, Axis, Column, Figure, Section
 
@@ -115,10 +115,6 @@ def ranking(heads):
 
 
 # ---- Figures ----
-
-def _of(kind, **more):
-    return {kind: Figure(**{of: value.format(kind) if isinstance(value, str) else value for of, value in more.items()})}
-
 
 def _say_shares(drawing):
     return f"{largest_share(drawing)}; {say_greys(drawing)}."
