@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "fold.h"
+#include "scale.h"
 #include "toeplitz/toeplitz.h"
 
 /* A table of rows of d numbers in this stack; NULL: none. */
@@ -74,6 +75,7 @@ enum { TOKENS = 512 };
 
 /* Divides by the root mean square; 0 stays 0. */
 static void apply_norm(int64_t d, double *x) {
+    szgi_scale_take(d, x); /* squares of small and large numbers are no doubles */
     double root = sqrt(szgi_dot(d, x, x) / (double)d);
     for (int64_t j = 0; j < d && root > 0; j++)
         x[j] /= root;

@@ -205,22 +205,24 @@ check_normed()
 # ---- Layer 0: the vocabulary ----
 
 
-def check_vocabulary():
+def check_vocabulary(exponent):
     model = Model("llama")
     direction = random.standard_normal(model.width)
     model.embeddings = random.standard_normal((300, model.width)) + direction
     _, weight, r = model.rotations()
     z = model.embeddings / np.sqrt((model.embeddings**2).mean(1, keepdims=True))
     mean, covariance = z.mean(0), np.cov(z.T, bias=True)
+    model.embeddings = np.ldexp(model.embeddings, exponent)
     for row in analyse(model):
         a, b, _, _ = model.sides(int(row["head"]))
         kernel = np.array([a @ mean @ m @ b @ mean for m in r])
         noise = noise_of(r, weight, a @ covariance @ a.T, b @ covariance @ b.T, a @ mean, b @ mean, model.turning)
         own = variance(weight, kernel)
-        check_numbers(f"vocabulary, head {row['head']}", row, {"mean_share": own / (own + noise)}, 1e-12)
+        check_numbers(f"vocabulary times 2^{exponent}, head {row['head']}", row, {"mean_share": own / (own + noise)}, 1e-12)
 
 
-check_vocabulary()
+for power in (0, -700, 700):
+    check_vocabulary(power)
 
 # ---- Chance ----
 
