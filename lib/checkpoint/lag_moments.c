@@ -101,7 +101,12 @@ szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary
     int64_t n = 2 * rotary->pairs;
     *out = (lag_moments){.pairs = rotary->pairs, .lags = lags, .both = both};
     SZG_TRY(szgi_lag_list_open(context, both ? 1 - lags : 0, lags, dense, &out->listed));
-    SZG_TRY(szgi_memory_alloc(context, n + n * (2 * n + out->listed.count) + 1, &out->memory));
+    szg_status status =
+        szgi_memory_alloc(context, n + n * (2 * n + out->listed.count) + 1, &out->memory);
+    if (status != SZG_OK) {
+        szgi_lag_moments_close(out);
+        return status;
+    }
     double *mean = out->memory, *second = mean + n, *root = second + n * n, *wave = root + n * n;
     for (int64_t i = 0; i < out->listed.count; i++)
         fill_waves(rotary, out->listed.lag[i], 1, wave + i * n);
@@ -111,7 +116,7 @@ szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary
     out->root = root;
     if (n == 0)
         return SZG_OK;
-    szg_status status = sum_lags(context, rotary, lags, both, mean, second);
+    status = sum_lags(context, rotary, lags, both, mean, second);
     if (status == SZG_OK)
         status = take_root(context, out, root);
     if (status != SZG_OK)
