@@ -1,12 +1,12 @@
 /* What of a contraction is chance: the ratios of tokens that were relabelled before the encoding
  * acts. Without a mask, relabelling keeps every spectrum of the content. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/row.h"
+#include "base/sort.h"
 #include "contraction/lag_share.h"
 #include "coupling/coupling.h"
 #include "dump_private.h"
@@ -117,11 +117,6 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
 
 /* ---- Rows ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static szg_status put_band(szg_context *context, szgi_row *row, const band_job *job, int which) {
     const double tie = 1 + 1e-9;
     const int64_t first = WIDTH_RATIO + 4 * which;
@@ -132,7 +127,7 @@ static szg_status put_band(szg_context *context, szgi_row *row, const band_job *
         draw[i] = job->ratio[i + 2][which];
         less += draw[i] <= own * tie;
     }
-    qsort(draw, (size_t)job->draws, sizeof *draw, ascending);
+    szgi_sort_reals(job->draws, draw);
     cut = cut > 0 ? cut - 1 : 0;
     szgi_row_number(row, first, own);
     szgi_row_number(row, first + 1, draw[cut]);

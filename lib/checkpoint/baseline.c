@@ -6,12 +6,12 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "base/sort.h"
 #include "linalg/linalg.h"
 #include "spectra/spectra.h"
 #include "summary/summary.h"
@@ -252,11 +252,6 @@ static circuit_plan plan_ov(const baseline *own, int64_t layer) {
     return plan;
 }
 
-static int compare_reals(const void *left, const void *right) {
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static szg_status draw_plan(szg_context *context, const baseline *own, const circuit_plan *plan,
                             drawn *out) {
     int64_t count, size, draws = own->options->draws;
@@ -280,7 +275,7 @@ static szg_status draw_plan(szg_context *context, const baseline *own, const cir
         return status;
     }
     for (int64_t i = 0; i < size; i += draws)
-        qsort(out->value + i, (size_t)draws, sizeof *out->value, compare_reals);
+        szgi_sort_reals(draws, out->value + i);
     return SZG_OK;
 }
 

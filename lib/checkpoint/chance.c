@@ -1,10 +1,10 @@
 #include "chance.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sort.h"
 
 /* ---- Signs ---- */
 
@@ -118,11 +118,6 @@ void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double
 
 /* ---- The comparison ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double szgi_share_of(double variance, double noise) {
     return variance > 0 ? variance / (variance + noise) : 0;
 }
@@ -135,7 +130,7 @@ chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
     int64_t more = 0;
     for (int i = 0; i < CHANCE_DRAWS; i++)
         more += draws[i] >= value * (1 - ROUNDING);
-    qsort(draws, CHANCE_DRAWS, sizeof *draws, ascending);
+    szgi_sort_reals(CHANCE_DRAWS, draws);
     return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
                           .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};
 }

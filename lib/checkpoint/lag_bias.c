@@ -60,8 +60,8 @@ static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpo
     szg_status status =
         szgi_fold_vector(context, table, "a table by the lag", 0, rows * heads, row);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
-        int64_t at = bucket_of(out->first + i, out->first < 0 || is_encoder(checkpoint), rows,
-                               checkpoint->lag_distance);
+        int64_t at =
+            bucket_of(out->first + i, is_encoder(checkpoint), rows, checkpoint->lag_distance);
         for (int64_t h = 0; h < heads; h++)
             out->value[h * count + i] = row[at * heads + h];
     }

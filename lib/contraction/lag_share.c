@@ -2,11 +2,11 @@
 #include "contraction/lag_share.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "base/sort.h"
 
 enum { PURPOSE = 0x1a650000, DRAWS_A_BLOCK = 8 };
 
@@ -267,11 +267,6 @@ static double share_of(const szgi_lags *l, const double *sum, double squares, do
     return fmin(fmax(between - correction, 0) / (squares - correction), 1);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Number `rank`, counted from 1, of the draws in ascending order. */
 static double ranked(const szgi_lags *l, const double *draws, double quantile) {
     return draws[lround(quantile * (double)(l->draws + 1)) - 1];
@@ -285,7 +280,7 @@ static void compare(const szgi_lags *l, double entries, double *draws, szgi_lag_
         draws[d] = share_of(l, l->draw_sum + d * l->width, l->draw_squares[d], entries);
         more += draws[d] >= out->share * tie;
     }
-    qsort(draws, (size_t)l->draws, sizeof *draws, ascending);
+    szgi_sort_reals(l->draws, draws);
     out->null = ranked(l, draws, 0.95);
     out->p = (double)(more + 1) / (double)(l->draws + 1);
 }
@@ -350,7 +345,7 @@ szg_status szgi_lags_kernel(szg_context *context, const szgi_lags *lags, szgi_la
             continue;
         for (int64_t d = 0; d < lags->draws; d++)
             draws[d] = lags->centre + lags->draw_sum[d * lags->width + i] / lags->count[i];
-        qsort(draws, (size_t)lags->draws, sizeof *draws, ascending);
+        szgi_sort_reals(lags->draws, draws);
         lag->low = ranked(lags, draws, 0.025);
         lag->high = ranked(lags, draws, 0.975);
     }

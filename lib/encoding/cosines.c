@@ -1,7 +1,7 @@
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "encoding/cosines.h"
 
 void szgi_lag_phase(int64_t k, double theta, double *cosine, double *sine) {
@@ -18,11 +18,6 @@ void szgi_cosines_frequencies(int64_t pairs, int64_t size, double base, double *
         theta[t] = pow(base, -2.0 * (double)t / (double)size);
 }
 
-static int ascending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* pi is irrational: two doubles below pi are equal modulo 2 pi up to sign only where their moduli
  * are equal, and none is pi itself. Every frequency is at most 1. */
 szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs, const double *theta,
@@ -31,7 +26,7 @@ szg_status szgi_cosines_atoms(szg_context *context, int64_t pairs, const double 
     SZG_TRY(szgi_memory_alloc(context, pairs, &sorted));
     for (int64_t t = 0; t < pairs; t++)
         sorted[t] = fabs(theta[t]);
-    qsort(sorted, (size_t)pairs, sizeof *sorted, ascending);
+    szgi_sort_reals(pairs, sorted);
     *atoms = constant;
     for (int64_t t = 0; t < pairs; t++) {
         if (t > 0 && sorted[t] == sorted[t - 1])
