@@ -7,23 +7,12 @@
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 #include "fold.h"
+#include "lag_weight.h"
 #include "vocabulary.h"
 
 enum { POSITIONS_MOST = 2048, TOKENS = 2048 };
 
 /* ---- What layer 0 reads ---- */
-
-static bool sees_later(const szg_checkpoint *checkpoint) {
-    const model_family *family = checkpoint->family;
-    bool decodes = false;
-    if (szgi_config_flag(NULL, checkpoint->settings, "is_decoder", false, &decodes) == SZG_OK &&
-        decodes && !family->stack)
-        return false;
-    return family->looks_ahead || family->positions == POSITION_BERT ||
-           family->positions == POSITION_ROBERTA || family->positions == POSITION_DISTILBERT ||
-           (checkpoint->added && !family->stack) ||
-           (family->stack && strcmp(family->stack, "encoder") == 0);
-}
 
 static const char *refusal(const szg_checkpoint *checkpoint) {
     bool scaled = false;
@@ -41,9 +30,9 @@ static szg_status fill_weights(szg_context *context, int64_t d, int64_t tokens, 
                                int64_t n, const double *p, double *out) {
     SZG_TRY(szgi_gemm(context, 'n', 't', tokens, n, d, 2, e, d, p, d, 0, out, n));
     for (int64_t v = 0; v < tokens; v++) {
-        double own = szgi_dot(d, e + v * d, e + v * d);
+        double embedding = szgi_dot(d, e + v * d, e + v * d);
         for (int64_t i = 0; i < n; i++) {
-            double square = own + out[v * n + i] + szgi_dot(d, p + i * d, p + i * d);
+            double square = embedding + out[v * n + i] + szgi_dot(d, p + i * d, p + i * d);
             out[v * n + i] = square > 0 ? sqrt((double)d / square) : 0;
         }
     }
@@ -97,14 +86,14 @@ static szg_status copy_positions(szg_context *context, const szg_checkpoint *che
 static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, const double *p,
                        int exponent, double *room, absolute_input *out) {
     int64_t d = checkpoint->model_size, n = out->positions, tokens = out->tokens;
-    double *e = room, *own = e + tokens * d, *w = own + n * d;
+    double *e = room, *places = e + tokens * d, *w = places + n * d;
     SZG_TRY(szgi_vocabulary_raw(context, checkpoint, tokens, e));
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(tokens, d, e);
-    SZG_TRY(copy_positions(context, checkpoint, n, p, exponent, own));
-    SZG_TRY(fill_weights(context, d, tokens, e, n, own, w));
-    SZG_TRY(fill_mean(context, d, tokens, e, own, w, out));
-    fill_rest(d, e, own, w, out);
+    SZG_TRY(copy_positions(context, checkpoint, n, p, exponent, places));
+    SZG_TRY(fill_weights(context, d, tokens, e, n, places, w));
+    SZG_TRY(fill_mean(context, d, tokens, e, places, w, out));
+    fill_rest(d, e, places, w, out);
     return SZG_OK;
 }
 
@@ -114,7 +103,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     int64_t d = checkpoint->model_size;
     double *room;
     *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
-                            .both = sees_later(checkpoint)};
+                            .both = szgi_sees_later(checkpoint)};
     out->tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
     if (!out->why)
         out->why = refusal(checkpoint);
@@ -136,10 +125,10 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     return status == SZG_EDATA ? SZG_OK : status;
 }
 
-void szgi_absolute_close(absolute_input *own) {
-    szgi_lag_list_close(&own->listed);
-    szgi_memory_free(own->memory);
-    own->memory = NULL;
+void szgi_absolute_close(absolute_input *input) {
+    szgi_lag_list_close(&input->listed);
+    szgi_memory_free(input->memory);
+    input->memory = NULL;
 }
 
 /* ---- One head ---- */
@@ -152,49 +141,45 @@ typedef struct absolute_work {
     double *bias, *still; /* what the lag adds, and that as `columns` are centred */
 } absolute_work;
 
-static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *own) {
+static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *work) {
     int64_t n = head->input->positions, e = head->checkpoint->head_size;
     int64_t d = head->checkpoint->model_size, tokens = head->input->tokens;
     int64_t lags = head->input->both ? 2 * n - 1 : n;
-    *own = (absolute_work){
+    *work = (absolute_work){
         .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
     SZG_TRY(szgi_memory_alloc(context,
                               2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
-                              &own->memory));
-    own->a = own->memory;
-    own->b = own->a + n * e;
-    own->weight = own->b + n * e;
-    own->kernel = own->weight + lags;
-    own->columns = own->kernel + lags;
-    own->pulled = own->columns + lags * d;
-    own->rest = own->pulled + n * d;
-    own->sums = own->rest + tokens * e;
-    own->bias = own->sums + lags * CHANCE_DRAWS;
-    own->still = own->bias + lags;
+                              &work->memory));
+    work->a = work->memory;
+    work->b = work->a + n * e;
+    work->weight = work->b + n * e;
+    work->kernel = work->weight + lags;
+    work->columns = work->kernel + lags;
+    work->pulled = work->columns + lags * d;
+    work->rest = work->pulled + n * d;
+    work->sums = work->rest + tokens * e;
+    work->bias = work->sums + lags * CHANCE_DRAWS;
+    work->still = work->bias + lags;
     for (int64_t i = 0; i < lags && head->bias; i++)
-        own->bias[i] = ldexp(head->bias[own->first + i], -(head->q.exponent + head->k.exponent));
-    double sum = 0;
-    for (int64_t i = 0; i < lags; i++)
-        sum += own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
-    for (int64_t i = 0; i < lags; i++)
-        own->weight[i] /= sum;
+        work->bias[i] = ldexp(head->bias[work->first + i], -(head->q.exponent + head->k.exponent));
+    szgi_lag_weights(work->first, lags, work->weight);
     return SZG_OK;
 }
 
 static szg_status place_tokens(szg_context *context, const absolute_head *head,
-                               absolute_work *own) {
-    int64_t n = own->n, e = own->e, d = own->d;
+                               absolute_work *work) {
+    int64_t n = work->n, e = work->e, d = work->d;
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->q.rows, d, 0,
-                      own->a, e));
+                      work->a, e));
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->k.rows, d, 0,
-                      own->b, e));
+                      work->b, e));
     for (int64_t j = 0; j < e; j++) {
         double mean = 0;
         for (int64_t i = 0; i < n; i++)
-            mean += own->b[i * e + j] / (double)n;
+            mean += work->b[i * e + j] / (double)n;
         for (int64_t i = 0; i < n; i++) {
-            own->b[i * e + j] -= mean;
-            own->a[i * e + j] += head->q.shift[j];
+            work->b[i * e + j] -= mean;
+            work->a[i * e + j] += head->q.shift[j];
         }
     }
     return SZG_OK;
@@ -204,13 +189,13 @@ static szg_status place_tokens(szg_context *context, const absolute_head *head,
  * their mean, column c has at lag k the mean of u_ic m_{i-k,c} over the i that have such a key. All
  * by one transform each. */
 static szg_status fill_columns(szg_context *context, const absolute_head *head,
-                               absolute_work *own) {
-    int64_t n = own->n, d = own->d, length = szgi_fft_fast_length(2 * n), half = length / 2 + 1;
+                               absolute_work *work) {
+    int64_t n = work->n, d = work->d, length = szgi_fft_fast_length(2 * n), half = length / 2 + 1;
     const double *m = head->input->mean;
     double *room;
     szgi_fft *forward = NULL, *backward = NULL;
-    SZG_TRY(szgi_gemm(context, 'n', 'n', n, d, own->e, 1, own->a, own->e, head->k.rows, d, 0,
-                      own->pulled, d));
+    SZG_TRY(szgi_gemm(context, 'n', 'n', n, d, work->e, 1, work->a, work->e, head->k.rows, d, 0,
+                      work->pulled, d));
     SZG_TRY(szgi_memory_alloc(context, length + 4 * half, &room));
     szg_c64 *one = (szg_c64 *)(void *)(room + length), *two = one + half;
     szg_status status = szgi_fft_open(context, SZGI_FFT_REAL, length, 1, &forward);
@@ -220,7 +205,7 @@ static szg_status fill_columns(szg_context *context, const absolute_head *head,
         double mean = 0;
         memset(room, 0, (size_t)length * sizeof *room);
         for (int64_t i = 0; i < n; i++) {
-            room[i] = own->pulled[i * d + c];
+            room[i] = work->pulled[i * d + c];
             mean += m[i * d + c] / (double)n;
         }
         SZG_TRY_GOTO(status, szgi_fft_run(context, forward, room, one), done);
@@ -231,9 +216,9 @@ static szg_status fill_columns(szg_context *context, const absolute_head *head,
             one[i] = (szg_c64){one[i].re * two[i].re + one[i].im * two[i].im,
                                one[i].im * two[i].re - one[i].re * two[i].im};
         SZG_TRY_GOTO(status, szgi_fft_run(context, backward, one, room), done);
-        for (int64_t i = 0; i < own->lags; i++) {
-            int64_t lag = own->first + i, pairs = n - (lag < 0 ? -lag : lag);
-            own->columns[i * d + c] =
+        for (int64_t i = 0; i < work->lags; i++) {
+            int64_t lag = work->first + i, pairs = n - (lag < 0 ? -lag : lag);
+            work->columns[i * d + c] =
                 room[lag < 0 ? length + lag : lag] / (double)length / (double)pairs;
         }
     }
@@ -245,48 +230,44 @@ done:
 }
 
 /* The kernel, and the columns centred and weighted, so that squares of sums are variances. */
-static double centre(absolute_work *own) {
-    double mean = 0, added = 0, variance = 0;
-    for (int64_t i = 0; i < own->lags; i++) {
-        own->kernel[i] = own->bias[i];
-        for (int64_t c = 0; c < own->d; c++)
-            own->kernel[i] += own->columns[i * own->d + c];
-        mean += own->weight[i] * own->kernel[i];
-        added += own->weight[i] * own->bias[i];
+static lag_spread centre(absolute_work *work) {
+    for (int64_t i = 0; i < work->lags; i++) {
+        work->kernel[i] = work->bias[i];
+        for (int64_t c = 0; c < work->d; c++)
+            work->kernel[i] += work->columns[i * work->d + c];
     }
-    for (int64_t i = 0; i < own->lags; i++)
-        own->still[i] = sqrt(own->weight[i]) * (own->bias[i] - added);
-    for (int64_t i = 0; i < own->lags; i++)
-        variance += own->weight[i] * (own->kernel[i] - mean) * (own->kernel[i] - mean);
-    for (int64_t c = 0; c < own->d; c++) {
+    double added = szgi_lag_spread(work->lags, work->weight, work->bias).mean;
+    for (int64_t i = 0; i < work->lags; i++)
+        work->still[i] = sqrt(work->weight[i]) * (work->bias[i] - added);
+    for (int64_t c = 0; c < work->d; c++) {
         double middle = 0;
-        for (int64_t i = 0; i < own->lags; i++)
-            middle += own->weight[i] * own->columns[i * own->d + c];
-        for (int64_t i = 0; i < own->lags; i++)
-            own->columns[i * own->d + c] =
-                sqrt(own->weight[i]) * (own->columns[i * own->d + c] - middle);
+        for (int64_t i = 0; i < work->lags; i++)
+            middle += work->weight[i] * work->columns[i * work->d + c];
+        for (int64_t i = 0; i < work->lags; i++)
+            work->columns[i * work->d + c] =
+                sqrt(work->weight[i]) * (work->columns[i * work->d + c] - middle);
     }
-    return variance;
+    return szgi_lag_spread(work->lags, work->weight, work->kernel);
 }
 
 /* <Q, K> + mean_j b_j^T Q b_j + mean_i a_i^T K a_i, Q and K the covariances of the content. */
-static szg_status find_noise(szg_context *context, const absolute_head *head, absolute_work *own,
+static szg_status find_noise(szg_context *context, const absolute_head *head, absolute_work *work,
                              double *out) {
-    int64_t e = own->e, n = own->n, tokens = head->input->tokens;
+    int64_t e = work->e, n = work->n, tokens = head->input->tokens;
     double *room;
     SZG_TRY(szgi_memory_alloc(context, 4 * e * e, &room));
     double *gram[] = {room, room + e * e}, *spread[] = {room + 2 * e * e, room + 3 * e * e};
-    const double *rows[] = {head->q.rows, head->k.rows}, *at[] = {own->b, own->a};
+    const double *rows[] = {head->q.rows, head->k.rows}, *means[] = {work->b, work->a};
     szg_status status = SZG_OK;
     for (int side = 0; side < 2 && status == SZG_OK; side++) {
-        status = szgi_gemm(context, 'n', 't', tokens, e, own->d, 1, head->input->rest, own->d,
-                           rows[side], own->d, 0, own->rest, e);
+        status = szgi_gemm(context, 'n', 't', tokens, e, work->d, 1, head->input->rest, work->d,
+                           rows[side], work->d, 0, work->rest, e);
         if (status == SZG_OK)
-            status = szgi_gemm(context, 't', 'n', e, e, tokens, 1.0 / (double)tokens, own->rest, e,
-                               own->rest, e, 0, gram[side], e);
+            status = szgi_gemm(context, 't', 'n', e, e, tokens, 1.0 / (double)tokens, work->rest, e,
+                               work->rest, e, 0, gram[side], e);
         if (status == SZG_OK)
-            status = szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, at[side], e, at[side],
-                               e, 0, spread[side], e);
+            status = szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, means[side], e,
+                               means[side], e, 0, spread[side], e);
     }
     *out = szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
            szgi_dot(e * e, gram[1], spread[1]);
@@ -296,22 +277,22 @@ static szg_status find_noise(szg_context *context, const absolute_head *head, ab
 
 /* sqrt(sum_k w_k (mean square of a_i . b_{i - k} - kernel_k^2)): what the lag does not explain of
  * logits of positions. */
-static szg_status find_spread(szg_context *context, const absolute_work *own, double *out) {
+static szg_status find_spread(szg_context *context, const absolute_work *work, double *out) {
     enum { ROWS = 64 };
-    int64_t n = own->n, e = own->e;
+    int64_t n = work->n, e = work->e;
     double *room, sum = 0;
     SZG_TRY(szgi_memory_alloc(context, ROWS * n, &room));
     szg_status status = SZG_OK;
     for (int64_t first = 0; first < n && status == SZG_OK; first += ROWS) {
         int64_t count = n - first < ROWS ? n - first : ROWS;
-        status = szgi_gemm(context, 'n', 't', count, n, e, 1, own->a + first * e, e, own->b, e, 0,
+        status = szgi_gemm(context, 'n', 't', count, n, e, 1, work->a + first * e, e, work->b, e, 0,
                            room, n);
         for (int64_t i = first; i < first + count; i++)
-            for (int64_t j = 0; j < (own->first < 0 ? n : i + 1); j++) {
+            for (int64_t j = 0; j < (work->first < 0 ? n : i + 1); j++) {
                 int64_t lag = i - j, pairs = n - (lag < 0 ? -lag : lag);
-                int64_t at = lag - own->first;
-                double gap = room[(i - first) * n + j] + own->bias[at] - own->kernel[at];
-                sum += own->weight[at] * gap * gap / (double)pairs;
+                int64_t index = lag - work->first;
+                double gap = room[(i - first) * n + j] + work->bias[index] - work->kernel[index];
+                sum += work->weight[index] * gap * gap / (double)pairs;
             }
     }
     szgi_memory_free(room);
@@ -321,49 +302,48 @@ static szg_status find_spread(szg_context *context, const absolute_work *own, do
 
 /* Values at the listed lags, each between what draws would give: the columns are centred and have
  * the root of the weight. */
-static void fill_values(const absolute_work *own, head_positional *out) {
-    double mean = 0;
-    for (int64_t i = 0; i < own->lags; i++)
-        mean += own->weight[i] * own->kernel[i];
+static void fill_values(const absolute_work *work, double mean, head_positional *out) {
     for (int64_t i = 0; i < out->listed.count; i++) {
-        int64_t at = out->listed.lag[i] - own->first;
-        const double *column = own->columns + at * own->d;
-        double half = 1.96 * sqrt(szgi_dot(own->d, column, column) / own->weight[at]);
-        double middle = mean + own->still[at] / sqrt(own->weight[at]);
-        out->value[KERNEL_MEAN][i] = (kernel_value){own->kernel[at], middle - half, middle + half};
+        int64_t index = out->listed.lag[i] - work->first;
+        const double *column = work->columns + index * work->d;
+        double half = 1.96 * sqrt(szgi_dot(work->d, column, column) / work->weight[index]);
+        double middle = mean + work->still[index] / sqrt(work->weight[index]);
+        out->value[KERNEL_MEAN][i] =
+            (kernel_value){work->kernel[index], middle - half, middle + half};
     }
 }
 
-static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *own,
+static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *work,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[KERNEL_MEAN];
     double noise, draws[CHANCE_DRAWS];
-    SZG_TRY(place_tokens(context, head, own));
-    SZG_TRY(find_noise(context, head, own, &noise));
-    SZG_TRY(fill_columns(context, head, own));
-    double variance = centre(own);
-    SZG_TRY(szgi_chance_sums(context, head->seed, 0, own->lags, own->d, own->columns, own->sums));
-    szgi_chance_squares(own->lags, own->sums, own->still, draws);
-    SZG_TRY(find_spread(context, own, &out->spread));
+    SZG_TRY(place_tokens(context, head, work));
+    SZG_TRY(find_noise(context, head, work, &noise));
+    SZG_TRY(fill_columns(context, head, work));
+    lag_spread spread = centre(work);
+    SZG_TRY(
+        szgi_chance_sums(context, head->seed, 0, work->lags, work->d, work->columns, work->sums));
+    szgi_chance_squares(work->lags, work->sums, work->still, draws);
+    SZG_TRY(find_spread(context, work, &out->spread));
     double rest = noise + out->spread * out->spread; /* what positions do beside the lag */
-    facts->share = szgi_share_of(variance, rest);
+    facts->share = szgi_share_of(spread.variance, rest);
     facts->noise = sqrt(noise);
-    szgi_positional_compare(out, KERNEL_MEAN, variance, variance, rest, draws);
-    fill_values(own, out);
-    return szgi_shape_of_values(context, own->first, own->lags, own->kernel, facts->p <= 0.05,
+    szgi_positional_compare(out, KERNEL_MEAN, spread.variance, spread.variance, rest, draws);
+    fill_values(work, spread.mean, out);
+    return szgi_shape_of_values(context, work->first, work->lags, work->kernel, facts->p <= 0.05,
                                 &facts->shape);
 }
 
 szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
                               head_positional *out) {
-    absolute_work own;
+    absolute_work work;
     int64_t n = head->input->positions;
     SZG_TRY(
         szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed, out));
-    SZG_TRY(open_work(context, head, &own));
-    szg_status status = judge(context, head, &own, out);
+    SZG_TRY(open_work(context, head, &work));
+    szg_status status = judge(context, head, &work, out);
     out->vocabulary = true;
     szgi_positional_scale(head->q.exponent + head->k.exponent, out);
-    szgi_memory_free(own.memory);
+    szgi_memory_free(work.memory);
     return status;
 }

@@ -23,7 +23,7 @@ SZG_CHECK_RESULT szg_status szgi_absolute_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t positions,
                                                const double *p, int exponent, int64_t dense,
                                                absolute_input *out);
-void szgi_absolute_close(absolute_input *own);
+void szgi_absolute_close(absolute_input *input);
 
 /* The rows of a head with all gains, and what biases add. */
 typedef struct absolute_head {

@@ -96,8 +96,9 @@ void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double
         const double *qa = q + a * d, *qb = q + b * d, *ka = k + a * d, *kb = k + b * d;
         double *x = out + 2 * t * d, *y = x + d;
         for (int64_t j = 0; j < d; j++) {
-            x[j] = factor * (qa[j] * ka[j] + qb[j] * kb[j]);
-            y[j] = factor * (qa[j] * kb[j] - qb[j] * ka[j]);
+            szg_c64 z = szgi_pair_wave(qa[j] * ka[j], qa[j] * kb[j], qb[j] * ka[j], qb[j] * kb[j]);
+            x[j] = factor * z.re;
+            y[j] = -factor * z.im;
         }
     }
 }
@@ -110,8 +111,10 @@ void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double
         const double *ka = k + a * d, *kb = k + b * d;
         double *x = out + 2 * t * d, *y = x + d;
         for (int64_t j = 0; j < d; j++) {
-            x[j] = token[j] * (q_mean[a] * ka[j] + q_mean[b] * kb[j]);
-            y[j] = token[j] * (q_mean[a] * kb[j] - q_mean[b] * ka[j]);
+            szg_c64 z = szgi_pair_wave(q_mean[a] * ka[j], q_mean[a] * kb[j], q_mean[b] * ka[j],
+                                       q_mean[b] * kb[j]);
+            x[j] = token[j] * z.re;
+            y[j] = -token[j] * z.im;
         }
     }
 }

@@ -50,6 +50,12 @@ typedef struct szgi_pair_coupling {
 /* The rows of pair t within a head. */
 void szgi_pair_rows(const szgi_rotary *rotary, int64_t t, int64_t *first, int64_t *second);
 
+/* A pair's part of q^T R_k k is Re(z e^{i k theta_t}). This is z, by the products of the pair's
+ * rows: query_key of the first (a) and the second (b). */
+static inline szg_c64 szgi_pair_wave(double a_a, double a_b, double b_a, double b_b) {
+    return (szg_c64){a_a + b_b, b_a - a_b};
+}
+
 /* Inner products of a pair's two rows. */
 typedef struct szgi_pair_gram {
     double first, cross, second; /* of the first with itself, with the second, .. */

@@ -33,9 +33,10 @@ void szgi_checkpoint_couple(const szgi_rotary *rotary, int64_t e, const double *
         szgi_pair_rows(rotary, t, &first, &second);
         double c11 = k_q[first * e + first], c12 = k_q[second * e + first];
         double c21 = k_q[first * e + second], c22 = k_q[second * e + second];
+        szg_c64 turn = szgi_pair_wave(c11, c12, c21, c22);
         out[t] = (szgi_pair_coupling){
             .theta = rotary->theta[t],
-            .rotation = {(c11 + c22) / 2, (c21 - c12) / 2},
+            .rotation = {turn.re / 2, turn.im / 2},
             .reflection = {(c11 - c22) / 2, (c21 + c12) / 2},
             .energy = c11 * c11 + c12 * c12 + c21 * c21 + c22 * c22,
             .model_energy = model_energy(&q[t], &k[t]),

@@ -1,10 +1,10 @@
 #include "lag_bias.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "fold.h"
+#include "lag_weight.h"
 #include "problem.h"
 
 /* ---- The biases ---- */
@@ -34,19 +34,14 @@ static double slope_of(const szg_checkpoint *checkpoint, int64_t head) {
            (falcon ? checkpoint->layer[0].scale : 1);
 }
 
-static bool is_encoder(const szg_checkpoint *checkpoint) {
-    return checkpoint->added &&
-           (!checkpoint->family->stack || strcmp(checkpoint->family->stack, "encoder") == 0);
-}
-
 static const char *table_problem(const szg_checkpoint *checkpoint) {
     const szgi_tensor *table = checkpoint->added;
-    int64_t least = is_encoder(checkpoint) ? 4 : 2; /* so that some rows are exact */
+    int64_t least = szgi_sees_later(checkpoint) ? 4 : 2; /* so that some rows are exact */
     if (table->dims != 2 || table->shape[1] != checkpoint->heads || table->shape[0] < least)
         return "the table by the lag has another shape than [buckets, heads]";
     if (table->dtype == SZGI_DTYPE_OTHER || table->dtype == SZGI_DTYPE_INTEGER || table->scales)
         return "the table by the lag is of a type that is not read here";
-    return checkpoint->lag_distance > table->shape[0] / (is_encoder(checkpoint) ? 4 : 2)
+    return checkpoint->lag_distance > table->shape[0] / (szgi_sees_later(checkpoint) ? 4 : 2)
                ? NULL
                : "relative_attention_max_distance is below the lags that have rows of their own";
 }
@@ -60,10 +55,9 @@ static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpo
     szg_status status =
         szgi_fold_vector(context, table, "a table by the lag", 0, rows * heads, row);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
-        int64_t at =
-            bucket_of(out->first + i, is_encoder(checkpoint), rows, checkpoint->lag_distance);
+        int64_t bucket = bucket_of(out->first + i, out->first < 0, rows, checkpoint->lag_distance);
         for (int64_t h = 0; h < heads; h++)
-            out->value[h * count + i] = row[at * heads + h];
+            out->value[h * count + i] = row[bucket * heads + h];
     }
     szgi_memory_free(row);
     return status;
@@ -92,10 +86,14 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
                                               "attn_config.alibi_bias_max=8)";
     if (out->why)
         return SZG_OK;
-    out->first = is_encoder(checkpoint) ? 1 - out->lags : 0;
+    out->first = table && szgi_sees_later(checkpoint) ? 1 - out->lags : 0;
     SZG_TRY(szgi_lag_list_open(context, out->first, out->lags, dense, &out->listed));
-    szg_status status =
-        szgi_memory_alloc(context, checkpoint->heads * (out->lags - out->first), &out->value);
+    int64_t count = out->lags - out->first;
+    szg_status status = szgi_memory_alloc(context, (checkpoint->heads + 1) * count, &out->value);
+    if (status == SZG_OK) {
+        out->weight = out->value + checkpoint->heads * count;
+        szgi_lag_weights(out->first, count, out->weight);
+    }
     if (status == SZG_OK && table)
         status = fill_table(context, checkpoint, out);
     else if (status == SZG_OK)
@@ -108,26 +106,13 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
     return SZG_OK;
 }
 
-void szgi_lag_bias_close(lag_bias *own) {
-    szgi_lag_list_close(&own->listed);
-    szgi_memory_free(own->value);
-    own->value = NULL;
+void szgi_lag_bias_close(lag_bias *bias) {
+    szgi_lag_list_close(&bias->listed);
+    szgi_memory_free(bias->value);
+    bias->value = NULL;
 }
 
 /* ---- One head ---- */
-
-static double variance_of(int64_t first, int64_t count, const double *value) {
-    double total = 0, mean = 0, sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double weight = 1 / (1 + fabs((double)(first + i)));
-        total += weight;
-        mean += weight * value[i];
-    }
-    mean /= total;
-    for (int64_t i = 0; i < count; i++)
-        sum += (value[i] - mean) * (value[i] - mean) / (1 + fabs((double)(first + i)));
-    return sum / total;
-}
 
 /* The variance of independent tokens' logits, and their mean without the bias. */
 static szg_status find_content(szg_context *context, const law_input *head, double *noise,
@@ -155,7 +140,7 @@ szg_status szgi_lag_bias_find(szg_context *context, const law_input *head, const
     SZG_TRY(szgi_positional_open(context, bias->first, bias->lags, &bias->listed, out));
     SZG_TRY(find_content(context, head, &noise, &mean));
     facts = &out->kernel[KERNEL_MEAN];
-    facts->share = szgi_share_of(variance_of(bias->first, count, value), noise);
+    facts->share = szgi_share_of(szgi_lag_spread(count, bias->weight, value).variance, noise);
     facts->noise = sqrt(noise);
     SZG_TRY(szgi_shape_of_values(context, bias->first, count, value, true, &facts->shape));
     facts->shape.least += mean;

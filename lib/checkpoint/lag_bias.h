@@ -9,7 +9,8 @@
 typedef struct lag_bias {
     const char *why; /* NULL, or why they are not known: static */
     int64_t first, lags;
-    double *value; /* [heads, lags - first]; NULL: nothing is added */
+    double *value;  /* [heads, lags - first]; NULL: nothing is added */
+    double *weight; /* [lags - first]: szgi_lag_weights */
     lag_list listed;
 } lag_bias;
 
@@ -17,9 +18,9 @@ typedef struct lag_bias {
 SZG_CHECK_RESULT szg_status szgi_lag_bias_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t dense,
                                                lag_bias *out);
-void szgi_lag_bias_close(lag_bias *own);
-static inline const double *szgi_lag_bias_of(const lag_bias *own, int64_t head) {
-    return own->value + head * (own->lags - own->first);
+void szgi_lag_bias_close(lag_bias *bias);
+static inline const double *szgi_lag_bias_of(const lag_bias *bias, int64_t head) {
+    return bias->value + head * (bias->lags - bias->first);
 }
 
 /* Of a head of isotropic tokens that does not rotate. */

@@ -1,17 +1,15 @@
 #include "lag_moments.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
+#include "lag_weight.h"
 
 /* Lags of a block; e^{i (b + r) theta / 2} is the product of two phases. */
 enum { BLOCK = 256 };
-
-static double weight(int64_t k) {
-    return 1 / (1 + (double)k);
-}
 
 static szg_c64 times(szg_c64 a, szg_c64 b) {
     return (szg_c64){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -43,7 +41,7 @@ static szg_status add_block(szg_context *context, const szgi_rotary *rotary, int
     int64_t n = 2 * rotary->pairs;
     fill_waves(rotary, first, count, waves);
     for (int64_t r = 0; r < count; r++) {
-        double w = weight(first + r), root = sqrt(w);
+        double w = szgi_lag_weight(first + r), root = sqrt(w);
         for (int64_t i = 0; i < n; i++) {
             mean[i] += w * waves[r * n + i];
             waves[r * n + i] *= root;
@@ -62,7 +60,7 @@ static szg_status sum_lags(szg_context *context, const szgi_rotary *rotary, int6
     for (int64_t first = 0; first < lags && status == SZG_OK; first += BLOCK) {
         int64_t count = lags - first < BLOCK ? lags - first : BLOCK;
         for (int64_t k = first; k < first + count; k++)
-            total += weight(k) * (both && k > 0 ? 2 : 1);
+            total += szgi_lag_weight(k) * (both && k > 0 ? 2 : 1);
         status = add_block(context, rotary, first, count, waves, mean, second);
     }
     szgi_memory_free(waves);
@@ -170,6 +168,21 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 
 /* ---- Of a checkpoint ---- */
 
+/* Encoders that rotate make their own masks; the others share one that obeys is_decoder. */
+bool szgi_sees_later(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    bool decodes = false;
+    if (family->stack)
+        return strcmp(family->stack, "encoder") == 0;
+    if (family->looks_ahead)
+        return true;
+    if (szgi_config_flag(NULL, checkpoint->settings, "is_decoder", false, &decodes) == SZG_OK &&
+        decodes)
+        return false;
+    return family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA ||
+           family->positions == POSITION_DISTILBERT || checkpoint->added;
+}
+
 enum { LAGS_MOST = 131072 };
 
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
@@ -207,7 +220,7 @@ szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint
         struct lag_moments_entry *entry = &out->entry[out->count];
         entry->rotation = checkpoint->layer[i].rotation;
         SZG_TRY(szgi_lag_moments_open(context, &rotary, szgi_lag_count(checkpoint, i),
-                                      checkpoint->family->looks_ahead, dense, &entry->moments));
+                                      szgi_sees_later(checkpoint), dense, &entry->moments));
         out->count++;
     }
     return SZG_OK;

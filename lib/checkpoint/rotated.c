@@ -31,16 +31,16 @@ static signed_kernel lay_kernel(int64_t pairs, int64_t d, double *room) {
 
 /* ||root (columns sigma + still)||^2 of every draw sigma. */
 static szg_status draw_variances(szg_context *context, const positional_input *input,
-                                 const signed_kernel *own, double draws[CHANCE_DRAWS]) {
+                                 const signed_kernel *work, double draws[CHANCE_DRAWS]) {
     const lag_moments *moments = input->moments;
     int64_t n = 2 * moments->pairs, rank = moments->rank;
     double *room;
     SZG_TRY(szgi_memory_alloc(context, rank * (CHANCE_DRAWS + 1) + 1, &room));
     double *spread = room, *still = spread + rank * CHANCE_DRAWS;
     szg_status status = szgi_gemm(context, 'n', 'n', rank, CHANCE_DRAWS, n, 1, moments->root, n,
-                                  own->drawn, CHANCE_DRAWS, 0, spread, CHANCE_DRAWS);
+                                  work->drawn, CHANCE_DRAWS, 0, spread, CHANCE_DRAWS);
     for (int64_t r = 0; r < rank; r++)
-        still[r] = szgi_dot(n, moments->root + r * n, own->still);
+        still[r] = szgi_dot(n, moments->root + r * n, work->still);
     szgi_chance_squares(rank, spread, still, draws);
     szgi_memory_free(room);
     return status;
@@ -48,13 +48,13 @@ static szg_status draw_variances(szg_context *context, const positional_input *i
 
 /* The variance that draws are compared with: of the columns with the signs that they have. */
 static szg_status variance_of_columns(szg_context *context, const lag_moments *moments, int64_t d,
-                                      const signed_kernel *own, double *out) {
+                                      const signed_kernel *work, double *out) {
     double *wave;
     SZG_TRY(szgi_memory_alloc(context, 2 * moments->pairs, &wave));
     for (int64_t i = 0; i < 2 * moments->pairs; i++) {
-        wave[i] = own->still[i];
+        wave[i] = work->still[i];
         for (int64_t j = 0; j < d; j++)
-            wave[i] += own->columns[i * d + j];
+            wave[i] += work->columns[i * d + j];
     }
     *out = szgi_lag_moments_variance(moments, wave);
     szgi_memory_free(wave);
@@ -67,22 +67,22 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
  * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
  * deviations. Those are the draws'. */
 static szg_status fill_bands(szg_context *context, const positional_input *input,
-                             const signed_kernel *own, double factor, kernel_value *value) {
+                             const signed_kernel *work, double factor, kernel_value *value) {
     const lag_moments *moments = input->moments;
     int64_t n = 2 * moments->pairs, count = moments->listed.count;
-    double *room, level = own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->mean);
+    double *room, level = work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->mean);
     SZG_TRY(szgi_memory_alloc(context, n * (n + 2 * count), &room));
     double *gram = room, *wave = gram + n * n, *pulled = wave + n * count;
     for (int64_t i = 0; i < count * n; i++)
         wave[i] = moments->wave[i] - moments->mean[i % n];
     szg_status status = szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS,
-                                  own->drawn, CHANCE_DRAWS, own->drawn, CHANCE_DRAWS, 0, gram, n);
+                                  work->drawn, CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, gram, n);
     if (status == SZG_OK)
         status = szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, gram, n, 0, pulled, n);
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         double square = szgi_dot(n, pulled + i * n, wave + i * n);
         double half = 1.96 * factor * sqrt(square > 0 ? square : 0);
-        double middle = level + factor * szgi_dot(n, own->still, wave + i * n);
+        double middle = level + factor * szgi_dot(n, work->still, wave + i * n);
         value[i].low = middle - half;
         value[i].high = middle + half;
     }
@@ -90,11 +90,12 @@ static szg_status fill_bands(szg_context *context, const positional_input *input
     return status;
 }
 
-static void fill_values(const lag_moments *moments, const signed_kernel *own, kernel_value *value) {
+static void fill_values(const lag_moments *moments, const signed_kernel *work,
+                        kernel_value *value) {
     int64_t n = 2 * moments->pairs;
     for (int64_t i = 0; i < moments->listed.count; i++)
         value[i].value =
-            own->kernel.constant + szgi_dot(n, own->kernel.wave, moments->wave + i * n);
+            work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->wave + i * n);
 }
 
 /* ---- One kernel ---- */
@@ -102,34 +103,34 @@ static void fill_values(const lag_moments *moments, const signed_kernel *own, ke
 /* Null, p and bands. Where a norm is frozen for the draws, they are brought to the kernel's size.
  */
 static szg_status compare(szg_context *context, const positional_input *input,
-                          const signed_kernel *own, double variance, double noise, kernel_kind kind,
-                          head_positional *out) {
+                          const signed_kernel *work, double variance, double noise,
+                          kernel_kind kind, head_positional *out) {
     int64_t n = 2 * input->moments->pairs, d = input->head.checkpoint->model_size;
     double compared, draws[CHANCE_DRAWS];
-    SZG_TRY(
-        szgi_chance_sums(context, input->seed, input->head.layer, n, d, own->columns, own->drawn));
-    SZG_TRY(draw_variances(context, input, own, draws));
-    SZG_TRY(variance_of_columns(context, input->moments, d, own, &compared));
+    SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, n, d, work->columns,
+                             work->drawn));
+    SZG_TRY(draw_variances(context, input, work, draws));
+    SZG_TRY(variance_of_columns(context, input->moments, d, work, &compared));
     szgi_positional_compare(out, kind, compared, variance, noise, draws);
     if (input->moments->listed.count == 0)
         return SZG_OK;
-    return fill_bands(context, input, own, compared > 0 ? sqrt(variance / compared) : 1,
+    return fill_bands(context, input, work, compared > 0 ? sqrt(variance / compared) : 1,
                       out->value[kind]);
 }
 
 static szg_status judge(szg_context *context, const positional_input *input,
-                        const signed_kernel *own, double noise, kernel_kind kind,
+                        const signed_kernel *work, double noise, kernel_kind kind,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[kind];
-    double variance = szgi_lag_moments_variance(input->moments, own->kernel.wave);
+    double variance = szgi_lag_moments_variance(input->moments, work->kernel.wave);
     facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
-    fill_values(input->moments, own, out->value[kind]);
-    if (own->columns)
-        SZG_TRY(compare(context, input, own, variance, noise, kind, out));
+    fill_values(input->moments, work, out->value[kind]);
+    if (work->columns)
+        SZG_TRY(compare(context, input, work, variance, noise, kind, out));
     /* What biases add is in every draw: a kernel that they make is no flatter for that. */
-    bool told = !(facts->p > 0.05) || szgi_lag_moments_variance(input->moments, own->still) > 0;
-    return szgi_shape_find(context, input->head.rotary, &own->kernel, input->moments, told,
+    bool told = !(facts->p > 0.05) || szgi_lag_moments_variance(input->moments, work->still) > 0;
+    return szgi_shape_find(context, input->head.rotary, &work->kernel, input->moments, told,
                            &facts->shape);
 }
 
@@ -139,33 +140,34 @@ static void copy_waves(int64_t pairs, const lag_kernel *from, double *to) {
 }
 
 static szg_status judge_self(szg_context *context, const positional_input *input,
-                             const isotropic_law *law, signed_kernel *own, head_positional *out) {
+                             const isotropic_law *law, signed_kernel *work, head_positional *out) {
     const szgi_rotary *rotary = input->head.rotary;
     int64_t e = input->head.checkpoint->head_size, d = input->head.checkpoint->model_size;
     double noise;
     SZG_TRY(szgi_share_noise(context, rotary, e, &law->law, input->moments, &noise));
-    szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &own->kernel);
-    copy_waves(rotary->pairs, &own->kernel, own->still);
-    szgi_kernel_of_cross(rotary, e, law->law.cross, &own->kernel);
-    szgi_chance_self_columns(rotary, d, law->q, law->k, law->factor, own->columns);
-    return judge(context, input, own, noise, KERNEL_SELF, out);
+    szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &work->kernel);
+    copy_waves(rotary->pairs, &work->kernel, work->still);
+    szgi_kernel_of_cross(rotary, e, law->law.cross, &work->kernel);
+    szgi_chance_self_columns(rotary, d, law->q, law->k, law->factor, work->columns);
+    return judge(context, input, work, noise, KERNEL_SELF, out);
 }
 
 /* Of biases alone: no sign changes it. */
 static szg_status judge_biases(szg_context *context, const positional_input *input,
-                               const isotropic_law *law, signed_kernel *own, head_positional *out) {
+                               const isotropic_law *law, signed_kernel *work,
+                               head_positional *out) {
     int64_t e = input->head.checkpoint->head_size;
     double noise;
     SZG_TRY(szgi_share_noise(context, input->head.rotary, e, &law->law, input->moments, &noise));
-    szgi_kernel_of_means(input->head.rotary, law->law.q_mean, law->law.k_mean, e, &own->kernel);
-    own->columns = NULL;
-    return judge(context, input, own, noise, KERNEL_MEAN, out);
+    szgi_kernel_of_means(input->head.rotary, law->law.q_mean, law->law.k_mean, e, &work->kernel);
+    work->columns = NULL;
+    return judge(context, input, work, noise, KERNEL_MEAN, out);
 }
 
 /* Of the tokens that the layer is known to read. With a norm of queries and keys it is frozen for
  * the comparison, as for the self kernel. */
 static szg_status judge_known(szg_context *context, const positional_input *input,
-                              const isotropic_law *law, signed_kernel *own, head_positional *out) {
+                              const isotropic_law *law, signed_kernel *work, head_positional *out) {
     const law_input *head = &input->head;
     int64_t e = head->checkpoint->head_size, d = head->checkpoint->model_size;
     const double *mean = head->known->mean;
@@ -174,13 +176,13 @@ static szg_status judge_known(szg_context *context, const positional_input *inpu
     SZG_TRY(szgi_memory_alloc(context, e, &query));
     for (int64_t i = 0; i < e; i++)
         query[i] = law->law.q_mean[i] + szgi_dot(d, law->q + i * d, mean);
-    szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, own->columns);
-    szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &own->kernel);
-    copy_waves(head->rotary->pairs, &own->kernel, own->still);
-    szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &own->kernel);
+    szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, work->columns);
+    szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &work->kernel);
+    copy_waves(head->rotary->pairs, &work->kernel, work->still);
+    szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &work->kernel);
     szgi_memory_free(query);
     out->vocabulary = true;
-    return judge(context, input, own, noise, KERNEL_MEAN, out);
+    return judge(context, input, work, noise, KERNEL_MEAN, out);
 }
 
 /* ---- The head ---- */
@@ -197,16 +199,17 @@ szg_status szgi_positional_find(szg_context *context, const positional_input *in
                                 head_positional *out) {
     const lag_moments *moments = input->moments;
     isotropic_law law;
-    signed_kernel own = lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
+    signed_kernel work =
+        lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
     SZG_TRY(szgi_positional_open(context, moments->both ? 1 - moments->lags : 0, moments->lags,
                                  &moments->listed, out));
     out->slow = count_slow(input->head.rotary, moments->lags);
     SZG_TRY(szgi_law_open(context, &input->head, &law));
-    szg_status status = judge_self(context, input, &law, &own, out);
+    szg_status status = judge_self(context, input, &law, &work, out);
     if (status == SZG_OK && input->head.known)
-        status = judge_known(context, input, &law, &own, out);
+        status = judge_known(context, input, &law, &work, out);
     else if (status == SZG_OK && law.biased)
-        status = judge_biases(context, input, &law, &own, out);
+        status = judge_biases(context, input, &law, &work, out);
     szgi_positional_scale(input->head.q.exponent + input->head.k.exponent, out);
     szgi_law_close(&law);
     return status;

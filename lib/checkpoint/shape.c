@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "toeplitz/toeplitz.h"
+#include "lag_weight.h"
 
 const char *szgi_shape_name(shape_kind kind) {
     static const char *const names[] = {
@@ -44,55 +45,49 @@ static void fit_rising(int64_t count, const double *weight, const double *y, lev
 }
 
 /* The numbers of a kernel at its lags, first to last. */
-typedef struct sampled {
+typedef struct samples {
     int64_t count, first;
     double *weight, *value, *back_weight, *back_value, *up, *down;
     level *stack;
     double *memory;
-} sampled;
+} samples;
 
-static void close_sampled(sampled *own) {
-    szgi_memory_free(own->memory);
-    szgi_memory_free(own->stack);
+static void close_samples(samples *kernel) {
+    szgi_memory_free(kernel->memory);
+    szgi_memory_free(kernel->stack);
 }
 
 /* Room for `count` lags from `first` on; the values come from the caller. */
-static szg_status open_sampled(szg_context *context, int64_t first, int64_t count, sampled *own) {
+static szg_status open_samples(szg_context *context, int64_t first, int64_t count,
+                               samples *kernel) {
     int64_t n = count;
-    *own = (sampled){.count = n, .first = first};
-    SZG_TRY(szgi_memory_alloc(context, 6 * n, &own->memory));
-    own->weight = own->memory;
-    own->value = own->weight + n;
-    own->back_weight = own->value + n;
-    own->back_value = own->back_weight + n;
-    own->up = own->back_value + n;
-    own->down = own->up + n;
-    return szgi_memory_alloc(context, n, &own->stack);
+    *kernel = (samples){.count = n, .first = first};
+    SZG_TRY(szgi_memory_alloc(context, 6 * n, &kernel->memory));
+    kernel->weight = kernel->memory;
+    kernel->value = kernel->weight + n;
+    kernel->back_weight = kernel->value + n;
+    kernel->back_value = kernel->back_weight + n;
+    kernel->up = kernel->back_value + n;
+    kernel->down = kernel->up + n;
+    return szgi_memory_alloc(context, n, &kernel->stack);
 }
 
-static void fill_back(sampled *own) {
-    for (int64_t i = 0; i < own->count; i++) {
-        own->weight[i] = 1 / (1 + fabs((double)(own->first + i)));
-        own->back_weight[own->count - 1 - i] = own->weight[i];
-        own->back_value[own->count - 1 - i] = own->value[i];
+static void fill_back(samples *kernel) {
+    szgi_lag_weights(kernel->first, kernel->count, kernel->weight);
+    for (int64_t i = 0; i < kernel->count; i++) {
+        kernel->back_weight[kernel->count - 1 - i] = kernel->weight[i];
+        kernel->back_value[kernel->count - 1 - i] = kernel->value[i];
     }
 }
 
 /* Is the error of the best rise and fall at most a tenth of that of a constant? */
-static bool has_one_hump(sampled *own) {
-    int64_t n = own->count;
-    double mean = 0, total = 0, all = 0, best = INFINITY;
-    fit_rising(n, own->weight, own->value, own->stack, own->up);
-    fit_rising(n, own->back_weight, own->back_value, own->stack, own->down);
+static bool has_one_hump(samples *kernel) {
+    int64_t n = kernel->count;
+    double all = szgi_lag_spread(n, kernel->weight, kernel->value).variance, best = INFINITY;
+    fit_rising(n, kernel->weight, kernel->value, kernel->stack, kernel->up);
+    fit_rising(n, kernel->back_weight, kernel->back_value, kernel->stack, kernel->down);
     for (int64_t i = 0; i < n; i++) {
-        mean += own->weight[i] * own->value[i];
-        total += own->weight[i];
-    }
-    mean /= total;
-    for (int64_t i = 0; i < n; i++) {
-        double gap = own->value[i] - mean;
-        all += own->weight[i] * gap * gap;
-        double error = own->up[i] + (i + 1 < n ? own->down[n - 2 - i] : 0);
+        double error = kernel->up[i] + (i + 1 < n ? kernel->down[n - 2 - i] : 0);
         best = fmin(best, error);
     }
     return best <= 0.1 * all;
@@ -102,7 +97,7 @@ static bool has_one_hump(sampled *own) {
 
 /* What the two waves of a pair are to the kernel. */
 typedef struct pair_part {
-    double own;       /* the variance of the pair's own term */
+    double term;      /* the variance of the pair's own term */
     double explained; /* the share of the kernel's variance that a pair of free coefficients would
                        * explain: b^T C^-1 b / variance, C the covariances of the two waves, b
                        * theirs with the kernel */
@@ -111,11 +106,11 @@ typedef struct pair_part {
 static pair_part part_of(const lag_moments *moments, const double *wave, const double *projected,
                          double variance, int64_t t) {
     int64_t n = 2 * moments->pairs;
-    double c[2][2] = {{0}}, b[2] = {0}, own = 0;
+    double c[2][2] = {{0}}, b[2] = {0}, square = 0;
     for (int64_t r = 0; r < moments->rank; r++) {
         const double *row = moments->root + r * n + 2 * t;
         double term = row[0] * wave[2 * t] + row[1] * wave[2 * t + 1];
-        own += term * term;
+        square += term * term;
         for (int i = 0; i < 2; i++) {
             b[i] += row[i] * projected[r];
             for (int j = 0; j < 2; j++)
@@ -124,19 +119,24 @@ static pair_part part_of(const lag_moments *moments, const double *wave, const d
     }
     double determinant = c[0][0] * c[1][1] - c[0][1] * c[1][0];
     if (!(determinant > 1e-12 * c[0][0] * c[1][1]) || !(variance > 0))
-        return (pair_part){.own = own};
+        return (pair_part){.term = square};
     double fit = b[0] * b[0] * c[1][1] - 2 * b[0] * b[1] * c[0][1] + b[1] * b[1] * c[0][0];
-    return (pair_part){.own = own, .explained = fit / (determinant * variance)};
+    return (pair_part){.term = square, .explained = fit / (determinant * variance)};
 }
 
-/* The pair that carries the kernel, and the one that explains most of it among those that turn
- * twice within the lags. */
-static szg_status find_carrier(szg_context *context, const szgi_rotary *rotary,
-                               const lag_kernel *kernel, const lag_moments *moments,
-                               kernel_shape *out, double *explained) {
+/* Pairs that matter to a kernel; -1: none. */
+typedef struct carriers {
+    int64_t largest;  /* its own term varies most */
+    int64_t wave;     /* of those that turn twice within the lags the one that explains most, */
+    double explained; /* which is this share */
+} carriers;
+
+static szg_status find_carriers(szg_context *context, const szgi_rotary *rotary,
+                                const lag_kernel *kernel, const lag_moments *moments,
+                                carriers *out) {
     const double turn = 2 * acos(-1.0);
     double *projected, variance = 0, most = 0;
-    *explained = 0;
+    *out = (carriers){.largest = -1, .wave = -1};
     SZG_TRY(szgi_memory_alloc(context, moments->rank + 1, &projected));
     for (int64_t r = 0; r < moments->rank; r++) {
         projected[r] =
@@ -145,12 +145,13 @@ static szg_status find_carrier(szg_context *context, const szgi_rotary *rotary,
     }
     for (int64_t t = 0; t < rotary->pairs; t++) {
         pair_part part = part_of(moments, kernel->wave, projected, variance, t);
-        if (part.own > most) {
-            most = part.own;
-            out->carrier = t;
+        if (part.term > most) {
+            most = part.term;
+            out->largest = t;
         }
-        if (rotary->theta[t] * (double)moments->lags >= 2 * turn && part.explained > *explained) {
-            *explained = part.explained;
+        if (rotary->theta[t] * (double)moments->lags >= 2 * turn &&
+            part.explained > out->explained) {
+            out->explained = part.explained;
             out->wave = t;
         }
     }
@@ -161,52 +162,52 @@ static szg_status find_carrier(szg_context *context, const szgi_rotary *rotary,
 /* ---- The word ---- */
 
 /* Of equal values the lag nearest to 0, and of two the positive one. */
-static bool is_nearer(const sampled *own, int64_t i, int64_t than) {
-    int64_t a = own->first + i, b = own->first + than;
+static bool is_nearer(const samples *kernel, int64_t i, int64_t than) {
+    int64_t a = kernel->first + i, b = kernel->first + than;
     return (a < 0 ? -a : a) <= (b < 0 ? -b : b);
 }
 
-static void find_ends(const sampled *own, kernel_shape *out) {
+static void find_ends(const samples *kernel, kernel_shape *out) {
     int64_t least = 0, greatest = 0;
-    for (int64_t i = 1; i < own->count; i++) {
-        double value = own->value[i], low = own->value[least], high = own->value[greatest];
-        if (value < low || (value == low && is_nearer(own, i, least)))
+    for (int64_t i = 1; i < kernel->count; i++) {
+        double value = kernel->value[i], low = kernel->value[least], high = kernel->value[greatest];
+        if (value < low || (value == low && is_nearer(kernel, i, least)))
             least = i;
-        if (value > high || (value == high && is_nearer(own, i, greatest)))
+        if (value > high || (value == high && is_nearer(kernel, i, greatest)))
             greatest = i;
     }
-    out->least = own->value[least];
-    out->greatest = own->value[greatest];
-    out->least_at = own->first + least;
-    out->greatest_at = own->first + greatest;
+    out->least = kernel->value[least];
+    out->greatest = kernel->value[greatest];
+    out->least_at = kernel->first + least;
+    out->greatest_at = kernel->first + greatest;
 }
 
 /* A hump stands at an end of the lags where the value there is within a fiftieth of the range of
  * the largest. */
-static shape_kind name_hump(const sampled *own, const kernel_shape *found) {
+static shape_kind name_hump(const samples *kernel, const kernel_shape *found) {
     double near = found->greatest - 0.02 * (found->greatest - found->least);
-    bool both = own->first < 0;
-    if (own->value[-own->first] >= near)
+    bool both = kernel->first < 0;
+    if (kernel->value[-kernel->first] >= near)
         return SHAPE_DECAYING;
-    if (own->value[own->count - 1] >= near)
+    if (kernel->value[kernel->count - 1] >= near)
         return both ? SHAPE_BACKWARD : SHAPE_RISING;
-    return both && own->value[0] >= near ? SHAPE_FORWARD : SHAPE_PEAKED;
+    return both && kernel->value[0] >= near ? SHAPE_FORWARD : SHAPE_PEAKED;
 }
 
 szg_status szgi_shape_of_values(szg_context *context, int64_t first, int64_t count,
                                 const double *value, bool beyond_chance, kernel_shape *out) {
-    sampled own;
-    *out = (kernel_shape){.carrier = -1, .wave = -1, .wavelength = NAN};
-    szg_status status = open_sampled(context, first, count, &own);
+    samples kernel;
+    *out = (kernel_shape){.carrier = -1, .wavelength = NAN};
+    szg_status status = open_samples(context, first, count, &kernel);
     if (status == SZG_OK) {
-        memcpy(own.value, value, (size_t)count * sizeof *value);
-        fill_back(&own);
-        find_ends(&own, out);
-        out->kind = !beyond_chance       ? SHAPE_FLAT
-                    : has_one_hump(&own) ? name_hump(&own, out)
-                                         : SHAPE_MIXED;
+        memcpy(kernel.value, value, (size_t)count * sizeof *value);
+        fill_back(&kernel);
+        find_ends(&kernel, out);
+        out->kind = !beyond_chance          ? SHAPE_FLAT
+                    : has_one_hump(&kernel) ? name_hump(&kernel, out)
+                                            : SHAPE_MIXED;
     }
-    close_sampled(&own);
+    close_samples(&kernel);
     return status;
 }
 
@@ -216,17 +217,18 @@ szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
     const double turn = 2 * acos(-1.0);
     int64_t n = moments->both ? 2 * moments->lags - 1 : moments->lags;
     int64_t first = moments->both ? 1 - moments->lags : 0;
-    double explained, *value;
+    carriers pairs;
+    double *value;
     SZG_TRY(szgi_memory_alloc(context, n, &value));
     szgi_kernel_values(rotary, kernel, first, n, value);
     szg_status status = szgi_shape_of_values(context, first, n, value, beyond_chance, out);
     szgi_memory_free(value);
     SZG_TRY(status);
-    SZG_TRY(find_carrier(context, rotary, kernel, moments, out, &explained));
-    if (out->kind == SHAPE_MIXED && explained >= 0.5) {
+    SZG_TRY(find_carriers(context, rotary, kernel, moments, &pairs));
+    bool periodic = out->kind == SHAPE_MIXED && pairs.explained >= 0.5;
+    if (periodic)
         out->kind = SHAPE_PERIODIC;
-        out->carrier = out->wave;
-    }
+    out->carrier = periodic ? pairs.wave : pairs.largest;
     out->wavelength = out->carrier < 0 ? NAN : turn / rotary->theta[out->carrier];
     return SZG_OK;
 }

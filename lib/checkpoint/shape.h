@@ -24,7 +24,6 @@ typedef struct kernel_shape {
     int64_t carrier; /* of a periodic kernel the pair that explains most of it, else the pair whose
                       * own term varies most; -1: none varies */
     double wavelength; /* the carrier's, in positions; NaN without one */
-    int64_t wave;      /* of the pairs that turn twice within the lags the one that explains most */
 } kernel_shape;
 
 /* Of a kernel's values at the lags first .. first + count - 1: no carrier, and nothing periodic. */

@@ -43,10 +43,10 @@ void szgi_kernel_of_cross(const szgi_rotary *rotary, int64_t e, const double *cr
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t a, b;
         szgi_pair_rows(rotary, t, &a, &b);
-        add_plane(
-            t,
-            (szg_c64){cross[a * (e + 1)] + cross[b * (e + 1)], cross[a * e + b] - cross[b * e + a]},
-            out);
+        add_plane(t,
+                  szgi_pair_wave(cross[a * (e + 1)], cross[b * e + a], cross[a * e + b],
+                                 cross[b * (e + 1)]),
+                  out);
     }
     out->constant += still_trace(rotary, e, cross);
 }
@@ -57,7 +57,7 @@ void szgi_kernel_of_means(const szgi_rotary *rotary, const double *q, const doub
     for (int64_t t = 0; t < rotary->pairs; t++) {
         int64_t a, b;
         szgi_pair_rows(rotary, t, &a, &b);
-        add_plane(t, (szg_c64){q[a] * k[a] + q[b] * k[b], q[b] * k[a] - q[a] * k[b]}, out);
+        add_plane(t, szgi_pair_wave(q[a] * k[a], q[a] * k[b], q[b] * k[a], q[b] * k[b]), out);
     }
     for (int64_t i = 0; i < e; i++)
         if (!turns(rotary, i))
@@ -150,7 +150,7 @@ static void add_square(const szgi_rotary *rotary, int64_t e, const double *a, co
 }
 
 /* The mean of <a, R_k b R_k^T>: the planes (s, t) and (t, s) add the same. */
-static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes, const plane *at,
+static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes, const plane *list,
                            const double *a, const double *b, const lag_moments *moments) {
     double sum = 0;
     for (int64_t s = 0; s < planes; s++)
@@ -158,8 +158,8 @@ static double mean_product(const szgi_rotary *rotary, int64_t e, int64_t planes,
             szg_c64 difference, both;
             szgi_lag_moments_phases(moments, s < rotary->pairs ? s : -1, t < rotary->pairs ? t : -1,
                                     &difference, &both);
-            sum += (s == t ? 1 : 2) * contract(block_of(a, e, at[s], at[t]),
-                                               block_of(b, e, at[s], at[t]), difference, both);
+            sum += (s == t ? 1 : 2) * contract(block_of(a, e, list[s], list[t]),
+                                               block_of(b, e, list[s], list[t]), difference, both);
         }
     return sum;
 }

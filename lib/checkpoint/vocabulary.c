@@ -110,7 +110,7 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
     return SZG_OK;
 }
 
-void szgi_vocabulary_close(vocabulary *own) {
-    szgi_memory_free(own->memory);
-    own->memory = NULL;
+void szgi_vocabulary_close(vocabulary *words) {
+    szgi_memory_free(words->memory);
+    words->memory = NULL;
 }

@@ -29,6 +29,6 @@ typedef struct vocabulary {
 
 SZG_CHECK_RESULT szg_status szgi_vocabulary_open(szg_context *context,
                                                  const szg_checkpoint *checkpoint, vocabulary *out);
-void szgi_vocabulary_close(vocabulary *own);
+void szgi_vocabulary_close(vocabulary *words);
 
 #endif

@@ -647,6 +647,67 @@ START_TEST(refused_memory_of_biases_is_survived) {
 }
 END_TEST
 
+/* The first and the last lag of the last layer. */
+static void find_lags(const char *folder, const char *changed, double *least, double *most) {
+    const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .config = changed};
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    ck_szg_ok(szg_checkpoint_open_chosen(test_context(), folder, &choices, &checkpoint));
+    ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+    int64_t row = szg_table_rows(tables.heads) - 1;
+    *least = cell(tables.heads, row, "lag_min");
+    *most = cell(tables.heads, row, "lag_max");
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+}
+
+/* Writes a family's configuration with is_decoder set. */
+static void write_decoder(const test_model *model, const char *folder) {
+    enum { SIZE = 8192 };
+    char path[600], text[SIZE], changed[SIZE + 32];
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    size_t length = fread(text, 1, SIZE - 1, file);
+    ck_assert(length < SIZE - 1);
+    fclose(file);
+    text[length] = 0;
+    char *said = strstr(text, "\"is_decoder\": false");
+    if (said)
+        memcpy(said, "\"is_decoder\": true ", strlen("\"is_decoder\": true "));
+    snprintf(changed, sizeof changed, "{%s%s", said ? "" : "\"is_decoder\": true,",
+             strchr(text, '{') + 1);
+    model_write_text(model, "decoder.json", changed);
+}
+
+/* Masks as transformers makes them: encoders that rotate ignore is_decoder. */
+START_TEST(decoders_have_lags_of_one_sign) {
+    static const struct {
+        const char *family;
+        bool both, as_decoder;
+    } cases[] = {{"mpnet", true, false},         {"eurobert", true, true}, {"llama", false, false},
+                 {"falcon-alibi", false, false}, {"t5", true, true},       {NULL, true, false}};
+    const bert_sizes sizes = {6, 8, 2};
+    test_model bert;
+    make_bert(&sizes, &bert);
+    model_write(&bert, bert_config(&sizes));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int decoder = 0; decoder < 2; decoder++) {
+            char folder[512];
+            double least, most;
+            const char *family = cases[i].family;
+            snprintf(folder, sizeof folder, "%s%s%s", family ? getenv("SZG_FAMILIES") : bert.folder,
+                     family ? "/" : "", family ? family : "");
+            write_decoder(&bert, folder);
+            find_lags(folder, decoder ? model_path(&bert, "decoder.json") : NULL, &least, &most);
+            bool both = decoder ? cases[i].as_decoder : cases[i].both;
+            ck_assert_msg(most > 0 && least == (both ? -most : 0), "%s, %d: %g to %g", folder,
+                          decoder, least, most);
+        }
+    model_close(&bert);
+}
+END_TEST
+
 TEST_FILE("positional") {
     test_add(suite, "shares_and_chance_of_every_head", shares_and_chance_of_every_head);
     test_add(suite, "a_share_of_a_tenth_beyond_chance_stands_out",
@@ -665,6 +726,7 @@ TEST_FILE("positional") {
     test_add(suite, "one_position_has_no_share", one_position_has_no_share);
     test_add(suite, "lags_end_with_the_length", lags_end_with_the_length);
     test_add(suite, "tables_by_the_lag_that_are_wrong", tables_by_the_lag_that_are_wrong);
+    test_add(suite, "decoders_have_lags_of_one_sign", decoders_have_lags_of_one_sign);
     test_add(suite, "refused_memory_is_survived", refused_memory_is_survived);
     test_add(suite, "refused_memory_of_biases_is_survived", refused_memory_of_biases_is_survived);
 }
