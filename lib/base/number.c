@@ -1,6 +1,5 @@
 #include <ctype.h>
 #include <errno.h>
-#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "decimal.h"
 
 static locale_t c_locale;
 
@@ -48,35 +48,14 @@ double szgi_real_scan(const char *text, char **end) {
     return value;
 }
 
-/* False only where no decimal of 15 digits reads back as `value`: such a one is at most half a unit
- * of the last binary place away, 2^-53 |value|. With |value| brought to 10^14 .. 10^15 decimals of
- * 15 digits are integers. One rounding to 64 bits moves it by 2^-64 of itself, for powers up to
- * 10^27 are exact there; beyond them the answer is true. */
-static bool may_have_15_digits(double value) {
-#if LDBL_MANT_DIG >= 64
-    enum { POWERS = 28 };
-    static const long double ten[POWERS] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
-                                            1e7L,  1e8L,  1e9L,  1e10L, 1e11L, 1e12L, 1e13L,
-                                            1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
-                                            1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
-    double magnitude = fabs(value);
-    if (!(magnitude > 1e-12 && magnitude < 1e14))
-        return true;
-    long double scaled = magnitude * ten[14 - (int)floor(log10(magnitude))];
-    /* Where log10 was rounded up to an integer the scale is one digit short. */
-    return scaled < 1e14L || fabsl(scaled - rintl(scaled)) <= scaled * (0x1p-53L + 0x1p-62L);
-#else
-    (void)value;
-    return true;
-#endif
-}
-
 const char *szgi_real_text(double value, char text[SZGI_REAL_TEXT]) {
     if (isnan(value))
         return strcpy(text, "nan");
     if (isinf(value))
         return strcpy(text, value < 0 ? "-inf" : "inf");
-    for (int digits = may_have_15_digits(value) ? 15 : 16; digits <= 17; digits++) {
+    if (szgi_decimal_text(value, text))
+        return text;
+    for (int digits = 15; digits <= 17; digits++) {
         szgi_print(text, SZGI_REAL_TEXT, "%.*g", digits, value);
         if (szgi_real_scan(text, NULL) == value)
             break;
