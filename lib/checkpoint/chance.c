@@ -30,49 +30,64 @@ static void fill_signs(const szgi_stream *stream, int64_t block, int64_t d, doub
     }
 }
 
-/* Rows that are transformed together. */
-enum { TOGETHER = 8 };
-
-/* Hadamard's matrix times x, by butterflies. */
-static void transform(int64_t order, double (*x)[TOGETHER]) {
-    for (int64_t half = 1; half < order; half *= 2)
-        for (int64_t first = 0; first < order; first += 2 * half)
-            for (int64_t i = first; i < first + half; i++)
-                for (int l = 0; l < TOGETHER; l++) {
-                    double a = x[i][l], b = x[i + half][l];
-                    x[i][l] = a + b;
-                    x[i + half][l] = a - b;
-                }
+/* x + y and x - y in place of x and y, twice: two levels of butterflies in one pass. */
+static void cross_four(int64_t count, double *restrict a, double *restrict b, double *restrict c,
+                       double *restrict d) {
+    for (int64_t i = 0; i < count; i++) {
+        double ab = a[i] + b[i], ba = a[i] - b[i], cd = c[i] + d[i], dc = c[i] - d[i];
+        a[i] = ab + cd;
+        b[i] = ba + dc;
+        c[i] = ab - cd;
+        d[i] = ba - dc;
+    }
 }
 
-/* The draws of a block of some rows; x: room for `order` of them. */
-static void sum_block(int64_t rows, int64_t d, int64_t block, const double *sign,
-                      const double *matrix, double (*x)[TOGETHER], double *out) {
-    int64_t order = order_of(d), first = block * order, left = CHANCE_DRAWS - first;
+static void cross_two(int64_t count, double *restrict a, double *restrict b) {
+    for (int64_t i = 0; i < count; i++) {
+        double sum = a[i] + b[i];
+        b[i] = a[i] - b[i];
+        a[i] = sum;
+    }
+}
+
+/* Hadamard's matrix times x, in place. */
+static void transform(int64_t order, double *x) {
+    int64_t half = 1;
+    for (; 4 * half <= order; half *= 4)
+        for (double *part = x; part < x + order; part += 4 * half)
+            cross_four(half, part, part + half, part + 2 * half, part + 3 * half);
+    for (; half < order; half *= 2)
+        for (double *part = x; part < x + order; part += 2 * half)
+            cross_two(half, part, part + half);
+}
+
+/* The draws of a block of one row; columns with the same h_ij are added first. */
+static void sum_block(int64_t d, int64_t order, const double *sign, const double *row, double *x) {
     memset(x, 0, (size_t)order * sizeof *x);
-    for (int64_t l = 0; l < rows; l++)
-        for (int64_t j = 0; j < d; j++)
-            x[j % order][l] += sign[j] * matrix[l * d + j];
+    for (int64_t first = 0; first < d; first += order) {
+        int64_t count = d - first < order ? d - first : order;
+        for (int64_t j = 0; j < count; j++)
+            x[j] += sign[first + j] * row[first + j];
+    }
     transform(order, x);
-    for (int64_t l = 0; l < rows; l++)
-        for (int64_t i = 0; i < order && i < left; i++)
-            out[l * CHANCE_DRAWS + first + i] = x[i][l];
 }
 
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
                             int64_t d, const double *matrix, double *out) {
     const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
     int64_t order = order_of(d);
-    double *room;
-    SZG_TRY(szgi_memory_alloc(context, order * TOGETHER + d, &room));
-    double *sign = room + order * TOGETHER;
-    for (int64_t block = 0; block * order < CHANCE_DRAWS; block++) {
-        fill_signs(&stream, block, d, sign);
-        for (int64_t r = 0; r < rows; r += TOGETHER)
-            sum_block(rows - r < TOGETHER ? rows - r : TOGETHER, d, block, sign, matrix + r * d,
-                      (double(*)[TOGETHER])(void *)room, out + r * CHANCE_DRAWS);
+    double *x;
+    SZG_TRY(szgi_memory_alloc(context, order + d, &x));
+    double *sign = x + order;
+    for (int64_t first = 0; first < CHANCE_DRAWS; first += order) {
+        int64_t left = CHANCE_DRAWS - first, count = left < order ? left : order;
+        fill_signs(&stream, first / order, d, sign);
+        for (int64_t r = 0; r < rows; r++) {
+            sum_block(d, order, sign, matrix + r * d, x);
+            memcpy(out + r * CHANCE_DRAWS + first, x, (size_t)count * sizeof *x);
+        }
     }
-    szgi_memory_free(room);
+    szgi_memory_free(x);
     return SZG_OK;
 }
 
