@@ -82,20 +82,29 @@ void szgi_token_sample_close(token_sample *sample) {
 
 /* ---- Without a norm of queries and keys ---- */
 
-static double *lay_moments(int64_t e, double *at, head_law *out) {
-    out->q_covariance = at;
-    out->k_covariance = at + e * e;
-    out->q_mean = at + 2 * e * e;
+static double *lay_moments(int64_t e, double *block, head_law *out) {
+    out->q_covariance = block;
+    out->k_covariance = block + e * e;
+    out->q_mean = block + 2 * e * e;
     out->k_mean = out->q_mean + e;
     return out->k_mean + e;
 }
 
-static szg_status open_law(szg_context *context, int64_t e, int64_t d, isotropic_law *out) {
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 5 * e * e + 4 * e, &out->memory));
-    out->q = out->memory;
-    out->k = out->q + e * d;
-    out->law.cross = lay_moments(e, out->k + e * d, &out->law);
-    lay_moments(e, out->law.cross + e * e, &out->known);
+/* Rows are copied where they change. */
+static szg_status open_law(szg_context *context, const law_input *input, bool changes,
+                           isotropic_law *out) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    SZG_TRY(
+        szgi_memory_alloc(context, 5 * e * e + 4 * e + (changes ? 2 * e * d : 0), &out->memory));
+    out->law.cross = lay_moments(e, out->memory, &out->law);
+    double *behind = lay_moments(e, out->law.cross + e * e, &out->known);
+    out->rows = changes ? behind : NULL;
+    out->q = changes ? behind : input->q.rows;
+    out->k = changes ? behind + e * d : input->k.rows;
+    if (changes) {
+        memcpy(behind, input->q.rows, (size_t)(e * d) * sizeof *behind);
+        memcpy(behind + e * d, input->k.rows, (size_t)(e * d) * sizeof *behind);
+    }
     return SZG_OK;
 }
 
@@ -387,8 +396,8 @@ static szg_status try_tokens(szg_context *context, const law_input *input, const
             own->made[t * 2 * e + i] += own->shift[i];
     apply_norm(e, k, own->factor, own->made, own->ratio);
     apply_norm(e, q, own->factor + e, own->made + e, own->ratio + LAW_TOKENS);
-    freeze(e, d, k, own->factor, own->shift, out->k, out->law.k_mean);
-    freeze(e, d, q, own->factor + e, own->shift + e, out->q, out->law.q_mean);
+    freeze(e, d, k, own->factor, own->shift, out->rows + e * d, out->law.k_mean);
+    freeze(e, d, q, own->factor + e, own->shift + e, out->rows, out->law.q_mean);
     SZG_TRY(make_linear(context, input->checkpoint, out));
     return correct_law(context, e, own, out);
 }
@@ -414,19 +423,15 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     const szg_checkpoint *checkpoint = input->checkpoint;
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     bool centred = szgi_fold_centres(checkpoint);
+    bool normed = szgi_fold_is_normed(checkpoint, input->layer);
     *out = (isotropic_law){.factor = centred ? (double)d / (double)(d - 1) : 1,
                            .biased = has_shift(e, input)};
-    SZG_TRY(open_law(context, e, d, out));
-    memcpy(out->q, input->q.rows, (size_t)(e * d) * sizeof *out->q);
-    memcpy(out->k, input->k.rows, (size_t)(e * d) * sizeof *out->k);
-    if (centred) {
-        szgi_centre_rows(e, d, out->q);
-        szgi_centre_rows(e, d, out->k);
-    }
+    SZG_TRY(open_law(context, input, centred || normed, out));
+    if (centred)
+        szgi_centre_rows(2 * e, d, out->rows);
     memcpy(out->law.q_mean, input->q.shift, (size_t)e * sizeof *out->law.q_mean);
     memcpy(out->law.k_mean, input->k.shift, (size_t)e * sizeof *out->law.k_mean);
     const side_rows k = {out->k, input->k.shift, NULL}, q = {out->q, input->q.shift, NULL};
-    bool normed = szgi_fold_is_normed(checkpoint, input->layer);
     szg_status status =
         normed ? make_normed(context, input, out) : observe(context, input, &q, &k, out);
     if (status == SZG_OK && !normed)

@@ -56,10 +56,12 @@ typedef struct law_input {
 /* Of one head; it owns its arrays. */
 typedef struct isotropic_law {
     double *memory;
-    double *q, *k; /* [e, d]: rows, centred where the input's norm centres, and divided by the root
-                    * mean square of queries or keys where a norm divides by theirs */
-    double factor; /* of their products in the covariances of one token */
-    bool biased;   /* the means are not 0 */
+    double *rows;        /* [2, e, d]: q and k where they are not the caller's */
+    const double *q, *k; /* [e, d]: rows, centred where the input's norm centres, and divided by
+                          * the root mean square of queries or keys where a norm divides by
+                          * theirs; the caller's own where neither does */
+    double factor;       /* of their products in the covariances of one token */
+    bool biased;         /* the means are not 0 */
     head_law law;
     head_law known; /* of the known tokens, without `cross` */
 } isotropic_law;
