@@ -97,18 +97,26 @@ static szg_status take_root(szg_context *context, lag_moments *moments, double *
 szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary, int64_t lags,
                                  bool both, int64_t dense, lag_moments *out) {
     int64_t n = 2 * rotary->pairs;
+    int64_t first = both ? 1 - lags : 0;
     *out = (lag_moments){.pairs = rotary->pairs, .lags = lags, .both = both};
-    SZG_TRY(szgi_lag_list_open(context, both ? 1 - lags : 0, lags, dense, &out->listed));
-    szg_status status =
-        szgi_memory_alloc(context, n + n * (2 * n + out->listed.count) + 1, &out->memory);
+    out->blocks = (szgi_lag_moments_count(out) - 1) / LAG_BLOCK + 1;
+    SZG_TRY(szgi_lag_list_open(context, first, lags, dense, &out->listed));
+    int64_t waves = out->listed.count + LAG_BLOCK + out->blocks;
+    szg_status status = szgi_memory_alloc(context, n + n * (2 * n + waves) + 1, &out->memory);
     if (status != SZG_OK) {
         szgi_lag_moments_close(out);
         return status;
     }
     double *mean = out->memory, *second = mean + n, *root = second + n * n, *wave = root + n * n;
+    double *near = wave + out->listed.count * n, *far = near + LAG_BLOCK * n;
     for (int64_t i = 0; i < out->listed.count; i++)
         fill_waves(rotary, out->listed.lag[i], 1, wave + i * n);
+    fill_waves(rotary, 0, LAG_BLOCK, near);
+    for (int64_t i = 0; i < out->blocks; i++)
+        fill_waves(rotary, first + i * LAG_BLOCK, 1, far + i * n);
     out->wave = wave;
+    out->near = near;
+    out->far = far;
     out->mean = mean;
     out->second = second;
     out->root = root;

@@ -19,7 +19,17 @@ typedef struct lag_moments {
                          * directions with less than 1e-12 of the largest */
     lag_list listed;
     const double *wave; /* [listed.count, 2 pairs]: the waves there */
+    int64_t blocks; /* of LAG_BLOCK lags each, which begin at the first; the last may be short */
+    const double *near; /* [LAG_BLOCK, 2 pairs]: the waves of lags 0 .. LAG_BLOCK - 1, */
+    const double *far;  /* [blocks, 2 pairs]: and those where blocks begin */
 } lag_moments;
+
+enum { LAG_BLOCK = 64 };
+
+/* Lags from the first one, 0 or 1 - lags, to the last. */
+static inline int64_t szgi_lag_moments_count(const lag_moments *moments) {
+    return moments->both ? 2 * moments->lags - 1 : moments->lags;
+}
 
 /* lags >= 1; dense: of the listed lags. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary,

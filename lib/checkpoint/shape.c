@@ -1,7 +1,6 @@
 #include "shape.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "toeplitz/toeplitz.h"
@@ -47,50 +46,52 @@ static void fit_rising(int64_t count, const double *weight, const double *y, lev
 /* The numbers of a kernel at its lags, first to last. */
 typedef struct samples {
     int64_t count, first;
-    double *weight, *value, *back_weight, *back_value, *up, *down;
-    level *stack;
-    double *memory;
+    const double *value;
 } samples;
 
-static void close_samples(samples *kernel) {
-    szgi_memory_free(kernel->memory);
-    szgi_memory_free(kernel->stack);
-}
+typedef struct hump_work {
+    double *weight, *back_weight, *back_value, *up, *down;
+    level *stack;
+    double *memory;
+} hump_work;
 
-/* Room for `count` lags from `first` on; the values come from the caller. */
-static szg_status open_samples(szg_context *context, int64_t first, int64_t count,
-                               samples *kernel) {
-    int64_t n = count;
-    *kernel = (samples){.count = n, .first = first};
-    SZG_TRY(szgi_memory_alloc(context, 6 * n, &kernel->memory));
-    kernel->weight = kernel->memory;
-    kernel->value = kernel->weight + n;
-    kernel->back_weight = kernel->value + n;
-    kernel->back_value = kernel->back_weight + n;
-    kernel->up = kernel->back_value + n;
-    kernel->down = kernel->up + n;
-    return szgi_memory_alloc(context, n, &kernel->stack);
-}
-
-static void fill_back(samples *kernel) {
-    szgi_lag_weights(kernel->first, kernel->count, kernel->weight);
-    for (int64_t i = 0; i < kernel->count; i++) {
-        kernel->back_weight[kernel->count - 1 - i] = kernel->weight[i];
-        kernel->back_value[kernel->count - 1 - i] = kernel->value[i];
+static szg_status open_work(szg_context *context, const samples *kernel, hump_work *work) {
+    int64_t n = kernel->count;
+    *work = (hump_work){0};
+    SZG_TRY(szgi_memory_alloc(context, 5 * n, &work->memory));
+    work->weight = work->memory;
+    work->back_weight = work->weight + n;
+    work->back_value = work->back_weight + n;
+    work->up = work->back_value + n;
+    work->down = work->up + n;
+    szgi_lag_weights(kernel->first, n, work->weight);
+    for (int64_t i = 0; i < n; i++) {
+        work->back_weight[n - 1 - i] = work->weight[i];
+        work->back_value[n - 1 - i] = kernel->value[i];
     }
+    return szgi_memory_alloc(context, n, &work->stack);
+}
+
+static void close_work(hump_work *work) {
+    szgi_memory_free(work->memory);
+    szgi_memory_free(work->stack);
 }
 
 /* Is the error of the best rise and fall at most a tenth of that of a constant? */
-static bool has_one_hump(samples *kernel) {
+static szg_status find_hump(szg_context *context, const samples *kernel, bool *out) {
     int64_t n = kernel->count;
-    double all = szgi_lag_spread(n, kernel->weight, kernel->value).variance, best = INFINITY;
-    fit_rising(n, kernel->weight, kernel->value, kernel->stack, kernel->up);
-    fit_rising(n, kernel->back_weight, kernel->back_value, kernel->stack, kernel->down);
-    for (int64_t i = 0; i < n; i++) {
-        double error = kernel->up[i] + (i + 1 < n ? kernel->down[n - 2 - i] : 0);
-        best = fmin(best, error);
+    hump_work work;
+    szg_status status = open_work(context, kernel, &work);
+    if (status == SZG_OK) {
+        double all = szgi_lag_spread(n, work.weight, kernel->value).variance, best = INFINITY;
+        fit_rising(n, work.weight, kernel->value, work.stack, work.up);
+        fit_rising(n, work.back_weight, work.back_value, work.stack, work.down);
+        for (int64_t i = 0; i < n; i++)
+            best = fmin(best, work.up[i] + (i + 1 < n ? work.down[n - 2 - i] : 0));
+        *out = best <= 0.1 * all;
     }
-    return best <= 0.1 * all;
+    close_work(&work);
+    return status;
 }
 
 /* ---- One wave ---- */
@@ -196,32 +197,29 @@ static shape_kind name_hump(const samples *kernel, const kernel_shape *found) {
 
 szg_status szgi_shape_of_values(szg_context *context, int64_t first, int64_t count,
                                 const double *value, bool beyond_chance, kernel_shape *out) {
-    samples kernel;
-    *out = (kernel_shape){.carrier = -1, .wavelength = NAN};
-    szg_status status = open_samples(context, first, count, &kernel);
-    if (status == SZG_OK) {
-        memcpy(kernel.value, value, (size_t)count * sizeof *value);
-        fill_back(&kernel);
-        find_ends(&kernel, out);
-        out->kind = !beyond_chance          ? SHAPE_FLAT
-                    : has_one_hump(&kernel) ? name_hump(&kernel, out)
-                                            : SHAPE_MIXED;
-    }
-    close_samples(&kernel);
-    return status;
+    const samples kernel = {.count = count, .first = first, .value = value};
+    bool hump;
+    *out = (kernel_shape){.kind = SHAPE_FLAT, .carrier = -1, .wavelength = NAN};
+    find_ends(&kernel, out);
+    if (!beyond_chance)
+        return SZG_OK;
+    SZG_TRY(find_hump(context, &kernel, &hump));
+    out->kind = hump ? name_hump(&kernel, out) : SHAPE_MIXED;
+    return SZG_OK;
 }
 
 szg_status szgi_shape_find(szg_context *context, const szgi_rotary *rotary,
                            const lag_kernel *kernel, const lag_moments *moments, bool beyond_chance,
                            kernel_shape *out) {
     const double turn = 2 * acos(-1.0);
-    int64_t n = moments->both ? 2 * moments->lags - 1 : moments->lags;
+    int64_t n = szgi_lag_moments_count(moments);
     int64_t first = moments->both ? 1 - moments->lags : 0;
     carriers pairs;
     double *value;
     SZG_TRY(szgi_memory_alloc(context, n, &value));
-    szgi_kernel_values(rotary, kernel, first, n, value);
-    szg_status status = szgi_shape_of_values(context, first, n, value, beyond_chance, out);
+    szg_status status = szgi_kernel_values(context, kernel, moments, value);
+    if (status == SZG_OK)
+        status = szgi_shape_of_values(context, first, n, value, beyond_chance, out);
     szgi_memory_free(value);
     SZG_TRY(status);
     SZG_TRY(find_carriers(context, rotary, kernel, moments, &pairs));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "toeplitz/toeplitz.h"
+#include "linalg/linalg.h"
 
 /* ---- Kernels ---- */
 
@@ -64,29 +64,39 @@ void szgi_kernel_of_means(const szgi_rotary *rotary, const double *q, const doub
             out->constant += q[i] * k[i];
 }
 
-/* Lags of a block: the half angle at lag b + r is the product of two phases. */
-enum { BLOCK = 64 };
-
-static void add_wave(double theta, double x, double y, int64_t first, int64_t count, double *out) {
-    double cosine[BLOCK], sine[BLOCK];
-    for (int64_t r = 0; r < BLOCK && r < count; r++)
-        szgi_lag_phase(r, theta / 2, &cosine[r], &sine[r]);
-    for (int64_t b = 0; b < count; b += BLOCK) {
-        double c, s;
-        szgi_lag_phase(first + b, theta / 2, &c, &s);
-        for (int64_t r = 0; r < BLOCK && b + r < count; r++) {
-            double re = c * cosine[r] - s * sine[r], im = c * sine[r] + s * cosine[r];
-            out[b + r] += 2 * im * (y * re - x * im);
-        }
+/* What a block of lags has beside `near`: x (cos a - 1) + y sin a with a = b + r is the same of b
+ * alone, plus x' (cos r - 1) + y' sin r, x' and y' the coefficients turned by b. All terms are
+ * small where a pair hardly turns. */
+static double turn_kernel(int64_t pairs, const double *wave, const double *far, double *out) {
+    double sum = 0;
+    for (int64_t t = 0; t < pairs; t++) {
+        double x = wave[2 * t], y = wave[2 * t + 1], cosine = far[2 * t], sine = far[2 * t + 1];
+        double value = x * cosine + y * sine;
+        sum += value;
+        out[2 * t] = x + value;
+        out[2 * t + 1] = y + (y * cosine - x * sine);
     }
+    return sum;
 }
 
-void szgi_kernel_values(const szgi_rotary *rotary, const lag_kernel *kernel, int64_t first,
-                        int64_t count, double *out) {
-    for (int64_t i = 0; i < count; i++)
-        out[i] = kernel->constant;
-    for (int64_t t = 0; t < rotary->pairs; t++)
-        add_wave(rotary->theta[t], kernel->wave[2 * t], kernel->wave[2 * t + 1], first, count, out);
+szg_status szgi_kernel_values(szg_context *context, const lag_kernel *kernel,
+                              const lag_moments *moments, double *out) {
+    int64_t n = 2 * moments->pairs, blocks = moments->blocks;
+    int64_t count = szgi_lag_moments_count(moments);
+    double *turned;
+    SZG_TRY(szgi_memory_alloc(context, blocks * (n + LAG_BLOCK), &turned));
+    double *value = turned + blocks * n;
+    for (int64_t i = 0; i < blocks; i++) {
+        double begin = kernel->constant + turn_kernel(moments->pairs, kernel->wave,
+                                                      moments->far + i * n, turned + i * n);
+        for (int64_t r = 0; r < LAG_BLOCK; r++)
+            value[i * LAG_BLOCK + r] = begin;
+    }
+    szg_status status = szgi_gemm(context, 'n', 't', blocks, LAG_BLOCK, n, 1, turned, n,
+                                  moments->near, n, 1, value, LAG_BLOCK);
+    memcpy(out, value, (size_t)count * sizeof *out);
+    szgi_memory_free(turned);
+    return status;
 }
 
 /* ---- Noise ---- */

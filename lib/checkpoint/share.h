@@ -25,9 +25,9 @@ void szgi_kernel_of_cross(const szgi_rotary *rotary, int64_t e, const double *cr
 void szgi_kernel_of_means(const szgi_rotary *rotary, const double *q, const double *k, int64_t e,
                           lag_kernel *out);
 
-/* out[k], k = first .. first + count - 1, which may be negative. */
-void szgi_kernel_values(const szgi_rotary *rotary, const lag_kernel *kernel, int64_t first,
-                        int64_t count, double *out);
+/* At every lag: szgi_lag_moments_count of them. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_kernel_values(szg_context *context, const lag_kernel *kernel,
+                                               const lag_moments *moments, double *out);
 
 /* The mean over the lags of the variance of q_i^T R_k k_j, tokens i and j independent. What depends
  * on the query alone, q_i times the part of the mean key that does not turn, cancels in the softmax
