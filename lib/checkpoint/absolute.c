@@ -316,14 +316,15 @@ static void fill_values(const absolute_work *work, double mean, head_positional 
 static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *work,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[KERNEL_MEAN];
-    double noise, draws[CHANCE_DRAWS];
+    double noise, draws[CHANCE_DRAWS] = {0};
     SZG_TRY(place_tokens(context, head, work));
     SZG_TRY(find_noise(context, head, work, &noise));
     SZG_TRY(fill_columns(context, head, work));
     lag_spread spread = centre(work);
     SZG_TRY(
         szgi_chance_sums(context, head->seed, 0, work->lags, work->d, work->columns, work->sums));
-    szgi_chance_squares(work->lags, work->sums, work->still, draws);
+    for (int64_t i = 0; i < work->lags; i++)
+        szgi_chance_add_squares(CHANCE_DRAWS, work->sums + i * CHANCE_DRAWS, work->still[i], draws);
     SZG_TRY(find_spread(context, work, &out->spread));
     double rest = noise + out->spread * out->spread; /* what positions do beside the lag */
     facts->share = szgi_share_of(spread.variance, rest);

@@ -91,14 +91,9 @@ szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, 
     return SZG_OK;
 }
 
-void szgi_chance_squares(int64_t rows, const double *sums, const double *still,
-                         double draws[CHANCE_DRAWS]) {
-    memset(draws, 0, CHANCE_DRAWS * sizeof *draws);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < CHANCE_DRAWS; i++) {
-            double part = sums[r * CHANCE_DRAWS + i] + (still ? still[r] : 0);
-            draws[i] += part * part;
-        }
+void szgi_chance_add_squares(int64_t count, const double *sums, double still, double *squares) {
+    for (int64_t i = 0; i < count; i++)
+        squares[i] += (sums[i] + still) * (sums[i] + still);
 }
 
 /* ---- Parts of the columns ---- */

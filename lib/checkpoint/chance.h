@@ -15,9 +15,8 @@ enum { CHANCE_DRAWS = 999 };
 SZG_CHECK_RESULT szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer,
                                              int64_t rows, int64_t d, const double *matrix,
                                              double *out);
-/* draws[i] = sum_r (sums[r, i] + still[r])^2; still may be NULL. */
-void szgi_chance_squares(int64_t rows, const double *sums, const double *still,
-                         double draws[CHANCE_DRAWS]);
+/* squares[i] += (sums[i] + still)^2 */
+void szgi_chance_add_squares(int64_t count, const double *sums, double still, double *squares);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
  * `value`, to rounding. Sorts the draws. */

@@ -46,7 +46,7 @@ static int64_t lay_out(double *block, const head_input *input, head_work *work) 
 szg_status szgi_head_work_open(szg_context *context, const head_input *input, head_work *work) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size, size;
     *work = (head_work){0};
-    SZG_TRY(szgi_memory_product(context, 8 * e, d + e + CHANCE_DRAWS + input->positions,
+    SZG_TRY(szgi_memory_product(context, 8 * e, d + e + 2 * CHANCE_DRAWS + input->positions,
                                 &size)); /* no overflow */
     SZG_TRY(szgi_memory_alloc(context, lay_out(NULL, input, work), &work->memory));
     lay_out(work->memory, input, work);

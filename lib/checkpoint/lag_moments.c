@@ -101,20 +101,22 @@ szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary
     *out = (lag_moments){.pairs = rotary->pairs, .lags = lags, .both = both};
     out->blocks = (szgi_lag_moments_count(out) - 1) / LAG_BLOCK + 1;
     SZG_TRY(szgi_lag_list_open(context, first, lags, dense, &out->listed));
-    int64_t waves = out->listed.count + LAG_BLOCK + out->blocks;
+    int64_t waves = 2 * out->listed.count + LAG_BLOCK + out->blocks;
     szg_status status = szgi_memory_alloc(context, n + n * (2 * n + waves) + 1, &out->memory);
     if (status != SZG_OK) {
         szgi_lag_moments_close(out);
         return status;
     }
     double *mean = out->memory, *second = mean + n, *root = second + n * n, *wave = root + n * n;
-    double *near = wave + out->listed.count * n, *far = near + LAG_BLOCK * n;
+    double *centred = wave + out->listed.count * n, *near = centred + out->listed.count * n;
+    double *far = near + LAG_BLOCK * n;
     for (int64_t i = 0; i < out->listed.count; i++)
         fill_waves(rotary, out->listed.lag[i], 1, wave + i * n);
     fill_waves(rotary, 0, LAG_BLOCK, near);
     for (int64_t i = 0; i < out->blocks; i++)
         fill_waves(rotary, first + i * LAG_BLOCK, 1, far + i * n);
     out->wave = wave;
+    out->centred = centred;
     out->near = near;
     out->far = far;
     out->mean = mean;
@@ -123,6 +125,8 @@ szg_status szgi_lag_moments_open(szg_context *context, const szgi_rotary *rotary
     if (n == 0)
         return SZG_OK;
     status = sum_lags(context, rotary, lags, both, mean, second);
+    for (int64_t i = 0; i < out->listed.count * n; i++)
+        centred[i] = wave[i] - mean[i % n];
     if (status == SZG_OK)
         status = take_root(context, out, root);
     if (status != SZG_OK)

@@ -18,7 +18,8 @@ typedef struct lag_moments {
     const double *root; /* [rank, 2 pairs]: covariances of the waves are root^T root, but for
                          * directions with less than 1e-12 of the largest */
     lag_list listed;
-    const double *wave; /* [listed.count, 2 pairs]: the waves there */
+    const double *wave;    /* [listed.count, 2 pairs]: the waves there, */
+    const double *centred; /* and those less their means */
     int64_t blocks; /* of LAG_BLOCK lags each, which begin at the first; the last may be short */
     const double *near; /* [LAG_BLOCK, 2 pairs]: the waves of lags 0 .. LAG_BLOCK - 1, */
     const double *far;  /* [blocks, 2 pairs]: and those where blocks begin */

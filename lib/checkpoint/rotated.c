@@ -7,43 +7,53 @@
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 
+/* Draws, or lags, of a product. */
+enum { PART = 256 };
+
 /* A kernel, and what signs of W_K's columns would make of it. */
 typedef struct signed_kernel {
     lag_kernel kernel;
     double *columns; /* [2 pairs, d]: waves by the columns of W_K; NULL: chance is not known */
     double *still;   /* [2 pairs]: waves that no sign changes */
     double *drawn;   /* [2 pairs, CHANCE_DRAWS]: waves of the draws, without what stands still */
+    double *gram;    /* [2 pairs, 2 pairs] */
+    double *part;    /* [2 pairs, PART] */
 } signed_kernel;
 
 int64_t szgi_positional_room(int64_t e, int64_t d) {
-    return e * (d + CHANCE_DRAWS + 2);
+    return e * (2 + d + CHANCE_DRAWS + e + PART);
 }
 
 static signed_kernel lay_kernel(int64_t pairs, int64_t d, double *room) {
-    double *still = room + 2 * pairs, *columns = still + 2 * pairs;
+    int64_t n = 2 * pairs;
+    double *still = room + n, *columns = still + n, *drawn = columns + n * d;
+    double *gram = drawn + n * CHANCE_DRAWS;
     return (signed_kernel){.kernel = {.wave = room},
                            .still = still,
                            .columns = columns,
-                           .drawn = columns + 2 * pairs * d};
+                           .drawn = drawn,
+                           .gram = gram,
+                           .part = gram + n * n};
 }
 
 /* ---- Against chance ---- */
 
-/* ||root (columns sigma + still)||^2 of every draw sigma. */
-static szg_status draw_variances(szg_context *context, const positional_input *input,
+/* draws[i] = ||root (drawn_i + still)||^2 */
+static szg_status draw_variances(szg_context *context, const lag_moments *moments,
                                  const signed_kernel *work, double draws[CHANCE_DRAWS]) {
-    const lag_moments *moments = input->moments;
     int64_t n = 2 * moments->pairs, rank = moments->rank;
-    double *room;
-    SZG_TRY(szgi_memory_alloc(context, rank * (CHANCE_DRAWS + 1) + 1, &room));
-    double *spread = room, *still = spread + rank * CHANCE_DRAWS;
-    szg_status status = szgi_gemm(context, 'n', 'n', rank, CHANCE_DRAWS, n, 1, moments->root, n,
-                                  work->drawn, CHANCE_DRAWS, 0, spread, CHANCE_DRAWS);
-    for (int64_t r = 0; r < rank; r++)
-        still[r] = szgi_dot(n, moments->root + r * n, work->still);
-    szgi_chance_squares(rank, spread, still, draws);
-    szgi_memory_free(room);
-    return status;
+    for (int64_t first = 0; first < CHANCE_DRAWS; first += PART) {
+        int64_t count = CHANCE_DRAWS - first < PART ? CHANCE_DRAWS - first : PART;
+        SZG_TRY(szgi_gemm(context, 'n', 'n', rank, count, n, 1, moments->root, n,
+                          work->drawn + first, CHANCE_DRAWS, 0, work->part, PART));
+        for (int64_t i = 0; i < count; i++)
+            draws[first + i] = 0;
+        for (int64_t r = 0; r < rank; r++) {
+            double still = szgi_dot(n, moments->root + r * n, work->still);
+            szgi_chance_add_squares(count, work->part + r * PART, still, draws + first);
+        }
+    }
+    return SZG_OK;
 }
 
 /* The variance that draws are compared with: of the columns with the signs that they have. */
@@ -51,11 +61,8 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
                                       const signed_kernel *work, double *out) {
     double *wave;
     SZG_TRY(szgi_memory_alloc(context, 2 * moments->pairs, &wave));
-    for (int64_t i = 0; i < 2 * moments->pairs; i++) {
-        wave[i] = work->still[i];
-        for (int64_t j = 0; j < d; j++)
-            wave[i] += work->columns[i * d + j];
-    }
+    for (int64_t i = 0; i < 2 * moments->pairs; i++)
+        wave[i] = work->still[i] + szgi_sum(d, work->columns + i * d);
     *out = szgi_lag_moments_variance(moments, wave);
     szgi_memory_free(wave);
     return SZG_OK;
@@ -66,28 +73,26 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
 /* At lag k a draw is (still + drawn) . e, e the waves there less their means, beside the kernel's
  * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
  * deviations. Those are the draws'. */
-static szg_status fill_bands(szg_context *context, const positional_input *input,
+static szg_status fill_bands(szg_context *context, const lag_moments *moments,
                              const signed_kernel *work, double factor, kernel_value *value) {
-    const lag_moments *moments = input->moments;
-    int64_t n = 2 * moments->pairs, count = moments->listed.count;
-    double *room, level = work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->mean);
-    SZG_TRY(szgi_memory_alloc(context, n * (n + 2 * count), &room));
-    double *gram = room, *wave = gram + n * n, *pulled = wave + n * count;
-    for (int64_t i = 0; i < count * n; i++)
-        wave[i] = moments->wave[i] - moments->mean[i % n];
-    szg_status status = szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS,
-                                  work->drawn, CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, gram, n);
-    if (status == SZG_OK)
-        status = szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, gram, n, 0, pulled, n);
-    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
-        double square = szgi_dot(n, pulled + i * n, wave + i * n);
-        double half = 1.96 * factor * sqrt(square > 0 ? square : 0);
-        double middle = level + factor * szgi_dot(n, work->still, wave + i * n);
-        value[i].low = middle - half;
-        value[i].high = middle + half;
+    int64_t n = 2 * moments->pairs, listed = moments->listed.count;
+    double level = work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->mean);
+    SZG_TRY(szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, work->drawn,
+                      CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, work->gram, n));
+    for (int64_t first = 0; first < listed; first += PART) {
+        int64_t count = listed - first < PART ? listed - first : PART;
+        const double *wave = moments->centred + first * n;
+        SZG_TRY(
+            szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, work->gram, n, 0, work->part, n));
+        for (int64_t i = 0; i < count; i++) {
+            double square = szgi_dot(n, work->part + i * n, wave + i * n);
+            double half = 1.96 * factor * sqrt(square > 0 ? square : 0);
+            double middle = level + factor * szgi_dot(n, work->still, wave + i * n);
+            value[first + i].low = middle - half;
+            value[first + i].high = middle + half;
+        }
     }
-    szgi_memory_free(room);
-    return status;
+    return SZG_OK;
 }
 
 static void fill_values(const lag_moments *moments, const signed_kernel *work,
@@ -109,12 +114,12 @@ static szg_status compare(szg_context *context, const positional_input *input,
     double compared, draws[CHANCE_DRAWS];
     SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, n, d, work->columns,
                              work->drawn));
-    SZG_TRY(draw_variances(context, input, work, draws));
+    SZG_TRY(draw_variances(context, input->moments, work, draws));
     SZG_TRY(variance_of_columns(context, input->moments, d, work, &compared));
     szgi_positional_compare(out, kind, compared, variance, noise, draws);
     if (input->moments->listed.count == 0)
         return SZG_OK;
-    return fill_bands(context, input, work, compared > 0 ? sqrt(variance / compared) : 1,
+    return fill_bands(context, input->moments, work, compared > 0 ? sqrt(variance / compared) : 1,
                       out->value[kind]);
 }
 

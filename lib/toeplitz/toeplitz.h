@@ -131,6 +131,8 @@ const char *szgi_tau_note(const szg_tau *tau);
 
 /* sum x_i y_i in eight lanes: vectorises, and the order of summation is fixed. */
 double szgi_dot(int64_t count, const double *x, const double *y);
+/* The sum, likewise. */
+double szgi_sum(int64_t count, const double *x);
 
 /* The power of two, which costs no rounding, that brings `largest` > 0 to [1, 2); 1 for 0. Numbers
  * that are not normal come below that. */
