@@ -8,6 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <szego/result.h>
+
+#include "checkpoint/analyse.h"
 #include "checkpoint/checkpoint.h"
 #include "linalg/linalg.h"
 #include "base/memory.h"
@@ -21,6 +24,7 @@
 
 typedef struct model_shape {
     int64_t layers, heads, key_heads, head_size, width;
+    int64_t tokens; /* embeddings, and the norms that kernels over the lag need; 0: neither */
 } model_shape;
 
 typedef struct heads_job {
@@ -45,34 +49,63 @@ static void fill(uint64_t seed, const double *normal, int64_t count, uint16_t *o
     }
 }
 
-/* Tensor 2 i is the query, 2 i + 1 the key of layer i. Every layer has the same numbers, from
- * another place on. */
+enum { QUERY, KEY, NORM, KINDS, NAME = 64 };
+
+/* Tensors of a layer, and all of them: the last is the table of embeddings. */
+static int64_t kinds_of(const model_shape *shape) {
+    return shape->tokens > 0 ? KINDS : NORM;
+}
+
+static int64_t tensors_of(const model_shape *shape) {
+    return shape->layers * kinds_of(shape) + (shape->tokens > 0);
+}
+
+static int64_t rows_of(const model_shape *shape, int64_t i) {
+    const int64_t rows[KINDS] = {[QUERY] = shape->heads * shape->head_size,
+                                 [KEY] = shape->key_heads * shape->head_size,
+                                 [NORM] = 1};
+    int64_t kinds = kinds_of(shape);
+    return i < shape->layers * kinds ? rows[i % kinds] : shape->tokens;
+}
+
+static void name_tensor(const model_shape *shape, int64_t i, char name[NAME]) {
+    static const char *const names[KINDS] = {
+        [QUERY] = "self_attn.q_proj", [KEY] = "self_attn.k_proj", [NORM] = "input_layernorm"};
+    int64_t kinds = kinds_of(shape);
+    if (i < shape->layers * kinds)
+        snprintf(name, NAME, "model.layers.%lld.%s.weight", (long long)(i / kinds),
+                 names[i % kinds]);
+    else
+        snprintf(name, NAME, "model.embed_tokens.weight");
+}
+
+/* Every tensor has the same numbers, from another place on. */
 static szg_status write_weights(szg_context *context, const heads_job *job, const double *normal,
                                 uint16_t *data, szgi_tensor *tensor) {
-    static const char *const names[] = {"q", "k"};
-    enum { NAME = 64 };
     char path[BENCH_SCRATCH + 32], *name;
-    int64_t shape[2][2], *side = shape[0], count = 2 * job->shape.layers;
+    int64_t count = tensors_of(&job->shape), *shape;
     SZG_TRY(szgi_memory_alloc(context, count * NAME, &name));
-    for (int64_t i = 0; i < count; i++) {
-        side = shape[i % 2];
-        side[0] = (i % 2 ? job->shape.key_heads : job->shape.heads) * job->shape.head_size;
-        side[1] = job->shape.width;
-        snprintf(name + i * NAME, NAME, "model.layers.%lld.self_attn.%s_proj.weight",
-                 (long long)i / 2, names[i % 2]);
+    szg_status status = szgi_memory_alloc(context, 2 * count, &shape);
+    for (int64_t i = 0; i < count && status == SZG_OK; i++) {
+        int64_t rows = rows_of(&job->shape, i), width = job->shape.width;
+        shape[2 * i] = rows > 1 ? rows : width;
+        shape[2 * i + 1] = width;
+        name_tensor(&job->shape, i, name + i * NAME);
         tensor[i] = (szgi_tensor){.name = name + i * NAME,
                                   .dtype = SZGI_DTYPE_BF16,
                                   .dtype_name = "BF16",
-                                  .dims = 2,
-                                  .shape = side,
-                                  .count = side[0] * side[1],
+                                  .dims = rows > 1 ? 2 : 1,
+                                  .shape = shape + 2 * i,
+                                  .count = rows * width,
                                   .data = (const unsigned char *)data,
-                                  .bytes = 2 * side[0] * side[1]};
+                                  .bytes = 2 * rows * width};
         fill((uint64_t)i * 7919, normal, tensor[i].count, data);
         data += tensor[i].count;
     }
     snprintf(path, sizeof path, "%s/model.safetensors", job->folder);
-    szg_status status = szgi_safetensors_write(context, path, tensor, count, NULL, 0);
+    if (status == SZG_OK)
+        status = szgi_safetensors_write(context, path, tensor, count, NULL, 0);
+    szgi_memory_free(shape);
     szgi_memory_free(name);
     return status;
 }
@@ -87,7 +120,7 @@ static szg_status write_config(szg_context *context, const heads_job *job) {
     fprintf(file,
             "{\"model_type\":\"llama\",\"num_hidden_layers\":%lld,\"num_attention_heads\":%lld,"
             "\"num_key_value_heads\":%lld,\"head_dim\":%lld,\"hidden_size\":%lld,"
-            "\"rope_theta\":500000.0}\n",
+            "\"rope_theta\":500000.0,\"max_position_embeddings\":4096}\n",
             (long long)shape->layers, (long long)shape->heads, (long long)shape->key_heads,
             (long long)shape->head_size, (long long)shape->width);
     return fclose(file) == 0 ? SZG_OK
@@ -96,16 +129,17 @@ static szg_status write_config(szg_context *context, const heads_job *job) {
 
 static szg_status write_model(szg_context *context, uint64_t seed, heads_job *job) {
     const model_shape *shape = &job->shape;
-    int64_t rows = (shape->heads + shape->key_heads) * shape->head_size;
+    int64_t rows = 0, count = tensors_of(shape);
     double *normal = NULL;
     uint16_t *data = NULL;
     szgi_tensor *tensor = NULL;
     szg_status status;
     szgi_stream stream = {.seed = seed, .purpose = 2};
     SZG_TRY_GOTO(status, szgi_memory_alloc(context, PERIOD, &normal), done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, shape->layers * rows * shape->width, &data),
-                 done);
-    SZG_TRY_GOTO(status, szgi_memory_alloc(context, 2 * shape->layers, &tensor), done);
+    for (int64_t i = 0; i < count; i++)
+        rows += rows_of(shape, i);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, rows * shape->width, &data), done);
+    SZG_TRY_GOTO(status, szgi_memory_alloc(context, count, &tensor), done);
     szgi_random_fill_normal(&stream, 0, PERIOD, normal);
     SZG_TRY_GOTO(status, write_weights(context, job, normal, data, tensor), done);
     status = write_config(context, job);
@@ -279,12 +313,109 @@ static szg_status measure_heads(szg_context *context, bench_run *run, heads_job 
 
 /* A quarter of the layers of a model of a billion parameters. */
 static model_shape usual(const bench_run *run) {
-    return run->options.quick ? (model_shape){1, 4, 2, 32, 256} : (model_shape){4, 32, 8, 64, 2048};
+    return run->options.quick ? (model_shape){1, 4, 2, 32, 256, 0}
+                              : (model_shape){4, 32, 8, 64, 2048, 0};
 }
 
 szg_status bench_checkpoint_heads(szg_context *context, bench_run *run) {
     heads_job job = {.shape = usual(run)};
     szg_status status = measure_heads(context, run, &job);
+    close_job(&job);
+    return status;
+}
+
+/* ---- Positional heads ---- */
+
+/* The whole command on one thread, with its journal and its files; the tables of positional heads
+ * are among them, or nothing is computed for them. */
+static szg_status fill_tables(szg_context *context, const heads_job *job, bool placed,
+                              szg_checkpoint_tables *tables) {
+    char journal[BENCH_SCRATCH + 32];
+    snprintf(journal, sizeof journal, "%s/checkpoint.journal", job->folder);
+    const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = 256,
+                                            .journal = journal};
+    szg_checkpoint *checkpoint = NULL;
+    head_part part = {0};
+    szg_status status;
+    SZG_TRY_GOTO(status, szg_checkpoint_open(context, job->folder, NULL, &checkpoint), done);
+    SZG_TRY_GOTO(status, szgi_part_open(context, checkpoint, &options, &part), done);
+    SZG_TRY_GOTO(status, szgi_rows_open(context, checkpoint, &options, tables), done);
+    if (!placed) {
+        szg_table_close(&tables->heads);
+        szg_table_close(&tables->kernel);
+        szg_table_close(&tables->layers);
+    }
+    status = szgi_analyse_heads(context, checkpoint, &options, &part, tables);
+done:
+    szgi_part_close(&part);
+    szg_checkpoint_close(&checkpoint);
+    remove(journal);
+    return status;
+}
+
+static szg_status write_tables(szg_context *context, const heads_job *job,
+                               szg_checkpoint_tables *tables) {
+    szg_table **const all[] = {&tables->summary, &tables->spectra, &tables->frequencies,
+                               &tables->bounds,  &tables->tensors, &tables->architecture,
+                               &tables->heads,   &tables->layers,  &tables->kernel};
+    char folder[BENCH_SCRATCH + 32];
+    szg_result *result;
+    snprintf(folder, sizeof folder, "%s/result/", job->folder);
+    SZG_TRY(szg_result_open(context, "benchmark", &result));
+    szg_status status = SZG_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == SZG_OK; i++)
+        if (*all[i])
+            status = szg_result_add(context, result, all[i]);
+    if (status == SZG_OK)
+        status = szg_result_write(context, result, folder, NULL);
+    szg_result_close(&result);
+    return status;
+}
+
+static szg_status run_command(szg_context *context, heads_job *job, bool placed) {
+    szg_checkpoint_tables tables = {0};
+    double start = bench_processor_now();
+    szg_status status = fill_tables(job->single, job, placed, &tables);
+    if (status == SZG_OK)
+        status = write_tables(job->single, job, &tables);
+    job->seconds = bench_processor_now() - start;
+    szg_checkpoint_tables_close(&tables);
+    return status == SZG_OK ? status
+                            : szgi_fail(context, status, "%s", szg_context_message(job->single));
+}
+
+static szg_status run_placed(szg_context *context, void *argument) {
+    return run_command(context, argument, true);
+}
+
+static szg_status run_unplaced(szg_context *context, void *argument) {
+    return run_command(context, argument, false);
+}
+
+static szg_status measure_positional(szg_context *context, bench_run *run, heads_job *job) {
+    bool quick = run->options.quick;
+    bench_case what = {.input = "with the tables of positional heads, processor time",
+                       .n = job->shape.width,
+                       .ours_name = "every table",
+                       .rival_name = "without heads, kernel, layers",
+                       .ours = run_placed,
+                       .rival = run_unplaced,
+                       .job = job,
+                       .measured = &job->seconds,
+                       .pairs = quick ? 3 : 7,
+                       .target_ratio = quick ? 0 : 1 / 1.5};
+    SZG_TRY(open_job(context, run, job));
+    SZG_TRY(bench_measure(context, run, &what));
+    szgi_row row = bench_latest(context, run);
+    szgi_row_note(&row, "the tables add %.0f%%", 100 * (1 / bench_last(run, BENCH_RATIO) - 1));
+    return row.status;
+}
+
+/* All layers: the first one does more, for it knows its tokens. */
+szg_status bench_checkpoint_positional(szg_context *context, bench_run *run) {
+    heads_job job = {.shape = run->options.quick ? (model_shape){2, 4, 2, 32, 256, 64}
+                                                 : (model_shape){16, 32, 8, 64, 2048, 4096}};
+    szg_status status = measure_positional(context, run, &job);
     close_job(&job);
     return status;
 }
@@ -451,8 +582,8 @@ static const struct {
     const char *input;
     model_shape shape;
 } large[] = {
-    {"70 billion parameters: 80 layers of 64 heads", {80, 64, 8, 128, 8192}},
-    {"405 billion parameters: 126 layers of 128 heads", {126, 128, 8, 128, 16384}},
+    {"70 billion parameters: 80 layers of 64 heads", {80, 64, 8, 128, 8192, 0}},
+    {"405 billion parameters: 126 layers of 128 heads", {126, 128, 8, 128, 16384, 0}},
 };
 
 static szg_status measure_large(szg_context *context, bench_run *run, const char *input,
@@ -480,7 +611,7 @@ szg_status bench_checkpoint_large(szg_context *context, bench_run *run) {
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         const model_shape *shape = &large[i].shape;
         heads_job job = {
-            .shape = {1, shape->heads / shape->key_heads, 1, shape->head_size, shape->width}};
+            .shape = {1, shape->heads / shape->key_heads, 1, shape->head_size, shape->width, 0}};
         szg_status status = measure_large(context, run, large[i].input, shape, &job);
         close_job(&job);
         SZG_TRY(status);

@@ -48,6 +48,8 @@ const bench_item bench_items[] = {
      BENCH_CPU, 900, NULL},
     {"checkpoint:heads", "spectra of every head of a checkpoint against NumPy",
      bench_checkpoint_heads, BENCH_CPU, 300, NULL},
+    {"checkpoint:positional", "what the tables of positional heads add to the command",
+     bench_checkpoint_positional, BENCH_CPU, 120, NULL},
     {"checkpoint:stages", "where the time of a head goes", bench_checkpoint_stages, BENCH_CPU, 120,
      NULL},
     {"checkpoint:large", "minutes for 70 and 405 billion parameters, from one key head of each",

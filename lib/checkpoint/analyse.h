@@ -6,8 +6,9 @@
 #include "problem.h"
 #include "rows.h"
 
-/* Heads of a known architecture, those of the part. Where `summary` is not open, `heads` and `kernel`
- * alone are filled: that takes a part of the time, and what is skipped is not reported. */
+/* Heads of a known architecture, those of the part. Where `summary` is not open, `heads` and
+ * `kernel` alone are filled: that takes a part of the time, and what is skipped is not reported.
+ * Where `heads` is not open, neither are `kernel` and `layers`, and no head is placed. */
 SZG_CHECK_RESULT szg_status szgi_analyse_heads(szg_context *context,
                                                const szg_checkpoint *checkpoint,
                                                const szg_checkpoint_options *options,

@@ -114,11 +114,17 @@ static szg_status factored_spectra(szg_context *context, int64_t n, int64_t e, c
     return status;
 }
 
+static szg_status multiply_rows(szg_context *context, const row_product *product) {
+    int64_t n = product->n, e = product->e;
+    return szgi_gemm(context, 'n', 't', e, e, n, 1, product->b, n, product->a, n, 0, product->inner,
+                     e);
+}
+
 szg_status szgi_head_spectra(szg_context *context, const row_product *product,
                              szg_spectrum *eigenvalues, szg_spectrum *singular) {
     int64_t n = product->n, e = product->e;
     const double *a = product->a, *b = product->b;
-    SZG_TRY(szgi_gemm(context, 'n', 't', e, e, n, 1, b, n, a, n, 0, product->inner, e));
+    SZG_TRY(multiply_rows(context, product));
     if (e >= n || may_be_symmetric(e, product->inner, product->l_a, product->l_b))
         return factored_spectra(context, n, e, a, b, eigenvalues, singular);
     SZG_TRY(szgi_low_rank_eigen(context, n, e, product->inner, eigenvalues));
@@ -127,28 +133,32 @@ szg_status szgi_head_spectra(szg_context *context, const row_product *product,
     return szgi_low_rank_singular(context, n, e, product->core, singular);
 }
 
+static row_product product_of(const head_input *input, const head_work *work) {
+    return (row_product){.n = input->checkpoint->model_size,
+                         .e = input->checkpoint->head_size,
+                         .a = work->q.rows,
+                         .l_a = work->q.lower,
+                         .b = work->k.rows,
+                         .l_b = work->k.lower,
+                         .inner = work->inner,
+                         .core = work->core};
+}
+
 static szg_status analyse_qk(szg_context *context, const head_input *input, const head_work *work,
                              head_result *result) {
-    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    const row_product product = {.n = d,
-                                 .e = e,
-                                 .a = work->q.rows,
-                                 .l_a = work->q.lower,
-                                 .b = work->k.rows,
-                                 .l_b = work->k.lower,
-                                 .inner = work->inner,
-                                 .core = work->core};
+    const row_product product = product_of(input, work);
     SZG_TRY(szgi_head_spectra(context, &product, &result->eigenvalues, &result->singular));
     return szgi_scale_return_spectra(context, "W_Q^T W_K", work->q.exponent + work->k.exponent,
                                      &result->eigenvalues, &result->singular, &result->lost);
 }
 
-/* What pairs need of the same matrix, without its spectra. */
-static szg_status analyse_inner(szg_context *context, const head_input *input,
-                                const head_work *work) {
-    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    return szgi_gemm(context, 'n', 't', e, e, d, 1, work->k.rows, d, work->q.rows, d, 0,
-                     work->inner, e);
+/* What kernels need of the same matrix, without its spectra; where queries and keys are normalised
+ * they have products of their own. */
+static szg_status multiply_qk(szg_context *context, const head_input *input, int64_t layer,
+                              const head_work *work) {
+    const row_product product = product_of(input, work);
+    return szgi_fold_is_normed(input->checkpoint, layer) ? SZG_OK
+                                                         : multiply_rows(context, &product);
 }
 
 /* ---- Positions ---- */
@@ -327,6 +337,8 @@ static szg_status find_position(szg_context *context, const head_input *input, i
     const law_side q = {work->q.rows, work->q.bound.shift, work->q.lower, work->q.exponent};
     const law_side k = {work->k.rows, work->k.bound.shift, work->k.lower, work->k.exponent};
     bool turns = checkpoint->layer[layer].rotation >= 0;
+    if (input->unplaced)
+        return SZG_OK;
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                              : turns             ? szgi_law_refusal(checkpoint, layer)
                                                  : why_none(input, layer);
@@ -378,7 +390,7 @@ szg_status szgi_head_analyse(szg_context *context, const head_input *input, int6
     SZG_TRY(factor(context, input, &place, work, &work->q));
     SZG_TRY(prepare_bound(context, input, &place, &work->q));
     if (input->bare) {
-        SZG_TRY(analyse_inner(context, input, work));
+        SZG_TRY(multiply_qk(context, input, layer, work));
         return find_position(context, input, layer, head, work, result);
     }
     SZG_TRY(analyse_qk(context, input, work, result));

@@ -16,9 +16,10 @@ typedef struct head_input {
     int64_t positions; /* rows of p; 0: no position-position term */
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
-    int64_t lags;     /* that bounds are for; 0: any */
-    bool bare;  /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
-    bool quiet; /* what is wrong is said elsewhere */
+    int64_t lags;  /* that bounds are for; 0: any */
+    bool unplaced; /* no table of positional heads is asked for */
+    bool bare;     /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
+    bool quiet;    /* what is wrong is said elsewhere */
     lag_moments_list moments;
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */

@@ -173,6 +173,8 @@ static szg_status report_position(szg_context *context, const head_job *job, con
                                   const head_result *result, layer_shares *shares,
                                   szg_checkpoint_tables *tables) {
     szg_summary summary = {.effective_rank = NAN};
+    if (job->input.unplaced)
+        return SZG_OK;
     bool bounded = !job->input.options->raw && !job->input.bare;
     szgi_layer_shares_add(&result->positional, key->head, shares);
     if (!job->input.bare)
@@ -559,7 +561,7 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
         SZG_TRY(list_tensors(context, job, tables));
     SZG_TRY(load_positions(context, job, tables));
     job->input.absolute.why = "the table of positions cannot be read";
-    if (job->input.positions > 0 && !job->input.options->raw)
+    if (job->input.positions > 0 && !job->input.options->raw && !job->input.unplaced)
         SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
                                    job->input.p, job->input.p_exponent, job->input.options->kernel,
                                    &job->input.absolute));
@@ -593,7 +595,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
-    if (!options->raw) {
+    if (!options->raw && !job->input.unplaced) {
         SZG_TRY(
             szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
         SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
@@ -633,6 +635,7 @@ szg_status szgi_analyse_heads(szg_context *context, const szg_checkpoint *checkp
     head_job *job;
     SZG_TRY(szgi_memory_alloc(context, 1, &job));
     job->input.quiet = !tables->summary;
+    job->input.unplaced = !tables->heads;
     job->input.bare = job->input.quiet || options->kernel_only;
     szg_status status = open_job(context, checkpoint, options, part, job);
     if (status == SZG_OK)
