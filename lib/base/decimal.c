@@ -46,10 +46,12 @@ typedef struct scaled {
 enum { POWER_MOST = 27, MOST = 2 * POWER_MOST, SHIFT_MOST = 120 };
 
 static bool scale(double magnitude, scaled *out) {
-    int exponent;
-    uint64_t mantissa = (uint64_t)ldexp(frexp(magnitude, &exponent), 53);
-    int tens = DIGITS - 1 - (int)floor(log10(magnitude)), shift = 53 - exponent - tens;
-    if (tens < 1 || tens > MOST || shift < 1 || shift > SHIFT_MOST || mantissa == (uint64_t)1 << 52)
+    uint64_t bits, one = (uint64_t)1 << 52;
+    memcpy(&bits, &magnitude, sizeof bits);
+    uint64_t mantissa = bits % one + one;
+    int exponent = (int)(bits / one) - 1075; /* magnitude = mantissa 2^exponent */
+    int tens = DIGITS - 1 - (int)floor(log10(magnitude)), shift = -exponent - tens;
+    if (tens < 1 || tens > MOST || shift < 1 || shift > SHIFT_MOST || mantissa == one)
         return false;
     int first = tens < POWER_MOST ? tens : POWER_MOST;
     uint64_t a = power_of_five(first), b = power_of_five(tens - first);
@@ -71,7 +73,7 @@ static bool scale(double magnitude, scaled *out) {
 }
 
 /* The nearest number of so many digits, of two the even one. Is `value` the nearest double? */
-static bool round_to(const scaled *x, int digits, uint64_t *out) {
+static inline bool round_to(const scaled *x, int digits, uint64_t *out) {
     uint64_t unit = ten[DIGITS - digits];
     wide below = ((wide)(x->whole % unit) << x->shift) + x->rest;
     wide above = ((wide)unit << x->shift) - below;

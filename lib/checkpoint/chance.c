@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/sort.h"
+#include "linalg/cpu_level.h"
 
 /* ---- Signs ---- */
 
@@ -31,8 +32,8 @@ static void fill_signs(const szgi_stream *stream, int64_t block, int64_t d, doub
 }
 
 /* x + y and x - y in place of x and y, twice: two levels of butterflies in one pass. */
-static void cross_four(int64_t count, double *restrict a, double *restrict b, double *restrict c,
-                       double *restrict d) {
+static inline void cross_four(int64_t count, double *restrict a, double *restrict b,
+                              double *restrict c, double *restrict d) {
     for (int64_t i = 0; i < count; i++) {
         double ab = a[i] + b[i], ba = a[i] - b[i], cd = c[i] + d[i], dc = c[i] - d[i];
         a[i] = ab + cd;
@@ -42,7 +43,7 @@ static void cross_four(int64_t count, double *restrict a, double *restrict b, do
     }
 }
 
-static void cross_two(int64_t count, double *restrict a, double *restrict b) {
+static inline void cross_two(int64_t count, double *restrict a, double *restrict b) {
     for (int64_t i = 0; i < count; i++) {
         double sum = a[i] + b[i];
         b[i] = a[i] - b[i];
@@ -51,7 +52,7 @@ static void cross_two(int64_t count, double *restrict a, double *restrict b) {
 }
 
 /* Hadamard's matrix times x, in place. */
-static void transform(int64_t order, double *x) {
+static inline void transform(int64_t order, double *x) {
     int64_t half = 1;
     for (; 4 * half <= order; half *= 4)
         for (double *part = x; part < x + order; part += 4 * half)
@@ -62,7 +63,8 @@ static void transform(int64_t order, double *x) {
 }
 
 /* The draws of a block of one row; columns with the same h_ij are added first. */
-static void sum_block(int64_t d, int64_t order, const double *sign, const double *row, double *x) {
+static inline void sum_block_body(int64_t d, int64_t order, const double *sign, const double *row,
+                                  double *x) {
     memset(x, 0, (size_t)order * sizeof *x);
     for (int64_t first = 0; first < d; first += order) {
         int64_t count = d - first < order ? d - first : order;
@@ -70,6 +72,24 @@ static void sum_block(int64_t d, int64_t order, const double *sign, const double
             x[j] += sign[first + j] * row[first + j];
     }
     transform(order, x);
+}
+
+static void sum_block_baseline(int64_t d, int64_t order, const double *sign, const double *row,
+                               double *x) {
+    sum_block_body(d, order, sign, row, x);
+}
+
+SZGI_TARGET_AVX2 static void sum_block_avx2(int64_t d, int64_t order, const double *sign,
+                                            const double *row, double *x) {
+    sum_block_body(d, order, sign, row, x);
+}
+
+/* The bits are the same: no sum is fused or in another order. */
+static void sum_block(int64_t d, int64_t order, const double *sign, const double *row, double *x) {
+    if (szgi_cpu_level_latest() >= SZGI_CPU_AVX2)
+        sum_block_avx2(d, order, sign, row, x);
+    else
+        sum_block_baseline(d, order, sign, row, x);
 }
 
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
