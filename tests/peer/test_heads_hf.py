@@ -32,7 +32,7 @@ TOKENS, CHUNK = 4096, 256
 #: Samples of one kind are compared at about 10,000 lags in all: a normal number exceeds this with probability 2e-9.
 DEVIATIONS = 6
 tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}")
+print(f"# transformers {transformers.__version__}, torch {torch.__version__}, SZG_TEST_SEED={SEED}")
 
 
 def load_families():
