@@ -58,7 +58,7 @@ class Watch:
         for path, module in model.named_modules():
             parent, _, index = path.rpartition(".")
             if index.isdigit() and parent.rpartition(".")[2] in ("layers", "layer", "h", "block", "blocks") \
-                    and "layer.0.layer" not in path and parent.count(".layer") < 2:
+                    and not any(part.isdigit() for part in parent.split(".")):  # parts of T5's blocks
                 stack = "encoder" if parent.startswith("encoder.block") else "decoder" if "decoder.block" in parent else ""
                 module.register_forward_pre_hook(lambda m, a, k, at=(stack, int(index)): self.enter(at, a, k),
                                                  with_kwargs=True)
