@@ -44,8 +44,8 @@ def make_tensors():
     return found
 
 
-def write_run(root, encoding, tensors):
-    folder = root / "runs/own/distance" / encoding / "run-7"
+def write_run(root, encoding, tensors, number=7, mask="none", finished=True):
+    folder = root / "runs/own/distance" / encoding / f"run-{number}"
     folder.mkdir(parents=True)
     header, data = {}, b""
     for name, value in tensors.items():
@@ -54,14 +54,16 @@ def write_run(root, encoding, tensors):
         data += content
     text = json.dumps(header).encode()
     (folder / "checkpoint.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
-    (folder / "finished.json").write_text("{}")
+    if finished:
+        (folder / "finished.json").write_text("{}")
     (folder / "config.json").write_text(json.dumps({"model": {
-        "encoding": encoding, "width": WIDTH, "heads": HEADS, "layers": 2, "max_length": LENGTH, "mask": "none"}}))
+        "encoding": encoding, "width": WIDTH, "heads": HEADS, "layers": 2, "max_length": LENGTH, "mask": mask}}))
     with open(folder / "ablation.csv", "w", encoding="utf-8") as file:
         file.write("run,encoding,task,seed,layer,head,accuracy,drop,label_ceiling,method,note\n")
         for layer in range(2):
             for head in (0, 1, ""):
                 file.write(f"own/{encoding},{encoding},distance,7,{layer},{head},0.9,0.{layer}{head},,output,\n")
+                file.write(f"own/{encoding},{encoding},distance,7,{layer},{head},0.9,0.99,,rotation,\n")
 
 
 def norm(x):
@@ -140,9 +142,13 @@ def check_shares(szego, root):
     tensors = make_tensors()
     for encoding in ("rope", "absolute", "alibi"):
         write_run(root, encoding, tensors)
+    write_run(root, "rope", tensors, 8, mask="causal")
+    write_run(root, "rope", tensors, 9, finished=False)
     run(szego, root, root / "table.csv")
     with open(root / "table.csv", encoding="utf-8", newline="") as file:
-        rows = {(row["encoding"], int(row["layer"]), int(row["head"])): row for row in csv.DictReader(file)}
+        listed = list(csv.DictReader(file))
+    rows = {(row["encoding"], int(row["layer"]), int(row["head"])): row for row in listed}
+    check("each once", len(listed) == len(rows), f"{len(listed)} rows")
     check("which heads", sorted(rows) == [("absolute", 0, 0), ("absolute", 0, 1)] + [
         ("rope", layer, head) for layer in range(2) for head in range(2)], f"{sorted(rows)}")
     for (encoding, layer, head), row in rows.items():
