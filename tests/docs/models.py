@@ -189,6 +189,11 @@ def main():
     digests = re.findall(r"\b[0-9a-f]{64}\b", (MODELS / "README.md").read_text(encoding="utf-8"))
     results.append(("the files are those that the tool fetches", len(digests) == 2 and all(digest in pins for digest in digests),
                     f"{digests}"))
+    # Toeplitzness ranks layer 3 head 10 of MiniLM first, whose logits are about 0.03.
+    mini = {(row["layer"], row["head"]): row for row in table("all-MiniLM-L6-v2", "heads")}
+    strong, weak = mini["0", "2"], mini["3", "10"]
+    results.append(("MiniLM: layer 0 head 2 is above layer 3 head 10", strong["stands_out"] == "mean" and
+                    not weak["stands_out"] and value(strong, "mean_share") > float(weak["mean_share"] or 0), f"{weak}"))
     for model in ("gemma-3-270m", "all-MiniLM-L6-v2"):
         sources = {row["source"] for part in ("heads", "layers", "kernel") for row in table(model, part)}
         results.append((f"{model}: named without folders", len(sources) == 1 and "/" not in sources.pop(), f"{sources}"))

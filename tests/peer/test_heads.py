@@ -17,6 +17,7 @@ except ImportError as error:
 
 PROGRAM = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 29
+MULTIPLIER = float(os.environ.get("SZG_TEST_MULTIPLIER", "1"))
 tap = Tap()
 print(f"# seed {SEED}")
 random = np.random.default_rng(SEED)
@@ -227,19 +228,49 @@ for power in (0, -700, 700):
 # ---- Chance ----
 
 
+def with_vocabulary(model):
+    model.embeddings = random.standard_normal((60, model.width)) + random.standard_normal(model.width)
+    return model
+
+
+#: Models in which W_Q and W_K are independent. Behind each, the kernels that have draws.
+RANDOM_MODELS = (
+    ("llama", lambda: Model("llama", heads=8, groups=8, size=8, width=16, length=24), ("self",)),
+    ("grouped heads", lambda: Model("llama", heads=8, groups=2, size=16, width=48, length=256, base=1e4), ("self",)),
+    ("biases", lambda: Model("starcoder2", heads=6, groups=3, size=8, width=32, length=33), ("self",)),
+    ("half of a head turns", lambda: Model("stablelm", heads=4, groups=4, size=12, width=24, length=48, turning=6,
+                                           partial_rotary_factor=0.5, use_qkv_bias=True, qk_layernorm=False), ("self",)),
+    ("q and k norms", lambda: Model("qwen3", heads=4, groups=2, size=8, width=64, length=64), ("self",)),
+    ("both signs", lambda: Model("eurobert", heads=4, groups=4, size=16, width=300, length=40), ("self",)),
+    ("known tokens", lambda: with_vocabulary(Model("llama", heads=8, groups=4, size=8, width=32, length=64)),
+     ("mean", "self")),
+    ("added positions", lambda: Plain("gpt2", heads=6, size=6, width=36, length=32), ("mean",)))
+
+
 def check_level():
-    """W_Q and W_K are independent: p is uniform on its 1,000 values, so that 5% of the heads have p <= 0.05."""
-    rows = []
-    for _ in range(10):
-        rows += analyse(Model("llama", heads=32, groups=32, size=8, width=16, length=24))
-    low = sum(number(row, "self_p") <= 0.05 for row in rows)
-    # 320 heads, of which those of one model share the signs: 3 deviations of the binomial, and a half more.
-    tap.ok("5% of random heads exceed chance", 3 <= low <= 35, f"{low} of {len(rows)}")
-    flat = sum(row["self_shape"] == "flat" for row in rows)
-    tap.ok("heads within chance are flat", flat == len(rows) - low, f"{flat}")
+    """The draws leave p uniform on its 1,000 values, so that about 5% of the heads have p <= 0.05. Heads of a model
+    share its signs, and some their keys."""
+    models = max(len(RANDOM_MODELS), int(48 * MULTIPLIER))
+    low, heads = ({kernel: np.zeros(models) for kernel in ("mean", "self")} for _ in range(2))
+    shapes = True
+    for index in range(models):
+        _, make, kernels = RANDOM_MODELS[index % len(RANDOM_MODELS)]
+        model = make()
+        for row in analyse(model, "--kernel", "0"):
+            for kernel in kernels:
+                if row[kernel + "_p"]:
+                    exceeds = number(row, kernel + "_p") <= 0.05
+                    heads[kernel][index] += 1
+                    low[kernel][index] += exceeds
+                    shapes &= exceeds or row[kernel + "_shape"] == "flat" or model.centred
+    tap.ok("heads within chance are flat where no bias has a part", shapes)
+    for kernel, count in heads.items():
+        rate = low[kernel].sum() / count.sum()
+        # Three errors of a binomial number, twice the variance since heads of a model depend on each other.
+        slack = 3 * np.sqrt(2 * 0.05 * 0.95 / count.sum()) if models < 1000 else 0
+        tap.ok(f"{kernel}: 3% to 6% of random heads exceed chance at 5%", 0.03 - slack <= rate <= 0.06 + slack,
+               f"{low[kernel].sum():.0f} of {count.sum():.0f} heads, {100 * rate:.2f}%, in {np.sum(count > 0)} models")
 
-
-check_level()
 
 # ---- Planted heads ----
 
@@ -275,6 +306,54 @@ tap.ok("a kernel that grows with the lag: no peak nearby", far["self_shape"] in 
        f"{far['self_shape']} {far['self_peak']}")
 for label, row in (("previous token", at_lag_one), ("decaying", falling), ("periodic", wave)):
     tap.ok(f"{label}: more than chance", number(row, "self_p") == 0.001, row["self_p"])
+
+
+def plant_all():
+    """One layer. Heads 0 and 1: the mean query and the mean key make lag 1 and a wave. Heads 2 and 3: traces make the same,
+    from rows that do not see the mean token. Heads 4 and 5: nothing, with large and small logits."""
+    model = Model("llama", heads=6, groups=6, size=32, width=256, length=256, base=1e4)
+    model.gain[:] = 1
+    mean = random.standard_normal(model.width)
+    mean /= np.linalg.norm(mean)
+    model.embeddings = 0.3 * random.standard_normal((400, model.width)) + 3 * mean
+    half = model.size // 2
+    lag_one, wave = np.where(np.arange(half) < 10, np.exp(-1j * theta), 0), 3 * one + 0j
+
+    def rows(scale):
+        drawn = scale * random.standard_normal((model.size, model.width)) / np.sqrt(model.width)
+        return drawn - np.outer(drawn @ mean, mean)
+
+    def plant_pair(head, q, k):
+        at = slice(head * model.size, (head + 1) * model.size)
+        model.q[at], model.k[at] = q, k
+    for head, values in enumerate((lag_one, wave)):
+        query = np.concatenate([values.real, values.imag]) / 4
+        key = np.concatenate([values != 0, np.zeros(half)]) / 4
+        plant_pair(head, rows(0.5) + np.outer(query, mean), rows(0.5) + np.outer(key, mean))
+    for head, values in ((2, lag_one), (3, wave)):
+        key = np.linalg.qr(rows(1).T)[0].T
+        block = np.block([[np.diag(values.real), -np.diag(values.imag)], [np.diag(values.imag), np.diag(values.real)]])
+        plant_pair(head, block @ key + 0.1 * rows(1), key)
+    plant_pair(4, rows(3), rows(3))
+    plant_pair(5, rows(1), rows(1))
+    return analyse(model)
+
+
+PLANTED = plant_all()
+for kernel, heads, others in (("mean", (0, 1), (2, 3, 4, 5)), ("self", (2, 3), (0, 1, 4, 5))):
+    ranked = sorted(range(6), key=lambda head: -number(PLANTED[head], kernel + "_share"))
+    tap.ok(f"planted in the {kernel} kernel: first in its order", set(ranked[:2]) == set(heads), str(ranked))
+    previous, waves = (PLANTED[head] for head in heads)
+    tap.ok(f"planted in the {kernel} kernel: what stands out, and nothing else",
+           [row["stands_out"] == kernel for row in PLANTED] == [head in heads for head in range(6)],
+           str([row["stands_out"] for row in PLANTED]))
+    tap.ok(f"planted in the {kernel} kernel: the previous token", (previous[kernel + "_shape"], previous[kernel + "_peak"]) ==
+           ("peaked", "1"), f"{previous[kernel + '_shape']} {previous[kernel + '_peak']}")
+    tap.ok(f"planted in the {kernel} kernel: a wave", (waves[kernel + "_shape"], waves[kernel + "_carrier"]) ==
+           ("periodic", "3"), f"{waves[kernel + '_shape']} {waves[kernel + '_carrier']}")
+    tap.ok(f"planted in the {kernel} kernel: the others have less than a tenth",
+           all(number(PLANTED[head], kernel + "_share") < 0.1 for head in others),
+           str([round(number(row, kernel + "_share"), 4) for row in PLANTED]))
 
 # ---- Positions that are added to embeddings, and biases by the lag ----
 
@@ -507,6 +586,8 @@ def check_absolute(label, model):
 check_absolute("BERT", Plain("bert", heads=4, size=5))
 check_absolute("GPT-2", Plain("gpt2", heads=4, size=5))
 check_absolute("MPNet", Plain("mpnet", heads=4, size=5))
+
+check_level()
 
 # ---- Lags ----
 
