@@ -2,13 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "checkpoint/checkpoint.h"
 #include "base/memory.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "formats/result.h"
 
@@ -27,7 +25,7 @@ typedef struct checkpoint_options {
     int64_t positions, samples, kernel, top, context, draws;
     bool all, dry_run, raw, circuits;
     bool unknown;     /* so is the architecture: heads are none */
-    char remark[512]; /* what W_Q^T W_K leaves out and the like, for the digest; "": nothing */
+    char notes[2048]; /* lines on the model, and on what W_Q^T W_K leaves out, for the digest */
     integer_list lags;
 } checkpoint_options;
 
@@ -98,7 +96,7 @@ static szg_status print_digest(command_call *call, szg_checkpoint_tables *tables
     const checkpoint_options *own = call->own;
     manual page = manual_text(stdout);
     digest found;
-    szg_status status = digest_open(call->context, tables, own->remark, &found);
+    szg_status status = digest_open(call->context, tables, own->notes, &found);
     if (status == SZG_OK) {
         terminal_clear(call->screen);
         manual_lines(&page, found.said.text);
@@ -126,17 +124,14 @@ static szg_status output(command_call *call, szg_checkpoint_tables *tables) {
     const checkpoint_options *own = call->own;
     if (own->dry_run)
         return output_tables(call, 1, (szg_table * *[]){&tables->architecture}, NULL);
-    szg_table **const table[] = {&tables->summary,      &tables->notes,   &tables->spectra,
-                                 &tables->frequencies,  &tables->kernel,  &tables->range,
-                                 &tables->samples,      &tables->tensors, &tables->bounds,
-                                 &tables->architecture, &tables->top,     &tables->circuits,
-                                 &tables->heads,        &tables->layers};
+    szg_table **table[SZGI_CHECKPOINT_TABLES];
+    szgi_checkpoint_tables_list(tables, table);
     bool every = own->all || call->shared.output;
     if (own->top > 0 && !every)
         return output_tables(call, 1, (szg_table * *[]){&tables->top}, NULL);
     if (wants_digest(call))
         return print_digest(call, tables);
-    return output_tables(call, every ? sizeof table / sizeof *table : 1, table, NULL);
+    return output_tables(call, every ? SZGI_CHECKPOINT_TABLES : 1, table, NULL);
 }
 
 /* Where the heads of one stack ("": the only one) are kept until the result is written; NULL: there
@@ -178,11 +173,23 @@ static szg_status write_tables(command_call *call, char *stacks, szg_checkpoint_
     return SZG_OK;
 }
 
-/* What W_Q^T W_K leaves out is no part of the answer that the digest begins with. */
-static void keep_remark(command_call *call, const char *note) {
+/* A line for the end of the digest, which begins with the answer. Stacks may say the same. */
+static void keep_line(command_call *call, const char *format, const char *note) {
     checkpoint_options *own = call->own;
-    if (!*own->remark)
-        snprintf(own->remark, sizeof own->remark, "Note: %s.\n", note);
+    char line[1024];
+    size_t used = strlen(own->notes);
+    if (!*note)
+        return;
+    szgi_print(line, sizeof line, format, note);
+    if (!strstr(own->notes, line))
+        szgi_print(own->notes + used, sizeof own->notes - used, "%s", line);
+}
+
+/* The shares know terms that W_Q^T W_K leaves out. */
+static void keep_notes(command_call *call, const szg_checkpoint *checkpoint) {
+    keep_line(call, "`sigma_max` is that of W_Q^T W_K alone (%s).\n",
+              szgi_checkpoint_left_out(checkpoint));
+    keep_line(call, "Of the model: %s.\n", szgi_checkpoint_note(checkpoint));
 }
 
 static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
@@ -192,27 +199,9 @@ static void say_what(command_call *call, const szg_checkpoint *checkpoint) {
                  "%s: %s: singular values of every 2-D weight instead of heads", facts.source,
                  facts.unknown);
     else if (*facts.note && wants_digest(call))
-        keep_remark(call, facts.note);
+        keep_notes(call, checkpoint);
     else if (*facts.note)
         szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
-}
-
-/* Appends the tables of one stack to those of the earlier ones. */
-static szg_status join(command_call *call, szg_checkpoint_tables *all,
-                       szg_checkpoint_tables *tables) {
-    enum { TABLES = offsetof(szg_checkpoint_tables, bad) / sizeof(szg_table *) };
-    szg_table **to = &all->summary, **from = &tables->summary;
-    all->bad += tables->bad;
-    all->unconverged += tables->unconverged;
-    for (size_t i = 0; i < TABLES; i++) {
-        if (to[i] && from[i])
-            SZG_TRY(szgi_table_append(call->context, to[i], from[i]));
-        if (to[i])
-            continue;
-        to[i] = from[i];
-        from[i] = NULL;
-    }
-    return SZG_OK;
 }
 
 static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
@@ -238,7 +227,7 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
         .journal = journal_of(call, szg_checkpoint_describe(checkpoint).stack, journal)};
     szg_checkpoint_tables tables;
     SZG_TRY(szg_checkpoint_analyse(call->context, checkpoint, &wanted, &tables));
-    szg_status status = join(call, all, &tables);
+    szg_status status = szgi_checkpoint_tables_join(call->context, all, &tables);
     szg_checkpoint_tables_close(&tables);
     return status;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/table.h"
 #include "base/text.h"
+#include "checkpoint/checkpoint.h"
 
 #include "digest.h"
 #include "display.h"
@@ -135,16 +135,6 @@ static szg_status run_encodings(command_call *call) {
 
 /* ---- A checkpoint ---- */
 
-static szg_status join(szg_context *context, szg_table **to, szg_table **from) {
-    if (*to && *from)
-        return szgi_table_append(context, *to, *from);
-    if (*from) {
-        *to = *from;
-        *from = NULL;
-    }
-    return SZG_OK;
-}
-
 /* A stack without a kernel is told, and the others are kept. */
 static szg_status visit_stack(void *user, const szg_checkpoint *checkpoint) {
     kernel_job *job = user;
@@ -164,10 +154,7 @@ static szg_status visit_stack(void *user, const szg_checkpoint *checkpoint) {
         return SZG_OK;
     }
     SZG_TRY(status);
-    job->checkpoint.bad += tables.bad;
-    status = join(context, &job->checkpoint.kernel, &tables.kernel);
-    if (status == SZG_OK)
-        status = join(context, &job->checkpoint.notes, &tables.notes);
+    status = szgi_checkpoint_tables_join(context, &job->checkpoint, &tables);
     szg_checkpoint_tables_close(&tables);
     return status;
 }

@@ -135,6 +135,16 @@ static double number_at(const szg_table *table, int64_t row, const char *column)
     return szg_table_is_empty(table, row, c) ? NAN : szg_table_get_real(table, row, c);
 }
 
+/* "yes", "alone", "no"; "": not known. */
+static const char *verdict(const szg_table *shares, int64_t row) {
+    const char *found = szg_table_get_text(shares, row, szg_table_find(shares, "beyond_chance"));
+    return found ? found : "";
+}
+
+static bool is_beyond(const szg_table *shares, int64_t row) {
+    return strcmp(verdict(shares, row), "yes") == 0 || strcmp(verdict(shares, row), "alone") == 0;
+}
+
 /* The row of the largest share below row `before`, of equal ones the first, among those that are
  * more than chance; -1: none is left. */
 static int64_t next_head(const szg_table *shares, int64_t before) {
@@ -143,7 +153,7 @@ static int64_t next_head(const szg_table *shares, int64_t before) {
     for (int64_t i = 0; i < szg_table_rows(shares); i++) {
         double share = number_at(shares, i, "lag_share");
         bool left = share < limit || (share == limit && i > before);
-        if (left && number_at(shares, i, "lag_p") <= 0.05 &&
+        if (left && is_beyond(shares, i) &&
             (found < 0 || share > number_at(shares, found, "lag_share")))
             found = i;
     }
@@ -165,34 +175,52 @@ static void name_head(const szg_table *shares, int64_t row, char *out, size_t si
         snprintf(out, size, "the logits");
 }
 
-/* Where the lag explains more than chance, largest first. */
-static void say_lags(szg_context *context, const szg_table *shares) {
-    int64_t heads = 0, shares_alone = 0, more = 0, named = 0;
-    char names[1024] = "", name[96];
-    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
-        heads += !isnan(number_at(shares, i, "lag_p"));
-        more += number_at(shares, i, "lag_p") <= 0.05;
-        shares_alone += !isnan(number_at(shares, i, "lag_share"));
+/* "layer 0 head 1 0.46 (chance 0.05), ...": where the lag explains more than chance, the largest
+ * share first. */
+static void name_heads(const szg_table *shares, char *out, size_t size) {
+    char name[96];
+    int named = 0;
+    *out = 0;
+    for (int64_t i = next_head(shares, -1); i >= 0; i = next_head(shares, i)) {
+        size_t used = strlen(out);
+        if (named == NAMED) {
+            snprintf(out + used, size - used, ", ...");
+            return;
+        }
+        name_head(shares, i, name, sizeof name);
+        snprintf(out + used, size - used, "%s%s %.2g (chance %.2g)", named++ ? ", " : ": ", name,
+                 number_at(shares, i, "lag_share"), number_at(shares, i, "lag_null"));
     }
-    shares_alone -= heads;
-    if (shares_alone > 0)
+}
+
+static void say_lags(szg_context *context, const szg_table *shares) {
+    int64_t heads = 0, unknown = 0, beyond = 0, alone = 0;
+    char names[1024], how[128] = "at most 5% of them are expected to be false";
+    for (int64_t i = 0; i < szg_table_rows(shares); i++) {
+        bool known = *verdict(shares, i) != 0;
+        heads += known;
+        unknown += !known && !isnan(number_at(shares, i, "lag_share"));
+        beyond += is_beyond(shares, i);
+        alone += strcmp(verdict(shares, i), "alone") == 0;
+    }
+    if (unknown > 0)
         szgi_say(context, SZG_NOTE,
                  "whether the lag explains more than chance is not known of %" PRId64
                  " heads: their logits above the diagonal were not captured",
-                 shares_alone);
+                 unknown);
     if (heads == 0)
         return;
-    for (int64_t i = next_head(shares, -1); i >= 0 && named < NAMED; i = next_head(shares, i)) {
-        size_t used = strlen(names);
-        name_head(shares, i, name, sizeof name);
-        snprintf(names + used, sizeof names - used, "%s%s %.2g (chance %.2g)",
-                 named++ ? ", " : ": ", name, number_at(shares, i, "lag_share"),
-                 number_at(shares, i, "lag_null"));
-    }
+    if (alone > 0)
+        snprintf(how, sizeof how,
+                 "each at 5%%, as too few relabellings were drawn to compare all; %.2g by chance "
+                 "alone",
+                 0.05 * (double)heads);
+    name_heads(shares, names, sizeof names);
     szgi_say(context, SZG_NOTE,
-             "the lag explains more of the logits than chance in %" PRId64 " of %" PRId64
-             " heads (%.2g would by chance alone)%s%s",
-             more, heads, 0.05 * (double)heads, names, more > named ? ", ..." : "");
+             "the lag explains more of the logits' variance than chance in %" PRId64 " of %" PRId64
+             " heads%s%s%s%s",
+             beyond, heads, beyond > 0 ? " (" : "", beyond > 0 ? how : "", beyond > 0 ? ")" : "",
+             names);
 }
 
 /* ---- The report ---- */

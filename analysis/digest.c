@@ -47,14 +47,13 @@ static szg_status fill(szg_context *context, const szg_checkpoint_tables *tables
     return open_weights(context, tables->summary, &out->weights);
 }
 
-szg_status digest_open(szg_context *context, const szg_checkpoint_tables *tables,
-                       const char *remark, digest *out) {
+szg_status digest_open(szg_context *context, const szg_checkpoint_tables *tables, const char *more,
+                       digest *out) {
     *out = (digest){0};
     SZG_TRY(szgi_text_open(context, &out->said));
     SZG_TRY(szgi_text_open(context, &out->notes));
     szg_status status = fill(context, tables, out);
-    if (*remark)
-        fprintf(out->notes.stream, "%s", remark);
+    fputs(more, out->notes.stream);
     status = szgi_text_end(&out->said, status);
     return szgi_text_end(&out->notes, status);
 }

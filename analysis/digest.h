@@ -14,10 +14,10 @@ typedef struct digest {
     szg_table *weights;     /* of an unknown architecture: the rows of `summary` */
 } digest;
 
-/* Of all tables of a checkpoint; `remark` ("": none) is said of its matrices W_Q^T W_K. The caller
+/* Of all tables of a checkpoint; `more` ("": nothing) are further lines of notes. The caller
  * closes *out, after a failure too. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status digest_open(szg_context *context, const szg_checkpoint_tables *tables,
-                                        const char *remark, digest *out);
+                                        const char *more, digest *out);
 void digest_close(digest *out);
 
 /* ---- digest_heads.c ---- */

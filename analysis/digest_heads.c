@@ -7,10 +7,8 @@
 
 #include "digest.h"
 
-/* Heads that a table shows, and what makes them stand out; docs/explanation/theory.md, "Positional
- * heads". */
+/* Heads that a table shows, and reasons that are told. */
 enum { SHOWN_MOST = 10, REASONS_MOST = 4 };
-static const double least_share = 0.1, false_rate = 0.05;
 
 #define RANKED(X)                                                                                  \
     X(RANKED_STACK, "stack", SZG_TEXT, "", "stack", "of an encoder-decoder")                       \
@@ -38,7 +36,7 @@ SZGI_SCHEMA_OF(self, mean_columns, "self_kernel", RANKED_SCREEN);
 
 typedef struct ranked {
     int64_t row; /* of `heads` */
-    double share, p;
+    double share;
     bool stands_out;
 } ranked;
 
@@ -71,14 +69,6 @@ static int64_t place(const ranking *all, int64_t row, const char *name) {
 
 /* ---- Which stand out ---- */
 
-static int by_p(const void *left, const void *right) {
-    const ranked *a = left, *b = right;
-    bool no_a = __builtin_isnan(a->p), no_b = __builtin_isnan(b->p);
-    if (no_a || no_b)
-        return no_a - no_b;
-    return a->p < b->p ? -1 : a->p > b->p;
-}
-
 static int by_share(const void *left, const void *right) {
     const ranked *a = left, *b = right;
     if (a->stands_out != b->stands_out)
@@ -88,34 +78,24 @@ static int by_share(const void *left, const void *right) {
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Benjamini and Hochberg 1995: of m heads with p ascending, those up to the last one with
- * p <= 0.05 i / m. Shares without chance beside them stand out by their size. */
-static void judge(ranking *all) {
-    int64_t kept = 0;
-    qsort(all->head, (size_t)all->count, sizeof *all->head, by_p);
-    for (int64_t i = 0; i < all->tested; i++)
-        if (all->head[i].p <= false_rate * (double)(i + 1) / (double)all->tested)
-            kept = i + 1;
-    for (int64_t i = 0; i < all->count; i++) {
-        ranked *head = &all->head[i];
-        head->stands_out = (i < kept || i >= all->tested) && head->share >= least_share;
-        all->standing += head->stands_out;
-    }
-    qsort(all->head, (size_t)all->count, sizeof *all->head, by_share);
-}
-
 static szg_status rank(szg_context *context, const szg_table *heads, const char *kernel,
                        ranking *out) {
+    int64_t judged = szg_table_find(heads, "stands_out");
     *out = (ranking){.heads = heads, .kernel = kernel};
     SZG_TRY(szgi_memory_alloc(context, szg_table_rows(heads) + 1, &out->head));
     for (int64_t row = 0; row < szg_table_rows(heads); row++) {
-        ranked head = {.row = row, .share = number(out, row, "share"), .p = number(out, row, "p")};
+        const char *which = szg_table_get_text(heads, row, judged);
+        ranked head = {.row = row,
+                       .share = number(out, row, "share"),
+                       .stands_out = which && strstr(which, kernel)};
         if (__builtin_isnan(head.share))
             continue;
-        out->tested += !__builtin_isnan(head.p);
+        out->tested += !__builtin_isnan(number(out, row, "p"));
+        out->standing += head.stands_out;
         out->head[out->count++] = head;
     }
-    judge(out);
+    if (out->count > 0)
+        qsort(out->head, (size_t)out->count, sizeof *out->head, by_share);
     return SZG_OK;
 }
 
@@ -182,29 +162,21 @@ static void say_strongest(const ranking *all, FILE *to) {
 
 /* "In 2 of 72 heads", or of the heads that have such a kernel. */
 static void say_count(const ranking *all, FILE *to) {
-    bool every = all->count == szg_table_rows(all->heads);
-    if (all->standing > 0)
-        fprintf(to, "In %" PRId64 " of ", all->standing);
-    else
-        fputs("In none of ", to);
-    if (every)
+    fprintf(to, "In %" PRId64 " of ", all->standing);
+    if (all->count == szg_table_rows(all->heads))
         fprintf(to, "%" PRId64 " heads ", all->count);
     else
         fprintf(to, "the %" PRId64 " heads that have a %s kernel, ", all->count, all->kernel);
 }
 
-/* `what` is the clause, `tokens` those of the kernel. */
-static void say_heads(const ranking *all, const char *what, const char *tokens, FILE *to) {
+static void say_heads(const ranking *all, const char *clause, FILE *to) {
     if (all->count == 0)
         return;
     say_count(all, to);
-    if (all->tested == 0)
-        fprintf(to,
-                "%s (%s kernel: %s; biases make it, so that there is no chance to compare with).",
-                what, all->kernel, tokens);
-    else
-        fprintf(to, "%s, beyond chance%s (%s kernel: %s; Benjamini-Hochberg over heads, 5%%).",
-                what, all->tested < all->count ? " where that is known" : "", all->kernel, tokens);
+    fprintf(to, "%s%s.", clause,
+            all->tested == all->count ? ", beyond chance"
+            : all->tested > 0         ? ", beyond chance where that is known"
+                                      : "");
     say_strongest(all, to);
     fputc('\n', to);
 }
@@ -212,15 +184,17 @@ static void say_heads(const ranking *all, const char *what, const char *tokens, 
 /* Why heads have no numbers, each reason once. */
 static void say_reasons(const szg_table *heads, FILE *to) {
     const char *reason[REASONS_MOST];
-    int64_t count[REASONS_MOST] = {0}, note = szg_table_find(heads, "note");
+    int64_t count[REASONS_MOST] = {0}, others = 0, note = szg_table_find(heads, "note");
     int reasons = 0;
     for (int64_t row = 0; row < szg_table_rows(heads); row++) {
         const char *found = szg_table_get_text(heads, row, note);
         int i = 0;
         while (found && i < reasons && strcmp(reason[i], found) != 0)
             i++;
-        if (!found || i == REASONS_MOST)
+        if (!found || i == REASONS_MOST) {
+            others += found != NULL;
             continue;
+        }
         reasons += i == reasons;
         reason[i] = found;
         count[i]++;
@@ -228,6 +202,11 @@ static void say_reasons(const szg_table *heads, FILE *to) {
     for (int i = 0; i < reasons; i++)
         fprintf(to, "%" PRId64 " of %" PRId64 " heads have no share: %s.\n", count[i],
                 szg_table_rows(heads), reason[i]);
+    if (others > 0)
+        fprintf(to,
+                "%" PRId64 " more heads have no share: the column `note` of heads.csv (-o DIR/) "
+                "says why.\n",
+                others);
 }
 
 static bool share_key_heads(const szg_table *heads) {
@@ -249,14 +228,33 @@ static bool assumes_mean(const ranking *mean) {
     return false;
 }
 
+/* What the words of the sentences and tables mean. */
+static void say_words(const ranking *mean, const ranking *self, FILE *to) {
+    fputs("The lag is the position of the query less that of the key. ", to);
+    if (mean->count > 0)
+        fputs("The mean kernel is the expected logit of two independent tokens by lag. ", to);
+    if (self->count > 0)
+        fputs("The self kernel is the expected logit of a token and its own copy by lag. ", to);
+    fputs("The share is the part of the logits' variance that the lag explains", to);
+    fputs(self->count == 0   ? ".\n"
+          : mean->count == 0 ? "; for the self kernel it is an index.\n"
+                             : "; for the self kernel it is an index on the same scale.\n",
+          to);
+    if (mean->tested + self->tested > 0)
+        fputs("Chance is the share that 95% of draws with random signs of W_K's columns do not "
+              "exceed. Heads are beyond it if their p-values pass the rule of Benjamini and "
+              "Hochberg: at most 5% of such heads are expected to be false.\n",
+              to);
+}
+
 static void say_assumptions(const ranking *mean, const ranking *self, FILE *to) {
     bool biases = assumes_mean(mean);
     if (self->count == 0 && !biases)
         return;
     fprintf(to,
-            "%s isotropic tokens; a mean direction or massive activations void them. To measure it "
-            "on your data, save queries and keys with szego.capture_hf.Capture and run "
-            "`szego logits DUMP`.\n",
+            "%s that tokens have no common direction (isotropic). A mean direction or massive "
+            "activations void them. To measure your data, save queries and keys with "
+            "szego.capture_hf.Capture, and run `szego logits DUMP`.\n",
             self->count == 0 ? "Mean shares of biases alone assume"
             : biases         ? "Self shares, and mean shares of biases alone, assume"
                              : "Self shares assume");
@@ -265,15 +263,18 @@ static void say_assumptions(const ranking *mean, const ranking *self, FILE *to) 
 static void say_notes(const ranking *mean, const ranking *self, FILE *to) {
     const szg_table *heads = mean->heads;
     int64_t untested = mean->count - mean->tested + self->count - self->tested;
+    if (mean->count + self->count == 0)
+        return;
+    say_words(mean, self, to);
     say_assumptions(mean, self, to);
-    if (mean->count + self->count > 0 && share_key_heads(heads))
+    if (share_key_heads(heads))
         fputs("Query heads that share a key head depend on each other, and so do their "
               "p-values.\n",
               to);
     if (untested > 0)
         fprintf(to,
-                "%" PRId64 " shares cannot be compared with chance: biases or tables alone make "
-                "their kernels.\n",
+                "%" PRId64 " shares have no chance beside them, because biases or tables alone "
+                "make their kernels. Their size alone decides.\n",
                 untested);
     if (mean->standing > SHOWN_MOST || self->standing > SHOWN_MOST)
         fprintf(to, "Tables show the %d largest shares: -o DIR/ writes heads.csv with all heads.\n",
@@ -292,11 +293,13 @@ szg_status digest_heads(szg_context *context, const szg_table *heads, digest *ou
     if (status == SZG_OK) {
         bool none = mean.count + self.count == 0;
         say_heads(&mean, "position alone explains a tenth or more of the logits' variance",
-                  "two independent tokens", out->said.stream);
-        say_heads(&self, "the logit varies with the lag, with a share of a tenth or more",
-                  "a token and its own copy", out->said.stream);
-        say_reasons(heads, none ? out->said.stream : out->notes.stream);
+                  out->said.stream);
+        say_heads(&self,
+                  "the logit of a token and its own copy depends on the lag, with a share of a "
+                  "tenth or more",
+                  out->said.stream);
         say_notes(&mean, &self, out->notes.stream);
+        say_reasons(heads, none ? out->said.stream : out->notes.stream);
     }
     szgi_memory_free(mean.head);
     szgi_memory_free(self.head);

@@ -131,8 +131,9 @@ szg_status digest_layers(szg_context *context, const szg_checkpoint_tables *tabl
         status = add_layer(context, tables, &list.at[i], out->layers);
     if (tables->layers && szg_table_rows(tables->layers) > 0)
         fputs(
-            "by_layer: `part` is the largest head's part of the layer's summed shares, `effective` "
-            "the effective number of heads.\n",
+            "by_layer: `sum` adds up the shares of the layer's heads, and `part` is that of head "
+            "`largest`, where random signs reach `chance`. `effective` is the effective number of "
+            "heads, `sigma_max` the largest singular value of W_Q^T W_K.\n",
             out->notes.stream);
     szgi_memory_free(list.at);
     return status;

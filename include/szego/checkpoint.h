@@ -71,7 +71,7 @@ typedef struct szg_checkpoint_facts {
     szg_position_kind positions;
     int64_t position_rows; /* positions that the model can address; 0 without a table */
     bool rotary;           /* queries and keys of at least one layer rotate */
-    const char *note;      /* what W_Q^T W_K leaves out (biases, normalised queries), or "" */
+    const char *note;      /* what W_Q^T W_K leaves out, and what was taken, or "" */
 } szg_checkpoint_facts;
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 

@@ -164,8 +164,8 @@ static szg_status intern(szg_context *context, szg_table *table, const char *tex
     return SZG_OK;
 }
 
-static szg_status find_cell(szg_context *context, const szg_table *table, int64_t column,
-                            szg_type type, int64_t *at) {
+static szg_status find_cell(szg_context *context, const szg_table *table, int64_t row,
+                            int64_t column, szg_type type, int64_t *at) {
     if (column < 0 || column >= table->columns)
         return szgi_fail(context, SZG_EINVAL, "table %s has no column %" PRId64, table->name,
                          column);
@@ -174,33 +174,45 @@ static szg_status find_cell(szg_context *context, const szg_table *table, int64_
                          table->column[column].name);
     if (table->rows == 0)
         return szgi_fail(context, SZG_EINVAL, "table %s has no row yet", table->name);
-    *at = (table->rows - 1) * table->columns + column;
+    if (row < 0 || row >= table->rows)
+        return szgi_fail(context, SZG_EINVAL, "table %s has no row %" PRId64, table->name, row);
+    *at = row * table->columns + column;
     return SZG_OK;
 }
 
-szg_status szgi_table_put_text(szg_context *context, szg_table *table, int64_t column,
-                               const char *value) {
+szg_status szgi_table_replace_text(szg_context *context, szg_table *table, int64_t row,
+                                   int64_t column, const char *value) {
     int64_t at = 0;
-    SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
+    SZG_TRY(find_cell(context, table, row, column, SZG_TEXT, &at));
     table->present[at] = value != NULL;
     if (value)
         SZG_TRY(intern(context, table, value, &table->cell[at].text));
     return SZG_OK;
 }
 
-szg_status szgi_table_put_integer(szg_context *context, szg_table *table, int64_t column,
-                                  int64_t value) {
+szg_status szgi_table_put_text(szg_context *context, szg_table *table, int64_t column,
+                               const char *value) {
+    return szgi_table_replace_text(context, table, table->rows - 1, column, value);
+}
+
+szg_status szgi_table_replace_integer(szg_context *context, szg_table *table, int64_t row,
+                                      int64_t column, int64_t value) {
     int64_t at = 0;
-    SZG_TRY(find_cell(context, table, column, SZG_INTEGER, &at));
+    SZG_TRY(find_cell(context, table, row, column, SZG_INTEGER, &at));
     table->cell[at].integer = value;
     table->present[at] = true;
     return SZG_OK;
 }
 
+szg_status szgi_table_put_integer(szg_context *context, szg_table *table, int64_t column,
+                                  int64_t value) {
+    return szgi_table_replace_integer(context, table, table->rows - 1, column, value);
+}
+
 szg_status szgi_table_put_real(szg_context *context, szg_table *table, int64_t column,
                                double value) {
     int64_t at = 0;
-    SZG_TRY(find_cell(context, table, column, SZG_REAL, &at));
+    SZG_TRY(find_cell(context, table, table->rows - 1, column, SZG_REAL, &at));
     table->cell[at].real = value;
     table->present[at] = true;
     return SZG_OK;
@@ -230,7 +242,7 @@ szg_status szg_table_set_real(szg_context *context, szg_table *table, const char
 szg_status szgi_table_note_at(szg_context *context, szg_table *table, int64_t column,
                               const char *format, va_list arguments) {
     int64_t at = 0;
-    SZG_TRY(find_cell(context, table, column, SZG_TEXT, &at));
+    SZG_TRY(find_cell(context, table, table->rows - 1, column, SZG_TEXT, &at));
     char text[2048];
     int used = 0;
     if (table->present[at])

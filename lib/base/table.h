@@ -40,6 +40,12 @@ SZG_CHECK_RESULT szg_status szgi_table_put_integer(szg_context *context, szg_tab
 SZG_CHECK_RESULT szg_status szgi_table_put_real(szg_context *context, szg_table *table,
                                                 int64_t column, double value);
 
+/* Gives a cell of an earlier row another value; a text NULL empties it. SZG_EINVAL, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_table_replace_text(szg_context *context, szg_table *table,
+                                                    int64_t row, int64_t column, const char *value);
+SZG_CHECK_RESULT szg_status szgi_table_replace_integer(szg_context *context, szg_table *table,
+                                                       int64_t row, int64_t column, int64_t value);
+
 /* Adds a sentence to a text cell of the latest row, after "; " where one is there already. */
 SZG_PRINTF(4, 0)
 SZG_CHECK_RESULT szg_status szgi_table_note_at(szg_context *context, szg_table *table,

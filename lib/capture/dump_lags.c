@@ -6,12 +6,14 @@
 #include "base/memory.h"
 #include "base/row.h"
 #include "contraction/lag_share.h"
+#include "summary/discoveries.h"
 #include "dump_private.h"
 
 #define SHARES(X)                                                                                  \
     SZGI_HEAD_IDENTITY(X, SHARE)                                                                   \
     X(SHARE_SEQUENCES, "sequences", SZG_INTEGER, "1", "sequences", "sequences of the head")        \
-    X(SHARE_N, "n", SZG_INTEGER, "1", "order n", "tokens of the longest of them")                  \
+    X(SHARE_N, "n", SZG_INTEGER, "1", "order n",                                                   \
+      "tokens of the longest of them; empty: none could be read")                                  \
     X(SHARE_MASK, "mask", SZG_TEXT, "", "mask",                                                    \
       "causal: query i counts with keys 1 .. i - 1; none: with all keys but 0 and i")              \
     X(SHARE_LAGS, "lags", SZG_INTEGER, "1", "lags", "lags that have entries")                      \
@@ -23,6 +25,10 @@
       "quantile 0.95 of the share where the tokens are relabelled at random")                      \
     X(SHARE_P, "lag_p", SZG_REAL, "1", "p of the share",                                           \
       "share of the relabellings, and of the logits themselves, whose share is as large")          \
+    X(SHARE_BEYOND, "beyond_chance", SZG_TEXT, "", "more than chance",                             \
+      "yes: the share is, with at most 5% false ones among the heads of the source and step "      \
+      "(Benjamini and Hochberg); alone: p is at most 0.05, and too few relabellings were drawn "   \
+      "to compare all heads; no; empty: not known")                                                \
     X(SHARE_PEAK, "lag_peak", SZG_INTEGER, "positions", "lag that explains most",                  \
       "lag, query minus key, whose mean explains most of the variance")                            \
     X(SHARE_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
@@ -36,6 +42,7 @@
     SZGI_SHOW(1, lag_share)                                                                        \
     SZGI_SHOW(1, lag_null)                                                                         \
     SZGI_SHOW(1, lag_p)                                                                            \
+    SZGI_SHOW(2, beyond_chance)                                                                    \
     SZGI_SHOW(1, lag_peak)                                                                         \
     SZGI_SHOW(3, mask)
 SZGI_SCHEMA(share_columns, "lag_shares", SHARES, SHARES_SCREEN);
@@ -49,8 +56,7 @@ SZGI_SCHEMA(share_columns, "lag_shares", SHARES, SHARES_SCREEN);
       "over sequences; of a single one over its tokens")                                           \
     X(LAG_LOW, "low", SZG_REAL, "1", "low end of the null's band",                                 \
       "quantile 0.025 of the mean where the tokens are relabelled at random")                      \
-    X(LAG_HIGH, "high", SZG_REAL, "1", "high end of the null's band", "its quantile 0.975")        \
-    X(LAG_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+    X(LAG_HIGH, "high", SZG_REAL, "1", "high end of the null's band", "its quantile 0.975")
 SZGI_SCHEMA(lag_columns, "lags", LAGS, SZGI_NOT_SHOWN);
 
 szg_status szgi_dump_lags_open(szg_context *context, bool kernels, szgi_dump_lag_tables *out) {
@@ -117,7 +123,8 @@ static szg_status add_share(szg_context *context, const lag_job *job, szgi_lag_s
     szgi_row row = szgi_row_add(context, job->tables->shares);
     identify(&row, job);
     szgi_row_integer(&row, SHARE_SEQUENCES, found->sequences);
-    szgi_row_integer(&row, SHARE_N, job->n);
+    if (job->lags)
+        szgi_row_integer(&row, SHARE_N, job->n);
     szgi_row_text(&row, SHARE_MASK, job->masked ? "causal" : "none");
     szgi_row_integer(&row, SHARE_LAGS, found->lags);
     szgi_row_integer(&row, SHARE_ENTRIES, found->entries);
@@ -188,7 +195,8 @@ static bool is_causal(const lag_job *job, const dump_matrix *matrix) {
     return job->causal || matrix->masked;
 }
 
-/* Sequences with the future do not count with those without it, unless none does with it. */
+/* Sequences with the logits above the diagonal do not count with those without them: the latter
+ * begin another row. */
 static bool is_of_head(const lag_job *job, const dump_matrix *matrix) {
     const szg_contraction_labels *labels = &matrix->pair.labels;
     return job->open && strcmp(job->source, labels->source) == 0 && job->step == labels->step &&
@@ -198,7 +206,6 @@ static bool is_of_head(const lag_job *job, const dump_matrix *matrix) {
 
 static szg_status add_sequence(szg_context *context, lag_job *job, const dump_matrix *matrix) {
     int64_t n = matrix->pair.coupled.rows;
-    job->n = n > job->n ? n : job->n;
     if (!matrix->coupled) {
         ++*(matrix->problem[0] ? &job->unread : &job->long_ones);
         return SZG_OK;
@@ -208,6 +215,7 @@ static szg_status add_sequence(szg_context *context, lag_job *job, const dump_ma
         job->masked = is_causal(job, matrix);
         SZG_TRY(szgi_lags_open(context, most, job->masked, job->seed, &job->lags));
     }
+    job->n = n > job->n ? n : job->n;
     return szgi_lags_add(context, job->lags, n, !matrix->masked, matrix->coupled);
 }
 
@@ -225,13 +233,74 @@ static szg_status take(szg_context *context, void *user, int64_t count,
     return SZG_OK;
 }
 
+/* ---- Which shares are more than chance ---- */
+
+static double p_of(const szg_table *shares, int64_t row) {
+    return szg_table_get_real(shares, row, SHARE_P);
+}
+
+/* The rows from `first` on that are of its source and step. */
+static int64_t end_of_step(const szg_table *shares, int64_t first) {
+    const char *source = szg_table_get_text(shares, first, SHARE_SOURCE);
+    int64_t step = szg_table_get_integer(shares, first, SHARE_STEP), end = first;
+    while (end < szg_table_rows(shares) &&
+           strcmp(szg_table_get_text(shares, end, SHARE_SOURCE), source) == 0 &&
+           szg_table_get_integer(shares, end, SHARE_STEP) == step)
+        end++;
+    return end;
+}
+
+/* Could none of the heads with p <= 0.05 be kept among all, whatever was found? A p-value is at
+ * least 1 / (1 + draws). */
+static bool are_too_few(const szg_table *shares, int64_t first, int64_t end) {
+    int64_t below = 0, tested = 0, draws = 0;
+    for (int64_t row = first; row < end; row++) {
+        int64_t drawn = szg_table_get_integer(shares, row, SHARE_DRAWS);
+        tested += !isnan(p_of(shares, row));
+        if (!(p_of(shares, row) <= SZGI_LEVEL))
+            continue;
+        draws = below++ == 0 || drawn < draws ? drawn : draws;
+    }
+    return below > 0 && SZGI_LEVEL * (double)below / (double)tested < 1 / (1 + (double)draws);
+}
+
+static szg_status judge_step(szg_context *context, szg_table *shares, int64_t first, int64_t end,
+                             double *p) {
+    for (int64_t row = first; row < end; row++)
+        p[row - first] = p_of(shares, row);
+    double limit = szgi_discoveries_limit(end - first, p);
+    bool alone = limit < 0 && are_too_few(shares, first, end);
+    for (int64_t row = first; row < end; row++) {
+        double own = p_of(shares, row);
+        const char *word = own <= limit ? "yes" : alone && (own <= SZGI_LEVEL) ? "alone" : "no";
+        SZG_TRY(
+            szgi_table_replace_text(context, shares, row, SHARE_BEYOND, isnan(own) ? NULL : word));
+    }
+    return SZG_OK;
+}
+
+static szg_status judge(szg_context *context, szg_table *shares, int64_t first) {
+    double *p;
+    szg_status status = SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, szg_table_rows(shares) + 1, &p));
+    for (int64_t end; first < szg_table_rows(shares) && status == SZG_OK; first = end) {
+        end = end_of_step(shares, first);
+        status = judge_step(context, shares, first, end, p);
+    }
+    szgi_memory_free(p);
+    return status;
+}
+
 szg_status szgi_dump_lags(szg_context *context, const szgi_dump *dump,
                           const szgi_dump_options *options, uint64_t seed,
                           szgi_dump_lag_tables *tables) {
     lag_job job = {.tables = tables, .causal = options && options->causal, .seed = seed};
+    int64_t first = szg_table_rows(tables->shares);
     szg_status status = szgi_dump_each(context, dump, options, DUMP_WHOLE, take, &job);
     if (status == SZG_OK)
         status = finish_head(context, &job);
+    if (status == SZG_OK)
+        status = judge(context, tables->shares, first);
     drop_head(&job);
     return status;
 }

@@ -313,6 +313,10 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
         status = refuse_quantised(context, checkpoint);
     if (status == SZG_OK && !gguf)
         status = note_adapter(context, checkpoint, path);
+    if (status == SZG_OK && checkpoint->left_out)
+        status = szgi_text_append(context, &checkpoint->said, "%s", checkpoint->left_out);
+    if (status == SZG_OK && checkpoint->note)
+        status = szgi_text_append(context, &checkpoint->said, "%s", checkpoint->note);
     szgi_memory_free(gguf);
     return status;
 }
@@ -367,10 +371,20 @@ void szg_checkpoint_close(szg_checkpoint **handle) {
     szgi_memory_free(checkpoint->unknown);
     szgi_memory_free(checkpoint->model_type);
     szgi_memory_free(checkpoint->note);
+    szgi_memory_free(checkpoint->left_out);
+    szgi_memory_free(checkpoint->said);
     szgi_json_close(&checkpoint->config);
     szgi_safetensors_close(&checkpoint->tensors);
     szgi_memory_free(checkpoint);
     *handle = NULL;
+}
+
+const char *szgi_checkpoint_note(const szg_checkpoint *checkpoint) {
+    return checkpoint->note ? checkpoint->note : "";
+}
+
+const char *szgi_checkpoint_left_out(const szg_checkpoint *checkpoint) {
+    return checkpoint->left_out ? checkpoint->left_out : "";
 }
 
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
@@ -379,7 +393,7 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint) {
                                   .model_type = checkpoint->model_type,
                                   .stack = "",
                                   .stacks = "",
-                                  .note = checkpoint->note ? checkpoint->note : ""};
+                                  .note = checkpoint->said ? checkpoint->said : ""};
     if (!checkpoint->family)
         return facts;
     if (checkpoint->family->stack)

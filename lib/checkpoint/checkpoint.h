@@ -9,6 +9,21 @@
 
 SZGI_BEGIN_DECLS
 
+/* The two parts of szg_checkpoint_facts.note: what is said of the model, and what W_Q^T W_K leaves
+ * out. "": nothing. */
+const char *szgi_checkpoint_note(const szg_checkpoint *checkpoint);
+const char *szgi_checkpoint_left_out(const szg_checkpoint *checkpoint);
+
+/* Every table of an analysis, in the order of the result. */
+enum { SZGI_CHECKPOINT_TABLES = 14 };
+void szgi_checkpoint_tables_list(szg_checkpoint_tables *tables,
+                                 szg_table **out[SZGI_CHECKPOINT_TABLES]);
+/* Appends the rows of another stack, and takes the tables that are missing in `to`. The caller
+ * closes both. SZG_EINVAL (other columns), SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_tables_join(szg_context *context,
+                                                        szg_checkpoint_tables *to,
+                                                        szg_checkpoint_tables *from);
+
 /* Query rows times the layer's scale, and the rows of a key head; each e x d, row-major, so that
  * q_i . k_j = x_i^T q^T k x_j. Rotated rows of both carry YaRN's attention factor. SZG_EINVAL: an
  * index out of range, or the architecture is unknown; SZG_EDATA: a tensor that is missing, has
@@ -38,7 +53,7 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_rotary(szg_context *context,
  *
  * At lag k = i - j the pair contributes x_i^T Q_t^T R(-k theta_t) K_t x_j, R(phi) the rotation by
  * phi. For tokens with E[x_i x_j^T] = I its mean is <C_t, R(-k theta_t)> =
- * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's mean kernel at
+ * 2 Re(rotation e^{i k theta_t}): the rotation is the coefficient of the head's self kernel at
  * frequency theta_t, and the reflection averages out. */
 typedef struct szgi_pair_coupling {
     double theta; /* radians a position, after any scaling of the encoding */

@@ -250,7 +250,10 @@ typedef struct deciding_keys {
 } deciding_keys;
 
 struct szg_checkpoint {
-    char *source, *unknown, *model_type, *note, *stacks;
+    char *source, *unknown, *model_type, *stacks;
+    char *note,
+        *left_out; /* what is said of the model, and what W_Q^T W_K leaves out; NULL: nothing */
+    char *said;    /* both, with "; " between */
     szgi_safetensors *tensors;
     szgi_json *config;          /* NULL: none */
     szgi_json_value settings;   /* the object in it that describes the attention stack */
@@ -271,8 +274,8 @@ struct szg_checkpoint {
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
     bool alibi, biased, normed;
-    double alibi_most;    /* the slope of the last head is 2^-this; 0: two codes differ */
-    int64_t lag_distance; /* lags from here on share the last row of a table by the lag */
+    double alibi_most;              /* the slope of the last head is 2^-this; 0: two codes differ */
+    int64_t lag_distance;           /* lags from here on share the last row of a table by the lag */
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
     double soft_cap, clip;          /* 0: none */
     const char *clip_key;
@@ -401,7 +404,7 @@ SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);
 /* What else acts on the logits: biases, norms, soft cap, sinks, clip, ALiBi, temperature. Sentences
- * on what W_Q^T W_K leaves out go to the note. */
+ * on what W_Q^T W_K leaves out go to left_out. */
 SZG_CHECK_RESULT szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
 /* Appends a printed sentence to *text with "; " between; *text may be NULL. */

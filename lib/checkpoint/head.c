@@ -326,8 +326,8 @@ static const char *why_none(const head_input *input, int64_t layer) {
         return szgi_law_refusal(checkpoint, layer);
     if (checkpoint->position_kind == SZG_POSITIONS_NONE)
         return why_unplaced(checkpoint);
-    return layer > 0 ? "positions are added before layer 0: what is left of them here is not known "
-                       "from weights"
+    return layer > 0 ? "positions are added before layer 0, and weights do not tell what is left of "
+                       "them in this layer"
                      : input->absolute.why;
 }
 

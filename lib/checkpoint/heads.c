@@ -566,7 +566,9 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
                                    job->input.p, job->input.p_exponent, job->input.options->kernel,
                                    &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
-    return run_windows(context, job, tables);
+    SZG_TRY(run_windows(context, job, tables));
+    SZG_TRY(szgi_positional_rows_judge(context, tables));
+    return szgi_layer_rows_judge(context, tables);
 }
 
 /* The lags that a bound is asked for, 0: any. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/row.h"
+#include "positional_rows.h"
 
 #define LAYERS(X)                                                                                  \
     X(LAYERS_SOURCE, "source", SZG_TEXT, "", "encoding or file", "the checkpoint as it was named") \
@@ -11,7 +12,7 @@
       "mean or self: whose shares (table `heads`)")                                                \
     X(LAYERS_HEADS, "heads", SZG_INTEGER, "1", "heads", "heads that have such a share")            \
     X(LAYERS_STANDING, "stand_out", SZG_INTEGER, "1", "heads that stand out",                      \
-      "heads with a share of 0.1 or more that is beyond chance")                                   \
+      "heads that stand out by this kernel (table `heads`)")                                       \
     X(LAYERS_SUM, "sum", SZG_REAL, "1", "summed shares", "of the heads")                           \
     X(LAYERS_LARGEST, "largest", SZG_INTEGER, "1", "head with the largest share",                  \
       "counted from 0")                                                                            \
@@ -63,7 +64,6 @@ void szgi_layer_shares_add(const head_positional *found, int64_t head, layer_sha
             sum->largest = head;
         }
         sum->heads++;
-        sum->standing += szgi_positional_stands_out(found, (kernel_kind)kind);
         sum->sum += share;
         sum->squares += share * share;
         if (found->drawn[kind])
@@ -91,7 +91,6 @@ static szg_status add_row(szg_context *context, szg_checkpoint_tables *tables, c
     szgi_row_integer(&row, LAYERS_LAYER, key->layer);
     szgi_row_text(&row, LAYERS_KERNEL, kernel);
     szgi_row_integer(&row, LAYERS_HEADS, sum->heads);
-    szgi_row_integer(&row, LAYERS_STANDING, sum->standing);
     szgi_row_number(&row, LAYERS_SUM, sum->sum);
     szgi_row_integer(&row, LAYERS_LARGEST, sum->largest);
     szgi_row_number(&row, LAYERS_PART, part_of(sum->most, sum->sum));
@@ -108,5 +107,16 @@ szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tabl
     for (int i = 0; i < KERNEL_KINDS; i++)
         if (shares->of[order[i]].heads == heads)
             SZG_TRY(add_row(context, tables, key, kernel_names[order[i]], &shares->of[order[i]]));
+    return SZG_OK;
+}
+
+szg_status szgi_layer_rows_judge(szg_context *context, szg_checkpoint_tables *tables) {
+    szg_table *layers = tables->layers;
+    for (int64_t row = 0; layers && row < szg_table_rows(layers); row++) {
+        int64_t count = szgi_positional_rows_standing(
+            tables->heads, szg_table_get_integer(layers, row, LAYERS_LAYER),
+            szg_table_get_text(layers, row, LAYERS_KERNEL));
+        SZG_TRY(szgi_table_replace_integer(context, layers, row, LAYERS_STANDING, count));
+    }
     return SZG_OK;
 }

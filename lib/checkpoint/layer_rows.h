@@ -7,7 +7,7 @@
 
 /* Shares of one kernel, over the heads of a layer so far. */
 typedef struct share_sum {
-    int64_t heads, largest, standing; /* standing: shares of 0.1 and more, beyond chance */
+    int64_t heads, largest;
     double sum, squares, most;
     int64_t drawn; /* heads with draws */
     double drawn_sum[CHANCE_DRAWS], drawn_most[CHANCE_DRAWS];
@@ -25,5 +25,8 @@ SZG_CHECK_RESULT szg_status szgi_layer_rows_open(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tables,
                                                 const row_key *key, int64_t heads,
                                                 layer_shares *shares);
+/* Fills `stand_out` of all rows, from `heads`. */
+SZG_CHECK_RESULT szg_status szgi_layer_rows_judge(szg_context *context,
+                                                  szg_checkpoint_tables *tables);
 
 #endif

@@ -64,8 +64,3 @@ void szgi_positional_compare(head_positional *out, kernel_kind kind, double comp
     facts->null = szgi_share_of(found.quantile * factor, noise);
     facts->p = found.p;
 }
-
-bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind) {
-    const kernel_facts *facts = &found->kernel[kind];
-    return facts->share >= 0.1 && !(facts->p > 0.05);
-}

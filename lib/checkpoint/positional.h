@@ -57,8 +57,6 @@ SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t f
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
                              double variance, double noise, double draws[CHANCE_DRAWS]);
-/* Is the share 0.1 or more, and beyond chance? */
-bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind);
 /* Multiplies logits by 2^exponent. */
 void szgi_positional_scale(int exponent, head_positional *out);
 void szgi_positional_release(head_positional *out);

@@ -1,8 +1,11 @@
 /* The tables `heads` and `kernel`: is a head positional, at which lags, and is it more than chance?
  */
 #include <math.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "base/row.h"
+#include "summary/discoveries.h"
 #include "positional_rows.h"
 
 /* What is said of each of the two kernels; NAME is the place of the first. */
@@ -41,9 +44,9 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_KEY_HEAD, "key_head", SZG_INTEGER, "1", "key head",                                    \
       "key head that it is paired with, counted from 0")                                           \
     X(HEADS_STANDS_OUT, "stands_out", SZG_TEXT, "", "stands out",                                  \
-      "mean, self or mean+self: whose share is 0.1 or more, and beyond chance (p at most 0.05) "   \
-      "where "                                                                                     \
-      "that is known")                                                                             \
+      "mean, self or mean+self: whose share is 0.1 or more, and beyond chance where that is "      \
+      "known, with at most 5% false ones among the analysed heads of the model (Benjamini and "    \
+      "Hochberg)")                                                                                 \
     OF_KERNEL(X, MEAN, "mean", "mean", "; empty: the mean token is not known")                     \
     OF_KERNEL(X, SELF, "self", "self", "")                                                         \
     X(HEADS_TOKENS, "mean_tokens", SZG_TEXT, "", "tokens of the mean kernel",                      \
@@ -131,14 +134,7 @@ static void put_kernel(szgi_row *row, int64_t first, bool turns, const kernel_fa
     szgi_row_number(row, first + GREATEST, shape->greatest);
 }
 
-static const char *what_stands_out(const head_positional *found) {
-    bool mean = szgi_positional_stands_out(found, KERNEL_MEAN);
-    bool self = szgi_positional_stands_out(found, KERNEL_SELF);
-    return mean && self ? "mean+self" : mean ? "mean" : self ? "self" : NULL;
-}
-
 static void put_numbers(szgi_row *row, const head_positional *found) {
-    szgi_row_text(row, HEADS_STANDS_OUT, what_stands_out(found));
     put_kernel(row, HEADS_MEAN_SHARE, found->slow >= 0, &found->kernel[KERNEL_MEAN]);
     put_kernel(row, HEADS_SELF_SHARE, found->slow >= 0, &found->kernel[KERNEL_SELF]);
     if (!isnan(found->kernel[KERNEL_MEAN].share))
@@ -187,4 +183,51 @@ szg_status szgi_kernel_rows_add(szg_context *context, szg_checkpoint_tables *tab
         SZG_TRY(row.status);
     }
     return SZG_OK;
+}
+
+/* ---- Which stand out ---- */
+
+static const int64_t share_column[KERNEL_KINDS] = {
+    [KERNEL_SELF] = HEADS_SELF_SHARE, [KERNEL_MEAN] = HEADS_MEAN_SHARE};
+
+/* The largest p that is more than chance among all heads. `p` has room for every row. */
+static double limit_of(const szg_table *heads, kernel_kind kind, double *p) {
+    for (int64_t row = 0; row < szg_table_rows(heads); row++)
+        p[row] = szg_table_get_real(heads, row, share_column[kind] + P);
+    return szgi_discoveries_limit(szg_table_rows(heads), p);
+}
+
+/* Where no sign changes a kernel there is no p, and the size of the share decides. */
+static bool stands_out(const szg_table *heads, int64_t row, kernel_kind kind, double limit) {
+    double p = szg_table_get_real(heads, row, share_column[kind] + P);
+    return szg_table_get_real(heads, row, share_column[kind] + SHARE) >= 0.1 && !(p > limit);
+}
+
+szg_status szgi_positional_rows_judge(szg_context *context, szg_checkpoint_tables *tables) {
+    szg_table *heads = tables->heads;
+    double *p;
+    SZG_TRY(szgi_memory_alloc(context, szg_table_rows(heads) + 1, &p));
+    double mean_limit = limit_of(heads, KERNEL_MEAN, p);
+    double self_limit = limit_of(heads, KERNEL_SELF, p);
+    szgi_memory_free(p);
+    for (int64_t row = 0; row < szg_table_rows(heads); row++) {
+        bool mean = stands_out(heads, row, KERNEL_MEAN, mean_limit);
+        bool self = stands_out(heads, row, KERNEL_SELF, self_limit);
+        SZG_TRY(szgi_table_replace_text(context, heads, row, HEADS_STANDS_OUT,
+                                        mean && self ? "mean+self"
+                                        : mean       ? "mean"
+                                        : self       ? "self"
+                                                     : NULL));
+    }
+    return SZG_OK;
+}
+
+int64_t szgi_positional_rows_standing(const szg_table *heads, int64_t layer, const char *kernel) {
+    int64_t count = 0;
+    for (int64_t row = 0; row < szg_table_rows(heads); row++) {
+        const char *which = szg_table_get_text(heads, row, HEADS_STANDS_OUT);
+        count += which && strstr(which, kernel) &&
+                 szg_table_get_integer(heads, row, HEADS_LAYER) == layer;
+    }
+    return count;
 }

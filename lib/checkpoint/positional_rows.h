@@ -18,6 +18,11 @@ SZG_CHECK_RESULT szg_status szgi_positional_rows_add(szg_context *context,
                                                      const row_key *key, int64_t key_head,
                                                      const head_sizes *sizes,
                                                      const head_positional *found);
+/* Fills `stands_out` of all rows of `heads`, which are those of one model. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_positional_rows_judge(szg_context *context,
+                                                       szg_checkpoint_tables *tables);
+/* Heads of a layer that stand out by the kernel, "mean" or "self". */
+int64_t szgi_positional_rows_standing(const szg_table *heads, int64_t layer, const char *kernel);
 /* Rows of `kernel`, a row a lag. */
 SZG_CHECK_RESULT szg_status szgi_kernel_rows_add(szg_context *context,
                                                  szg_checkpoint_tables *tables, const row_key *key,

@@ -435,10 +435,10 @@ szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *ch
         put_rotations(&writer);
         put_terms(&writer);
     }
-    if (checkpoint->note) {
+    if (checkpoint->said) {
         put(&writer, "remarks", BY(0), "see the note");
         if (writer.status == SZG_OK)
-            writer.status = szg_table_note(context, *table, "%s", checkpoint->note);
+            writer.status = szg_table_note(context, *table, "%s", checkpoint->said);
     }
     if (writer.status != SZG_OK)
         szg_table_close(table);

@@ -11,9 +11,6 @@
 #include "linalg/ops.h"
 #include <szego/version.h>
 
-/* Every table; those that get no rows head by head have none to keep. */
-enum { TABLES = offsetof(szg_checkpoint_tables, bad) / sizeof(szg_table *) };
-
 /* The first record is written after a quarter of a second; each later one when the work since the
  * last took twenty times as long as that one took to write: at most a twentieth is spent so. */
 static const double first_seconds = 0.25, worth = 20;
@@ -21,11 +18,12 @@ static const double first_seconds = 0.25, worth = 20;
 struct head_resume {
     szgi_journal *journal;
     szg_checkpoint_tables *tables;
-    szg_table *table[TABLES];
-    int64_t first[TABLES];    /* rows of each that the journal has, or that are none of its */
-    int64_t bad, unconverged; /* likewise */
-    int64_t kept;             /* shares */
-    double since, needed;     /* when the last record was written; seconds until the next */
+    /* Those that get no rows head by head have none to keep. */
+    szg_table *table[SZGI_CHECKPOINT_TABLES];
+    int64_t first[SZGI_CHECKPOINT_TABLES]; /* rows that the journal has, or that are none of its */
+    int64_t bad, unconverged;              /* likewise */
+    int64_t kept;                          /* shares */
+    double since, needed; /* when the last record was written; seconds until the next */
 };
 
 /* Whoever adds an option says below whether results depend on it. */
@@ -86,15 +84,18 @@ static szg_status describe(szg_context *context, const szg_checkpoint *checkpoin
 }
 
 static void mark(head_resume *resume) {
-    for (int i = 0; i < TABLES; i++)
+    for (int i = 0; i < SZGI_CHECKPOINT_TABLES; i++)
         resume->first[i] = resume->table[i] ? szg_table_rows(resume->table[i]) : 0;
     resume->bad = resume->tables->bad;
     resume->unconverged = resume->tables->unconverged;
 }
 
 static void choose_tables(head_resume *resume, szg_checkpoint_tables *tables) {
+    szg_table **table[SZGI_CHECKPOINT_TABLES];
+    szgi_checkpoint_tables_list(tables, table);
+    for (int i = 0; i < SZGI_CHECKPOINT_TABLES; i++)
+        resume->table[i] = *table[i];
     resume->tables = tables;
-    memcpy(resume->table, tables, sizeof resume->table);
     mark(resume);
 }
 
@@ -140,7 +141,8 @@ szg_status szgi_resume_read(szg_context *context, head_resume *resume, int64_t *
     if (!resume)
         return SZG_OK;
     while (status == SZG_OK) {
-        status = szgi_journal_next(context, resume->journal, resume->table, TABLES, &facts);
+        status = szgi_journal_next(context, resume->journal, resume->table, SZGI_CHECKPOINT_TABLES,
+                                   &facts);
         if (status != SZG_OK || !facts)
             break;
         status = read_facts(context, resume, facts);
@@ -163,8 +165,8 @@ static szg_status write_record(szg_context *context, head_resume *resume, int64_
         status = szgi_json_add_integer(context, facts, "unconverged",
                                        tables->unconverged - resume->unconverged);
     if (status == SZG_OK)
-        status =
-            szgi_journal_add(context, resume->journal, resume->table, resume->first, TABLES, facts);
+        status = szgi_journal_add(context, resume->journal, resume->table, resume->first,
+                                  SZGI_CHECKPOINT_TABLES, facts);
     szgi_json_close(&facts);
     return status;
 }

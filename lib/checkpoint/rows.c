@@ -156,24 +156,6 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }
 
-void szg_checkpoint_tables_close(szg_checkpoint_tables *tables) {
-    szg_table_close(&tables->summary);
-    szg_table_close(&tables->notes);
-    szg_table_close(&tables->spectra);
-    szg_table_close(&tables->frequencies);
-    szg_table_close(&tables->kernel);
-    szg_table_close(&tables->bounds);
-    szg_table_close(&tables->range);
-    szg_table_close(&tables->samples);
-    szg_table_close(&tables->tensors);
-    szg_table_close(&tables->architecture);
-    szg_table_close(&tables->top);
-    szg_table_close(&tables->heads);
-    szg_table_close(&tables->layers);
-    szg_table_close(&tables->circuits);
-    *tables = (szg_checkpoint_tables){0};
-}
-
 /* ---- Rows ---- */
 
 /* Where the columns stand that say what a row is about; matrix -1: there is none. */

@@ -24,8 +24,9 @@ static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
     return NULL;
 }
 
-static szg_status note(szg_context *context, szg_checkpoint *checkpoint, const char *sentence) {
-    return szgi_text_append(context, &checkpoint->note, "%s", sentence);
+static szg_status leave_out(szg_context *context, szg_checkpoint *checkpoint,
+                            const char *sentence) {
+    return szgi_text_append(context, &checkpoint->left_out, "%s", sentence);
 }
 
 /* The name of the bias that belongs to a weight's name. */
@@ -75,8 +76,8 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
             layer->k.bias = layer->q.bias;
     }
     checkpoint->biased = true;
-    return note(context, checkpoint,
-                "query or key biases add terms that depend on one token alone: left out");
+    return leave_out(context, checkpoint,
+                     "query or key biases add terms that depend on one token alone: left out");
 }
 
 /* How many gains a norm of queries, or of keys, has. */
@@ -126,12 +127,14 @@ static szg_status resolve_norms(szg_context *context, szg_checkpoint *checkpoint
     if (family->norm != NORM_NONE && !bare)
         place_norms(checkpoint);
     if (family->norm == NORM_HEAD_AFTER || bare)
-        return note(context, checkpoint,
-                    "queries and keys are normalised after the rotation, so that logits depend on "
-                    "more than the lag: their norms and gains are left out");
-    return note(context, checkpoint,
-                "queries and keys are normalised before the product: the division by each token's "
-                "own norm is left out");
+        return leave_out(
+            context, checkpoint,
+            "queries and keys are normalised after the rotation, so that logits depend on "
+            "more than the lag: their norms and gains are left out");
+    return leave_out(
+        context, checkpoint,
+        "queries and keys are normalised before the product: the division by each token's "
+        "own norm is left out");
 }
 
 static szg_status optional_positive(szg_context *context, szgi_json_value object, const char *key,
@@ -146,7 +149,7 @@ static szg_status resolve_cap(szg_context *context, szg_checkpoint *checkpoint) 
     SZG_TRY(optional_positive(context, checkpoint->settings, "attn_logit_softcapping",
                               &checkpoint->soft_cap));
     return checkpoint->soft_cap > 0
-               ? note(context, checkpoint, "logits are capped by tanh afterwards")
+               ? leave_out(context, checkpoint, "logits are capped by tanh afterwards")
                : SZG_OK;
 }
 
@@ -159,7 +162,7 @@ static szg_status resolve_clip(szg_context *context, szg_checkpoint *checkpoint)
         SZG_TRY(optional_positive(context, inner, "clip_qkv", &checkpoint->clip));
     }
     return checkpoint->clip > 0
-               ? note(context, checkpoint, "queries and keys are clipped before the product")
+               ? leave_out(context, checkpoint, "queries and keys are clipped before the product")
                : SZG_OK;
 }
 
@@ -190,8 +193,8 @@ static szg_status resolve_alibi(szg_context *context, szg_checkpoint *checkpoint
                                      &checkpoint->alibi_most));
     if (checkpoint->family->alibi == ALIBI_MPT && checkpoint->alibi_most != 8)
         checkpoint->alibi_most = 0; /* MPT's own code reads it, that of transformers does not */
-    return checkpoint->alibi ? note(context, checkpoint,
-                                    "ALiBi adds a slope times the lag to the logits: left out")
+    return checkpoint->alibi ? leave_out(context, checkpoint,
+                                         "ALiBi adds a slope times the lag to the logits: left out")
                              : SZG_OK;
 }
 
@@ -226,7 +229,7 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
         szgi_config_positive(context, szgi_json_member(object, factor), &checkpoint->temperature));
     SZG_TRY(szgi_config_positive(context, szgi_json_member(object, length),
                                  &checkpoint->temperature_length));
-    return szgi_text_append(context, &checkpoint->note,
+    return szgi_text_append(context, &checkpoint->left_out,
                             "queries grow with the logarithm of their position from position %g "
                             "on: left out",
                             checkpoint->temperature_length);
@@ -244,9 +247,10 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
     if (checkpoint->family->added)
         checkpoint->added = stack_tensor(checkpoint, added);
     if (checkpoint->sinks)
-        SZG_TRY(note(context, checkpoint,
-                     "a trained sink of each head is one more column of the softmax: left out"));
-    return checkpoint->added ? note(context, checkpoint, checkpoint->family->added_sentence)
+        SZG_TRY(
+            leave_out(context, checkpoint,
+                      "a trained sink of each head is one more column of the softmax: left out"));
+    return checkpoint->added ? leave_out(context, checkpoint, checkpoint->family->added_sentence)
                              : SZG_OK;
 }
 
@@ -277,34 +281,38 @@ static szg_status resolve_sections(szg_context *context, szg_checkpoint *checkpo
         checkpoint->sections = szgi_json_member(object, "mrope_section");
     }
     return checkpoint->sections_key
-               ? note(context, checkpoint,
-                      "rotary pairs have sections (M-RoPE): text has one position in all of them; "
-                      "the several of images and video are left out")
+               ? leave_out(
+                     context, checkpoint,
+                     "rotary pairs have sections (M-RoPE): text has one position in all of them; "
+                     "the several of images and video are left out")
                : SZG_OK;
 }
 
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
     if (has_cross_attention(checkpoint))
-        SZG_TRY(note(context, checkpoint, "there is cross-attention too: its heads are not read"));
+        SZG_TRY(
+            leave_out(context, checkpoint, "there is cross-attention too: its heads are not read"));
     if (checkpoint->family->layout == LAYOUT_LATENT)
-        SZG_TRY(note(context, checkpoint,
-                     "latents are normalised: their gains are in, and left out is the division by "
-                     "each token's own norm, which the rotary part of keys does not have"));
+        SZG_TRY(
+            leave_out(context, checkpoint,
+                      "latents are normalised: their gains are in, and left out is the division by "
+                      "each token's own norm, which the rotary part of keys does not have"));
     if (checkpoint->family->two_coordinates)
-        SZG_TRY(note(context, checkpoint,
-                     "queries and keys of patches rotate by the patch's row and column: left out"));
+        SZG_TRY(leave_out(
+            context, checkpoint,
+            "queries and keys of patches rotate by the patch's row and column: left out"));
     for (int i = 0; i < checkpoint->rotations; i++)
         if (checkpoint->rotation[i].note)
-            SZG_TRY(note(context, checkpoint, checkpoint->rotation[i].note));
+            SZG_TRY(leave_out(context, checkpoint, checkpoint->rotation[i].note));
     if (checkpoint->position_note)
-        return note(context, checkpoint, checkpoint->position_note);
+        return leave_out(context, checkpoint, checkpoint->position_note);
     bool bert = checkpoint->family->positions == POSITION_BERT ||
                 checkpoint->family->positions == POSITION_ROBERTA;
     if (!bert || checkpoint->position_kind != SZG_POSITIONS_NONE)
         return SZG_OK;
-    return note(context, checkpoint,
-                "relative positions (Shaw et al. 2018) act through distance tables: left "
-                "out, and there is no position-position term");
+    return leave_out(context, checkpoint,
+                     "relative positions (Shaw et al. 2018) act through distance tables: left "
+                     "out, and there is no position-position term");
 }
 
 szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint) {

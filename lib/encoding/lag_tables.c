@@ -22,8 +22,7 @@
       "imaginary part; empty: the matrix is "                                                      \
       "real")                                                                                      \
     X(KERNEL_SPREAD, "spread", SZG_REAL, "1", "spread along the diagonal",                         \
-      "standard deviation of the diagonal's entries; empty: the matrix is Toeplitz")               \
-    X(KERNEL_NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
+      "standard deviation of the diagonal's entries; empty: the matrix is Toeplitz")
 #define KERNEL_SCREEN                                                                              \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, head)                                                                             \

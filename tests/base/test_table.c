@@ -183,6 +183,13 @@ START_TEST(table_takes_cells_by_index) {
         ck_assert_int_eq(szg_table_is_empty(table, i, 3), i % 3 == 0);
     }
     ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 5);
+    ck_szg_ok(szgi_table_replace_integer(context, table, 0, 1, 6));
+    ck_szg_ok(szgi_table_replace_text(context, table, 2, 3, "y"));
+    ck_szg_ok(szgi_table_replace_text(context, table, 4, 3, NULL));
+    ck_assert_int_eq(szg_table_get_integer(table, 0, 1), 6);
+    ck_assert_str_eq(szg_table_get_text(table, 2, 3), "y");
+    ck_assert_str_eq(szg_table_get_text(table, 1, 3), "x");
+    ck_assert(szg_table_is_empty(table, 4, 3) && !szg_table_is_empty(table, 5, 3));
     szg_table_close(&table);
 }
 END_TEST
@@ -200,6 +207,8 @@ START_TEST(table_refuses_mistakes) {
     ck_szg_fails(SZG_EINVAL, "no column 4", szgi_table_put_real(context, table, 4, 1));
     ck_szg_fails(SZG_EINVAL, "no column -1", szgi_table_put_text(context, table, -1, "x"));
     ck_szg_fails(SZG_EINVAL, "another type", szgi_table_put_integer(context, table, 2, 1));
+    ck_szg_fails(SZG_EINVAL, "no row 1", szgi_table_replace_text(context, table, 1, 3, "x"));
+    ck_szg_fails(SZG_EINVAL, "no row -1", szgi_table_replace_integer(context, table, -1, 1, 1));
     ck_szg_fails(SZG_EINVAL, "", szgi_table_reserve(context, table, -1));
     ck_szg_fails(SZG_ENOMEM, "", szgi_table_reserve(context, table, INT64_MAX / 4));
     ck_szg_ok(szg_table_note(context, table, "first %d", 1));

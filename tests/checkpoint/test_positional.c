@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/positional.h"
+#include "checkpoint/positional_rows.h"
 #include "checkpoint/fold.h"
 #include "model.h"
 
@@ -180,18 +180,40 @@ static bool is_known(int64_t layer, int mean) {
     return !mean || layer == 0;
 }
 
+/* Of one kernel; NaN: not known. */
+typedef struct verdicts {
+    double share[LAYERS * HEADS], p[LAYERS * HEADS];
+} verdicts;
+
+/* A share of a tenth, and a p that Benjamini and Hochberg keep: some p that is no smaller is at
+ * most 5% of its rank among the known ones. */
+static bool stands_out(const verdicts *all, int64_t i) {
+    bool kept = false;
+    for (int64_t j = 0; j < LAYERS * HEADS; j++) {
+        int64_t rank = 0, known = 0;
+        for (int64_t k = 0; k < LAYERS * HEADS; k++) {
+            rank += all->p[k] <= all->p[j];
+            known += !isnan(all->p[k]);
+        }
+        kept = kept || (all->p[j] >= all->p[i] && all->p[j] <= 0.05 * (double)rank / (double)known);
+    }
+    return kept && all->share[i] >= 0.1;
+}
+
 START_TEST(shares_and_chance_of_every_head) {
+    verdicts judged[2];
     fixture own;
     setup(&own);
     for (int64_t layer = 0; layer < LAYERS; layer++)
         for (int64_t head = 0; head < HEADS; head++) {
             int64_t row = find_row(own.tables.heads, layer, head, NULL);
-            char out[16] = "";
             for (int mean = 1; mean >= 0; mean--) {
                 const char *kernel = mean ? "mean" : "self";
                 double noise = named(own.tables.heads, row, kernel, "noise"), quantile;
                 brute from;
                 shares all;
+                judged[mean].share[layer * HEADS + head] = judged[mean].p[layer * HEADS + head] =
+                    NAN;
                 ck_assert_int_eq(isnan(noise), !is_known(layer, mean));
                 if (isnan(noise))
                     continue;
@@ -201,30 +223,51 @@ START_TEST(shares_and_chance_of_every_head) {
                 ck_close(named(own.tables.heads, row, kernel, "share"), share, 1e-11);
                 ck_close(named(own.tables.heads, row, kernel, "p"), p, 1e-12);
                 ck_close(named(own.tables.heads, row, kernel, "null"), quantile, 1e-11);
-                if (share >= 0.1 && p <= 0.05)
-                    snprintf(out + strlen(out), 8, "%s%s", *out ? "+" : "", kernel);
+                judged[mean].share[layer * HEADS + head] = share;
+                judged[mean].p[layer * HEADS + head] = p;
             }
-            ck_assert_str_eq(cell_text(own.tables.heads, row, "stands_out"), out);
         }
+    for (int64_t i = 0; i < LAYERS * HEADS; i++) {
+        int64_t row = find_row(own.tables.heads, i / HEADS, i % HEADS, NULL);
+        const char *out = cell_text(own.tables.heads, row, "stands_out");
+        ck_assert_int_eq(strstr(out, "mean") != NULL, stands_out(&judged[1], i));
+        ck_assert_int_eq(strstr(out, "self") != NULL, stands_out(&judged[0], i));
+    }
     teardown(&own);
 }
 END_TEST
 
-START_TEST(a_share_of_a_tenth_beyond_chance_stands_out) {
+/* Each kernel by itself: 0.0251 is above 3/6 of 5% and 0.0332 below 4/6, so that both pass; 0.04
+ * passes alone, and not among eight. */
+START_TEST(what_stands_out_among_all) {
     static const struct {
-        double share, p;
-        bool stands;
-    } cases[] = {{0.1, 0.05, true}, {0.0999, 0.001, false}, {0.9, 0.051, false}, {NAN, NAN, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int kind = 0; kind < KERNEL_KINDS; kind++) {
-            head_positional found = {0};
-            found.kernel[kind] = (kernel_facts){.share = cases[i].share, .p = cases[i].p};
-            ck_assert_int_eq(szgi_positional_stands_out(&found, (kernel_kind)kind),
-                             cases[i].stands);
-            found.kernel[1 - kind] = found.kernel[kind];
-            found.kernel[kind] = (kernel_facts){.share = NAN};
-            ck_assert(!szgi_positional_stands_out(&found, (kernel_kind)kind));
-        }
+        double mean_share, mean_p, self_share, self_p;
+        const char *stands_out;
+    } heads[] = {{0.1, 0.012, 0.5, 0.04, "mean"}, {0.0999, 0.001, 0.5, 0.05, ""},
+                 {0.9, 0.0251, 0.2, 0.9, "mean"}, {0.9, 0.3, 0.1, 0.001, "self"},
+                 {NAN, NAN, 0.9, 0.2, ""},        {0.1, NAN, 0.01, 0.3, "mean"},
+                 {0.2, 0.0332, 0.3, 0.9, "mean"}, {0.2, 0.05, 0.3, 0.9, ""}};
+    enum { COUNT = sizeof heads / sizeof *heads };
+    const head_sizes sizes = {NAN, NAN};
+    szg_checkpoint_tables tables = {0};
+    ck_szg_ok(szgi_positional_rows_open(test_context(), 0, &tables));
+    for (int i = 0; i < COUNT; i++) {
+        const row_key key = {"model", i / 4, i % 4, "qk"};
+        head_positional found = {.spread = NAN};
+        found.kernel[KERNEL_MEAN] =
+            (kernel_facts){.share = heads[i].mean_share, .p = heads[i].mean_p};
+        found.kernel[KERNEL_SELF] =
+            (kernel_facts){.share = heads[i].self_share, .p = heads[i].self_p};
+        ck_szg_ok(szgi_positional_rows_add(test_context(), &tables, &key, i % 4, &sizes, &found));
+    }
+    ck_szg_ok(szgi_positional_rows_judge(test_context(), &tables));
+    for (int i = 0; i < COUNT; i++)
+        ck_assert_str_eq(cell_text(tables.heads, i, "stands_out"), heads[i].stands_out);
+    ck_assert_int_eq(szgi_positional_rows_standing(tables.heads, 0, "mean"), 2);
+    ck_assert_int_eq(szgi_positional_rows_standing(tables.heads, 1, "mean"), 2);
+    ck_assert_int_eq(szgi_positional_rows_standing(tables.heads, 0, "self"), 1);
+    ck_assert_int_eq(szgi_positional_rows_standing(tables.heads, 1, "self"), 0);
+    szg_checkpoint_tables_close(&tables);
 }
 END_TEST
 
@@ -710,8 +753,7 @@ END_TEST
 
 TEST_FILE("positional") {
     test_add(suite, "shares_and_chance_of_every_head", shares_and_chance_of_every_head);
-    test_add(suite, "a_share_of_a_tenth_beyond_chance_stands_out",
-             a_share_of_a_tenth_beyond_chance_stands_out);
+    test_add(suite, "what_stands_out_among_all", what_stands_out_among_all);
     test_add(suite, "what_stands_beside_the_shares", what_stands_beside_the_shares);
     test_add(suite, "one_column_is_no_more_than_chance", one_column_is_no_more_than_chance);
     test_add(suite, "draws_of_few_columns_differ", draws_of_few_columns_differ);

@@ -754,8 +754,8 @@ def check_positional(loaded):
     within, beyond = ({**loaded, "checkpoint_heads": {**heads, "mean_p": np.full(4, p), "self_p": np.full(4, p)}}
                       for p in (0.5, 0.001))
     refused("no kernel is beyond chance", lambda: szego.plot.kernel(within), "kernel: nothing to draw")
-    refused("a kernel of another name", lambda: szego.plot.kernel(loaded, of="both"), "mean or self", kind=szego.ArgumentError)
-    axes = drawn("kernel", lambda: szego.plot.kernel(beyond, of="self"))
+    refused("a kernel of another name", lambda: szego.plot.kernel(loaded, kind="both"), "mean or self", kind=szego.ArgumentError)
+    axes = drawn("kernel", lambda: szego.plot.kernel(beyond, kind="self"))
     order = np.argsort(-heads["self_share"], kind="stable")
     for i, axis in zip(order, axes):
         layer, head = heads["layer"][i], heads["head"][i]
@@ -770,9 +770,9 @@ def check_positional(loaded):
     maps = drawn("kernel_map", lambda: szego.plot.kernel_map(loaded))
     tap.ok("kernel_map: a row a head with a share", [len(axis.images[0].get_array()) for axis in maps] == [2, 4])
     for tables, grey in ((within, True), (beyond, False)):
-        (axis,) = drawn("shares", lambda tables=tables: szego.plot.shares(tables, of="self"))
+        (axis,) = drawn("shares", lambda tables=tables: szego.plot.shares(tables, kind="self"))
         tap.ok("shares: grey within chance", (np.ma.getmaskarray(axis.collections[0].get_array()) == grey).all())
-    parts = drawn("layers", lambda: szego.plot.layers(loaded, of="self"))
+    parts = drawn("layers", lambda: szego.plot.layers(loaded, kind="self"))
     rows = of(loaded["checkpoint_layers"], kernel="self")
     for i, column in enumerate(("part_null", "part")):
         near(f"layers: {column}", nth(parts[0], i), (rows["layer"], rows[column]))
@@ -789,7 +789,7 @@ def check_captured():
     (axis,) = drawn("shares of captured logits", lambda: szego.plot.shares(made))
     grid = axis.collections[0].get_array()
     tap.ok("captured: grey within chance", np.ma.getmaskarray(grid).ravel().tolist() == [False, True, False, True], str(grid))
-    for axis, y in zip(drawn("kernels of captured logits", lambda: szego.plot.kernel(made, of="lag")), ([0, 1, 2], [3, 4, 5])):
+    for axis, y in zip(drawn("kernels of captured logits", lambda: szego.plot.kernel(made, kind="lag")), ([0, 1, 2], [3, 4, 5])):
         equal("captured: means by lag", nth(axis, 1), ([1, 2, 3], y))
     refused("captured: no head is beyond chance", lambda: szego.plot.kernel(made, head=1), "no head's share is beyond chance")
     made = {"logits_contraction": table(result=["."] * 2, source=["d"] * 2, layer=[0] * 2, head=[0, 1], content_kind=["same_qk"] * 2,

@@ -25,7 +25,8 @@ from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
 from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
-from .figures import drawing as blocks, extremes as extremes_records, lagshare as lag_records, lemma as lemma_records
+from .figures import drawing as blocks, extremes as extremes_records, kernel as kernel_records, lagshare as lag_records
+from .figures import lemma as lemma_records
 from .figures import positional as positional_records, ranges as range_records, record, rotary as rotary_records, rows as rows_of
 from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
 from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
@@ -174,33 +175,36 @@ def heads(results, ax=None, **where):
     return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
-def kernel(results, ax=None, *, of: Optional[str] = None, **where):
-    """Kernels over the lag of the ten heads with the largest shares beyond chance, a panel each, with the band that holds
-    95% of the draws of random signs. They are less their means over the lags, in standard deviations of independent
-    tokens' logits. A figure for the mean kernel and one for the self kernel, where there are any. Of captured logits: their
-    means by lag, with two standard errors and the band of relabelled tokens. Tables of `checkpoint`, or of `logits`.
+def kernel(results, ax=None, *, kind: Optional[str] = None, **where):
+    """Kernels by lag. The lag is the position of the query less that of the key.
 
-    of: "mean" or "self", of one kernel of a checkpoint alone, as in `kernel_map`, `shares` and `layers`; "lag", of captured
-    logits alone, as in `shares`.
+    results: tables of `checkpoint`: a panel for each of the ten heads with the largest shares beyond chance, and the band
+        that holds 95% of the draws of random signs. A kernel is drawn less its mean over the lags, in standard deviations of
+        independent tokens' logits. Tables of `kernel` (szego.kernel): the values of encodings, or the kernels of a
+        checkpoint's heads, as they are. Tables of `logits`: mean logits, two standard errors to either side, and the band of
+        relabelled tokens.
+    kind: "mean", the kernel of two independent tokens; "self", that of a token and its own copy; "lag", of captured logits.
+        None: a figure for each. `kernel_map`, `shares` and `layers` take it too.
     """
-    return _show_positional("kernel", positional_records.KERNELS, results, ax, of, where, lag_records.KERNELS)
+    return _show_positional("kernel", {of: (one, kernel_records.HEADS[of]) for of, one in positional_records.KERNELS.items()},
+                            results, ax, kind, where, (lag_records.KERNELS,), (kernel_records.ENTRIES,))
 
 
-def kernel_map(results, ax=None, *, of: Optional[str] = None, **where):
+def kernel_map(results, ax=None, *, kind: Optional[str] = None, **where):
     """Heads by lag, the largest share first: kernels as `kernel` has them, grey where no lag is beyond chance. Tables of
     `checkpoint`."""
-    return _show_positional("kernel_map", positional_records.MAPS, results, ax, of, where)
+    return _show_positional("kernel_map", positional_records.MAPS, results, ax, kind, where)
 
 
-def shares(results, ax=None, *, of: Optional[str] = None, **where):
-    """Layer by head: the share of the logits' variance that the lag explains, grey within chance. Tables of `checkpoint`,
-    or of `logits`."""
-    return _show_positional("shares", positional_records.SHARES, results, ax, of, where, lag_records.SHARES)
+def shares(results, ax=None, *, kind: Optional[str] = None, **where):
+    """Layer by head: the share of the logits' variance that the lag explains, grey within chance. For the self kernel the
+    share is an index on the same scale. Tables of `checkpoint`, or of `logits`."""
+    return _show_positional("shares", positional_records.SHARES, results, ax, kind, where, (lag_records.SHARES,))
 
 
-def layers(results, ax=None, *, of: Optional[str] = None, **where):
+def layers(results, ax=None, *, kind: Optional[str] = None, **where):
     """The largest head's part of each layer's summed shares, and what random signs give it. Tables of `checkpoint`."""
-    return _show_positional("layers", positional_records.PARTS, results, ax, of, where)
+    return _show_positional("layers", positional_records.PARTS, results, ax, kind, where)
 
 
 def rotary(results, ax=None, **where):
@@ -213,18 +217,23 @@ def _compose_positional(section, tables):
     for one in (positional_records.SECTION, lag_records.SECTION):
         if any(figure in one.figures for figure in section.figures):
             yield from one.compose(replace(one, figures=section.figures), tables)
+    plain = [figure for figure in section.figures if figure in kernel_records.SECTION.figures]
+    yield from compose.compose(plain, tables, kernel_records.SECTION.most)
 
 
-_POSITIONAL = record.Section("positional", "Positional heads", positional_records.SECTION.tables + lag_records.SECTION.tables,
-                             most=positional_records.SECTION.most + lag_records.SECTION.most, compose=_compose_positional)
+_COMPOSED = positional_records.SECTION, lag_records.SECTION, kernel_records.SECTION
+_POSITIONAL = record.Section("positional", "Positional heads", sum((one.tables for one in _COMPOSED), ()),
+                             most=sum(one.most for one in _COMPOSED), compose=_compose_positional)
 
 
-def _show_positional(name, records, results, ax, of, where, captured=None):
-    """captured: the record that shows the same of captured logits."""
-    records = {**records, **({"lag": captured} if captured else {})}
-    if of is not None and of not in records:
-        raise ArgumentError(f"of={of!r}: {' or '.join(records)}", "SZG_EINVAL")
-    return _show(name, [records[kind] for kind in records if of in (None, kind)], results, ax, where, section=_POSITIONAL,
+def _show_positional(name, records, results, ax, kind, where, captured=(), other=()):
+    """records: by the kind, one or several. captured: those that show the same of captured logits; other: of no kind."""
+    records = {of: one if isinstance(one, tuple) else (one,) for of, one in records.items()}
+    records |= {"lag": captured} if captured else {}
+    if kind is not None and kind not in records:
+        raise ArgumentError(f"kind={kind!r}: {' or '.join(records)}", "SZG_EINVAL")
+    chosen = records[kind] if kind else sum(records.values(), ()) + other
+    return _show(name, chosen, results, ax, where, section=_POSITIONAL, depth=4,
                  beside=("checkpoint_heads", "checkpoint_kernel", "checkpoint_layers", "logits_lag_shares", "logits_lags"))
 
 
@@ -376,10 +385,11 @@ def _of_column(records: dict, column: str):
 
 
 def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict, column: Optional[str] = None,
-          section: Optional[record.Section] = None, beside: Sequence[str] = ()):
+          section: Optional[record.Section] = None, beside: Sequence[str] = (), depth: int = 3):
     """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`.
 
-    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`."""
+    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`. depth: how many calls
+    above the caller's line is, which warnings name."""
     _check_axes(ax)
     needs = list(dict.fromkeys(of for one in records for of in one.tables)) or section.tables
     tables = _taken(name, results, needs, beside)
@@ -399,7 +409,7 @@ def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict,
         there = " or ".join(of for of in needs if of in tables)
         raise SzegoError(f"{name}: nothing to draw{chose}: {' '.join(said) or f'{there} has no numbers for it'}")
     for text in said:
-        warnings.warn(f"{name}: {text}", stacklevel=3)  # the caller's line
+        warnings.warn(f"{name}: {text}", stacklevel=depth)  # the caller's line
     axes = _drawn(name, drawings[:most], ax)
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
 

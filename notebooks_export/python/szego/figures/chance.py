@@ -6,22 +6,13 @@ from .compose import NAMED
 from .drawing import Grid, Paragraph
 from .lagmap import key, two
 
-#: A head is beyond chance where its p-value is at most this.
+#: What is drawn is within chance where its own p-value is above this. Which heads stand out among all, the tables say.
 LEVEL = 0.05
 #: Rows of a ranked table.
 RANKED = 30
 
 
 # ---- Which heads ----
-
-def discoveries(p):
-    """bool [count]: those that Benjamini and Hochberg (1995) reject at LEVEL."""
-    order = np.argsort(p, kind="stable")
-    passed = np.flatnonzero(p[order] <= LEVEL * np.arange(1, len(p) + 1) / max(len(p), 1))
-    found = np.zeros(len(p), bool)
-    found[order[: passed[-1] + 1 if len(passed) else 0]] = True
-    return found
-
 
 class Heads:
     """The heads with a share of one kind, the columns KIND_share, KIND_null and KIND_p; the largest first."""
@@ -32,9 +23,7 @@ class Heads:
         self.rows = rows.pick(np.argsort(-rows.numbers(f"{kind}_share"), kind="stable"))
         self.share, self.null, self.p = (self.rows.numbers(f"{kind}_{column}") for column in ("share", "null", "p"))
         self.tested = np.isfinite(self.p)  # of others chance is not known
-        self.beyond, self.within = self.p <= LEVEL, self.p > LEVEL
-        self.found = np.zeros(len(self.p), bool)
-        self.found[self.tested] = discoveries(self.p[self.tested])
+        self.within = self.p > LEVEL
 
     def __len__(self):
         return len(self.rows)

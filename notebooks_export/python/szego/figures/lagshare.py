@@ -38,13 +38,6 @@ def _say_strongest(head):
             f"{words.number(head.number('lag_peak'))}")
 
 
-def _is_coarse(heads):
-    """Whether so few relabellings were drawn that the heads beyond chance cannot pass over all heads: a p-value is at
-    least 1 / (1 + draws)."""
-    draws = heads.rows.numbers("draws")[heads.beyond]
-    return bool(len(draws)) and not heads.found.any() and LEVEL * len(draws) / heads.tested.sum() < 1 / (1 + draws.min())
-
-
 def say_heads(heads):
     """"dump: in 3 of 8 heads the lag explains more of the logits than chance (...); the strongest, ...": the finding."""
     tested, where = int(heads.tested.sum()), _dump(heads.rows)
@@ -52,11 +45,11 @@ def say_heads(heads):
         note = heads.rows.text("note")
         return (f"{where}: the lag explains up to {_percent(heads.share[0])} of the logits' variance ({name(heads.one(0))}); "
                 f"whether that is more than chance is not known{f' ({words.clipped(note, 200)})' if note else ''}.")
-    coarse = _is_coarse(heads)
-    chosen = heads.beyond if coarse else heads.found
+    verdicts = heads.rows.texts("beyond_chance")
+    chosen, alone = np.isin(verdicts, ("yes", "alone")), verdicts == "alone"
     how = "at most 5% false ones, Benjamini and Hochberg"
-    if coarse:
-        draws = words.number(heads.rows.numbers("draws")[heads.beyond].min())
+    if alone.any():
+        draws = words.number(heads.rows.numbers("draws")[alone].min())
         how = f"each at 5%, {two(LEVEL * tested)} would by chance alone; {draws} relabellings are too few for all heads together"
     text = f"{where}: in {int(chosen.sum())} of {words.count(tested, 'head', 'heads')} the lag explains more of the logits " \
            f"than chance ({how})"

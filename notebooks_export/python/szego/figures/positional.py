@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import chance, lagmap, rows as rows_of, words
-from .chance import LEVEL, discoveries, largest_share, prepare_shares, rounded, say_greys, say_notes
+from .chance import LEVEL, largest_share, prepare_shares, rounded, say_greys, say_notes
 from .compose import build
 from .drawing import Finding, Heading
 from .lagmap import KINDS, name, two
@@ -10,8 +10,6 @@ from .record import CELLS, LINE, Axis, Column, Figure, Section
 
 #: Checkpoints that are drawn.
 MODELS = 4
-#: A head is positional from this share on, where it is beyond chance at LEVEL over all heads.
-LARGE = 0.1
 HEADINGS = {"mean": "Independent tokens: the mean kernel", "self": "A token and its own copy: the self kernel"}
 ASSUMED = "Tokens are assumed isotropic: a mean direction or massive activations void it, and `szego logits` measures it."
 WAYS = {"decaying": "falls with the distance, largest at lag {peak}", "rising": "rises up to the last lag, {peak}",
@@ -27,7 +25,7 @@ class Heads(chance.Heads):
 
     def __init__(self, rows, kind):
         super().__init__(rows, kind)
-        self.positional = (self.share >= LARGE) & (self.found | ~self.tested)  # biases alone have no chance beside them
+        self.positional = np.array([kind in (text or "").split("+") for text in self.rows.texts("stands_out")], bool)
 
     @property
     def assumed(self):
@@ -86,7 +84,7 @@ def say_deposit(layers, kind):
     null = one.number("part_null")
     text = f"{_percent(part[at])} of layer {layer}'s summed share of the {KINDS[kind]} is in head {head}"
     if len(layers) > 1:
-        none = np.isfinite(p).any() and not discoveries(np.where(np.isnan(p), 1, p)).any()
+        none = np.isfinite(p).any() and np.nanmin(p) * np.isfinite(p).sum() > LEVEL
         text = f"layer {layer} depends most on one head: head {head} has {_percent(part[at])} of the layer's summed share of " \
                f"the {KINDS[kind]}"
         tail = f", and random signs reach {_percent(null)}" if np.isfinite(null) else ""

@@ -2,7 +2,7 @@
 what is proved of them, more of a checkpoint, logits, training; then what is left."""
 import importlib
 
-MODULES = ("positional", "lagshare", "ranges", "spectrum", "extremes", "density", "symbol", "claims", "toeplitzness",
+MODULES = ("positional", "lagshare", "ranges", "spectrum", "extremes", "density", "symbol", "kernel", "claims", "toeplitzness",
            "circuits", "rotary", "diff", "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches",
            "mechanism", "by_step", "relations", "lengths")
 
