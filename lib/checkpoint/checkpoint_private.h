@@ -217,6 +217,7 @@ typedef struct layer_weights {
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
     int rotation;     /* index into szg_checkpoint.rotation; -1: none */
+    int64_t window;   /* queries see keys at lags below it alone, in size; 0: at any */
     bool bias_unread; /* queries or keys have a bias that is no vector of their size */
 } layer_weights;
 
@@ -361,6 +362,10 @@ static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
  * count. */
 SZG_CHECK_RESULT szg_status szgi_stack_find(szg_context *context, szg_checkpoint *checkpoint);
 
+/* Does a tensor's name have the form of the queries of this stack, which need not be the
+ * checkpoint's? Encoders are published without their decoders. */
+bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family);
+
 /* PREFIX stem LAYER "." suffix; NULL where there is no such tensor. */
 const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
                                      const char *suffix);
@@ -394,8 +399,8 @@ void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
 
 /* ---- window.c ---- */
 
-/* W: queries of the layer see keys at lags below W alone; 0: at any. */
-int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer);
+/* After the rotations. A value that is no size is none: nothing but the lags' end needs it. */
+SZG_CHECK_RESULT szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
