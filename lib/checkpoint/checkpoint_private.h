@@ -171,7 +171,7 @@ typedef struct model_family {
     bool mixed;            /* some layers have no queries and keys: layer_types says which */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
-    bool looks_ahead; /* rotated queries see later keys: lags of both signs */
+    bool looks_ahead; /* queries see later keys: lags of both signs */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
     input_rule input;
     norm_rule norm;
@@ -183,7 +183,8 @@ typedef struct model_family {
     bool two_coordinates; /* patches rotate by row and column (DINOv3) */
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
-    bool added_by_head; /* it is a table [buckets, heads] */
+    bool added_by_head;       /* it is a table [buckets, heads] */
+    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */

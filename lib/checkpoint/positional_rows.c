@@ -61,7 +61,8 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_BOUND, "bound", SZG_REAL, "1", "bound", "no logit is larger in size (table `bounds`)") \
     X(HEADS_RANK, "effective_rank", SZG_REAL, "1", "effective rank",                               \
       "of W_Q^T W_K (table `summary`)")                                                            \
-    X(HEADS_NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers")
+    X(HEADS_NOTE, "note", SZG_TEXT, "", "note",                                                    \
+      "why there are no numbers, or none of one of the kernels")
 #define HEADS_SCREEN                                                                               \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, layer)                                                                            \
@@ -147,6 +148,9 @@ static void put_numbers(szgi_row *row, const head_positional *found) {
     szgi_row_integer(row, HEADS_LAST, found->lags - 1);
     szgi_row_place(row, HEADS_SLOW, found->slow);
     szgi_row_number(row, HEADS_SPREAD, found->spread);
+    if (found->lack)
+        szgi_row_note(row, "no %s kernel: %s",
+                      szgi_positional_has(found, KERNEL_MEAN) ? "self" : "mean", found->lack);
 }
 
 szg_status szgi_positional_rows_add(szg_context *context, szg_checkpoint_tables *tables,
