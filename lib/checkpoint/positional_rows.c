@@ -52,7 +52,9 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_FIRST, "lag_min", SZG_INTEGER, "positions", "least lag",                               \
       "the kernels are taken at lag_min .. lag_max: both signs where queries see later keys")      \
     X(HEADS_LAST, "lag_max", SZG_INTEGER, "positions", "largest lag",                              \
-      "the trained length, or the layer's window, less 1")                                         \
+      "the least of these, less 1: the trained length (2,048 where it is not known), the layer's " \
+      "window, the length that scaled frequencies are for, and 131,072; where positions are "      \
+      "added, also their number and 2,048")                                                        \
     X(HEADS_SLOW, "slow_pairs", SZG_INTEGER, "1", "slow rotary pairs",                             \
       "rotary pairs that turn less than once within the lags")                                     \
     X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \
@@ -88,15 +90,19 @@ SZGI_SCHEMA(heads_columns, "heads", HEADS, HEADS_SCREEN);
     X(KERNEL_LAG, "lag", SZG_INTEGER, "positions", "lag",                                          \
       "position of the query less that of the key")                                                \
     X(KERNEL_MEAN_VALUE, "mean", SZG_REAL, "1", "mean kernel",                                     \
-      "expected logit of two independent tokens; empty: the mean token is not known")              \
+      "expected logit of two independent tokens; where positions are added the mean along the "    \
+      "diagonal, less what a query adds to all keys; empty: not known")                            \
     X(KERNEL_MEAN_LOW, "mean_low", SZG_REAL, "1", "chance, low (mean)",                            \
-      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
-    X(KERNEL_MEAN_HIGH, "mean_high", SZG_REAL, "1", "chance, high (mean)", "and below this")       \
+      "lower end of the band of 95% of the draws of signs of W_K's columns, "                      \
+      "about the kernel's mean over the lags")                                                     \
+    X(KERNEL_MEAN_HIGH, "mean_high", SZG_REAL, "1", "chance, high (mean)",                         \
+      "upper end of that band")                                                                    \
     X(KERNEL_SELF_VALUE, "self", SZG_REAL, "1", "self kernel",                                     \
       "expected logit of a token and its own copy, for isotropic tokens")                          \
     X(KERNEL_SELF_LOW, "self_low", SZG_REAL, "1", "chance, low (self)",                            \
-      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
-    X(KERNEL_SELF_HIGH, "self_high", SZG_REAL, "1", "chance, high (self)", "and below this")
+      "lower end of the band of 95% of the draws of signs of W_K's columns, "                      \
+      "about the kernel's mean over the lags")                                                     \
+    X(KERNEL_SELF_HIGH, "self_high", SZG_REAL, "1", "chance, high (self)", "upper end of that band")
 #define KERNEL_SCREEN                                                                              \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, layer)                                                                            \
