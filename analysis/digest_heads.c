@@ -181,7 +181,7 @@ static void say_heads(const ranking *all, const char *clause, FILE *to) {
     fputc('\n', to);
 }
 
-/* Why heads have no numbers, each reason once. */
+/* Why heads have no numbers, or none of one kernel, each reason once. */
 static void say_reasons(const szg_table *heads, FILE *to) {
     const char *reason[REASONS_MOST];
     int64_t count[REASONS_MOST] = {0}, others = 0, note = szg_table_find(heads, "note");
@@ -200,8 +200,9 @@ static void say_reasons(const szg_table *heads, FILE *to) {
         count[i]++;
     }
     for (int i = 0; i < reasons; i++)
-        fprintf(to, "%" PRId64 " of %" PRId64 " heads have no share: %s.\n", count[i],
-                szg_table_rows(heads), reason[i]);
+        fprintf(to, "%" PRId64 " of %" PRId64 " heads have %s%s.\n", count[i],
+                szg_table_rows(heads),
+                strncmp(reason[i], "no ", 3) == 0 ? "" : "no share: ", reason[i]);
     if (others > 0)
         fprintf(to,
                 "%" PRId64 " more heads have no share: the column `note` of heads.csv (-o DIR/) "

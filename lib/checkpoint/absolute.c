@@ -1,6 +1,8 @@
 #include "absolute.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -8,14 +10,29 @@
 #include "toeplitz/toeplitz.h"
 #include "fold.h"
 #include "lag_weight.h"
+#include "scale.h"
 #include "vocabulary.h"
 
 enum { POSITIONS_MOST = 2048, TOKENS = 2048 };
 
 /* ---- What layer 0 reads ---- */
 
+/* mBART's embeddings pass a norm of their own before that of layer 0. */
+static bool has_norm_between(const szg_checkpoint *checkpoint) {
+    char name[512];
+    const model_family *family = checkpoint->family;
+    if (family->input != INPUT_LAYER_BEFORE)
+        return false;
+    int length = snprintf(name, sizeof name, "%s%s.layernorm_embedding.weight", checkpoint->prefix,
+                          family->stack);
+    return length > 0 && (size_t)length < sizeof name &&
+           szgi_safetensors_find(checkpoint->tensors, name);
+}
+
 static const char *refusal(const szg_checkpoint *checkpoint) {
     bool scaled = false;
+    if (has_norm_between(checkpoint))
+        return "embeddings are normalised before the norm of layer 0: not covered";
     if (szgi_config_flag(NULL, checkpoint->settings, "scale_embedding", false, &scaled) != SZG_OK ||
         scaled)
         return "embeddings are scaled before positions are added: not covered";
@@ -25,14 +42,29 @@ static const char *refusal(const szg_checkpoint *checkpoint) {
                                               : szgi_law_refusal(checkpoint, 0);
 }
 
-/* 1 / sigma of e_v + p_i for every token and position: ||e_v + p_i||^2 = d sigma^2. */
+#define ABSOLUTE_FAR_APART "embeddings and positions are of sizes whose squares exceed doubles"
+
+static bool is_nonzero(int64_t d, const double *x) {
+    for (int64_t j = 0; j < d; j++)
+        if (x[j] != 0)
+            return true;
+    return false;
+}
+
+/* 1 / sigma of e_v + p_i for every token and position: ||e_v + p_i||^2 = d sigma^2. SZG_EDOMAIN:
+ * squares are no normal doubles, and not 0 either. */
 static szg_status fill_weights(szg_context *context, int64_t d, int64_t tokens, const double *e,
                                int64_t n, const double *p, double *out) {
     SZG_TRY(szgi_gemm(context, 'n', 't', tokens, n, d, 2, e, d, p, d, 0, out, n));
     for (int64_t v = 0; v < tokens; v++) {
         double embedding = szgi_dot(d, e + v * d, e + v * d);
         for (int64_t i = 0; i < n; i++) {
-            double square = embedding + out[v * n + i] + szgi_dot(d, p + i * d, p + i * d);
+            double position = szgi_dot(d, p + i * d, p + i * d);
+            double square = embedding + out[v * n + i] + position;
+            bool vanishes = embedding + position < DBL_MIN &&
+                            (is_nonzero(d, e + v * d) || is_nonzero(d, p + i * d));
+            if (!isfinite(square) || vanishes)
+                return szgi_fail(context, SZG_EDOMAIN, ABSOLUTE_FAR_APART);
             out[v * n + i] = square > 0 ? sqrt((double)d / square) : 0;
         }
     }
@@ -91,6 +123,7 @@ static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, c
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(tokens, d, e);
     SZG_TRY(copy_positions(context, checkpoint, n, p, exponent, places));
+    szgi_scale_take((tokens + n) * d, e); /* the norm is free of it */
     SZG_TRY(fill_weights(context, d, tokens, e, n, places, w));
     SZG_TRY(fill_mean(context, d, tokens, e, places, w, out));
     fill_rest(d, e, places, w, out);
@@ -109,8 +142,10 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
         out->why = refusal(checkpoint);
     if (out->why)
         return SZG_OK;
-    int64_t n = out->positions, tokens = out->tokens;
-    SZG_TRY(szgi_lag_list_open(context, out->both ? 1 - n : 0, n, dense, &out->listed));
+    int64_t n = out->positions, tokens = out->tokens, window = checkpoint->layer[0].window;
+    out->lags = window > 0 && window < n ? window : n;
+    SZG_TRY(
+        szgi_lag_list_open(context, out->both ? 1 - out->lags : 0, out->lags, dense, &out->listed));
     SZG_TRY(szgi_memory_alloc(context, (n + tokens) * d, &out->memory));
     out->mean = out->memory;
     out->rest = out->mean + n * d;
@@ -120,9 +155,9 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     szgi_memory_free(room);
     if (status != SZG_OK)
         szgi_absolute_close(out);
-    if (status == SZG_EDATA)
-        out->why = VOCABULARY_NOT_FINITE;
-    return status == SZG_EDATA ? SZG_OK : status;
+    if (status == SZG_EDATA || status == SZG_EDOMAIN)
+        out->why = status == SZG_EDATA ? VOCABULARY_NOT_FINITE : ABSOLUTE_FAR_APART;
+    return out->why ? SZG_OK : status;
 }
 
 void szgi_absolute_close(absolute_input *input) {
@@ -144,9 +179,9 @@ typedef struct absolute_work {
 static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *work) {
     int64_t n = head->input->positions, e = head->checkpoint->head_size;
     int64_t d = head->checkpoint->model_size, tokens = head->input->tokens;
-    int64_t lags = head->input->both ? 2 * n - 1 : n;
+    int64_t most = head->input->lags, lags = head->input->both ? 2 * most - 1 : most;
     *work = (absolute_work){
-        .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - n : 0};
+        .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - most : 0};
     SZG_TRY(szgi_memory_alloc(context,
                               2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
                               &work->memory));
@@ -288,9 +323,11 @@ static szg_status find_spread(szg_context *context, const absolute_work *work, d
         status = szgi_gemm(context, 'n', 't', count, n, e, 1, work->a + first * e, e, work->b, e, 0,
                            room, n);
         for (int64_t i = first; i < first + count; i++)
-            for (int64_t j = 0; j < (work->first < 0 ? n : i + 1); j++) {
+            for (int64_t j = 0; j < n; j++) {
                 int64_t lag = i - j, pairs = n - (lag < 0 ? -lag : lag);
                 int64_t index = lag - work->first;
+                if (index < 0 || index >= work->lags)
+                    continue;
                 double gap = room[(i - first) * n + j] + work->bias[index] - work->kernel[index];
                 sum += work->weight[index] * gap * gap / (double)pairs;
             }
@@ -338,9 +375,9 @@ static szg_status judge(szg_context *context, const absolute_head *head, absolut
 szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,
                               head_positional *out) {
     absolute_work work;
-    int64_t n = head->input->positions;
-    SZG_TRY(
-        szgi_positional_open(context, head->input->both ? 1 - n : 0, n, &head->input->listed, out));
+    int64_t lags = head->input->lags;
+    SZG_TRY(szgi_positional_open(context, head->input->both ? 1 - lags : 0, lags,
+                                 &head->input->listed, out));
     SZG_TRY(open_work(context, head, &work));
     szg_status status = judge(context, head, &work, out);
     out->vocabulary = true;

@@ -9,6 +9,7 @@
 typedef struct absolute_input {
     const char *why;   /* NULL, or why it is not known: static */
     int64_t positions; /* the leading ones */
+    int64_t lags;      /* so many are seen, or of each sign: positions, or the layer's window */
     bool both;         /* queries see later keys */
     double *memory;
     double *mean; /* [positions, d]: the mean over tokens at each position */

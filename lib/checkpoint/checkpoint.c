@@ -69,16 +69,25 @@ static szgi_json_value choose_settings(const szg_checkpoint *checkpoint, szgi_js
                                                                                             : root;
 }
 
-/* The names of the stacks with a plus sign between. */
+/* The first stack from number *at on that the file has; NULL: there is none. */
+static const model_family *next_stack(const szg_checkpoint *checkpoint, int64_t *at) {
+    const model_family *family;
+    while ((family = szgi_family_find(checkpoint->model_type, (*at)++)))
+        if (szgi_stack_is_there(checkpoint, family))
+            break;
+    return family;
+}
+
+/* The names of the stacks that the file has, with a plus sign between. */
 static szg_status list_stacks(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family;
     int64_t size = 1;
-    for (int64_t i = 0; (family = szgi_family_find(checkpoint->model_type, i)); i++)
+    for (int64_t at = 0; (family = next_stack(checkpoint, &at));)
         size += family->stack ? (int64_t)strlen(family->stack) + 1 : 0;
     SZG_TRY(szgi_memory_alloc(context, size, &checkpoint->stacks));
-    for (int64_t i = 0; (family = szgi_family_find(checkpoint->model_type, i)); i++)
+    for (int64_t at = 0; (family = next_stack(checkpoint, &at));)
         if (family->stack) {
-            if (i > 0)
+            if (*checkpoint->stacks)
                 strcat(checkpoint->stacks, "+");
             strcat(checkpoint->stacks, family->stack);
         }
@@ -97,9 +106,12 @@ static szg_status name_stack(szg_context *context, szg_checkpoint *checkpoint) {
     return SZG_OK;
 }
 
-/* The family's stack of that name; the first one where none is named. */
+/* The family's stack of that name; where none is named, the first one that the file has. */
 static szg_status find_stack(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
-    const model_family *family = szgi_family_find(checkpoint->model_type, 0);
+    int64_t first = 0;
+    const model_family *family = stack ? NULL : next_stack(checkpoint, &first);
+    if (!family)
+        family = szgi_family_find(checkpoint->model_type, 0);
     for (int64_t i = 0; family && stack && !(family->stack && strcmp(family->stack, stack) == 0);)
         family = szgi_family_find(checkpoint->model_type, ++i);
     checkpoint->family = family;
@@ -138,6 +150,7 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(szgi_positions_resolve(context, checkpoint));
     SZG_TRY(szgi_rotary_resolve(context, checkpoint));
     szgi_trained_length_resolve(checkpoint);
+    SZG_TRY(szgi_windows_resolve(context, checkpoint));
     SZG_TRY(szgi_gguf_divide(context, checkpoint));
     SZG_TRY(szgi_terms_resolve(context, checkpoint));
     return szgi_fold_resolve(context, checkpoint);

@@ -171,7 +171,7 @@ typedef struct model_family {
     bool mixed;            /* some layers have no queries and keys: layer_types says which */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
-    bool looks_ahead; /* rotated queries see later keys: lags of both signs */
+    bool looks_ahead; /* queries see later keys: lags of both signs */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
     input_rule input;
     norm_rule norm;
@@ -183,7 +183,8 @@ typedef struct model_family {
     bool two_coordinates; /* patches rotate by row and column (DINOv3) */
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
-    bool added_by_head; /* it is a table [buckets, heads] */
+    bool added_by_head;       /* it is a table [buckets, heads] */
+    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
@@ -217,6 +218,7 @@ typedef struct layer_weights {
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
     int rotation;     /* index into szg_checkpoint.rotation; -1: none */
+    int64_t window;   /* queries see keys at lags below it alone, in size; 0: at any */
     bool bias_unread; /* queries or keys have a bias that is no vector of their size */
 } layer_weights;
 
@@ -364,6 +366,10 @@ static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
  * count. */
 SZG_CHECK_RESULT szg_status szgi_stack_find(szg_context *context, szg_checkpoint *checkpoint);
 
+/* Does a tensor's name have the form of the queries of this stack, which need not be the
+ * checkpoint's? Encoders are published without their decoders. */
+bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family);
+
 /* PREFIX stem LAYER "." suffix; NULL where there is no such tensor. */
 const szgi_tensor *szgi_layer_tensor(const szg_checkpoint *checkpoint, int64_t layer,
                                      const char *suffix);
@@ -397,8 +403,8 @@ void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
 
 /* ---- window.c ---- */
 
-/* W: queries of the layer see keys at lags below W alone; 0: at any. */
-int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer);
+/* After the rotations. A value that is no size is none: nothing but the lags' end needs it. */
+SZG_CHECK_RESULT szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);

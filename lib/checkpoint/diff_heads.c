@@ -38,7 +38,7 @@ enum { DENSE = 256 };
     X(HEAD, "head", SZG_INTEGER, "1", "head", "query head, from 0")                                \
     OF_KERNEL(X, MEAN, "mean")                                                                     \
     OF_KERNEL(X, SELF, "self")                                                                     \
-    X(NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers")
+    X(NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers, or none of one of the kernels")
 #define HEADS_SCREEN                                                                               \
     SZGI_SHOW(5, source)                                                                           \
     SZGI_SHOW(1, step)                                                                             \

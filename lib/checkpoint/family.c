@@ -66,10 +66,10 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .stem = side ".layers.", .query = attention ".q_proj.weight",                              \
         .key = attention ".k_proj.weight", __VA_ARGS__                                             \
     }
-#define BART(type, rows_before, encoder, decoder, cross)                                           \
+#define BART(type, rows_before, encoder, decoder, cross, other)                                    \
     BART_STACK(type, "encoder", "encoder", "self_attn", .positions = POSITION_TABLE,               \
                .table = "encoder.embed_positions.weight", .table_first = rows_before,              \
-               .input = encoder),                                                                  \
+               .input = encoder, .other_tokens = other),                                           \
         BART_STACK(type, "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,           \
                    .table = "decoder.embed_positions.weight", .table_first = rows_before,          \
                    .input = decoder),                                                              \
@@ -104,6 +104,10 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
 #define HUNYUAN_NORMS                                                                              \
     .norm = NORM_HEAD_AFTER, .query_norm = "self_attn.query_layernorm.weight",                     \
     .key_norm = "self_attn.key_layernorm.weight"
+
+#define PATCHES                                                                                    \
+    .looks_ahead = true,                                                                           \
+    .other_tokens = "tokens are patches of an image, so that the mean token is not known"
 
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
  * stands here only when they are known. */
@@ -147,14 +151,16 @@ static const model_family families[] = {
      .query = "attention.attention.query.weight",
      .key = "attention.attention.key.weight",
      .positions = POSITION_TABLE,
-     .table = "embeddings.position_embeddings"},
+     .table = "embeddings.position_embeddings",
+     PATCHES},
     {.model_type = "dinov2",
      .input = INPUT_LAYER_NORM1,
      .stem = "encoder.layer.",
      .query = "attention.attention.query.weight",
      .key = "attention.attention.key.weight",
      .positions = POSITION_TABLE,
-     .table = "embeddings.position_embeddings"},
+     .table = "embeddings.position_embeddings",
+     PATCHES},
     {.model_type = "dinov3_vit",
      .input = INPUT_LAYER_NORM1,
      .stem = "layer.",
@@ -174,7 +180,8 @@ static const model_family families[] = {
      .query = "self_attn.q_proj.weight",
      .key = "self_attn.k_proj.weight",
      .positions = POSITION_TABLE,
-     .table = "embeddings.position_embedding.weight"},
+     .table = "embeddings.position_embedding.weight",
+     PATCHES},
     {.model_type = "modernbert",
      .input = INPUT_LAYER_MODERNBERT,
      .stem = "layers.",
@@ -319,7 +326,9 @@ static const model_family families[] = {
     LLAMA("gemma3_text", .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR, .bases = BASE_GEMMA,
           .norm = NORM_HEAD, .gain_plus_one = true),
     LLAMA("gemma3n_text", .scale = SCALE_ONE, .bases = BASE_GEMMA, .norm = NORM_HEAD,
-          .shares_keys = true),
+          .shares_keys = true,
+          .other_tokens = "the embeddings are mixed with other streams before layer 0, so that the "
+                          "mean token is not known"),
     LLAMA("qwen2_5_omni_text"),
     LLAMA("qwen3_omni_moe_text", .norm = NORM_HEAD),
     LLAMA("glm4v_moe_text", .partial = PARTIAL_REQUIRED),
@@ -388,9 +397,11 @@ static const model_family families[] = {
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
     LONGCAT("first", &latent_first, INPUT_RMS_FIRST),
     LONGCAT("second", &latent_second, INPUT_RMS_SECOND),
-    BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS),
-    BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
-    BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS),
+    BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
+         NULL),
+    BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),
+    BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS,
+         "tokens are frames of sound, so that the mean token is not known"),
     T5("t5"),
     T5("mt5"),
 };

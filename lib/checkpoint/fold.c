@@ -229,10 +229,6 @@ szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
         missing, heads);
 }
 
-bool szgi_fold_has_first(const szg_checkpoint *checkpoint) {
-    return norm_of(checkpoint)->first != NULL;
-}
-
 bool szgi_fold_centres(const szg_checkpoint *checkpoint) {
     return norm_of(checkpoint)->kind == KIND_LAYER;
 }

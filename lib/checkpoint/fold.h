@@ -52,9 +52,6 @@ bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);
 /* Are queries and keys of this layer normalised? */
 bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer);
 
-/* Does layer 0 read another norm than the others, behind the sum of several embeddings? */
-bool szgi_fold_has_first(const szg_checkpoint *checkpoint);
-
 /* Does the norm of a layer's input subtract each token's mean? */
 bool szgi_fold_centres(const szg_checkpoint *checkpoint);
 

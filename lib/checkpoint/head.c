@@ -2,6 +2,7 @@
  * singular values are those of L_Q^T L_K, and the eigenvalues those of W_K W_Q^T, all e x e. A key
  * head is read and factored once for the query heads that share it. */
 #include <math.h>
+#include <string.h>
 
 #include "linalg/linalg.h"
 #include "base/memory.h"
@@ -306,6 +307,10 @@ static bool enters_first(const head_input *input, int64_t layer) {
 /* Of a model that neither rotates nor adds positions or biases: it may place tokens otherwise. */
 static const char *why_unplaced(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
+    if (family->stack && strcmp(family->stack, "cross") == 0)
+        return "queries read keys of another sequence: there is no lag";
+    if (checkpoint->rotations > 0)
+        return "this layer does not rotate, and nothing else says where a token stands";
     if (checkpoint->added)
         return "content is multiplied by embeddings of the lag: not covered";
     if (checkpoint->position_note)
@@ -329,6 +334,17 @@ static const char *why_none(const head_input *input, int64_t layer) {
     return layer > 0 ? "positions are added before layer 0, and weights do not tell what is left of "
                        "them in this layer"
                      : input->absolute.why;
+}
+
+/* Why one of the kernels of a head that has numbers is missing. */
+static const char *why_one(const head_input *input, int64_t layer, const head_positional *found) {
+    if (!szgi_positional_has(found, KERNEL_SELF))
+        return "nothing rotates in this layer";
+    if (szgi_positional_has(found, KERNEL_MEAN))
+        return NULL;
+    return layer == 0 && input->vocabulary.why
+               ? input->vocabulary.why
+               : "the mean token of this layer is not known from weights, and biases add nothing";
 }
 
 static szg_status find_position(szg_context *context, const head_input *input, int64_t layer,
@@ -363,16 +379,17 @@ static szg_status find_position(szg_context *context, const head_input *input, i
         .q = q,
         .k = k,
         .k_q = work->inner};
-    if (!turns)
-        return enters_first(input, layer)
-                   ? szgi_absolute_find(context, &added, &result->positional)
-                   : szgi_lag_bias_find(context, &own, &input->bias, &result->positional);
     const positional_input found = {.head = own,
                                     .moments =
                                         szgi_lag_moments_find(&input->moments, checkpoint, layer),
                                     .room = work->room,
                                     .seed = input->options->seed};
-    return szgi_positional_find(context, &found, &result->positional);
+    SZG_TRY(turns ? szgi_positional_find(context, &found, &result->positional)
+            : enters_first(input, layer)
+                ? szgi_absolute_find(context, &added, &result->positional)
+                : szgi_lag_bias_find(context, &own, &input->bias, &result->positional));
+    result->positional.lack = why_one(input, layer, &result->positional);
+    return SZG_OK;
 }
 
 szg_status szgi_head_read_key(szg_context *context, const head_input *input, int64_t layer,

@@ -200,7 +200,7 @@ enum { LAGS_MOST = 131072 };
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
     int64_t length =
         checkpoint->trained_length > 0 ? checkpoint->trained_length : LAGS_UNKNOWN_LENGTH;
-    int64_t window = szgi_window_lags(checkpoint, layer);
+    int64_t window = checkpoint->layer[layer].window;
     int index = checkpoint->layer[layer].rotation;
     int64_t held = index < 0 ? 0 : checkpoint->rotation[index].length; /* of these frequencies */
     if (held > 0 && held < length)

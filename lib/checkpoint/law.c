@@ -27,7 +27,8 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     if (szgi_fold_centres(checkpoint) && checkpoint->model_size < 2)
         return "a token of one dimension is 0 behind its norm";
     if (!normed && !szgi_fold_has_input(checkpoint, layer))
-        return "the norm of the layer's input is not known";
+        return "the layer's input has no norm, or one that is not known, or other weights act "
+               "behind it";
     if (weights->bias_unread)
         return "a bias of queries or keys cannot be read";
     return NULL;

@@ -3,6 +3,8 @@
 #ifndef SZG_CHECKPOINT_POSITIONAL_H
 #define SZG_CHECKPOINT_POSITIONAL_H
 
+#include <math.h>
+
 #include "chance.h"
 #include "law.h"
 #include "shape.h"
@@ -24,11 +26,12 @@ typedef struct kernel_value {
 } kernel_value;
 
 typedef struct head_positional {
-    const char *why;      /* NULL, or why there are no numbers: static */
-    int64_t first, lags;  /* first .. lags - 1 */
-    int64_t slow;         /* rotary pairs that turn less than once within the lags; -1: no rotation */
-    bool vocabulary;      /* the mean kernel is that of the vocabulary, not of biases alone */
-    double spread;        /* of logits about the mean kernel's, along diagonals; NaN: there is none */
+    const char *why;     /* NULL, or why there are no numbers: static */
+    const char *lack;    /* NULL, or why one kernel of the two is missing: static */
+    int64_t first, lags; /* first .. lags - 1 */
+    int64_t slow;    /* rotary pairs that turn less than once within the lags; -1: no rotation */
+    bool vocabulary; /* the mean kernel is that of the vocabulary, not of biases alone */
+    double spread;   /* of logits about the mean kernel's, along diagonals; NaN: there is none */
     kernel_facts kernel[KERNEL_KINDS];
     lag_list listed;                   /* lags of the table `kernel` */
     kernel_value *value[KERNEL_KINDS]; /* [listed.count] */
@@ -57,6 +60,10 @@ SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t f
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
                              double variance, double noise, double draws[CHANCE_DRAWS]);
+/* Is that kernel known? */
+static inline bool szgi_positional_has(const head_positional *found, kernel_kind kind) {
+    return !isnan(found->kernel[kind].noise);
+}
 /* Multiplies logits by 2^exponent. */
 void szgi_positional_scale(int exponent, head_positional *out);
 void szgi_positional_release(head_positional *out);

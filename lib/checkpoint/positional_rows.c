@@ -55,7 +55,9 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_FIRST, "lag_min", SZG_INTEGER, "positions", "least lag",                               \
       "the kernels are taken at lag_min .. lag_max: both signs where queries see later keys")      \
     X(HEADS_LAST, "lag_max", SZG_INTEGER, "positions", "largest lag",                              \
-      "the trained length, or the layer's window, less 1")                                         \
+      "the least of these, less 1: the trained length (2,048 where it is not known), the layer's " \
+      "window, the length that scaled frequencies are for, and 131,072; where positions are "      \
+      "added, also their number and 2,048")                                                        \
     X(HEADS_SLOW, "slow_pairs", SZG_INTEGER, "1", "slow rotary pairs",                             \
       "rotary pairs that turn less than once within the lags")                                     \
     X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \
@@ -64,7 +66,8 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_BOUND, "bound", SZG_REAL, "1", "bound", "no logit is larger in size (table `bounds`)") \
     X(HEADS_RANK, "effective_rank", SZG_REAL, "1", "effective rank",                               \
       "of W_Q^T W_K (table `summary`)")                                                            \
-    X(HEADS_NOTE, "note", SZG_TEXT, "", "note", "why there are no numbers")
+    X(HEADS_NOTE, "note", SZG_TEXT, "", "note",                                                    \
+      "why there are no numbers, or none of one of the kernels")
 #define HEADS_SCREEN                                                                               \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, layer)                                                                            \
@@ -90,15 +93,19 @@ SZGI_SCHEMA(heads_columns, "heads", HEADS, HEADS_SCREEN);
     X(KERNEL_LAG, "lag", SZG_INTEGER, "positions", "lag",                                          \
       "position of the query less that of the key")                                                \
     X(KERNEL_MEAN_VALUE, "mean", SZG_REAL, "1", "mean kernel",                                     \
-      "expected logit of two independent tokens; empty: the mean token is not known")              \
+      "expected logit of two independent tokens; where positions are added the mean along the "    \
+      "diagonal, less what a query adds to all keys; empty: not known")                            \
     X(KERNEL_MEAN_LOW, "mean_low", SZG_REAL, "1", "chance, low (mean)",                            \
-      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
-    X(KERNEL_MEAN_HIGH, "mean_high", SZG_REAL, "1", "chance, high (mean)", "and below this")       \
+      "lower end of the band of 95% of the draws of signs of W_K's columns, "                      \
+      "about the kernel's mean over the lags")                                                     \
+    X(KERNEL_MEAN_HIGH, "mean_high", SZG_REAL, "1", "chance, high (mean)",                         \
+      "upper end of that band")                                                                    \
     X(KERNEL_SELF_VALUE, "self", SZG_REAL, "1", "self kernel",                                     \
       "expected logit of a token and its own copy, for isotropic tokens")                          \
     X(KERNEL_SELF_LOW, "self_low", SZG_REAL, "1", "chance, low (self)",                            \
-      "95% of draws of signs of W_K's columns lie above, with the same mean over the lags")        \
-    X(KERNEL_SELF_HIGH, "self_high", SZG_REAL, "1", "chance, high (self)", "and below this")
+      "lower end of the band of 95% of the draws of signs of W_K's columns, "                      \
+      "about the kernel's mean over the lags")                                                     \
+    X(KERNEL_SELF_HIGH, "self_high", SZG_REAL, "1", "chance, high (self)", "upper end of that band")
 #define KERNEL_SCREEN                                                                              \
     SZGI_SHOW(4, source)                                                                           \
     SZGI_SHOW(1, layer)                                                                            \
@@ -143,6 +150,9 @@ static void put_numbers(szgi_row *row, const head_positional *found) {
     szgi_row_integer(row, HEADS_LAST, found->lags - 1);
     szgi_row_place(row, HEADS_SLOW, found->slow);
     szgi_row_number(row, HEADS_SPREAD, found->spread);
+    if (found->lack)
+        szgi_row_note(row, "no %s kernel: %s",
+                      szgi_positional_has(found, KERNEL_MEAN) ? "self" : "mean", found->lack);
 }
 
 szg_status szgi_positional_rows_add(szg_context *context, szg_checkpoint_tables *tables,

@@ -66,14 +66,20 @@ static szg_status two_stacks(szg_context *context, const szg_checkpoint *checkpo
 
 /* The first prefix that a stack of this family has in the file, with the layer's name after it;
  * NULL: no name has the form. */
-static const char *prefix_there(const szg_checkpoint *checkpoint, size_t *length) {
+static const char *prefix_there(const szg_checkpoint *checkpoint, const char *stem,
+                                const char *query, size_t *length) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors), index;
     for (int64_t i = 0; i < count; i++) {
         const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
-        if (name_matches(name, checkpoint->family->stem, checkpoint->query, length, &index))
+        if (name_matches(name, stem, query, length, &index))
             return name;
     }
     return NULL;
+}
+
+bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family) {
+    size_t length;
+    return !family->query || prefix_there(checkpoint, family->stem, family->query, &length);
 }
 
 /* The file has no layers with the caller's prefix. */
@@ -101,10 +107,12 @@ const szgi_tensor *szgi_unmerged(const szg_checkpoint *checkpoint) {
 static szg_status no_stack(szg_context *context, const szg_checkpoint *checkpoint) {
     char text[512];
     size_t length;
-    const char *name = checkpoint->wanted_prefix ? prefix_there(checkpoint, &length) : NULL;
+    const model_family *family = checkpoint->family;
+    const char *name = checkpoint->wanted_prefix
+                           ? prefix_there(checkpoint, family->stem, checkpoint->query, &length)
+                           : NULL;
     if (name)
         return wrong_prefix(context, checkpoint, name, length);
-    const model_family *family = checkpoint->family;
     const char *quantised = szgi_quantised_refusal(checkpoint, text, sizeof text);
     const char *before = checkpoint->wanted_prefix ? checkpoint->wanted_prefix : "*";
     const szgi_tensor *unmerged = szgi_unmerged(checkpoint);

@@ -9,14 +9,29 @@
 #include "scale.h"
 #include "toeplitz/toeplitz.h"
 
-/* A table of rows of d numbers in this stack; NULL: none. */
-static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, size_t names,
+/* Is the tensor of another stack of the model? Stacks may have embeddings of their own. */
+static bool is_of_other(const szg_checkpoint *checkpoint, const char *name) {
+    static const char *const stacks[] = {"encoder", "decoder"};
+    const char *own = checkpoint->family->stack;
+    for (size_t i = 0; own && i < sizeof stacks / sizeof *stacks; i++) {
+        size_t length = strlen(stacks[i]);
+        if (strcmp(own, stacks[i]) != 0 && strncmp(name, stacks[i], length) == 0 &&
+            name[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+/* A matrix of this stack with the model's width, or any; NULL: none. */
+static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, bool any, size_t names,
                                      const char *const *endings) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
-        if (tensor->dims != 2 || tensor->shape[1] != checkpoint->model_size ||
-            strncmp(tensor->name, checkpoint->prefix, strlen(checkpoint->prefix)) != 0)
+        if (tensor->dims != 2 || (!any && tensor->shape[1] != checkpoint->model_size) ||
+            strncmp(tensor->name, checkpoint->prefix, prefix) != 0 ||
+            is_of_other(checkpoint, tensor->name + prefix))
             continue;
         for (size_t j = 0; j < names; j++)
             if (szgi_text_ends(tensor->name, endings[j]))
@@ -25,17 +40,23 @@ static const szgi_tensor *find_table(const szg_checkpoint *checkpoint, size_t na
     return NULL;
 }
 
-static const szgi_tensor *find_embeddings(const szg_checkpoint *checkpoint) {
-    static const char *const endings[] = {"embed_tokens.weight",   "wte.weight",
-                                          "embed_in.weight",       "word_embeddings.weight",
-                                          "tok_embeddings.weight", "token_embd.weight"};
-    return find_table(checkpoint, sizeof endings / sizeof *endings, endings);
+static const szgi_tensor *find_embeddings(const szg_checkpoint *checkpoint, bool any) {
+    static const char *const endings[] = {"embed_tokens.weight",    "wte.weight",
+                                          "embed_in.weight",        "word_embeddings.weight",
+                                          "tok_embeddings.weight",  "token_embd.weight",
+                                          "token_embedding.weight", "shared.weight"};
+    return find_table(checkpoint, any, sizeof endings / sizeof *endings, endings);
 }
 
 int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, const char **why) {
-    const szgi_tensor *table = find_embeddings(checkpoint);
-    *why = NULL;
-    if (!table)
+    const szgi_tensor *table = find_embeddings(checkpoint, false);
+    *why = checkpoint->family->other_tokens;
+    if (*why)
+        return 0;
+    if (!table && find_embeddings(checkpoint, true))
+        *why = "the embeddings have another width than the model, so that the mean token is not "
+               "known";
+    else if (!table)
         *why = "the table of embeddings is missing, so that the mean token is not known";
     else if (table->count == 0 || table->dtype == SZGI_DTYPE_OTHER ||
              table->dtype == SZGI_DTYPE_INTEGER || table->scales)
@@ -48,7 +69,7 @@ int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, con
 
 szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t tokens, double *out) {
-    const szgi_tensor *table = find_embeddings(checkpoint);
+    const szgi_tensor *table = find_embeddings(checkpoint, false);
     int64_t d = checkpoint->model_size;
     for (int64_t i = 0; i < tokens; i++) {
         int64_t token = (2 * i + 1) * table->shape[0] / (2 * tokens);
@@ -60,7 +81,8 @@ szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *check
 szg_status szgi_vocabulary_type(szg_context *context, const szg_checkpoint *checkpoint,
                                 double *out) {
     static const char *const endings[] = {"token_type_embeddings.weight", "token_types.weight"};
-    const szgi_tensor *table = find_table(checkpoint, sizeof endings / sizeof *endings, endings);
+    const szgi_tensor *table =
+        find_table(checkpoint, false, sizeof endings / sizeof *endings, endings);
     int64_t d = checkpoint->model_size;
     memset(out, 0, (size_t)d * sizeof *out);
     return table && table->count >= d
@@ -86,21 +108,22 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
     int64_t d = checkpoint->model_size;
     *out = (vocabulary){0};
     int64_t count = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
-    if (!out->why && szgi_fold_has_first(checkpoint))
-        out->why = "more than the embeddings enters the first norm, so that the mean token is not "
-                   "known";
     if (out->why)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, (count + 1) * d, &out->memory));
-    double *mean = out->memory + count * d;
+    SZG_TRY(szgi_memory_alloc(context, (count + 2) * d, &out->memory));
+    double *mean = out->memory + count * d, *type = mean + d;
     out->tokens = (known_tokens){count, out->memory, mean};
     szg_status status = szgi_vocabulary_raw(context, checkpoint, count, out->memory);
+    if (status == SZG_OK)
+        status = szgi_vocabulary_type(context, checkpoint, type);
     if (status != SZG_OK)
         szgi_vocabulary_close(out);
     if (status == SZG_EDATA)
         out->why = VOCABULARY_NOT_FINITE;
     if (status != SZG_OK)
         return status == SZG_EDATA ? SZG_OK : status;
+    for (int64_t i = 0; i < count * d; i++)
+        out->memory[i] += type[i % d];
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(count, d, out->memory);
     for (int64_t i = 0; i < count; i++)

@@ -20,7 +20,8 @@ SZG_CHECK_RESULT szg_status szgi_vocabulary_raw(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_vocabulary_type(szg_context *context,
                                                  const szg_checkpoint *checkpoint, double *out);
 
-/* What a first layer that rotates reads: embeddings behind its norm, without gains and shift. */
+/* What a first layer that rotates reads: embeddings, with that of the first type where there are
+ * types, behind its norm, without gains and shift. */
 typedef struct vocabulary {
     const char *why; /* NULL, or why it is not known: static */
     known_tokens tokens;

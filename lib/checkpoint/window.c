@@ -1,9 +1,8 @@
-/* How far back the queries of each layer look, where less than everything: sliding windows. */
+/* How far back the queries of each layer look, where less than everything: sliding windows, and
+ * chunks. By the classes of transformers. */
 #include <string.h>
 
 #include "checkpoint_private.h"
-
-static const char window_key[] = "sliding_window";
 
 /* A whole number of at least 1; 0 where the key is absent, null or something else. */
 static int64_t number_of(const szg_checkpoint *checkpoint, const char *key) {
@@ -22,23 +21,32 @@ static bool is_one_of(const char *name, const char *const *list) {
     return false;
 }
 
-/* Which layers slide where no list of layers and no pattern says so, by the classes of
- * transformers. */
+static bool has_flag(const szg_checkpoint *checkpoint, const char *key) {
+    bool set = false;
+    return szgi_config_flag(NULL, checkpoint->settings, key, false, &set) == SZG_OK && set;
+}
+
+/* Which layers slide where no list of layers and no pattern says so. */
 static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
-    static const char *const all[] = {"mistral", "mixtral", "phi3", "starcoder2", NULL},
-                             *const upper[] = {"qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
+    static const char *const all[] = {"mistral",   "mixtral",    "phi3",       "phimoe",
+                                      "ministral", "ministral3", "starcoder2", NULL};
+    static const char *const even[] = {"gemma2", "vaultgemma", "gpt_oss", NULL};
+    static const char *const upper[] = {"qwen2",         "qwen2_moe",         "qwen3",
+                                        "qwen2_vl_text", "qwen2_vl",          "qwen2_5_vl_text",
+                                        "qwen2_5_vl",    "qwen2_5_omni_text", NULL};
     const char *type = checkpoint->family->model_type;
-    bool used = false,
-         said = szgi_json_kind_of(szgi_json_member(checkpoint->settings, "max_window_layers")) >
-                SZGI_JSON_NULL;
     if (is_one_of(type, all))
         return true;
-    if (strcmp(type, "gemma2") == 0)
+    if (is_one_of(type, even))
         return layer % 2 == 0;
-    return is_one_of(type, upper) &&
-           szgi_config_flag(NULL, checkpoint->settings, "use_sliding_window", false, &used) ==
-               SZG_OK &&
-           used && layer >= (said ? number_of(checkpoint, "max_window_layers") : 28);
+    if (strcmp(type, "cwm") == 0)
+        return layer % 4 != 0;
+    bool chosen = strcmp(type, "dots1") == 0 || has_flag(checkpoint, "use_sliding_window");
+    if (!chosen)
+        return false;
+    return strcmp(type, "qwen3_moe") == 0 ||
+           ((is_one_of(type, upper) || strcmp(type, "dots1") == 0) &&
+            layer >= number_of(checkpoint, "max_window_layers"));
 }
 
 static bool slides(const szg_checkpoint *checkpoint, int64_t layer) {
@@ -51,14 +59,77 @@ static bool slides(const szg_checkpoint *checkpoint, int64_t layer) {
     return pattern > 0 ? (layer + 1) % pattern != 0 : slides_by_class(checkpoint, layer);
 }
 
-/* ModernBERT's window is of both sides, and its global layers are counted from the first on. */
-static int64_t local_window(const szg_checkpoint *checkpoint, int64_t layer) {
+/* ModernBERT's window is of both sides; without a list of layers every
+ * global_attn_every_n_layers-th, from the first on, has none. */
+static int64_t window_of_both(const szg_checkpoint *checkpoint, int64_t layer) {
     int64_t interval = number_of(checkpoint, "global_attn_every_n_layers");
-    int64_t local = number_of(checkpoint, "local_attention");
-    return interval > 0 && local > 0 && layer % interval != 0 ? local / 2 + 1 : 0;
+    bool listed = szgi_json_has(checkpoint->settings, "layer_types");
+    bool local = listed ? slides(checkpoint, layer) : interval > 0 && layer % interval != 0;
+    int64_t size = local ? number_of(checkpoint, "local_attention") : 0;
+    if (local && size == 0) /* as GGUF calls it */
+        size = number_of(checkpoint, "sliding_window");
+    return size > 0 ? size / 2 + 1 : 0;
 }
 
-int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer) {
-    int64_t local = local_window(checkpoint, layer), window = number_of(checkpoint, window_key);
-    return local > 0 ? local : window > 0 && slides(checkpoint, layer) ? window : 0;
+/* The text at `index` of a list of kinds, or of a list of [kinds, repetitions]; NULL: it has none.
+ */
+static const char *kind_at(szgi_json_value list, int64_t index) {
+    const char *kind;
+    for (int64_t i = 0; i < szgi_json_count(list); i++) {
+        szgi_json_value entry = szgi_json_element(list, i), kinds = szgi_json_element(entry, 0);
+        int64_t times = 0, count = szgi_json_count(kinds);
+        if (szgi_json_kind_of(entry) != SZGI_JSON_ARRAY)
+            return szgi_json_as_text(NULL, szgi_json_element(list, index), &kind) == SZG_OK ? kind
+                                                                                            : NULL;
+        if (szgi_json_as_integer(NULL, szgi_json_element(entry, 1), &times) != SZG_OK || times < 0)
+            return NULL;
+        if (count > 0 && index / count < times)
+            return szgi_json_as_text(NULL, szgi_json_element(kinds, index % count), &kind) == SZG_OK
+                       ? kind
+                       : NULL;
+        index -= count * times;
+    }
+    return NULL;
+}
+
+/* GPT-Neo lists its layers, once each or as kinds that repeat; its class alternates, a global layer
+ * first. */
+static int64_t listed_window(const szg_checkpoint *checkpoint, int64_t layer) {
+    static const char *const keys[] = {"attention_layers", "attention_types"};
+    const char *kind = layer % 2 == 0 ? "global" : "local";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        szgi_json_value list = szgi_json_member(checkpoint->settings, keys[i]);
+        if (szgi_json_kind_of(list) != SZGI_JSON_ARRAY)
+            continue;
+        kind = kind_at(list, layer);
+        break;
+    }
+    return kind && strcmp(kind, "local") == 0 ? number_of(checkpoint, "window_size") : 0;
+}
+
+static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
+    const char *type = checkpoint->family->model_type;
+    if (strcmp(type, "modernbert") == 0)
+        return window_of_both(checkpoint, layer);
+    if (strcmp(type, "gpt_neo") == 0)
+        return listed_window(checkpoint, layer);
+    if (strcmp(type, "llama4_text") == 0) /* keys of the query's own chunk */
+        return checkpoint->layer[layer].rotation >= 0
+                   ? number_of(checkpoint, "attention_chunk_size")
+                   : 0;
+    return slides(checkpoint, layer) ? number_of(checkpoint, "sliding_window") : 0;
+}
+
+szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    bool any = false;
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        checkpoint->layer[i].window = window_of(checkpoint, i);
+        any = any || checkpoint->layer[i].window > 0;
+    }
+    if (!any || strcmp(checkpoint->family->model_type, "qwen2_moe") != 0 ||
+        szgi_json_has(checkpoint->settings, "layer_types"))
+        return SZG_OK;
+    return szgi_text_append(context, &checkpoint->note,
+                            "releases of the class slide in other layers: those from "
+                            "max_window_layers on are taken to, unless layer_types says which");
 }

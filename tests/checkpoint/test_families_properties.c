@@ -529,6 +529,58 @@ START_TEST(stacks_beside_the_model) {
 }
 END_TEST
 
+/* One layer of an encoder, or of a decoder, whose other stacks are not in the file. */
+static void add_half(test_model *model, bool encoder) {
+    const char *layer = encoder ? "encoder.block.0.layer.0." : "model.decoder.layers.0.";
+    const char *attention = encoder ? "SelfAttention.%s" : "self_attn.%s_proj";
+    char name[64], query[96], key[96];
+    snprintf(name, sizeof name, "%s%s.weight", layer, attention);
+    snprintf(query, sizeof query, name, "q");
+    snprintf(key, sizeof key, name, "k");
+    model_add(model, SZGI_DTYPE_F32, 8, 8, "%s", query);
+    model_add(model, SZGI_DTYPE_F32, 8, 8, "%s", key);
+    if (encoder)
+        model_add(model, SZGI_DTYPE_F32, 16, 2, "%sSelfAttention.relative_attention_bias.weight",
+                  layer);
+    model_add(model, SZGI_DTYPE_F32, 8, -1, "%s%s.weight", layer,
+              encoder ? "layer_norm" : "self_attn_layer_norm");
+}
+
+/* T5EncoderModel, BartForCausalLM: what the file has is read, and nothing else is looked for. */
+START_TEST(stacks_without_their_others) {
+    static const struct {
+        bool encoder;
+        const char *stack, *config;
+    } halves[] = {{true, "encoder",
+                   "{\"model_type\":\"t5\",\"num_layers\":1,\"num_heads\":2,"
+                   "\"d_model\":8,\"d_kv\":4}"},
+                  {false, "decoder",
+                   "{\"model_type\":\"bart\",\"decoder_layers\":1,"
+                   "\"decoder_attention_heads\":2,\"d_model\":8}"}};
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        model_open(&model);
+        add_half(&model, halves[i].encoder);
+        model_write(&model, halves[i].config);
+        model_analyse(&model, &checkpoint, &tables);
+        ck_assert_str_eq(szg_checkpoint_describe(checkpoint).stacks, halves[i].stack);
+        ck_assert_str_eq(szg_checkpoint_describe(checkpoint).stack, halves[i].stack);
+        ck_assert_int_eq(szg_table_rows(tables.heads), 2);
+        ck_assert_int_eq(isfinite(cell(tables.heads, 1, "mean_share")), halves[i].encoder);
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+        const szg_checkpoint_choices cross = {SZG_INIT(szg_checkpoint_choices), .stack = "cross"};
+        ck_assert_int_eq(
+            szg_checkpoint_open_chosen(test_context(), model.folder, &cross, &checkpoint),
+            SZG_EDATA);
+        ck_assert_ptr_nonnull(strstr(szg_context_message(test_context()), "no tensor is called"));
+        model_close(&model);
+    }
+}
+END_TEST
+
 TEST_FILE("families_properties") {
     test_add(suite, "what_is_left_out_has_a_row", what_is_left_out_has_a_row);
     test_add(suite, "properties_name_their_keys", properties_name_their_keys);
@@ -542,4 +594,5 @@ TEST_FILE("families_properties") {
     test_add(suite, "forms_that_are_refused", forms_that_are_refused);
     test_add(suite, "a_decoder_as_long_as_the_encoder", a_decoder_as_long_as_the_encoder);
     test_add(suite, "stacks_beside_the_model", stacks_beside_the_model);
+    test_add(suite, "stacks_without_their_others", stacks_without_their_others);
 }

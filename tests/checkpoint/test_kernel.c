@@ -192,7 +192,7 @@ static void check_lags(const szg_checkpoint_tables *tables, int64_t row, int64_t
     ck_assert_int_eq(rows, (both ? 2 : 1) * (first + rows - zero) - both);
 }
 
-/* A head has its rows, or says why not. */
+/* A head has its rows, or says why not, and which kernel is missing. */
 static void check_model(const szg_checkpoint *checkpoint, const char *folder, seen *count) {
     const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .kernel = DENSE};
     szg_checkpoint_tables tables;
@@ -204,9 +204,14 @@ static void check_model(const szg_checkpoint *checkpoint, const char *folder, se
                 continue;
             int64_t row = find_row(tables.heads, layer, head, NULL);
             int64_t rows = check_one(checkpoint, &tables, layer, head, first, count);
-            bool noted = *cell_text(tables.heads, row, "note") != 0;
-            ck_assert_msg(noted == (rows == 0), "%s, layer %d, head %d: %d rows, and '%s'", folder,
-                          (int)layer, (int)head, (int)rows, cell_text(tables.heads, row, "note"));
+            bool mean = !isnan(cell(tables.heads, row, "mean_share"));
+            bool self = !isnan(cell(tables.heads, row, "self_share"));
+            const char *note = cell_text(tables.heads, row, "note");
+            const char *lack = mean && self ? "" : mean ? "no self kernel: " : "no mean kernel: ";
+            ck_assert_msg(rows > 0 ? strncmp(note, lack, strlen(lack)) == 0 && !*note == !*lack
+                                   : *note && strncmp(note, "no ", 3) != 0,
+                          "%s, layer %d, head %d: %d rows, and '%s'", folder, (int)layer, (int)head,
+                          (int)rows, note);
             if (rows > 0)
                 check_lags(&tables, row, first, rows);
             first += rows;
