@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/sort.h"
 #include "linalg/cpu_level.h"
 
 /* ---- Signs ---- */
@@ -159,11 +158,21 @@ double szgi_share_of(double variance, double noise) {
  */
 static const double ROUNDING = 1e-9;
 
-chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
-    int64_t more = 0;
-    for (int i = 0; i < CHANCE_DRAWS; i++)
+/* Draws from the quantile at 0.95 on. */
+enum { UPPER = (CHANCE_DRAWS + 1) / 20 };
+
+chance_found szgi_chance_compare(const double draws[CHANCE_DRAWS], double value) {
+    double upper[UPPER]; /* the largest so far, descending */
+    int64_t more = 0, kept = 0;
+    for (int i = 0; i < CHANCE_DRAWS; i++) {
         more += draws[i] >= value * (1 - ROUNDING);
-    szgi_sort_reals(CHANCE_DRAWS, draws);
-    return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
+        if (kept == UPPER && !(draws[i] > upper[UPPER - 1]))
+            continue;
+        int64_t place = kept < UPPER ? kept++ : UPPER - 1;
+        for (; place > 0 && upper[place - 1] < draws[i]; place--)
+            upper[place] = upper[place - 1];
+        upper[place] = draws[i];
+    }
+    return (chance_found){.quantile = upper[UPPER - 1],
                           .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};
 }

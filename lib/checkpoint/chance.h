@@ -19,11 +19,11 @@ SZG_CHECK_RESULT szg_status szgi_chance_sums(szg_context *context, uint64_t seed
 void szgi_chance_add_squares(int64_t count, const double *sums, double still, double *squares);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
- * `value`, to rounding. Sorts the draws. */
+ * `value`, to rounding. */
 typedef struct chance_found {
     double quantile, p;
 } chance_found;
-chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value);
+chance_found szgi_chance_compare(const double draws[CHANCE_DRAWS], double value);
 /* variance / (variance + noise), 0 of nothing. */
 double szgi_share_of(double variance, double noise);
 

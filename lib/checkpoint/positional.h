@@ -24,11 +24,11 @@ typedef struct kernel_value {
 } kernel_value;
 
 typedef struct head_positional {
-    const char *why;      /* NULL, or why there are no numbers: static */
-    int64_t first, lags;  /* first .. lags - 1 */
-    int64_t slow;         /* rotary pairs that turn less than once within the lags; -1: no rotation */
-    bool vocabulary;      /* the mean kernel is that of the vocabulary, not of biases alone */
-    double spread;        /* of logits about the mean kernel's, along diagonals; NaN: there is none */
+    const char *why;     /* NULL, or why there are no numbers: static */
+    int64_t first, lags; /* first .. lags - 1 */
+    int64_t slow;    /* rotary pairs that turn less than once within the lags; -1: no rotation */
+    bool vocabulary; /* the mean kernel is that of the vocabulary, not of biases alone */
+    double spread;   /* of logits about the mean kernel's, along diagonals; NaN: there is none */
     kernel_facts kernel[KERNEL_KINDS];
     lag_list listed;                   /* lags of the table `kernel` */
     kernel_value *value[KERNEL_KINDS]; /* [listed.count] */
@@ -52,11 +52,11 @@ SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
 /* Of the lags first .. lags - 1; nothing is known yet: NaN. `listed` is copied. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t first, int64_t lags,
                                                  const lag_list *listed, head_positional *out);
-/* Null and p of one kernel, by the variances of draws, which are sorted; `compared` is the head's
+/* Null and p of one kernel, by the variances of draws; `compared` is the head's
  * own among them. Where a norm is frozen for the comparison it is not the kernel's variance: draws
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
-                             double variance, double noise, double draws[CHANCE_DRAWS]);
+                             double variance, double noise, const double draws[CHANCE_DRAWS]);
 /* Is the share 0.1 or more, and beyond chance? */
 bool szgi_positional_stands_out(const head_positional *found, kernel_kind kind);
 /* Multiplies logits by 2^exponent. */

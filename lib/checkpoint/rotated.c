@@ -70,6 +70,20 @@ static szg_status variance_of_columns(szg_context *context, const lag_moments *m
 
 /* ---- The values, each between what draws would give ---- */
 
+/* gram = drawn drawn^T / CHANCE_DRAWS, of which the lower left quarter is the upper right one. */
+static szg_status multiply_draws(szg_context *context, int64_t n, const signed_kernel *work) {
+    int64_t half = n / 2;
+    const double *behind = work->drawn + half * CHANCE_DRAWS;
+    double *gram = work->gram;
+    SZG_TRY(szgi_gemm(context, 'n', 't', half, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, work->drawn,
+                      CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, gram, n));
+    for (int64_t i = half; i < n; i++)
+        for (int64_t j = 0; j < half; j++)
+            gram[i * n + j] = gram[j * n + i];
+    return szgi_gemm(context, 'n', 't', half, half, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, behind,
+                     CHANCE_DRAWS, behind, CHANCE_DRAWS, 0, gram + half * (n + 1), n);
+}
+
 /* At lag k a draw is (still + drawn) . e, e the waves there less their means, beside the kernel's
  * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
  * deviations. Those are the draws'. */
@@ -77,8 +91,7 @@ static szg_status fill_bands(szg_context *context, const lag_moments *moments,
                              const signed_kernel *work, double factor, kernel_value *value) {
     int64_t n = 2 * moments->pairs, listed = moments->listed.count;
     double level = work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->mean);
-    SZG_TRY(szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, work->drawn,
-                      CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, work->gram, n));
+    SZG_TRY(multiply_draws(context, n, work));
     for (int64_t first = 0; first < listed; first += PART) {
         int64_t count = listed - first < PART ? listed - first : PART;
         const double *wave = moments->centred + first * n;
