@@ -43,7 +43,7 @@ typedef struct positional_input {
     uint64_t seed;
 } positional_input;
 
-int64_t szgi_positional_room(int64_t e, int64_t d);
+int64_t szgi_positional_room(int64_t e);
 /* *out is released by the caller, after a failure too. SZG_EDATA, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
                                                  const positional_input *input,
