@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/sort.h"
 #include "linalg/cpu_level.h"
+#include "toeplitz/toeplitz.h"
 
 /* ---- Signs ---- */
 
@@ -24,11 +24,28 @@ static int64_t order_of(int64_t d) {
     return order;
 }
 
-static void fill_signs(const szgi_stream *stream, int64_t block, int64_t d, double *out) {
-    for (int64_t j = 0; j < d; j++) {
-        int64_t bit = block * d + j;
-        out[j] = szgi_random_word(stream, (uint64_t)(bit / WORD)) >> (bit % WORD) & 1 ? 1 : -1;
-    }
+/* The signs of all draws, and room for the sums of a block. */
+typedef struct chance_signs {
+    int64_t d, order, blocks;
+    double *sign; /* [blocks, d] */
+    double *sums; /* [order] */
+} chance_signs;
+
+static szg_status open_signs(szg_context *context, uint64_t seed, int64_t layer, int64_t d,
+                             chance_signs *out) {
+    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
+    int64_t order = order_of(d), blocks = (CHANCE_DRAWS - 1) / order + 1;
+    *out = (chance_signs){.d = d, .order = order, .blocks = blocks};
+    SZG_TRY(szgi_memory_alloc(context, blocks * d + order, &out->sign));
+    out->sums = out->sign + blocks * d;
+    for (int64_t bit = 0; bit < blocks * d; bit++)
+        out->sign[bit] =
+            szgi_random_word(&stream, (uint64_t)(bit / WORD)) >> (bit % WORD) & 1 ? 1 : -1;
+    return SZG_OK;
+}
+
+static void close_signs(chance_signs *signs) {
+    szgi_memory_free(signs->sign);
 }
 
 /* x + y and x - y in place of x and y, twice: two levels of butterflies in one pass. */
@@ -92,22 +109,22 @@ static void sum_block(int64_t d, int64_t order, const double *sign, const double
         sum_block_baseline(d, order, sign, row, x);
 }
 
+static void sum_row(const chance_signs *signs, const double *row, double *out) {
+    int64_t order = signs->order;
+    for (int64_t block = 0; block < signs->blocks; block++) {
+        int64_t left = CHANCE_DRAWS - block * order, count = left < order ? left : order;
+        sum_block(signs->d, order, signs->sign + block * signs->d, row, signs->sums);
+        memcpy(out + block * order, signs->sums, (size_t)count * sizeof *out);
+    }
+}
+
 szg_status szgi_chance_sums(szg_context *context, uint64_t seed, int64_t layer, int64_t rows,
                             int64_t d, const double *matrix, double *out) {
-    const szgi_stream stream = {seed, (uint32_t)layer, PURPOSE};
-    int64_t order = order_of(d);
-    double *x;
-    SZG_TRY(szgi_memory_alloc(context, order + d, &x));
-    double *sign = x + order;
-    for (int64_t first = 0; first < CHANCE_DRAWS; first += order) {
-        int64_t left = CHANCE_DRAWS - first, count = left < order ? left : order;
-        fill_signs(&stream, first / order, d, sign);
-        for (int64_t r = 0; r < rows; r++) {
-            sum_block(d, order, sign, matrix + r * d, x);
-            memcpy(out + r * CHANCE_DRAWS + first, x, (size_t)count * sizeof *x);
-        }
-    }
-    szgi_memory_free(x);
+    chance_signs signs;
+    SZG_TRY(open_signs(context, seed, layer, d, &signs));
+    for (int64_t r = 0; r < rows; r++)
+        sum_row(&signs, matrix + r * d, out + r * CHANCE_DRAWS);
+    close_signs(&signs);
     return SZG_OK;
 }
 
@@ -118,35 +135,49 @@ void szgi_chance_add_squares(int64_t count, const double *sums, double still, do
 
 /* ---- Parts of the columns ---- */
 
-void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double *q,
-                              const double *k, double factor, double *out) {
-    for (int64_t t = 0; t < rotary->pairs; t++) {
-        int64_t a, b;
-        szgi_pair_rows(rotary, t, &a, &b);
-        const double *qa = q + a * d, *qb = q + b * d, *ka = k + a * d, *kb = k + b * d;
-        double *x = out + 2 * t * d, *y = x + d;
-        for (int64_t j = 0; j < d; j++) {
-            szg_c64 z = szgi_pair_wave(qa[j] * ka[j], qa[j] * kb[j], qb[j] * ka[j], qb[j] * kb[j]);
-            x[j] = factor * z.re;
-            y[j] = -factor * z.im;
-        }
+/* The waves of pair t that each column makes, [2, d]. */
+static void fill_self(const pair_columns *from, int64_t a, int64_t b, double *x, double *y) {
+    int64_t d = from->d;
+    const double *qa = from->q + a * d, *qb = from->q + b * d;
+    const double *ka = from->k + a * d, *kb = from->k + b * d;
+    for (int64_t j = 0; j < d; j++) {
+        szg_c64 z = szgi_pair_wave(qa[j] * ka[j], qa[j] * kb[j], qb[j] * ka[j], qb[j] * kb[j]);
+        x[j] = from->factor * z.re;
+        y[j] = -from->factor * z.im;
     }
 }
 
-void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
-                              const double *k, const double *token, double *out) {
-    for (int64_t t = 0; t < rotary->pairs; t++) {
+static void fill_mean(const pair_columns *from, int64_t a, int64_t b, double *x, double *y) {
+    int64_t d = from->d;
+    double qa = from->q[a], qb = from->q[b];
+    const double *ka = from->k + a * d, *kb = from->k + b * d;
+    for (int64_t j = 0; j < d; j++) {
+        szg_c64 z = szgi_pair_wave(qa * ka[j], qa * kb[j], qb * ka[j], qb * kb[j]);
+        x[j] = from->token[j] * z.re;
+        y[j] = -from->token[j] * z.im;
+    }
+}
+
+szg_status szgi_chance_pairs(szg_context *context, uint64_t seed, int64_t layer,
+                             const pair_columns *from, double *drawn, double *whole) {
+    int64_t d = from->d;
+    chance_signs signs;
+    double *x;
+    SZG_TRY(open_signs(context, seed, layer, d, &signs));
+    szg_status status = szgi_memory_alloc(context, 2 * d, &x);
+    for (int64_t t = 0; t < from->rotary->pairs && status == SZG_OK; t++) {
         int64_t a, b;
-        szgi_pair_rows(rotary, t, &a, &b);
-        const double *ka = k + a * d, *kb = k + b * d;
-        double *x = out + 2 * t * d, *y = x + d;
-        for (int64_t j = 0; j < d; j++) {
-            szg_c64 z = szgi_pair_wave(q_mean[a] * ka[j], q_mean[a] * kb[j], q_mean[b] * ka[j],
-                                       q_mean[b] * kb[j]);
-            x[j] = token[j] * z.re;
-            y[j] = -token[j] * z.im;
+        szgi_pair_rows(from->rotary, t, &a, &b);
+        (from->token ? fill_mean : fill_self)(from, a, b, x, x + d);
+        for (int64_t i = 2 * t; i < 2 * t + 2; i++) {
+            const double *row = x + (i - 2 * t) * d;
+            sum_row(&signs, row, drawn + i * CHANCE_DRAWS);
+            whole[i] = szgi_sum(d, row);
         }
     }
+    szgi_memory_free(x);
+    close_signs(&signs);
+    return status;
 }
 
 /* ---- The comparison ---- */
@@ -159,11 +190,21 @@ double szgi_share_of(double variance, double noise) {
  */
 static const double ROUNDING = 1e-9;
 
-chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value) {
-    int64_t more = 0;
-    for (int i = 0; i < CHANCE_DRAWS; i++)
+/* Draws from the quantile at 0.95 on. */
+enum { UPPER = (CHANCE_DRAWS + 1) / 20 };
+
+chance_found szgi_chance_compare(const double draws[CHANCE_DRAWS], double value) {
+    double upper[UPPER]; /* the largest so far, descending */
+    int64_t more = 0, kept = 0;
+    for (int i = 0; i < CHANCE_DRAWS; i++) {
         more += draws[i] >= value * (1 - ROUNDING);
-    szgi_sort_reals(CHANCE_DRAWS, draws);
-    return (chance_found){.quantile = draws[95 * (CHANCE_DRAWS + 1) / 100 - 1],
+        if (kept == UPPER && !(draws[i] > upper[UPPER - 1]))
+            continue;
+        int64_t place = kept < UPPER ? kept++ : UPPER - 1;
+        for (; place > 0 && upper[place - 1] < draws[i]; place--)
+            upper[place] = upper[place - 1];
+        upper[place] = draws[i];
+    }
+    return (chance_found){.quantile = upper[UPPER - 1],
                           .p = (double)(more + 1) / (CHANCE_DRAWS + 1)};
 }

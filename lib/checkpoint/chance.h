@@ -19,19 +19,29 @@ SZG_CHECK_RESULT szg_status szgi_chance_sums(szg_context *context, uint64_t seed
 void szgi_chance_add_squares(int64_t count, const double *sums, double still, double *squares);
 
 /* The draws' quantile at 0.95, and the share of the draws and of `value` itself that are at least
- * `value`, to rounding. Sorts the draws. */
+ * `value`, to rounding. */
 typedef struct chance_found {
     double quantile, p;
 } chance_found;
-chance_found szgi_chance_compare(double draws[CHANCE_DRAWS], double value);
+chance_found szgi_chance_compare(const double draws[CHANCE_DRAWS], double value);
 /* variance / (variance + noise), 0 of nothing. */
 double szgi_share_of(double variance, double noise);
 
-/* The waves of each column's part, [2 pairs, d]: of the self kernel, rows q and k e x d, times
- * `factor`; of the mean kernel of the mean query and the mean token. */
-void szgi_chance_self_columns(const szgi_rotary *rotary, int64_t d, const double *q,
-                              const double *k, double factor, double *out);
-void szgi_chance_mean_columns(const szgi_rotary *rotary, int64_t d, const double *q_mean,
-                              const double *k, const double *token, double *out);
+/* The columns that make a kernel: column j adds the waves of q_j^T R_k k_j times `factor`, the self
+ * kernel; with `token` those of q^T R_k k_j times token_j, the mean kernel of a mean query. */
+typedef struct pair_columns {
+    const szgi_rotary *rotary;
+    int64_t d;
+    const double *q;     /* [e, d]; with `token` [e] */
+    const double *k;     /* [e, d] */
+    const double *token; /* [d], or NULL */
+    double factor;
+} pair_columns;
+
+/* Their draws, [2 pairs, CHANCE_DRAWS], and their sums with the signs that they have, [2 pairs].
+ * SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_chance_pairs(szg_context *context, uint64_t seed, int64_t layer,
+                                              const pair_columns *from, double *drawn,
+                                              double *whole);
 
 #endif

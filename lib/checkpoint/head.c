@@ -40,7 +40,7 @@ static int64_t lay_out(double *block, const head_input *input, head_work *work) 
     work->core = take(block, &used, e * e);
     work->known.mean = take(block, &used, e);
     work->known.covariance = take(block, &used, e * e);
-    work->room = take(block, &used, szgi_positional_room(e, d));
+    work->room = take(block, &used, szgi_positional_room(e));
     return used;
 }
 

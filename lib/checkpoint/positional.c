@@ -54,7 +54,7 @@ void szgi_positional_scale(int exponent, head_positional *out) {
 }
 
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
-                             double variance, double noise, double draws[CHANCE_DRAWS]) {
+                             double variance, double noise, const double draws[CHANCE_DRAWS]) {
     kernel_facts *facts = &out->kernel[kind];
     double factor = compared > 0 ? variance / compared : 1;
     out->drawn[kind] = out->memory + (int64_t)kind * CHANCE_DRAWS;

@@ -46,7 +46,7 @@ typedef struct positional_input {
     uint64_t seed;
 } positional_input;
 
-int64_t szgi_positional_room(int64_t e, int64_t d);
+int64_t szgi_positional_room(int64_t e);
 /* *out is released by the caller, after a failure too. SZG_EDATA, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
                                                  const positional_input *input,
@@ -55,11 +55,11 @@ SZG_CHECK_RESULT szg_status szgi_positional_find(szg_context *context,
 /* Of the lags first .. lags - 1; nothing is known yet: NaN. `listed` is copied. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t first, int64_t lags,
                                                  const lag_list *listed, head_positional *out);
-/* Null and p of one kernel, by the variances of draws, which are sorted; `compared` is the head's
+/* Null and p of one kernel, by the variances of draws; `compared` is the head's
  * own among them. Where a norm is frozen for the comparison it is not the kernel's variance: draws
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
-                             double variance, double noise, double draws[CHANCE_DRAWS]);
+                             double variance, double noise, const double draws[CHANCE_DRAWS]);
 /* Is that kernel known? */
 static inline bool szgi_positional_has(const head_positional *found, kernel_kind kind) {
     return !isnan(found->kernel[kind].noise);

@@ -13,24 +13,24 @@ enum { PART = 256 };
 /* A kernel, and what signs of W_K's columns would make of it. */
 typedef struct signed_kernel {
     lag_kernel kernel;
-    double *columns; /* [2 pairs, d]: waves by the columns of W_K; NULL: chance is not known */
-    double *still;   /* [2 pairs]: waves that no sign changes */
-    double *drawn;   /* [2 pairs, CHANCE_DRAWS]: waves of the draws, without what stands still */
-    double *gram;    /* [2 pairs, 2 pairs] */
-    double *part;    /* [2 pairs, PART] */
+    double *still; /* [2 pairs]: waves that no sign changes */
+    double *whole; /* [2 pairs]: waves of W_K's columns with the signs that they have */
+    double *drawn; /* [2 pairs, CHANCE_DRAWS]: and of the draws */
+    double *gram;  /* [2 pairs, 2 pairs] */
+    double *part;  /* [2 pairs, PART] */
 } signed_kernel;
 
-int64_t szgi_positional_room(int64_t e, int64_t d) {
-    return e * (2 + d + CHANCE_DRAWS + e + PART);
+int64_t szgi_positional_room(int64_t e) {
+    return e * (3 + CHANCE_DRAWS + e + PART);
 }
 
-static signed_kernel lay_kernel(int64_t pairs, int64_t d, double *room) {
+static signed_kernel lay_kernel(int64_t pairs, double *room) {
     int64_t n = 2 * pairs;
-    double *still = room + n, *columns = still + n, *drawn = columns + n * d;
+    double *still = room + n, *whole = still + n, *drawn = whole + n;
     double *gram = drawn + n * CHANCE_DRAWS;
     return (signed_kernel){.kernel = {.wave = room},
                            .still = still,
-                           .columns = columns,
+                           .whole = whole,
                            .drawn = drawn,
                            .gram = gram,
                            .part = gram + n * n};
@@ -56,19 +56,33 @@ static szg_status draw_variances(szg_context *context, const lag_moments *moment
     return SZG_OK;
 }
 
-/* The variance that draws are compared with: of the columns with the signs that they have. */
-static szg_status variance_of_columns(szg_context *context, const lag_moments *moments, int64_t d,
-                                      const signed_kernel *work, double *out) {
-    double *wave;
-    SZG_TRY(szgi_memory_alloc(context, 2 * moments->pairs, &wave));
-    for (int64_t i = 0; i < 2 * moments->pairs; i++)
-        wave[i] = work->still[i] + szgi_sum(d, work->columns + i * d);
-    *out = szgi_lag_moments_variance(moments, wave);
-    szgi_memory_free(wave);
-    return SZG_OK;
+/* The variance that draws are compared with. */
+static double variance_of_columns(const lag_moments *moments, const signed_kernel *work) {
+    int64_t n = 2 * moments->pairs;
+    double sum = 0;
+    for (int64_t r = 0; r < moments->rank; r++) {
+        const double *root = moments->root + r * n;
+        double part = szgi_dot(n, root, work->still) + szgi_dot(n, root, work->whole);
+        sum += part * part;
+    }
+    return sum;
 }
 
 /* ---- The values, each between what draws would give ---- */
+
+/* gram = drawn drawn^T / CHANCE_DRAWS, of which the lower left quarter is the upper right one. */
+static szg_status multiply_draws(szg_context *context, int64_t n, const signed_kernel *work) {
+    int64_t half = n / 2;
+    const double *behind = work->drawn + half * CHANCE_DRAWS;
+    double *gram = work->gram;
+    SZG_TRY(szgi_gemm(context, 'n', 't', half, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, work->drawn,
+                      CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, gram, n));
+    for (int64_t i = half; i < n; i++)
+        for (int64_t j = 0; j < half; j++)
+            gram[i * n + j] = gram[j * n + i];
+    return szgi_gemm(context, 'n', 't', half, half, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, behind,
+                     CHANCE_DRAWS, behind, CHANCE_DRAWS, 0, gram + half * (n + 1), n);
+}
 
 /* At lag k a draw is (still + drawn) . e, e the waves there less their means, beside the kernel's
  * mean over the lags: a sum of many terms with independent signs, of which 95% lie within 1.96
@@ -77,8 +91,7 @@ static szg_status fill_bands(szg_context *context, const lag_moments *moments,
                              const signed_kernel *work, double factor, kernel_value *value) {
     int64_t n = 2 * moments->pairs, listed = moments->listed.count;
     double level = work->kernel.constant + szgi_dot(n, work->kernel.wave, moments->mean);
-    SZG_TRY(szgi_gemm(context, 'n', 't', n, n, CHANCE_DRAWS, 1.0 / CHANCE_DRAWS, work->drawn,
-                      CHANCE_DRAWS, work->drawn, CHANCE_DRAWS, 0, work->gram, n));
+    SZG_TRY(multiply_draws(context, n, work));
     for (int64_t first = 0; first < listed; first += PART) {
         int64_t count = listed - first < PART ? listed - first : PART;
         const double *wave = moments->centred + first * n;
@@ -108,14 +121,13 @@ static void fill_values(const lag_moments *moments, const signed_kernel *work,
 /* Null, p and bands. Where a norm is frozen for the draws, they are brought to the kernel's size.
  */
 static szg_status compare(szg_context *context, const positional_input *input,
-                          const signed_kernel *work, double variance, double noise,
-                          kernel_kind kind, head_positional *out) {
-    int64_t n = 2 * input->moments->pairs, d = input->head.checkpoint->model_size;
-    double compared, draws[CHANCE_DRAWS];
-    SZG_TRY(szgi_chance_sums(context, input->seed, input->head.layer, n, d, work->columns,
-                             work->drawn));
+                          const signed_kernel *work, const pair_columns *columns, double variance,
+                          double noise, kernel_kind kind, head_positional *out) {
+    double draws[CHANCE_DRAWS];
+    SZG_TRY(szgi_chance_pairs(context, input->seed, input->head.layer, columns, work->drawn,
+                              work->whole));
     SZG_TRY(draw_variances(context, input->moments, work, draws));
-    SZG_TRY(variance_of_columns(context, input->moments, d, work, &compared));
+    double compared = variance_of_columns(input->moments, work);
     szgi_positional_compare(out, kind, compared, variance, noise, draws);
     if (input->moments->listed.count == 0)
         return SZG_OK;
@@ -123,16 +135,17 @@ static szg_status compare(szg_context *context, const positional_input *input,
                       out->value[kind]);
 }
 
+/* columns: NULL where chance is not known */
 static szg_status judge(szg_context *context, const positional_input *input,
-                        const signed_kernel *work, double noise, kernel_kind kind,
-                        head_positional *out) {
+                        const signed_kernel *work, const pair_columns *columns, double noise,
+                        kernel_kind kind, head_positional *out) {
     kernel_facts *facts = &out->kernel[kind];
     double variance = szgi_lag_moments_variance(input->moments, work->kernel.wave);
     facts->share = szgi_share_of(variance, noise);
     facts->noise = sqrt(noise);
     fill_values(input->moments, work, out->value[kind]);
-    if (work->columns)
-        SZG_TRY(compare(context, input, work, variance, noise, kind, out));
+    if (columns)
+        SZG_TRY(compare(context, input, work, columns, variance, noise, kind, out));
     /* What biases add is in every draw: a kernel that they make is no flatter for that. */
     bool told = !(facts->p > 0.05) || szgi_lag_moments_variance(input->moments, work->still) > 0;
     return szgi_shape_find(context, input->head.rotary, &work->kernel, input->moments, told,
@@ -148,13 +161,14 @@ static szg_status judge_self(szg_context *context, const positional_input *input
                              const isotropic_law *law, signed_kernel *work, head_positional *out) {
     const szgi_rotary *rotary = input->head.rotary;
     int64_t e = input->head.checkpoint->head_size, d = input->head.checkpoint->model_size;
+    const pair_columns columns = {
+        .rotary = rotary, .d = d, .q = law->q, .k = law->k, .factor = law->factor};
     double noise;
     SZG_TRY(szgi_share_noise(context, rotary, e, &law->law, input->moments, &noise));
     szgi_kernel_of_means(rotary, law->law.q_mean, law->law.k_mean, e, &work->kernel);
     copy_waves(rotary->pairs, &work->kernel, work->still);
     szgi_kernel_of_cross(rotary, e, law->law.cross, &work->kernel);
-    szgi_chance_self_columns(rotary, d, law->q, law->k, law->factor, work->columns);
-    return judge(context, input, work, noise, KERNEL_SELF, out);
+    return judge(context, input, work, &columns, noise, KERNEL_SELF, out);
 }
 
 /* Of biases alone: no sign changes it. */
@@ -165,8 +179,7 @@ static szg_status judge_biases(szg_context *context, const positional_input *inp
     double noise;
     SZG_TRY(szgi_share_noise(context, input->head.rotary, e, &law->law, input->moments, &noise));
     szgi_kernel_of_means(input->head.rotary, law->law.q_mean, law->law.k_mean, e, &work->kernel);
-    work->columns = NULL;
-    return judge(context, input, work, noise, KERNEL_MEAN, out);
+    return judge(context, input, work, NULL, noise, KERNEL_MEAN, out);
 }
 
 /* Of the tokens that the layer is known to read. With a norm of queries and keys it is frozen for
@@ -181,13 +194,15 @@ static szg_status judge_known(szg_context *context, const positional_input *inpu
     SZG_TRY(szgi_memory_alloc(context, e, &query));
     for (int64_t i = 0; i < e; i++)
         query[i] = law->law.q_mean[i] + szgi_dot(d, law->q + i * d, mean);
-    szgi_chance_mean_columns(head->rotary, d, query, law->k, mean, work->columns);
+    const pair_columns columns = {
+        .rotary = head->rotary, .d = d, .q = query, .k = law->k, .token = mean};
     szgi_kernel_of_means(head->rotary, query, law->law.k_mean, e, &work->kernel);
     copy_waves(head->rotary->pairs, &work->kernel, work->still);
     szgi_kernel_of_means(head->rotary, law->known.q_mean, law->known.k_mean, e, &work->kernel);
-    szgi_memory_free(query);
     out->vocabulary = true;
-    return judge(context, input, work, noise, KERNEL_MEAN, out);
+    szg_status status = judge(context, input, work, &columns, noise, KERNEL_MEAN, out);
+    szgi_memory_free(query);
+    return status;
 }
 
 /* ---- The head ---- */
@@ -204,8 +219,7 @@ szg_status szgi_positional_find(szg_context *context, const positional_input *in
                                 head_positional *out) {
     const lag_moments *moments = input->moments;
     isotropic_law law;
-    signed_kernel work =
-        lay_kernel(moments->pairs, input->head.checkpoint->model_size, input->room);
+    signed_kernel work = lay_kernel(moments->pairs, input->room);
     SZG_TRY(szgi_positional_open(context, moments->both ? 1 - moments->lags : 0, moments->lags,
                                  &moments->listed, out));
     out->slow = count_slow(input->head.rotary, moments->lags);
