@@ -5,11 +5,12 @@
 
 #include "positional.h"
 
-/* The biases of all heads, which every layer adds. */
+/* The biases of all heads: one set that every layer adds, or one a layer. */
 typedef struct lag_bias {
     const char *why; /* NULL, or why they are not known: static */
     int64_t first, lags;
-    double *value; /* [heads, lags - first]; NULL: nothing is added */
+    int64_t sets, heads; /* 1, or layers */
+    double *value;       /* [sets, heads, lags - first]; NULL: nothing is added */
     lag_list listed;
 } lag_bias;
 
@@ -18,8 +19,9 @@ SZG_CHECK_RESULT szg_status szgi_lag_bias_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t dense,
                                                lag_bias *out);
 void szgi_lag_bias_close(lag_bias *own);
-static inline const double *szgi_lag_bias_of(const lag_bias *own, int64_t head) {
-    return own->value + head * (own->lags - own->first);
+static inline const double *szgi_lag_bias_of(const lag_bias *own, int64_t layer, int64_t head) {
+    int64_t set = own->sets > 1 ? layer : 0;
+    return own->value + (set * own->heads + head) * (own->lags - own->first);
 }
 
 /* Of a head of isotropic tokens that does not rotate. */
