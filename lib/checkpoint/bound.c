@@ -511,8 +511,8 @@ static szg_status bound_by_latents(szg_context *context, const szg_checkpoint *c
 
 /* The largest modulus that a table by the lag adds to this head's logits (T5). */
 static szg_status add_lag_table(szg_context *context, const szg_checkpoint *checkpoint,
-                                int64_t head, head_bound *out) {
-    const szgi_tensor *table = checkpoint->added;
+                                int64_t layer, int64_t head, head_bound *out) {
+    const szgi_tensor *table = checkpoint->layer[layer].added;
     double *values;
     if (!table || isnan(out->value))
         return SZG_OK;
@@ -610,7 +610,7 @@ szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoin
     }
     if (!refusal(checkpoint, layer)) {
         SZG_TRY(apply_clip(context, checkpoint, layer, out));
-        SZG_TRY(add_lag_table(context, checkpoint, head, out));
+        SZG_TRY(add_lag_table(context, checkpoint, layer, head, out));
     }
     apply_cap(checkpoint, out);
     if (!out->why && !isfinite(out->value))

@@ -184,6 +184,7 @@ typedef struct model_family {
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
     bool added_by_head;       /* it is a table [buckets, heads] */
+    bool added_by_layer;      /* each layer has one; else the first's is that of all */
     const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
@@ -217,9 +218,10 @@ typedef struct layer_weights {
     int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
-    int rotation;     /* index into szg_checkpoint.rotation; -1: none */
-    int64_t window;   /* queries see keys at lags below it alone, in size; 0: at any */
-    bool bias_unread; /* queries or keys have a bias that is no vector of their size */
+    int rotation;             /* index into szg_checkpoint.rotation; -1: none */
+    const szgi_tensor *added; /* its term by the lag; NULL: none */
+    int64_t window;           /* queries see keys at lags below it alone, in size; 0: at any */
+    bool bias_unread;         /* queries or keys have a bias that is no vector of their size */
 } layer_weights;
 
 enum { ROTATIONS_MAX = 2 };

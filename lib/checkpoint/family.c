@@ -88,13 +88,15 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .stem = own ".block.", .query = attention ".q.weight", .key = attention ".k.weight",       \
         .scale = SCALE_ONE, __VA_ARGS__                                                            \
     }
-#define T5(type)                                                                                   \
+#define T5(type, ...)                                                                              \
     T5_STACK(type, "encoder", "encoder", "layer.0.SelfAttention", "num_layers",                    \
              .added = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
-             .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5),           \
+             .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,            \
+             __VA_ARGS__),                                                                         \
         T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",        \
                  .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",  \
-                 .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5),       \
+                 .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,        \
+                 __VA_ARGS__),                                                                     \
         T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers",        \
                  .input = INPUT_RMS_T5_CROSS)
 
@@ -402,8 +404,9 @@ static const model_family families[] = {
     BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),
     BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS,
          "tokens are frames of sound, so that the mean token is not known"),
-    T5("t5"),
-    T5("mt5"),
+    T5("t5", .added_by_layer = false),
+    T5("mt5", .added_by_layer = false),
+    T5("umt5", .added_by_layer = true),
 };
 
 const model_family *szgi_family_find(const char *model_type, int64_t stack) {

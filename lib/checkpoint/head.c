@@ -360,14 +360,14 @@ static szg_status find_position(szg_context *context, const head_input *input, i
                                                  : why_none(input, layer);
     if (result->positional.why)
         return SZG_OK;
-    const absolute_head added = {.checkpoint = checkpoint,
-                                 .input = &input->absolute,
-                                 .q = q,
-                                 .k = k,
-                                 .seed = input->options->seed,
-                                 .bias = input->bias.value ? szgi_lag_bias_of(&input->bias, head) -
-                                                                 input->bias.first
-                                                           : NULL};
+    const absolute_head added = {
+        .checkpoint = checkpoint,
+        .input = &input->absolute,
+        .q = q,
+        .k = k,
+        .seed = input->options->seed,
+        .bias = input->bias.value ? szgi_lag_bias_of(&input->bias, layer, head) - input->bias.first
+                                  : NULL};
     const law_input own = {
         .checkpoint = checkpoint,
         .layer = layer,

@@ -34,9 +34,10 @@ static double slope_of(const szg_checkpoint *checkpoint, int64_t head) {
            (falcon ? checkpoint->layer[0].scale : 1);
 }
 
-static const char *table_problem(const szg_checkpoint *checkpoint) {
-    const szgi_tensor *table = checkpoint->added;
+static const char *table_problem(const szg_checkpoint *checkpoint, const szgi_tensor *table) {
     int64_t least = szgi_sees_later(checkpoint) ? 4 : 2; /* so that some rows are exact */
+    if (!table)
+        return "the table by the lag is missing in a layer";
     if (table->dims != 2 || table->shape[1] != checkpoint->heads || table->shape[0] < least)
         return "the table by the lag has another shape than [buckets, heads]";
     if (table->dtype == SZGI_DTYPE_OTHER || table->dtype == SZGI_DTYPE_INTEGER || table->scales)
@@ -46,9 +47,17 @@ static const char *table_problem(const szg_checkpoint *checkpoint) {
                : "relative_attention_max_distance is below the lags that have rows of their own";
 }
 
-static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpoint,
+/* The first layer of whose table something is wrong says what; NULL: all are right. */
+static const char *tables_problem(const szg_checkpoint *checkpoint, int64_t sets) {
+    const char *why = NULL;
+    for (int64_t i = 0; i < sets && !why; i++)
+        why = table_problem(checkpoint, checkpoint->layer[i].added);
+    return why;
+}
+
+static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpoint, int64_t set,
                              lag_bias *out) {
-    const szgi_tensor *table = checkpoint->added;
+    const szgi_tensor *table = checkpoint->layer[set].added;
     int64_t heads = checkpoint->heads, rows = table->shape[0], count = out->lags - out->first;
     double *row;
     SZG_TRY(szgi_memory_alloc(context, rows * heads, &row));
@@ -57,7 +66,7 @@ static szg_status fill_table(szg_context *context, const szg_checkpoint *checkpo
     for (int64_t i = 0; i < count && status == SZG_OK; i++) {
         int64_t bucket = bucket_of(out->first + i, out->first < 0, rows, checkpoint->lag_distance);
         for (int64_t h = 0; h < heads; h++)
-            out->value[h * count + i] = row[bucket * heads + h];
+            out->value[(set * heads + h) * count + i] = row[bucket * heads + h];
     }
     szgi_memory_free(row);
     return status;
@@ -73,12 +82,14 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
                               lag_bias *out) {
     bool table = checkpoint->added && checkpoint->family->added_by_head;
     int64_t rows = checkpoint->position_rows; /* fewer than the lengths that RoBERTa's kin give */
-    *out = (lag_bias){.lags = szgi_lag_count(checkpoint, 0)};
+    *out = (lag_bias){.lags = szgi_lag_count(checkpoint, 0),
+                      .sets = checkpoint->family->added_by_layer ? checkpoint->layers : 1,
+                      .heads = checkpoint->heads};
     if (rows > 0 && rows < out->lags)
         out->lags = rows;
     if (!table && !checkpoint->alibi)
         return SZG_OK;
-    out->why = table                        ? table_problem(checkpoint)
+    out->why = table                        ? tables_problem(checkpoint, out->sets)
                : checkpoint->alibi_most > 0 ? NULL
                                             : "alibi_bias_max is not 8: MPT's own code reads it "
                                               "and that of transformers takes 8, so that the "
@@ -88,15 +99,15 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
         return SZG_OK;
     out->first = table && szgi_sees_later(checkpoint) ? 1 - out->lags : 0;
     SZG_TRY(szgi_lag_list_open(context, out->first, out->lags, dense, &out->listed));
-    int64_t count = out->lags - out->first;
-    szg_status status = szgi_memory_alloc(context, (checkpoint->heads + 1) * count, &out->value);
+    int64_t count = out->lags - out->first, curves = out->sets * out->heads;
+    szg_status status = szgi_memory_alloc(context, (curves + 1) * count, &out->value);
     if (status == SZG_OK) {
-        out->weight = out->value + checkpoint->heads * count;
+        out->weight = out->value + curves * count;
         szgi_lag_weights(out->first, count, out->weight);
     }
-    if (status == SZG_OK && table)
-        status = fill_table(context, checkpoint, out);
-    else if (status == SZG_OK)
+    for (int64_t i = 0; i < out->sets && status == SZG_OK && table; i++)
+        status = fill_table(context, checkpoint, i, out);
+    if (status == SZG_OK && !table)
         fill_slopes(checkpoint, out);
     if (status != SZG_OK)
         szgi_lag_bias_close(out);
@@ -133,7 +144,7 @@ static szg_status find_content(szg_context *context, const law_input *head, doub
 
 szg_status szgi_lag_bias_find(szg_context *context, const law_input *head, const lag_bias *bias,
                               head_positional *out) {
-    const double *value = szgi_lag_bias_of(bias, head->head);
+    const double *value = szgi_lag_bias_of(bias, head->layer, head->head);
     int64_t count = bias->lags - bias->first;
     kernel_facts *facts;
     double noise, mean;

@@ -5,12 +5,13 @@
 
 #include "positional.h"
 
-/* The biases of all heads, which every layer adds. */
+/* The biases of all heads: one set that every layer adds, or one a layer. */
 typedef struct lag_bias {
     const char *why; /* NULL, or why they are not known: static */
     int64_t first, lags;
-    double *value;  /* [heads, lags - first]; NULL: nothing is added */
-    double *weight; /* [lags - first]: szgi_lag_weights */
+    int64_t sets, heads; /* 1, or layers */
+    double *value;       /* [sets, heads, lags - first]; NULL: nothing is added */
+    double *weight;      /* [lags - first]: szgi_lag_weights */
     lag_list listed;
 } lag_bias;
 
@@ -19,8 +20,9 @@ SZG_CHECK_RESULT szg_status szgi_lag_bias_open(szg_context *context,
                                                const szg_checkpoint *checkpoint, int64_t dense,
                                                lag_bias *out);
 void szgi_lag_bias_close(lag_bias *bias);
-static inline const double *szgi_lag_bias_of(const lag_bias *bias, int64_t head) {
-    return bias->value + head * (bias->lags - bias->first);
+static inline const double *szgi_lag_bias_of(const lag_bias *bias, int64_t layer, int64_t head) {
+    int64_t set = bias->sets > 1 ? layer : 0;
+    return bias->value + (set * bias->heads + head) * (bias->lags - bias->first);
 }
 
 /* Of a head of isotropic tokens that does not rotate. */

@@ -246,6 +246,11 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
                                     &checkpoint->lag_distance));
     if (checkpoint->family->added)
         checkpoint->added = stack_tensor(checkpoint, added);
+    for (int64_t i = 0; i < checkpoint->layers && checkpoint->added; i++)
+        checkpoint->layer[i].added =
+            checkpoint->family->added_by_layer
+                ? szgi_layer_tensor(checkpoint, i, strstr(checkpoint->family->added, ".0.") + 3)
+                : checkpoint->added;
     if (checkpoint->sinks)
         SZG_TRY(
             leave_out(context, checkpoint,

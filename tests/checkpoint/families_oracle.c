@@ -348,8 +348,8 @@ static void check_added(const family_case *own, const char *place, int64_t nq, i
 /* And that number is the mean kernel's, up to what a query adds to all keys (ALiBi). The eager
  * Falcon of transformers adds it twice, with the scores and with the mask; its default, SDPA, does
  * once. */
-static void check_bias(const family_case *own, const char *place, int64_t head, int64_t nq,
-                       int64_t nk, const double *rest, const double *error) {
+static void check_bias(const family_case *own, const char *place, int64_t layer, int64_t head,
+                       int64_t nq, int64_t nk, const double *rest, const double *error) {
     lag_bias bias;
     ck_szg_ok(szgi_lag_bias_open(test_context(), own->checkpoint, 0, &bias));
     if (strcmp(own->checkpoint->family->model_type, "mpt") == 0) {
@@ -357,7 +357,7 @@ static void check_bias(const family_case *own, const char *place, int64_t head, 
         if (bias.why)
             ck_assert_ptr_nonnull(strstr(bias.why, "alibi_bias_max is not 8"));
         else
-            ck_assert(szgi_lag_bias_of(&bias, head)[1] == -exp2(-(double)(head + 1)));
+            ck_assert(szgi_lag_bias_of(&bias, layer, head)[1] == -exp2(-(double)(head + 1)));
         szgi_lag_bias_close(&bias);
         return;
     }
@@ -369,7 +369,7 @@ static void check_bias(const family_case *own, const char *place, int64_t head, 
         int64_t lag = at / nk - at % nk, first = at / nk * nk;
         if (isnan(rest[at]))
             continue;
-        const double *value = szgi_lag_bias_of(&bias, head) - bias.first;
+        const double *value = szgi_lag_bias_of(&bias, layer, head) - bias.first;
         bool alibi = own->checkpoint->alibi;
         double want = value[lag] - (alibi ? value[at / nk] : 0);
         double got = (rest[at] - (alibi ? rest[first] : 0)) / times;
@@ -437,7 +437,7 @@ static void check_head(const family_case *own, int64_t layer, int64_t head, cons
     ck_assert_int_ge(seen, plain < nk ? plain * plain : nk); /* a mask left something */
     if (added) {
         check_added(own, place, nq, nk, rest, errors);
-        check_bias(own, place, head, nq, nk, rest, errors);
+        check_bias(own, place, layer, head, nq, nk, rest, errors);
     }
     free(rest);
     free(errors);
