@@ -169,7 +169,8 @@ static szg_status output_checkpoint(command_call *call, szg_checkpoint_tables *t
     szg_table_close(&shown);
     if (status == SZG_OK && rows < all)
         szgi_say(call->context, SZG_NOTE,
-                 "shown are some lags, %" PRId64 " of %" PRId64 " rows: -o, csv and json have all",
+                 "the screen shows some lags, %" PRId64 " of %" PRId64
+                 " rows: -o, csv and json have all",
                  rows, all);
     return status;
 }
