@@ -67,7 +67,8 @@ static const command_option options[] = {
            "beyond them (default 256; 0: none)",
            .most = SZG_CHECKPOINT_LAGS, .fallback = "256"),
     OPTION(checkpoint_options, layers, "layers", "LIST",
-           "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result"),
+           "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result, and "
+           "which heads stand out is judged in each part"),
     OPTION(checkpoint_options, heads, "heads", "LIST", "only these query heads of each layer"),
     OPTION(checkpoint_options, top, "top", "K",
            "for an unknown architecture, or with --config none: only the K largest singular values "

@@ -169,8 +169,9 @@ static szg_status output_checkpoint(command_call *call, szg_checkpoint_tables *t
     szg_table_close(&shown);
     if (status == SZG_OK && rows < all)
         szgi_say(call->context, SZG_NOTE,
-                 "some lags, %" PRId64 " of %" PRId64 " rows: -o, csv and json have all", rows,
-                 all);
+                 "the screen shows some lags, %" PRId64 " of %" PRId64
+                 " rows: -o, csv and json have all",
+                 rows, all);
     return status;
 }
 
@@ -180,7 +181,7 @@ static szg_status run_checkpoint(command_call *call) {
     szg_status status = model_each_stack(call->context, &own->model, own->path, visit_stack, &job);
     if (status == SZG_OK && !job.checkpoint.kernel)
         status = szgi_fail(call->context, SZG_EDOMAIN,
-                           "%s: no stack has a kernel over the lag: nothing rotates", own->path);
+                           "%s: no stack has a kernel over the lag: the notes say why", own->path);
     if (status == SZG_OK)
         status = output_checkpoint(call, &job.checkpoint);
     if (status == SZG_OK && job.checkpoint.bad > 0)
@@ -201,19 +202,21 @@ static szg_status run(command_call *call) {
 static const command_example examples[] = {
     {"szego kernel alibi:heads=4", "The bias of four heads by lag, on a screen."},
     {"szego kernel rope:dim=64 kms:rho=0.9 -n 1024 -o kernels/", "Every lag of two encodings."},
-    {"szego kernel model/ --layers 0 --heads 0",
-     "What one head of a checkpoint does with the lag."},
+    {"szego kernel model/ --layers 0 --heads 0", "The kernels of one head of a checkpoint."},
     {0}};
 
 const command command_kernel = {
     .name = "kernel",
     .summary = "values of an encoding, or of a checkpoint's heads, by lag",
-    .doc = "Prints the entries of a positional encoding's matrix by lag (position of the query "
-           "less that of the key), for every head, and their extrema. Where the matrix is not "
-           "Toeplitz these are means along diagonals, with their spread. A symmetric matrix lists "
-           "lags 0 to N-1, others both signs; no mask is applied. Of a checkpoint it prints the "
-           "table `kernel` of `szego checkpoint`, without computing spectra. The screen shows some "
-           "lags; -o, csv and json have all.",
+    .doc =
+        "Prints values by lag, the position of the query less that of the key. Of an encoding they "
+        "are the entries of its matrix, for every head, and their extrema. Where the matrix is "
+        "not Toeplitz they are means along diagonals, with their spread. A symmetric matrix "
+        "lists lags 0 to N-1, others both signs; no mask is applied. Of a checkpoint they are "
+        "two kernels of each head, beside what chance gives: `mean` is the expected logit of "
+        "two independent tokens, `self` that of a token and its own copy. 95% of draws of random "
+        "signs lie between mean_low and mean_high (self_low, self_high). No spectrum is "
+        "computed. The screen shows some lags; -o, csv and json have all.",
     .options = options,
     .own_size = sizeof(kernel_options),
     .check = check_options,

@@ -153,9 +153,9 @@ def of_readme():
     heads, kernel = (table("gemma-3-270m", part) for part in ("heads", "kernel"))
     mean, own = ranked(heads, "mean"), ranked(heads, "self")
     places = {name(row) for row in mean + own}
-    yield f"So {len(places)} of the {len(heads)} heads are positional"
-    yield f"layer 0 heads {mean[0]['head']} and {mean[1]['head']} are"
-    yield f"By the self kernel {len(own)} are, layer 0 head {next(row['head'] for row in own if row in mean)} among them"
+    both = next(row["head"] for row in own if row in mean)
+    yield f"So {len(places)} of the {len(heads)} heads are positional: {len(mean)} by the mean kernel (layer 0 heads " \
+          f"{mean[0]['head']} and {mean[1]['head']}), and {len(own)} by the self kernel (layer 0 head {both} among them)"
     top = own[0]
     values = {int(row["lag"]): value(row, "self") for row in kernel if (row["layer"], row["head"]) == (top["layer"], top["head"])}
     low, high = value(top, "self_min"), value(top, "self_max")

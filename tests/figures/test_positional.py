@@ -188,7 +188,7 @@ def shares_by_layer_and_head():
     tap.ok("the caption counts layers beyond chance", parts.caption.startswith("In 1 of 2 layers") and "(layer 1)" in
            parts.caption and "about 0.1 there" in parts.caption, parts.caption)
     tap.ok("the finding names the layer that depends most on a head", sentences(found)[1] == (
-        "tiny-model: layer 1 depends most on one head: head 2 has 70% of the layer's summed share of the mean kernel, and random "
+        "tiny-model: layer 1 depends most on one head: head 2 has 70% of the layer's summed shares of the mean kernel, and random "
         "signs reach 40%."), sentences(found)[1])
     none = composed(heads, layers=[layer_row(0, p=0.5), layer_row(1, p=0.04)])[0]
     tap.ok("not more than chance over all layers is said", sentences(none)[1].endswith("; over 2 layers that is within chance."),
@@ -203,9 +203,9 @@ def findings_can_be_pasted():
     tap.ok("how many heads, and the strongest", sentences(found) == [
         "tiny-model: in 2 of 3 heads of layer 0 position alone explains a tenth or more of the logits' variance, beyond chance; "
         "the strongest, layer 0 head 1, peaks at lag 1 (share 0.9, by chance up to 0.05).",
-        "tiny-model: 81% of layer 0's summed share of the mean kernel is in head 1; random signs reach 40%."], str(sentences(found)))
+        "tiny-model: head 1 has 81% of layer 0's summed shares of the mean kernel; random signs reach 40%."], str(sentences(found)))
     assumed = sentences(composed([{**one, "mean_tokens": "isotropic"} for one in heads])[0])[0]
-    tap.ok("tokens that are assumed are told", assumed.endswith("measures it.") and "assumed isotropic" in assumed, assumed)
+    tap.ok("tokens that are assumed are told", assumed.endswith("szego logits measures your data.") and "no common direction" in assumed, assumed)
 
 
 def shapes_are_told():

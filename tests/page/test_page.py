@@ -184,7 +184,7 @@ def marks_of_each_row_are_its_own():
 
 def head_rows(source):
     return [{"source": source, "layer": 0, "head": head, "mean_share": 0.5 - head / 10, "mean_null": 0.1, "mean_p": 0.001,
-             "mean_shape": "peaked", "mean_peak": 1, "note": ""} for head in range(2)]
+             "stands_out": "mean", "mean_shape": "peaked", "mean_peak": 1, "note": ""} for head in range(2)]
 
 
 def titles(folder):

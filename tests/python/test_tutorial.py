@@ -138,6 +138,13 @@ def check_checkpoint(space):
         # Each of 16 squares, at most 1, and the largest one move by twice the relative bound of the values.
         near(f"layer {layer}, head {head}: stable rank", space["rank"][layer, head], (want**2).sum() / want[0]**2,
              64 * eigenvalue_bound(64, 1))
+    table = space["table"]
+    found = space["standing"]
+    tap.ok("the planted positional head alone stands out, at lag 1", len(table) == 16 and list(zip(
+        found["layer"], found["head"], found["self_peak"])) == [(2, 1, 1)] and set(table["mean_share"].isna()) == {True}, str(found))
+    q, k = weights(space, 2, 1)
+    turned = (k[:8] + 1j * k[8:]) * np.exp(-1j * 10000.0**(-2 * np.arange(8) / 16))[:, None]
+    near("the planted keys are turned queries", turned, q[:8] + 1j * q[8:], 1e-6)
     tap.ok("the head of rank 2 is found", (space["layer"], space["head"]) == (1, 2) and space["rank"][1, 2] <= 2)
 
 
@@ -205,12 +212,14 @@ def main():
     with scratch() as place:
         os.chdir(place)
         space, printed, figures = run(book)
-        expected = {"lengths": [1, 1], "kernel": [1], "recheck": [1], "heads": [1, 1], "contraction": [1, 1, 1],
+        expected = {"lengths": [1, 1], "kernel": [1], "recheck": [1], "positional": [1, 1], "heads": [1, 1], "contraction": [1, 1, 1],
                     "logits": [1]}
         tap.ok("every figure has data", {name: [len(one) for one in drawn] for name, drawn in figures.items()}
                == expected and all(all(one) for drawn in figures.values() for one in drawn), str(figures))
         tap.ok("the program is this build's", subprocess.run([PROGRAM, "--version"], capture_output=True, text=True,
                                                              check=True).stdout == printed["setup"], printed["setup"])
+        tap.ok("the positional head is printed", printed["positional"].splitlines()[1].split()[:3] == ["2", "1", "self"],
+               printed["positional"])
         tap.ok("a line each captured step", printed["training"].count("width ratio by layer") == len(space["seen"]))
         for check in (check_spectra, check_claims, check_checkpoint, check_training, check_logits, check_results):
             check(space)

@@ -27,14 +27,15 @@ def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=N
     source: a SPEC (a str, or an Encoding), or the path of a checkpoint: a model folder, a safetensors or GGUF file, an
         index of shards. A str that begins with an encoding's name is a SPEC; if a file has that name too it is refused:
         pass Encoding(source), or pathlib.Path(source).
-    n: of an encoding, positions: the lags are below n in modulus. Of a checkpoint, lags 0 .. n-1. None: 256.
+    n: of an encoding, positions: the lags are below n in size. Of a checkpoint: every lag below n in size, and 16 in each
+        doubling beyond them; both signs where queries see later keys. None: 256.
     layers, heads, config, stack, prefix, settings: of a checkpoint, as in szego.checkpoint.
     seed: of random draws.
 
-    An encoding has the tables kernel_kernel and kernel_extrema: a symmetric matrix lists lags 0 .. n-1, others both
-    signs; no mask is applied. Of a matrix that is not Toeplitz, re is the mean along the diagonal and spread its
+    An encoding has the tables kernel_kernel and kernel_extrema: a symmetric or Hermitian matrix lists lags 0 .. n-1, others
+    both signs; no mask is applied. Of a matrix that is not Toeplitz, re is the mean along the diagonal and spread its
     standard deviation. Arrays by head: Encoding.lags. A checkpoint has the table checkpoint_kernel under the name
-    kernel_kernel, without the cost of spectra, and kernel_notes. LibraryError: nothing in it depends on the lag, a table
+    kernel_kernel, without the cost of spectra, and kernel_notes. szego.plot.kernel draws both. LibraryError: nothing in it depends on the lag, a table
     of fewer than n rows or lags, memory.
     """
     n = _LAGS if n is None else integer(n, "n", 1)

@@ -37,6 +37,9 @@ def _say_entries(drawing):
     """Where the values are greatest and least."""
     rows = drawing.rows
     lag, value = rows.numbers("lag"), rows.numbers("re")
+    value = np.where(np.isfinite(value), value, np.nan)
+    if not np.isfinite(value).any():
+        return "No value is finite." + heads.say_left_out(drawing.own)
     most, least = int(np.nanargmax(value)), int(np.nanargmin(value))
     text = f"Values from {words.number(value[least])} (lag {words.number(lag[least])}) to {words.number(value[most])} " \
            f"(lag {words.number(lag[most])})."
@@ -77,7 +80,7 @@ def _say_heads(drawing):
 
 HEADS = {kind: Figure(f"kernel-{kind}", ("kernel_kernel",), only=kind, known=(kind,), figure_by=("result", "source"),
                       panel_by=("layer", "head"), marks=LINE, x=Axis("lag"), y=Axis(kind, label="logit"), lo=f"{kind}_low",
-                      hi=f"{kind}_high", area=True, subject=lambda rows: words.checkpoint(rows.text("source")),
+                      hi=f"{kind}_high", area=True, subject=lambda rows: words.checkpoint(rows.text("source")) or "checkpoint",
                       title=KINDS[kind], prepare=_prepare_heads, caption=_say_heads) for kind in KINDS}
 
 SECTION = Section(

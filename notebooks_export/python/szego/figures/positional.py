@@ -11,7 +11,8 @@ from .record import CELLS, LINE, Axis, Column, Figure, Section
 #: Checkpoints that are drawn.
 MODELS = 4
 HEADINGS = {"mean": "Independent tokens: the mean kernel", "self": "A token and its own copy: the self kernel"}
-ASSUMED = "Tokens are assumed isotropic: a mean direction or massive activations void it, and `szego logits` measures it."
+ASSUMED = "This assumes that tokens have no common direction (isotropic). A mean direction or massive activations void it; " \
+          "`szego logits` measures your data."
 WAYS = {"decaying": "falls with the distance, largest at lag {peak}", "rising": "rises up to the last lag, {peak}",
         "forward": "rises towards the latest keys", "backward": "rises towards the earliest keys",
         "peaked": "peaks at lag {peak}", "periodic": "repeats every {wave} lags", "flat": "is flat",
@@ -82,10 +83,10 @@ def say_deposit(layers, kind):
     one = layers.pick([at])
     layer, head = (words.number(one.number(column)) for column in ("layer", "largest"))
     null = one.number("part_null")
-    text = f"{_percent(part[at])} of layer {layer}'s summed share of the {KINDS[kind]} is in head {head}"
+    text = f"head {head} has {_percent(part[at])} of layer {layer}'s summed shares of the {KINDS[kind]}"
     if len(layers) > 1:
         none = np.isfinite(p).any() and np.nanmin(p) * np.isfinite(p).sum() > LEVEL
-        text = f"layer {layer} depends most on one head: head {head} has {_percent(part[at])} of the layer's summed share of " \
+        text = f"layer {layer} depends most on one head: head {head} has {_percent(part[at])} of the layer's summed shares of " \
                f"the {KINDS[kind]}"
         tail = f", and random signs reach {_percent(null)}" if np.isfinite(null) else ""
         tail += f"; over {len(layers)} layers that is within chance" if none else ""
@@ -193,7 +194,7 @@ def _draw_kernels(section, heads, table):
                                  "chance: 95% of random signs", lagmap.in_noise(kind))
         one.free_y = True
         one.caption = f"{'The head' if len(out) == 1 else f'The {len(out)} heads'} with the largest {'share' if len(out) == 1 else 'shares'} " \
-                      "beyond chance; titles have the shares. Kernels are less their means over the lags. The band holds 95% of the kernels with random signs of " \
+                      "beyond chance; titles have the shares. A kernel is drawn less its mean over the lags. The band holds 95% of the kernels with random signs of " \
                       f"W_K's columns.{' Panels have scales of their own.' if len(out) > 1 else ''}"
         yield one
 
@@ -227,9 +228,9 @@ def _compose(section, tables):
 
 SECTION = Section(
     "positional", "Positional heads", ("checkpoint_heads",),
-    "The share of a head is the part of its logits' variance that the lag between query and key explains. The mean kernel is the "
-    "expected logit of two independent tokens, the self kernel that of a token and its own copy, for which the share is an index. "
-    "Chance is what the same weights give with random signs of W_K's columns: 95% of the draws stay below. A head counts as "
-    "positional if its share is a tenth or more and beyond chance, with at most 5% false ones among all heads (Benjamini and "
-    "Hochberg). Trained heads mostly exceed chance, so read the size.",
+    "The lag is the position of the query less that of the key. The share of a head is the part of its logits' variance that the "
+    "lag explains. The mean kernel is the expected logit of two independent tokens by lag. The self kernel is that of a token and "
+    "its own copy; for it the share is an index. Chance is what the same weights give with random signs of W_K's columns: 95% of "
+    "the draws stay below. A head stands out if its share is a tenth or more and beyond chance; at most 5% of such heads are "
+    "expected to be false (Benjamini and Hochberg). Trained heads mostly exceed chance, so read the size.",
     FIGURES, most=8 * MODELS, compose=_compose)
