@@ -17,6 +17,7 @@ typedef struct input_norm {
     bool after;               /* it is at the end of the layer before */
     const char *name, *other; /* of the layer; `other`: where there is no `name` (Falcon) */
     const char *first;        /* of the stack: layer 0 has it, where it has none of its own */
+    const char *second;       /* of the stack: layer 1 has it, where the stack has it */
     const char *keys; /* of the stack that keys read, NULL: the queries'; "*" is its last layer */
     const char *between; /* a tensor that acts between `first` and layer 0 */
     const char *flag;    /* a key of the configuration that must be `wanted`; absent: it is */
@@ -49,9 +50,10 @@ static const input_norm norms[] = {
     [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
     [INPUT_LAYER_NORM1] = LAYER_NORM("norm1"),
     [INPUT_LAYER_MODERNBERT] = LAYER_NORM("attn_norm", .first = "embeddings.norm"),
-    [INPUT_LAYER_BERT] =
-        LAYER_NORM("output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
-                   .between = "embeddings_project.weight"),
+    [INPUT_LAYER_BERT] = LAYER_NORM(
+        "output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
+        .second = "encoder.conv.LayerNorm", /* DeBERTa's convolution acts behind layer 0 */
+        .between = "embeddings_project.weight"),
     [INPUT_LAYER_ALBERT] = LAYER_NORM("albert_layers.0.full_layer_layer_norm", .after = true,
                                       .first = "embeddings.LayerNorm",
                                       .between = "encoder.embedding_hidden_mapping_in.weight"),
@@ -150,6 +152,8 @@ static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t la
     int64_t at = norm->after ? layer - 1 : layer;
     if (checkpoint->groups)
         at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
+    if (layer == 1 && norm->second && stack_tensor(checkpoint, norm->second, ending))
+        return stack_tensor(checkpoint, norm->second, ending);
     const szgi_tensor *own = at < 0 ? NULL : layer_tensor(checkpoint, at, norm->name, ending);
     if (!own && at >= 0 && norm->other)
         own = layer_tensor(checkpoint, at, norm->other, ending);

@@ -295,15 +295,10 @@ static bool enters_first(const head_input *input, int64_t layer) {
 
 /* Of a model that neither rotates nor adds positions or biases: it may place tokens otherwise. */
 static const char *why_unplaced(const szg_checkpoint *checkpoint) {
-    const model_family *family = checkpoint->family;
-    if (checkpoint->added)
-        return "content is multiplied by embeddings of the lag: not covered";
     if (checkpoint->position_note)
         return "positions are added before a projection of the embeddings: not covered";
-    if (family->two_coordinates)
-        return "patches rotate by their row and column: not covered";
-    return family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA
-               ? "queries and keys are multiplied by tables of distances: not covered"
+    return checkpoint->family->two_coordinates
+               ? "patches rotate by their row and column: not covered"
                : "nothing says where a token stands";
 }
 
@@ -312,6 +307,8 @@ static const char *why_none(const head_input *input, int64_t layer) {
     const szg_checkpoint *checkpoint = input->checkpoint;
     if (input->bias.why)
         return input->bias.why;
+    if (input->table.used)
+        return szgi_lag_table_refusal(&input->table, checkpoint, layer);
     if (input->bias.value && !enters_first(input, layer))
         return szgi_law_refusal(checkpoint, layer);
     if (checkpoint->position_kind == SZG_POSITIONS_NONE)
@@ -346,11 +343,14 @@ static szg_status find_position(szg_context *context, const head_input *input, i
         .head = head,
         .rotary = &work->rotary,
         .tokens = &input->tokens,
-        .known = turns && layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
+        .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
         .keys = &work->known,
         .q = q,
         .k = k,
         .k_q = work->inner};
+    if (!turns && input->table.used)
+        return szgi_lag_table_find(context, &own, &input->table, input->options->seed,
+                                   &result->positional);
     if (!turns)
         return enters_first(input, layer)
                    ? szgi_absolute_find(context, &added, &result->positional)

@@ -5,6 +5,7 @@
 #include "toeplitz/factored.h"
 #include "absolute.h"
 #include "lag_bias.h"
+#include "lag_table.h"
 #include "positional.h"
 #include "vocabulary.h"
 #include "rows.h"
@@ -16,13 +17,14 @@ typedef struct head_input {
     int64_t positions; /* rows of p; 0: no position-position term */
     double *p;         /* positions x model size, divided by 2^p_exponent */
     int p_exponent;
-    int64_t lags;     /* that bounds are for; 0: any */
-    bool bare;  /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
-    bool quiet; /* what is wrong is said elsewhere */
+    int64_t lags; /* that bounds are for; 0: any */
+    bool bare;    /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
+    bool quiet;   /* what is wrong is said elsewhere */
     lag_moments_list moments;
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */
     lag_bias bias;           /* what every layer adds by the lag */
+    lag_table table;         /* or multiplies its queries and keys by */
     token_sample tokens;     /* that norms of queries and keys are tried on */
 } head_input;
 

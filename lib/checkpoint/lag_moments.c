@@ -1,6 +1,7 @@
 #include "lag_moments.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
@@ -170,6 +171,19 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 
 /* ---- Of a checkpoint ---- */
 
+bool szgi_sees_later(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    bool decodes = false;
+    if (family->stack)
+        return strcmp(family->stack, "encoder") == 0;
+    if (szgi_config_flag(NULL, checkpoint->settings, "is_decoder", false, &decodes) == SZG_OK &&
+        decodes)
+        return false;
+    return family->looks_ahead || family->positions == POSITION_BERT ||
+           family->positions == POSITION_ROBERTA || family->positions == POSITION_DISTILBERT ||
+           checkpoint->added;
+}
+
 enum { LAGS_MOST = 131072 };
 
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer) {
@@ -207,7 +221,7 @@ szg_status szgi_lag_moments_list_open(szg_context *context, const szg_checkpoint
         struct lag_moments_entry *entry = &out->entry[out->count];
         entry->rotation = checkpoint->layer[i].rotation;
         SZG_TRY(szgi_lag_moments_open(context, &rotary, szgi_lag_count(checkpoint, i),
-                                      checkpoint->family->looks_ahead, dense, &entry->moments));
+                                      szgi_sees_later(checkpoint), dense, &entry->moments));
         out->count++;
     }
     return SZG_OK;

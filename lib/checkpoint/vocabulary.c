@@ -86,7 +86,7 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
     int64_t d = checkpoint->model_size;
     *out = (vocabulary){0};
     int64_t count = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
-    if (!out->why && szgi_fold_has_first(checkpoint))
+    if (!out->why && (checkpoint->position_kind != SZG_POSITIONS_NONE || checkpoint->position_note))
         out->why = "more than the embeddings enters the first norm, so that the mean token is not "
                    "known";
     if (out->why)
@@ -95,6 +95,12 @@ szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *chec
     double *mean = out->memory + count * d;
     out->tokens = (known_tokens){count, out->memory, mean};
     szg_status status = szgi_vocabulary_raw(context, checkpoint, count, out->memory);
+    if (status == SZG_OK && szgi_fold_has_first(checkpoint)) {
+        status = szgi_vocabulary_type(context, checkpoint, mean);
+        for (int64_t i = 0; i < count * d; i++)
+            out->memory[i] += mean[i % d];
+        memset(mean, 0, (size_t)d * sizeof *mean);
+    }
     if (status != SZG_OK)
         szgi_vocabulary_close(out);
     if (status == SZG_EDATA)

@@ -1,40 +1,21 @@
 #!/usr/bin/python3
 """The tables `heads` and `kernel` of szego checkpoint against NumPy, which sums over every lag or pair of positions.
 usage: test_heads.py PROGRAM [SEED]"""
-import csv
-import json
-import os
-import struct
-import subprocess
 import sys
 
-from peer import Tap, scratch, skip
+import head_models
+from head_models import analyse, analyse_all, number
+from peer import Tap, skip
 
 try:
     import numpy as np
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
-PROGRAM = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 29
 tap = Tap()
 print(f"# seed {SEED}")
 random = np.random.default_rng(SEED)
-
-
-def write(model, folder):
-    """The folder of a model that has `config` and `tensors()`."""
-    header, data = {}, b""
-    for name, value in model.tensors().items():
-        content = value.astype("<f8").tobytes()
-        header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    os.makedirs(folder)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(model.config, file)
 
 
 class Model:
@@ -118,34 +99,8 @@ def noise_of(r, weight, gram_q, gram_k, mean_q, mean_k, turning):
     return float(weight @ v)
 
 
-def analyse_all(model, *arguments):
-    """The tables, each a list of rows."""
-    with scratch() as folder:
-        write(model, f"{folder}/model")
-        run = subprocess.run([PROGRAM, "checkpoint", f"{folder}/model", "-o", f"{folder}/out/", *arguments],
-                             capture_output=True, text=True, check=False)
-        if run.returncode:
-            raise SystemExit(run.stderr)
-        found = {}
-        for name in ("heads", "kernel", "layers", "notes"):
-            path = f"{folder}/out/{name}.csv"
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as file:
-                    found[name] = list(csv.DictReader(file))
-        return found
-
-
-def analyse(model, *arguments):
-    return analyse_all(model, *arguments)["heads"]
-
-
-def number(row, column):
-    return float(row[column]) if row[column] else float("nan")
-
-
 def check_numbers(label, row, want, bound):
-    for column, value in want.items():
-        tap.close(f"{label}: {column}", number(row, column), value, bound * (1 + abs(value)))
+    head_models.check_numbers(tap, label, row, want, bound)
 
 
 # ---- Closed forms ----
