@@ -384,6 +384,34 @@ szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoin
     return SZG_OK;
 }
 
+const szgi_tensor *szgi_fold_norm_bias(const szg_checkpoint *checkpoint, int64_t layer,
+                                       bool query) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const szgi_tensor *gain = query ? weights->q.norm : weights->k.norm;
+    char name[512];
+    size_t length = gain ? strlen(gain->name) : 0;
+    if (length < strlen("weight") || length >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*sbias", (int)(length - strlen("weight")), gain->name);
+    return szgi_safetensors_find(checkpoint->tensors, name);
+}
+
+szg_status szgi_fold_norm_shift(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, bool query, int64_t head, double *shift) {
+    const szgi_tensor *tensor = szgi_fold_norm_bias(checkpoint, layer, query);
+    int64_t e = checkpoint->head_size;
+    memset(shift, 0, (size_t)e * sizeof *shift);
+    if (!tensor)
+        return SZG_OK;
+    int64_t first = tensor->count > e ? head * e : 0;
+    if (tensor->count < first + e)
+        return szgi_fail(context, SZG_EDATA,
+                         "tensor %s has %" PRId64 " numbers, too few for head "
+                         "%" PRId64 " of %" PRId64,
+                         tensor->name, tensor->count, head, e);
+    return szgi_fold_vector(context, tensor, "a norm's shift", first, e, shift);
+}
+
 /* With a mean of its own the columns lose theirs. */
 szg_status szgi_fold_heads(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                            bool query, int64_t head, int64_t columns, double *rows) {

@@ -327,6 +327,9 @@ static szg_status find_position(szg_context *context, const head_input *input, i
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                              : turns             ? szgi_law_refusal(checkpoint, layer)
                                                  : why_none(input, layer);
+    const shared_norm *shared = input->shared ? &input->shared[layer] : NULL;
+    if (shared && !result->positional.why)
+        result->positional.why = shared->why;
     if (result->positional.why)
         return SZG_OK;
     const absolute_head added = {.checkpoint = checkpoint,
@@ -345,6 +348,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
         .tokens = &input->tokens,
         .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
         .keys = &work->known,
+        .shared = shared,
         .q = q,
         .k = k,
         .k_q = work->inner};

@@ -601,6 +601,10 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
         if (checkpoint->rotations > 0 || job->input.table.used)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
+        const known_tokens *known =
+            job->input.vocabulary.memory ? &job->input.vocabulary.tokens : NULL;
+        SZG_TRY(szgi_shared_norms_open(context, checkpoint, part->layer, &job->input.tokens, known,
+                                       &job->input.shared));
     }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->circuit_work));
@@ -621,6 +625,7 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_memory_free(job->circuit_work);
     szgi_memory_free(job->input.p);
     szgi_lag_moments_list_close(&job->input.moments);
+    szgi_shared_norms_close(job->input.checkpoint, job->input.shared);
     szgi_token_sample_close(&job->input.tokens);
     szgi_vocabulary_close(&job->input.vocabulary);
     szgi_lag_bias_close(&job->input.bias);

@@ -480,7 +480,7 @@ START_TEST(mechanisms_without_a_kernel_say_which) {
         const char *family, *note;
     } cases[] = {{"electra", "before a projection"},
                  {"dinov3_vit", "by their row and column"},
-                 {"deepseek_v3", "latents with norms of their own"},
+                 {"hunyuan_v1_dense", "gains of the norm of queries and keys act behind"},
                  {"granitemoehybrid-nope", "nothing says where a token stands"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[512];
