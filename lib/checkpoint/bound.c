@@ -9,6 +9,7 @@
 #include "formats/gguf.h"
 #include "bound.h"
 #include "bound_lags.h"
+#include "lag_moments.h"
 #include "bound_norm.h"
 #include "fold.h"
 #include "gguf.h"
@@ -391,7 +392,7 @@ static szg_status bound_by_input(szg_context *context, const szg_checkpoint *che
                                           .k = reach_of(k, own.root),
                                           .rotary = &rotary,
                                           .lags = out->lags,
-                                          .both = checkpoint->family->looks_ahead,
+                                          .both = szgi_sees_later(checkpoint),
                                           .all = all};
         SZG_TRY(szgi_bound_lags(context, &problem, &value));
     }
@@ -460,7 +461,7 @@ static szg_status bound_turning(szg_context *context, const szg_checkpoint *chec
     rotary.offset = 0;
     rotary.dim = sides->q.gram->e;
     problem.rotary = &rotary;
-    problem.both = checkpoint->family->looks_ahead;
+    problem.both = szgi_sees_later(checkpoint);
     problem.lags = lags_of(checkpoint, layer, sides->lags);
     problem.all = szgi_above(
         sides->q.root * sides->q.gram->spectral * sides->k.root * sides->k.gram->spectral, 4);

@@ -394,8 +394,17 @@ void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
 
 /* ---- window.c ---- */
 
-/* W: queries of the layer see keys at lags below W alone; 0: at any. */
+/* Which keys queries see, by use_bidirectional_attention: earlier ones, as decoders do; later ones
+ * too; or it is not known what the class makes of the value. */
+typedef enum key_direction { KEYS_BEFORE, KEYS_BOTH, KEYS_UNKNOWN } key_direction;
+key_direction szgi_direction_of(const szg_checkpoint *checkpoint);
+
+/* W: queries of the layer see keys at lags below W in size alone; 0: at any. */
 int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer);
+
+/* Looks up what kernels over the lag read of the configuration later, so that changes of it count
+ * as read (szgi_config_watch). */
+void szgi_kernel_keys_read(const szg_checkpoint *checkpoint);
 
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);

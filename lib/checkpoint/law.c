@@ -13,12 +13,10 @@
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
     norm_rule norm = checkpoint->family->norm;
-    bool normed = szgi_fold_is_normed(checkpoint, layer), both = false;
-    if (szgi_config_flag(NULL, checkpoint->settings, "use_bidirectional_attention", false, &both) !=
-            SZG_OK ||
-        both)
-        return "queries see later keys (use_bidirectional_attention), within windows that are not "
-               "covered";
+    bool normed = szgi_fold_is_normed(checkpoint, layer);
+    if (szgi_direction_of(checkpoint) == KEYS_UNKNOWN)
+        return "which keys queries see is not known: use_bidirectional_attention is set, and is "
+               "known for Gemma 3 (true, false) and Gemma 4 (all, vision) alone";
     if (checkpoint->latent.key_rank && checkpoint->biased)
         return "latents have biases: not covered";
     if (normed && norm == NORM_NONE)

@@ -58,7 +58,46 @@ static int64_t local_window(const szg_checkpoint *checkpoint, int64_t layer) {
     return interval > 0 && local > 0 && layer % interval != 0 ? local / 2 + 1 : 0;
 }
 
+/* Gemma 3's key is a flag (EmbeddingGemma), and Gemma 4's a word. Other classes of transformers
+ * ignore such a key, or have it and mask later keys all the same (Gemma, Gemma 2 in 5.x). */
+key_direction szgi_direction_of(const szg_checkpoint *checkpoint) {
+    szgi_json_value value = szgi_json_member(checkpoint->settings, "use_bidirectional_attention");
+    const char *type = checkpoint->family->model_type, *word = "";
+    bool flag = false;
+    if (szgi_json_kind_of(value) <= SZGI_JSON_NULL)
+        return KEYS_BEFORE;
+    if (szgi_json_as_boolean(NULL, value, &flag) == SZG_OK)
+        return !flag ? KEYS_BEFORE : strcmp(type, "gemma3_text") == 0 ? KEYS_BOTH : KEYS_UNKNOWN;
+    if (szgi_json_as_text(NULL, value, &word) != SZG_OK || strcmp(type, "gemma4_text") != 0)
+        return KEYS_UNKNOWN;
+    return strcmp(word, "all") == 0      ? KEYS_BOTH
+           : strcmp(word, "vision") == 0 ? KEYS_BEFORE /* of text */
+                                         : KEYS_UNKNOWN;
+}
+
+/* A window of both sides is given by its whole length. */
 int64_t szgi_window_lags(const szg_checkpoint *checkpoint, int64_t layer) {
-    int64_t local = local_window(checkpoint, layer), window = number_of(checkpoint, window_key);
-    return local > 0 ? local : window > 0 && slides(checkpoint, layer) ? window : 0;
+    int64_t local = local_window(checkpoint, layer);
+    int64_t window =
+        local == 0 && slides(checkpoint, layer) ? number_of(checkpoint, window_key) : 0;
+    return local > 0                                                  ? local
+           : window > 0 && szgi_direction_of(checkpoint) == KEYS_BOTH ? window / 2 + 1
+                                                                      : window;
+}
+
+void szgi_kernel_keys_read(const szg_checkpoint *checkpoint) {
+    static const char *const table[] = {"relative_attention",     "position_buckets",
+                                        "max_relative_positions", "pos_att_type",
+                                        "share_att_key",          "norm_rel_ebd",
+                                        "layer_norm_eps",         "position_biased_input"};
+    const model_family *family = checkpoint->family;
+    bool bert = family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA;
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        szgi_window_lags(checkpoint, i);
+    szgi_direction_of(checkpoint);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (checkpoint->added && !family->added_by_head)
+            szgi_json_has(checkpoint->settings, table[i]);
+    if (bert)
+        szgi_json_has(checkpoint->settings, "is_decoder");
 }

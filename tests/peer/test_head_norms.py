@@ -33,6 +33,7 @@ class Heads:
         self.norm, self.names, self.heads, self.groups, self.size, self.width = norm, names, heads, groups, size, width
         self.turning, self.offset, self.interleaved = turning or size, offset, interleaved
         self.centred, self.unnormed, self.length, self.gained = centred, unnormed, 40, gained
+        self.lags = np.arange(self.length)
         self.scale = size**-0.5
         self.rows = [draw((n * size, width)) * (1 + draw((n * size, 1))**2) for n in (heads, groups)]
         self.bias = [biased * draw(n * size) for n in (heads, groups)]
@@ -77,15 +78,14 @@ class Heads:
         return q * self.scale, k
 
     def rotations(self):
-        lags = np.arange(self.length)
-        half, at = self.turning // 2, np.arange(self.turning // 2)
+        lags, half, at = self.lags, self.turning // 2, np.arange(self.turning // 2)
         angle = np.outer(lags, 50.0 ** (-2 * at / self.turning))
         first, second = (2 * at, 2 * at + 1) if self.interleaved else (at, at + half)
         first, second = first + self.offset, second + self.offset
         r = np.tile(np.eye(self.size), (len(lags), 1, 1))
         r[:, first, first] = r[:, second, second] = np.cos(angle)
         r[:, first, second], r[:, second, first] = np.sin(angle), -np.sin(angle)
-        weight = 1 / (1 + lags)
+        weight = 1 / (1 + abs(lags))
         return weight / weight.sum(), r
 
 
@@ -118,6 +118,26 @@ class Phi(Heads):
 
     def norm_tensors(self, name, side):
         return {f"{name}.weight": self.gains[side][0], f"{name}.bias": self.after[side][0]}
+
+
+def head(model, side, x):
+    return x / rms(x) * model.gains[side]
+
+
+class Gemma(Heads):
+    """Gemma 3, or 4, where queries see later keys; files have w of gains 1 + w in the former."""
+
+    def __init__(self, kind, flag, reach, **config):
+        super().__init__(kind, head, query_pre_attn_scalar=9, rope_local_base_freq=50.0, use_bidirectional_attention=flag,
+                         **config)
+        self.lags, self.scale = np.arange(-reach, reach + 1), 1 / 3
+        self.gains = [np.tile(x[:1], (len(x), 1)) for x in self.gains]
+
+    def norm_tensors(self, name, side):
+        return {f"{name}.weight": self.gains[side][0]}
+
+    def tensors(self):
+        return {name: value - (value.ndim == 1) for name, value in super().tensors().items()}
 
 
 class Latent(Heads):
@@ -181,11 +201,12 @@ def check(label, model, bound=0.04):
     tap.ok(f"{label}: all heads", len(rows) == model.heads and not any(row["note"] for row in rows), rows[0]["note"])
     known, tried = (model.sides(model.tokens(isotropic)) for isotropic in (False, True))
     for row, *drawn in zip(rows, *others):
-        head, key = int(row["head"]), int(row["key_head"])
-        name = f"{label}, head {head}"
-        weight, noise, mean, _ = law(model, known[0][:, head], known[1][:, key])
+        number, key = int(row["head"]), int(row["key_head"])
+        name = f"{label}, head {number}"
+        weight, noise, mean, _ = law(model, known[0][:, number], known[1][:, key])
+        check_numbers(tap, name, row, {"lag_min": model.lags[0], "lag_max": model.lags[-1]}, 0)
         check_numbers(tap, f"{name}, the vocabulary", row, numbers(mean, "mean", weight, noise), 1e-10)
-        weight, noise, _, own = law(model, tried[0][:, head], tried[1][:, key])
+        weight, noise, _, own = law(model, tried[0][:, number], tried[1][:, key])
         want = numbers(own, "self", weight, noise)
         row = {column: str(np.mean([float(one[column]) for one in (row, *drawn)])) for column in want}
         check_numbers(tap, f"{name}, isotropic tokens", row, {"self_share": want.pop("self_share")}, bound / 2)
@@ -201,6 +222,9 @@ check("StableLM: LayerNorm of each head", StableLM("stablelm", layer, ("q_layern
 check("Phi: LayerNorm with a shift", Phi())
 check("Llama 4: no gains", Heads("llama4_text", bare, interleaved=True, gained=False, use_qk_norm=True, no_rope_layers=[1],
                                  attn_temperature_tuning=False))
+check("Gemma 3 that sees later keys: half of the window on each side",
+      Gemma("gemma3_text", True, 7, sliding_window=14, sliding_window_pattern=2))
+check("its full layers", Gemma("gemma3_text", True, 39, sliding_window=14, sliding_window_pattern=1))
 check("DeepSeek: both sides from latents", Latent(6))
 check("DeepSeek lite: keys from latents", Latent(None))
 tap.finish()
