@@ -64,18 +64,6 @@ static const char *refusal(const szg_checkpoint *checkpoint, int64_t layer) {
 
 /* ---- Queries and keys with a norm of their own ---- */
 
-/* The bias of the norm of queries or keys (Phi), or NULL. */
-static const szgi_tensor *norm_bias(const szg_checkpoint *checkpoint, int64_t layer, bool query) {
-    const layer_weights *weights = &checkpoint->layer[layer];
-    const szgi_tensor *gain = query ? weights->q.norm : weights->k.norm;
-    char name[512];
-    size_t length = gain ? strlen(gain->name) : 0;
-    if (length < strlen("weight") || length >= sizeof name)
-        return NULL;
-    snprintf(name, sizeof name, "%.*sbias", (int)(length - strlen("weight")), gain->name);
-    return szgi_safetensors_find(checkpoint->tensors, name);
-}
-
 static double largest(int64_t count, const double *x) {
     double out = 0;
     for (int64_t i = 0; i < count; i++)
@@ -134,9 +122,9 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
     if (status == SZG_OK)
         status = szgi_fold_gains(context, checkpoint, layer, false, head / group, gk);
     if (status == SZG_OK)
-        status = bias_norm(context, norm_bias(checkpoint, layer, true), e, gk + e, &bq);
+        status = bias_norm(context, szgi_fold_norm_bias(checkpoint, layer, true), e, gk + e, &bq);
     if (status == SZG_OK)
-        status = bias_norm(context, norm_bias(checkpoint, layer, false), e, gk + e, &bk);
+        status = bias_norm(context, szgi_fold_norm_bias(checkpoint, layer, false), e, gk + e, &bk);
     if (status == SZG_OK) {
         double amplitude = rotary.pairs ? fmax(1, rotary.amplitude) : 1;
         double wide =

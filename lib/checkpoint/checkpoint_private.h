@@ -408,6 +408,15 @@ void szgi_trained_length_resolve(szg_checkpoint *checkpoint);
 /* After the rotations. A value that is no size is none: nothing but the lags' end needs it. */
 SZG_CHECK_RESULT szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint);
 
+/* Which keys queries see, by use_bidirectional_attention: earlier ones, as decoders do; later ones
+ * too; or it is not known what the class makes of the value. */
+typedef enum key_direction { KEYS_BEFORE, KEYS_BOTH, KEYS_UNKNOWN } key_direction;
+key_direction szgi_direction_of(const szg_checkpoint *checkpoint);
+
+/* Looks up what kernels over the lag read of the configuration later, so that changes of it count
+ * as read (szgi_config_watch). */
+void szgi_kernel_keys_read(const szg_checkpoint *checkpoint);
+
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 SZG_CHECK_RESULT szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint);

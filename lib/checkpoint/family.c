@@ -42,12 +42,12 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
     }
 
 /* Two attentions a layer, each with a norm of its own. */
-#define LONGCAT(name, names, norm)                                                                 \
+#define LONGCAT(name, names, norm, other)                                                          \
     {                                                                                              \
         .model_type = "longcat_flash", .stack = name, .keys = {.layers = "num_layers"},            \
         .stem = "layers.", .layout = LAYOUT_LATENT, .latent = names, .latent_factors = true,       \
         .positions = POSITION_ROTARY, .partial = PARTIAL_LATENT, .scale = SCALE_YARN,              \
-        .pairing = SZGI_PAIRING_INTERLEAVED, .input = norm                                         \
+        .pairing = SZGI_PAIRING_INTERLEAVED, .input = norm, .other_tokens = other                  \
     }
 
 /* Heads of global layers are larger than those of sliding ones. */
@@ -397,8 +397,9 @@ static const model_family families[] = {
     LATENT("youtu", .interleave = "rope_interleave"),
     LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
-    LONGCAT("first", &latent_first, INPUT_RMS_FIRST),
-    LONGCAT("second", &latent_second, INPUT_RMS_SECOND),
+    LONGCAT("first", &latent_first, INPUT_RMS_FIRST, NULL),
+    LONGCAT("second", &latent_second, INPUT_RMS_SECOND,
+            "the first attention of layer 0 comes before, so that the mean token is not known"),
     BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
          NULL),
     BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),

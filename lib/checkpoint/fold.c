@@ -17,6 +17,7 @@ typedef struct input_norm {
     bool after;               /* it is at the end of the layer before */
     const char *name, *other; /* of the layer; `other`: where there is no `name` (Falcon) */
     const char *first;        /* of the stack: layer 0 has it, where it has none of its own */
+    const char *second;       /* of the stack: layer 1 has it, where the stack has it */
     const char *keys; /* of the stack that keys read, NULL: the queries'; "*" is its last layer */
     const char *between; /* a tensor that acts between `first` and layer 0 */
     const char *flag;    /* a key of the configuration that must be `wanted`; absent: it is */
@@ -49,9 +50,10 @@ static const input_norm norms[] = {
     [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
     [INPUT_LAYER_NORM1] = LAYER_NORM("norm1"),
     [INPUT_LAYER_MODERNBERT] = LAYER_NORM("attn_norm", .first = "embeddings.norm"),
-    [INPUT_LAYER_BERT] =
-        LAYER_NORM("output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
-                   .between = "embeddings_project.weight"),
+    [INPUT_LAYER_BERT] = LAYER_NORM(
+        "output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
+        .second = "encoder.conv.LayerNorm", /* DeBERTa's convolution acts behind layer 0 */
+        .between = "embeddings_project.weight"),
     [INPUT_LAYER_ALBERT] = LAYER_NORM("albert_layers.0.full_layer_layer_norm", .after = true,
                                       .first = "embeddings.LayerNorm",
                                       .between = "encoder.embedding_hidden_mapping_in.weight"),
@@ -150,6 +152,8 @@ static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t la
     int64_t at = norm->after ? layer - 1 : layer;
     if (checkpoint->groups)
         at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
+    if (layer == 1 && norm->second && stack_tensor(checkpoint, norm->second, ending))
+        return stack_tensor(checkpoint, norm->second, ending);
     const szgi_tensor *own = at < 0 ? NULL : layer_tensor(checkpoint, at, norm->name, ending);
     if (!own && at >= 0 && norm->other)
         own = layer_tensor(checkpoint, at, norm->other, ending);
@@ -374,6 +378,34 @@ szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoin
     for (int64_t i = 0; i < e && family->gain_plus_one; i++)
         gain[i] += 1;
     return SZG_OK;
+}
+
+const szgi_tensor *szgi_fold_norm_bias(const szg_checkpoint *checkpoint, int64_t layer,
+                                       bool query) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const szgi_tensor *gain = query ? weights->q.norm : weights->k.norm;
+    char name[512];
+    size_t length = gain ? strlen(gain->name) : 0;
+    if (length < strlen("weight") || length >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, "%.*sbias", (int)(length - strlen("weight")), gain->name);
+    return szgi_safetensors_find(checkpoint->tensors, name);
+}
+
+szg_status szgi_fold_norm_shift(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t layer, bool query, int64_t head, double *shift) {
+    const szgi_tensor *tensor = szgi_fold_norm_bias(checkpoint, layer, query);
+    int64_t e = checkpoint->head_size;
+    memset(shift, 0, (size_t)e * sizeof *shift);
+    if (!tensor)
+        return SZG_OK;
+    int64_t first = tensor->count > e ? head * e : 0;
+    if (tensor->count < first + e)
+        return szgi_fail(context, SZG_EDATA,
+                         "tensor %s has %" PRId64 " numbers, too few for head "
+                         "%" PRId64 " of %" PRId64,
+                         tensor->name, tensor->count, head, e);
+    return szgi_fold_vector(context, tensor, "a norm's shift", first, e, shift);
 }
 
 /* With a mean of its own the columns lose theirs. */

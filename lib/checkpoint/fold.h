@@ -40,6 +40,13 @@ SZG_CHECK_RESULT szg_status szgi_fold_input(szg_context *context, const szg_chec
 SZG_CHECK_RESULT szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint,
                                             int64_t layer, bool query, int64_t head, double *gain);
 
+/* The tensor of what the norm of queries or keys adds; NULL: nothing. It has a head's numbers, or
+ * those of all heads. And a head's e of them, 0 where there is none. */
+const szgi_tensor *szgi_fold_norm_bias(const szg_checkpoint *checkpoint, int64_t layer, bool query);
+SZG_CHECK_RESULT szg_status szgi_fold_norm_shift(szg_context *context,
+                                                 const szg_checkpoint *checkpoint, int64_t layer,
+                                                 bool query, int64_t head, double *shift);
+
 /* Numbers first .. first + count - 1 of a vector, which is `what` ("a norm's gain"). SZG_EDATA: one
  * of them is not finite. */
 SZG_CHECK_RESULT szg_status szgi_fold_vector(szg_context *context, const szgi_tensor *tensor,

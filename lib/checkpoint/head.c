@@ -311,14 +311,10 @@ static const char *why_unplaced(const szg_checkpoint *checkpoint) {
         return "queries read keys of another sequence: there is no lag";
     if (checkpoint->rotations > 0)
         return "this layer does not rotate, and nothing else says where a token stands";
-    if (checkpoint->added)
-        return "content is multiplied by embeddings of the lag: not covered";
     if (checkpoint->position_note)
         return "positions are added before a projection of the embeddings: not covered";
-    if (family->two_coordinates)
-        return "patches rotate by their row and column: not covered";
-    return family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA
-               ? "queries and keys are multiplied by tables of distances: not covered"
+    return checkpoint->family->two_coordinates
+               ? "patches rotate by their row and column: not covered"
                : "nothing says where a token stands";
 }
 
@@ -327,13 +323,16 @@ static const char *why_none(const head_input *input, int64_t layer) {
     const szg_checkpoint *checkpoint = input->checkpoint;
     if (input->bias.why)
         return input->bias.why;
+    if (input->table.used)
+        return szgi_lag_table_refusal(&input->table, checkpoint, layer);
     if (input->bias.value && !enters_first(input, layer))
         return szgi_law_refusal(checkpoint, layer);
     if (checkpoint->position_kind == SZG_POSITIONS_NONE)
         return why_unplaced(checkpoint);
-    return layer > 0 ? "positions are added before layer 0, and weights do not tell what is left of "
-                       "them in this layer"
-                     : input->absolute.why;
+    return layer > 0
+               ? "positions are added before layer 0, and weights do not tell what is left of "
+                 "them in this layer"
+               : input->absolute.why;
 }
 
 /* Why one of the kernels of a head that has numbers is missing. */
@@ -358,6 +357,9 @@ static szg_status find_position(szg_context *context, const head_input *input, i
     result->positional.why = input->options->raw ? "no gain of a norm is folded (--raw)"
                              : turns             ? szgi_law_refusal(checkpoint, layer)
                                                  : why_none(input, layer);
+    const shared_norm *shared = input->shared ? &input->shared[layer] : NULL;
+    if (shared && !result->positional.why)
+        result->positional.why = shared->why;
     if (result->positional.why)
         return SZG_OK;
     const absolute_head added = {
@@ -368,26 +370,29 @@ static szg_status find_position(szg_context *context, const head_input *input, i
         .seed = input->options->seed,
         .bias = input->bias.value ? szgi_lag_bias_of(&input->bias, layer, head) - input->bias.first
                                   : NULL};
-    const law_input own = {
+    const law_input law = {
         .checkpoint = checkpoint,
         .layer = layer,
         .head = head,
         .rotary = &work->rotary,
         .tokens = &input->tokens,
-        .known = turns && layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
+        .known = layer == 0 && input->vocabulary.memory ? &input->vocabulary.tokens : NULL,
         .keys = &work->known,
+        .shared = shared,
         .q = q,
         .k = k,
         .k_q = work->inner};
-    const positional_input found = {.head = own,
+    const positional_input found = {.head = law,
                                     .moments =
                                         szgi_lag_moments_find(&input->moments, checkpoint, layer),
                                     .room = work->room,
                                     .seed = input->options->seed};
-    SZG_TRY(turns ? szgi_positional_find(context, &found, &result->positional)
+    SZG_TRY(turns               ? szgi_positional_find(context, &found, &result->positional)
+            : input->table.used ? szgi_lag_table_find(context, &law, &input->table,
+                                                      input->options->seed, &result->positional)
             : enters_first(input, layer)
                 ? szgi_absolute_find(context, &added, &result->positional)
-                : szgi_lag_bias_find(context, &own, &input->bias, &result->positional));
+                : szgi_lag_bias_find(context, &law, &input->bias, &result->positional));
     result->positional.lack = why_one(input, layer, &result->positional);
     return SZG_OK;
 }

@@ -5,6 +5,8 @@
 #include "toeplitz/factored.h"
 #include "absolute.h"
 #include "lag_bias.h"
+#include "lag_table.h"
+#include "shared_norm.h"
 #include "positional.h"
 #include "vocabulary.h"
 #include "rows.h"
@@ -24,7 +26,9 @@ typedef struct head_input {
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */
     lag_bias bias;           /* what every layer adds by the lag */
+    lag_table table;         /* or multiplies its queries and keys by */
     token_sample tokens;     /* that norms of queries and keys are tried on */
+    shared_norm *shared;     /* [layers], or NULL: norms that several heads share */
 } head_input;
 
 /* Queries or keys, W with folded gains, divided by 2^exponent; and what positions make of W without

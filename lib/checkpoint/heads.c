@@ -228,7 +228,7 @@ static szg_status report_skipped(szg_context *context, const head_job *job, int6
 static szg_status note_length(szg_context *context, const head_job *job, const row_key *key,
                               szg_checkpoint_tables *tables) {
     const szg_checkpoint *checkpoint = job->input.checkpoint;
-    bool kernels = checkpoint->rotations > 0 || job->input.bias.value;
+    bool kernels = checkpoint->rotations > 0 || job->input.bias.value || job->input.table.projected;
     if (job->input.options->raw || checkpoint->trained_length > 0 || !kernels)
         return SZG_OK;
     return szgi_rows_note(context, tables, key,
@@ -601,9 +601,14 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
         SZG_TRY(
             szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
         SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
-        if (checkpoint->rotations > 0)
+        SZG_TRY(szgi_lag_table_open(context, checkpoint, options->kernel, &job->input.table));
+        if (checkpoint->rotations > 0 || job->input.table.used)
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
+        const known_tokens *known =
+            job->input.vocabulary.memory ? &job->input.vocabulary.tokens : NULL;
+        SZG_TRY(szgi_shared_norms_open(context, checkpoint, part->layer, &job->input.tokens, known,
+                                       &job->input.shared));
     }
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->work));
     SZG_TRY(szgi_memory_alloc(context, szg_context_threads(context), &job->circuit_work));
@@ -624,9 +629,11 @@ static void close_job(szg_context *context, head_job *job) {
     szgi_memory_free(job->circuit_work);
     szgi_memory_free(job->input.p);
     szgi_lag_moments_list_close(&job->input.moments);
+    szgi_shared_norms_close(job->input.checkpoint, job->input.shared);
     szgi_token_sample_close(&job->input.tokens);
     szgi_vocabulary_close(&job->input.vocabulary);
     szgi_lag_bias_close(&job->input.bias);
+    szgi_lag_table_close(&job->input.table);
     szgi_absolute_close(&job->input.absolute);
     szgi_memory_free(job);
 }

@@ -184,6 +184,8 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 bool szgi_sees_later(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
     bool decodes = false;
+    if (szgi_direction_of(checkpoint) == KEYS_BOTH)
+        return true;
     if (family->stack)
         return strcmp(family->stack, "encoder") == 0;
     if (family->looks_ahead)

@@ -7,23 +7,27 @@
 #include "base/random.h"
 #include "fold.h"
 #include "linalg/linalg.h"
+#include "shared_norm.h"
 #include "toeplitz/toeplitz.h"
 
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
     norm_rule norm = checkpoint->family->norm;
-    bool normed = szgi_fold_is_normed(checkpoint, layer), both = false;
-    if (szgi_config_flag(NULL, checkpoint->settings, "use_bidirectional_attention", false, &both) !=
-            SZG_OK ||
-        both)
-        return "queries see later keys (use_bidirectional_attention), within windows that are not "
-               "covered";
-    if (checkpoint->latent.key_rank)
-        return "queries and keys come from latents with norms of their own: not covered";
-    if (normed && norm != NORM_HEAD && norm != NORM_EACH)
-        return "queries and keys are normalised in a way that is not covered";
-    if (normed && (!weights->q.norm || !weights->k.norm))
+    bool normed = szgi_fold_is_normed(checkpoint, layer);
+    if (szgi_direction_of(checkpoint) == KEYS_UNKNOWN)
+        return "which keys queries see is not known: use_bidirectional_attention is set, and is "
+               "known for Gemma 3 (true, false) and Gemma 4 (all, vision) alone";
+    if (checkpoint->latent.key_rank && checkpoint->biased)
+        return "latents have biases: not covered";
+    if (normed && norm == NORM_NONE)
+        return "queries and keys are normalised in a way that this family is not known for";
+    if (normed && norm == NORM_HEAD_AFTER)
+        return "gains of the norm of queries and keys act behind the rotation, so that logits "
+               "depend on more than the lag";
+    if (normed && norm != NORM_BARE && (!weights->q.norm || !weights->k.norm))
         return "gains of the norm of queries or keys are missing";
+    if (normed && norm == NORM_EACH && szgi_fold_norm_bias(checkpoint, layer, true))
+        return "norms of single heads have shifts: not covered";
     if (szgi_fold_centres(checkpoint) && checkpoint->model_size < 2)
         return "a token of one dimension is 0 behind its norm";
     if (!normed && !szgi_fold_has_input(checkpoint, layer))
@@ -37,6 +41,14 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
 /* ---- Tokens ---- */
 
 enum { PURPOSE = 0x0c1e0000 };
+
+/* Where one norm serves several heads, whole tokens, fewer of them in wide models. */
+enum { WHOLE_NUMBERS = 1 << 20, WHOLE_LEAST = 256, WHOLE_MOST = 4096 };
+
+static int64_t count_whole(int64_t d) {
+    int64_t count = WHOLE_NUMBERS / d;
+    return count < WHOLE_LEAST ? WHOLE_LEAST : count < WHOLE_MOST ? count : WHOLE_MOST;
+}
 
 /* Dimensions that a token has: the input's norm may take one. */
 static int64_t free_dimensions(const szg_checkpoint *checkpoint) {
@@ -57,15 +69,35 @@ static double length(const szgi_stream *stream, int64_t token, int64_t size, int
     return sqrt(sum);
 }
 
+/* Normals, brought to the length of a token, and to a mean of 0 where the input's norm does so. */
+static szg_status draw_whole(szg_context *context, const szg_checkpoint *checkpoint, uint64_t seed,
+                             token_sample *out) {
+    const szgi_stream stream = {seed, 1, PURPOSE};
+    int64_t d = checkpoint->model_size;
+    *out = (token_sample){.count = count_whole(d), .size = d, .whole = true};
+    SZG_TRY(szgi_memory_alloc(context, out->count * d, &out->value));
+    szgi_random_fill_normal(&stream, 0, out->count * d, out->value);
+    if (szgi_fold_centres(checkpoint))
+        szgi_centre_rows(out->count, d, out->value);
+    for (int64_t i = 0; i < out->count; i++) {
+        double *x = out->value + i * d, size = sqrt(szgi_dot(d, x, x));
+        for (int64_t j = 0; j < d; j++)
+            x[j] *= size > 0 ? sqrt((double)d) / size : 0;
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_token_sample_open(szg_context *context, const szg_checkpoint *checkpoint,
                                   uint64_t seed, token_sample *out) {
     const szgi_stream stream = {seed, 0, PURPOSE};
     int64_t all = free_dimensions(checkpoint), rows = 2 * checkpoint->head_size;
-    *out = (token_sample){.size = rows < all ? rows : all};
+    if (szgi_shares_norm(checkpoint))
+        return draw_whole(context, checkpoint, seed, out);
+    *out = (token_sample){.count = LAW_TOKENS, .size = rows < all ? rows : all};
     if (!checkpoint->normed)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, LAW_TOKENS * out->size, &out->value));
-    for (int64_t i = 0; i < LAW_TOKENS; i++) {
+    SZG_TRY(szgi_memory_alloc(context, out->count * out->size, &out->value));
+    for (int64_t i = 0; i < out->count; i++) {
         double *x = out->value + i * out->size;
         szgi_random_fill_normal(&stream, (uint64_t)(i * all), out->size, x);
         double factor =
@@ -82,6 +114,11 @@ void szgi_token_sample_close(token_sample *sample) {
 }
 
 /* ---- Without a norm of queries and keys ---- */
+
+double szgi_isotropic_factor(const szg_checkpoint *checkpoint) {
+    int64_t d = checkpoint->model_size;
+    return szgi_fold_centres(checkpoint) ? (double)d / (double)(d - 1) : 1;
+}
 
 static double *lay_moments(int64_t e, double *block, head_law *out) {
     out->q_covariance = block;
@@ -188,30 +225,50 @@ static szg_status take_linear(szg_context *context, const law_input *input, isot
     return status;
 }
 
-/* ---- Known tokens ---- */
+/* ---- The norm of one side ---- */
 
-/* Rows and shift before the norm of queries or keys, and what acts behind it; factor NULL: no such
- * norm. */
-typedef struct side_rows {
-    const double *rows, *shift, *factor;
-} side_rows;
+/* Rows and shift before it, what acts behind it on each number (gain, scale, amplitude), and what
+ * is added then. */
+typedef struct head_norm {
+    const double *rows, *shift;
+    const double *factor, *after; /* NULL: there is no norm */
+    int64_t first, last;          /* numbers that it divides; the others it leaves as they are */
+    double root;                  /* root mean square over isotropic tokens of what it divides by */
+    const norm_divisors *shared;  /* what it divides by; NULL: the numbers' own root mean square */
+} head_norm;
 
-static void finish_token(int64_t e, const side_rows *side, double *x) {
-    for (int64_t i = 0; i < e; i++)
-        x[i] += side->shift[i];
-    double root = side->factor ? sqrt(szgi_dot(e, x, x) / (double)e) : 1;
-    for (int64_t i = 0; i < e && side->factor; i++)
-        x[i] *= root > 0 ? side->factor[i] / root : 0;
+/* One token's numbers before the norm to those behind it; divisor: of the norm. */
+static void apply_norm(int64_t e, const head_norm *norm, double divisor, double *x) {
+    for (int64_t i = 0; i < e; i++) {
+        bool divided = i >= norm->first && i < norm->last;
+        double factor = !divided ? 1 : divisor > 0 ? 1 / divisor : 0;
+        x[i] = norm->factor[i] * x[i] * factor + norm->after[i];
+    }
 }
 
-static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const side_rows *side,
+static double divisor_of(int64_t e, const head_norm *norm, const double *shared, int64_t token,
+                         const double *x) {
+    return !norm->shared ? sqrt(szgi_dot(e, x, x) / (double)e) : shared ? shared[token] : 1;
+}
+
+/* ---- Known tokens ---- */
+
+static void finish_token(int64_t e, const head_norm *norm, int64_t token, double *x) {
+    for (int64_t i = 0; i < e; i++)
+        x[i] += norm->shift[i];
+    if (norm->factor)
+        apply_norm(e, norm,
+                   divisor_of(e, norm, norm->shared ? norm->shared->known : NULL, token, x), x);
+}
+
+static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const head_norm *side,
                                const known_tokens *known, double *made, double *mean,
                                double *covariance) {
     int64_t n = known->count;
     memset(mean, 0, (size_t)e * sizeof *mean);
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, known->value, d, side->rows, d, 0, made, e));
     for (int64_t t = 0; t < n; t++) {
-        finish_token(e, side, made + t * e);
+        finish_token(e, side, t, made + t * e);
         for (int64_t i = 0; i < e; i++)
             mean[i] += made[t * e + i] / (double)n;
     }
@@ -222,8 +279,8 @@ static szg_status observe_side(szg_context *context, int64_t e, int64_t d, const
                      e);
 }
 
-static szg_status observe(szg_context *context, const law_input *input, const side_rows *q,
-                          const side_rows *k, isotropic_law *out) {
+static szg_status observe(szg_context *context, const law_input *input, const head_norm *q,
+                          const head_norm *k, isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
     double *made;
     if (!input->known)
@@ -243,121 +300,167 @@ static szg_status observe(szg_context *context, const law_input *input, const si
 
 /* ---- With one ---- */
 
-/* The arrays of a trial: `rows` are those of k and q before their norm, 2e x d, with biases
- * `shift`, [2e]; `factor`, [2e], acts behind the norm: gain, scale, amplitude. */
+/* The arrays of a trial, keys first: rows are those before the norm. */
 typedef struct trial {
-    double *memory, *rows, *lower, *shift, *factor;
-    double *made;  /* [LAW_TOKENS, 2e]: keys and queries of the tokens */
-    double *ratio; /* [2, LAW_TOKENS] */
-    double *room;  /* [LAW_TOKENS, e] */
+    int64_t count; /* of tokens */
+    double *memory;
+    double *rows, *lower;           /* [2e, d], [2e, 2e] */
+    double *shift, *factor, *after; /* [2e] */
+    double *made, *frozen;          /* [count, 2e]: of each token, and as the frozen norm has it */
+    head_norm k, q;
 } trial;
 
 static szg_status open_trial(szg_context *context, const law_input *input, trial *own) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 4 * e + LAW_TOKENS * (3 * e + 2),
+    own->count = input->tokens->count;
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 6 * e + own->count * 4 * e,
                               &own->memory));
     own->rows = own->memory;
     own->lower = own->rows + 2 * e * d;
     own->shift = own->lower + 4 * e * e;
     own->factor = own->shift + 2 * e;
-    own->made = own->factor + 2 * e;
-    own->ratio = own->made + LAW_TOKENS * 2 * e;
-    own->room = own->ratio + 2 * LAW_TOKENS;
+    own->after = own->factor + 2 * e;
+    own->made = own->after + 2 * e;
+    own->frozen = own->made + own->count * 2 * e;
+    own->k =
+        (head_norm){.rows = own->rows,
+                    .shift = own->shift,
+                    .factor = own->factor,
+                    .after = own->after,
+                    .last = input->checkpoint->latent.key_rank ? input->checkpoint->latent.nope : e,
+                    .shared = input->shared ? &input->shared->k : NULL};
+    own->q = (head_norm){.rows = own->rows + e * d,
+                         .shift = own->shift + e,
+                         .factor = own->factor + e,
+                         .after = own->after + e,
+                         .last = e,
+                         .shared = input->shared ? &input->shared->q : NULL};
     return SZG_OK;
 }
 
 /* Scale and amplitude, which rows and shift have already, and which act behind the norm. */
-static double outer_factor(const law_input *input, bool query, int64_t i) {
-    const szgi_rotary *rotary = input->rotary;
+static double outer_factor(const szg_checkpoint *checkpoint, const szgi_rotary *rotary,
+                           int64_t layer, bool query, int64_t i) {
     bool turns = i >= rotary->offset && i < rotary->offset + 2 * rotary->pairs;
-    return (query ? input->checkpoint->layer[input->layer].scale : 1) *
-           (turns ? rotary->amplitude : 1);
+    return (query ? checkpoint->layer[layer].scale : 1) * (turns ? rotary->amplitude : 1);
 }
 
-/* Rows before the norm. They are read again: where a gain is 0, those with gains have lost them. */
-static szg_status read_rows(szg_context *context, const law_input *input, bool query,
-                            int64_t key_head, double *rows) {
-    const szg_checkpoint *checkpoint = input->checkpoint;
+/* Rows of a head, before all gains but those of latents, and before scale and amplitude. */
+static szg_status read_bare(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                            bool query, int64_t head, double *rows) {
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
-    double error;
-    SZG_TRY(
-        query ? szgi_fold_queries(context, checkpoint, input->layer, input->head, FOLD_NONE, rows,
-                                  NULL)
-              : szgi_fold_keys(context, checkpoint, input->layer, key_head, FOLD_NONE, rows, NULL));
-    if (szgi_fold_has_input(checkpoint, input->layer))
-        SZG_TRY(szgi_fold_input(context, checkpoint, input->layer, query, e, rows, &error));
+    szgi_rotary rotary;
+    SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
+    SZG_TRY(query ? szgi_fold_queries(context, checkpoint, layer, head, FOLD_LATENT, rows, NULL)
+                  : szgi_fold_keys(context, checkpoint, layer, head, FOLD_LATENT, rows, NULL));
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < d; j++)
-            rows[i * d + j] /= outer_factor(input, query, i);
-    if (szgi_fold_centres(checkpoint))
-        szgi_centre_rows(e, d, rows);
+            rows[i * d + j] /= outer_factor(checkpoint, &rotary, layer, query, i);
     return SZG_OK;
 }
 
+szg_status szgi_law_raw_rows(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                             bool query, int64_t head, double *rows, double *bias) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const szgi_tensor *tensor = query ? weights->q.bias : weights->k.bias;
+    const head_places *at = query ? &checkpoint->query_at : &checkpoint->key_at;
+    int64_t e = checkpoint->head_size;
+    SZG_TRY(read_bare(context, checkpoint, layer, query, head, rows));
+    memset(bias, 0, (size_t)e * sizeof *bias);
+    return tensor ? szgi_fold_vector(context, tensor, "a bias", szgi_layout_row(at, head), e, bias)
+                  : SZG_OK;
+}
+
+/* Subtracts the mean over a head's numbers, as its LayerNorm does. */
+static void centre_head(int64_t e, int64_t d, double *rows, double *shift) {
+    for (int64_t j = 0; j <= d; j++) {
+        double *at = j < d ? rows + j : shift, mean = 0;
+        int64_t step = j < d ? d : 1;
+        for (int64_t i = 0; i < e; i++)
+            mean += at[i * step] / (double)e;
+        for (int64_t i = 0; i < e; i++)
+            at[i * step] -= mean;
+    }
+}
+
+/* They are read again: where a gain is 0, rows with gains have lost them. */
 static szg_status read_side(szg_context *context, const law_input *input, bool query,
                             const trial *own) {
     const szg_checkpoint *checkpoint = input->checkpoint;
+    norm_rule rule = checkpoint->family->norm;
     int64_t e = checkpoint->head_size, d = checkpoint->model_size, at = query ? e : 0;
-    int64_t key_head = input->head / (checkpoint->heads / checkpoint->key_heads);
+    int64_t head = query ? input->head : input->head / (checkpoint->heads / checkpoint->key_heads);
     const law_side *side = query ? &input->q : &input->k;
-    SZG_TRY(read_rows(context, input, query, key_head, own->rows + at * d));
-    SZG_TRY(szgi_fold_gains(context, checkpoint, input->layer, query,
-                            query ? input->head : key_head, own->factor + at));
+    double *rows = own->rows + at * d, error;
+    SZG_TRY(read_bare(context, checkpoint, input->layer, query, head, rows));
+    if (szgi_fold_has_input(checkpoint, input->layer))
+        SZG_TRY(szgi_fold_input(context, checkpoint, input->layer, query, e, rows, &error));
+    if (szgi_fold_centres(checkpoint))
+        szgi_centre_rows(e, d, rows);
+    SZG_TRY(szgi_fold_gains(context, checkpoint, input->layer, query, head, own->factor + at));
+    SZG_TRY(szgi_fold_norm_shift(context, checkpoint, input->layer, query, head, own->after + at));
     for (int64_t i = 0; i < e; i++) {
-        double outer = outer_factor(input, query, i);
+        double outer = outer_factor(checkpoint, input->rotary, input->layer, query, i);
         own->shift[at + i] = ldexp(side->shift[i], side->exponent) / outer;
         own->factor[at + i] = ldexp(own->factor[at + i] * outer, -side->exponent);
+        own->after[at + i] = ldexp(own->after[at + i] * outer, -side->exponent);
     }
+    if (rule == NORM_LAYER || rule == NORM_EACH)
+        centre_head(e, d, rows, own->shift + at);
     return SZG_OK;
 }
 
 /* Root mean square of a side over all tokens: sqrt((f ||W||_F^2 + ||beta||^2) / e). */
-static double root_mean_square(int64_t e, int64_t d, double f, const double *rows,
-                               const double *shift) {
-    return sqrt((f * szgi_dot(e * d, rows, rows) + szgi_dot(e, shift, shift)) / (double)e);
+static double root_mean_square(int64_t e, int64_t d, double f, const head_norm *side) {
+    if (side->shared)
+        return side->shared->tried ? side->shared->root : 1;
+    return sqrt(
+        (f * szgi_dot(e * d, side->rows, side->rows) + szgi_dot(e, side->shift, side->shift)) /
+        (double)e);
 }
 
 /* Divides a side by its root mean square, as if the norm were the same for every token. */
-static void freeze(int64_t e, int64_t d, double root, const double *factor, const double *shift,
-                   double *rows, double *mean) {
-    for (int64_t i = 0; i < e * d; i++)
-        rows[i] /= root;
-    for (int64_t i = 0; i < e; i++)
-        mean[i] = factor[i] * shift[i] / root;
+static void freeze(int64_t e, int64_t d, const head_norm *side, double *rows, double *mean) {
+    for (int64_t i = side->first; i < side->last; i++)
+        for (int64_t j = 0; j < d; j++)
+            rows[i * d + j] /= side->root;
+    memcpy(mean, side->shift, (size_t)e * sizeof *mean);
+    apply_norm(e, side, side->root, mean);
 }
 
-/* One side of every token, which `made` has before the norm: after the frozen norm; ratio[t]: what
- * the true norm multiplies that by. */
-static void apply_norm(int64_t e, double root, const double *factor, double *made, double *ratio) {
-    for (int64_t t = 0; t < LAW_TOKENS; t++) {
+/* One side of every token, from what it is before the norm. */
+static void norm_tokens(int64_t e, const head_norm *side, int64_t count, double *made,
+                        double *frozen) {
+    for (int64_t t = 0; t < count; t++) {
         double *x = made + t * 2 * e;
-        double own = sqrt(szgi_dot(e, x, x) / (double)e);
-        ratio[t] = own > 0 ? root / own : 0;
-        for (int64_t i = 0; i < e; i++)
-            x[i] *= factor[i] / root;
+        double divisor = divisor_of(e, side, side->shared ? side->shared->tried : NULL, t, x);
+        memcpy(frozen + t * 2 * e, x, (size_t)e * sizeof *x);
+        apply_norm(e, side, side->root, frozen + t * 2 * e);
+        apply_norm(e, side, divisor, x);
     }
 }
 
-/* out += mean over tokens of (left right - 1) a b^T; room: [LAW_TOKENS, e]. */
-static szg_status correct(szg_context *context, int64_t e, const double *left, const double *right,
-                          const double *a, const double *b, double *room, double *out) {
-    for (int64_t t = 0; t < LAW_TOKENS; t++)
-        for (int64_t i = 0; i < e; i++)
-            room[t * e + i] = (left[t] * right[t] - 1) * a[t * 2 * e + i];
-    return szgi_gemm(context, 't', 'n', e, e, LAW_TOKENS, 1.0 / LAW_TOKENS, room, e, b, 2 * e, 1,
-                     out, e);
+/* out += mean over tokens of a b^T less that of the frozen ones; a and b: places of two sides. */
+static szg_status correct(szg_context *context, int64_t e, const trial *own, int64_t a, int64_t b,
+                          double *out) {
+    double each = 1 / (double)own->count;
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, own->count, each, own->made + a, 2 * e,
+                      own->made + b, 2 * e, 1, out, e));
+    return szgi_gemm(context, 't', 'n', e, e, own->count, -each, own->frozen + a, 2 * e,
+                     own->frozen + b, 2 * e, 1, out, e);
 }
 
 /* Means, and covariances about them. Without biases the means are 0: a token and its negative are
  * as likely. */
-static void correct_means(int64_t e, const double *ratio, const double *made, double *mean,
+static void correct_means(int64_t e, const trial *own, int64_t at, double *mean,
                           double *covariance) {
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
             covariance[i * e + j] += mean[i] * mean[j];
-    for (int64_t t = 0; t < LAW_TOKENS; t++)
+    for (int64_t t = 0; t < own->count; t++)
         for (int64_t i = 0; i < e; i++)
-            mean[i] += (ratio[t] - 1) * made[t * 2 * e + i] / LAW_TOKENS;
+            mean[i] += (own->made[t * 2 * e + at + i] - own->frozen[t * 2 * e + at + i]) /
+                       (double)own->count;
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
             covariance[i * e + j] -= mean[i] * mean[j];
@@ -367,38 +470,45 @@ static void correct_means(int64_t e, const double *ratio, const double *made, do
  * alone, which is small: the law itself, from as many tokens, would be much rougher. */
 static szg_status correct_law(szg_context *context, int64_t e, const trial *own,
                               isotropic_law *out) {
-    const double *k = own->made, *q = own->made + e, *k_ratio = own->ratio;
-    const double *q_ratio = own->ratio + LAW_TOKENS;
     head_law *law = &out->law;
-    SZG_TRY(correct(context, e, k_ratio, q_ratio, k, q, own->room, law->cross));
-    SZG_TRY(correct(context, e, q_ratio, q_ratio, q, q, own->room, law->q_covariance));
-    SZG_TRY(correct(context, e, k_ratio, k_ratio, k, k, own->room, law->k_covariance));
+    SZG_TRY(correct(context, e, own, 0, e, law->cross));
+    SZG_TRY(correct(context, e, own, e, e, law->q_covariance));
+    SZG_TRY(correct(context, e, own, 0, 0, law->k_covariance));
     if (!out->biased)
         return SZG_OK;
-    correct_means(e, q_ratio, q, law->q_mean, law->q_covariance);
-    correct_means(e, k_ratio, k, law->k_mean, law->k_covariance);
+    correct_means(e, own, e, law->q_mean, law->q_covariance);
+    correct_means(e, own, 0, law->k_mean, law->k_covariance);
     return SZG_OK;
 }
 
-/* With rows = L Q a token's queries and keys are L times its coordinates along Q. */
-static szg_status try_tokens(szg_context *context, const law_input *input, const trial *own,
+/* Keys and queries of the tokens before their norm. With rows = L Q they are L times the
+ * coordinates along Q. */
+static szg_status make_tokens(szg_context *context, const law_input *input, const trial *own) {
+    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
+    int64_t size = input->tokens->size, stride = input->tokens->whole ? d : 2 * e;
+    if (!input->tokens->whole)
+        SZG_TRY(szgi_wide_l(context, 2 * e, d, own->rows, d, own->lower));
+    SZG_TRY(szgi_gemm(context, 'n', 't', own->count, 2 * e, size, 1, input->tokens->value, size,
+                      input->tokens->whole ? own->rows : own->lower, stride, 0, own->made, 2 * e));
+    for (int64_t i = 0; i < own->count * 2 * e; i++)
+        own->made[i] += own->shift[i % (2 * e)];
+    return SZG_OK;
+}
+
+static szg_status try_tokens(szg_context *context, const law_input *input, trial *own,
                              isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    int64_t size = input->tokens->size;
-    double k = root_mean_square(e, d, out->factor, own->rows, own->shift);
-    double q = root_mean_square(e, d, out->factor, own->rows + e * d, own->shift + e);
-    if (!(k > 0) || !(q > 0))
+    own->k.root = root_mean_square(e, d, out->factor, &own->k);
+    own->q.root = root_mean_square(e, d, out->factor, &own->q);
+    if (!(own->k.root > 0) || !(own->q.root > 0))
         return szgi_fail(context, SZG_EDATA, "queries or keys are 0 before their norm");
-    SZG_TRY(szgi_wide_l(context, 2 * e, d, own->rows, d, own->lower));
-    SZG_TRY(szgi_gemm(context, 'n', 't', LAW_TOKENS, 2 * e, size, 1, input->tokens->value, size,
-                      own->lower, 2 * e, 0, own->made, 2 * e));
-    for (int64_t t = 0; t < LAW_TOKENS && out->biased; t++)
-        for (int64_t i = 0; i < 2 * e; i++)
-            own->made[t * 2 * e + i] += own->shift[i];
-    apply_norm(e, k, own->factor, own->made, own->ratio);
-    apply_norm(e, q, own->factor + e, own->made + e, own->ratio + LAW_TOKENS);
-    freeze(e, d, k, own->factor, own->shift, out->rows + e * d, out->law.k_mean);
-    freeze(e, d, q, own->factor + e, own->shift + e, out->rows, out->law.q_mean);
+    SZG_TRY(make_tokens(context, input, own));
+    norm_tokens(e, &own->k, own->count, own->made, own->frozen);
+    norm_tokens(e, &own->q, own->count, own->made + e, own->frozen + e);
+    freeze(e, d, &own->k, out->rows + e * d, out->law.k_mean);
+    freeze(e, d, &own->q, out->rows, out->law.q_mean);
+    for (int64_t i = 0; i < e; i++)
+        out->biased = out->biased || out->law.k_mean[i] != 0 || out->law.q_mean[i] != 0;
     SZG_TRY(make_linear(context, input->checkpoint, out));
     return correct_law(context, e, own, out);
 }
@@ -409,11 +519,8 @@ static szg_status make_normed(szg_context *context, const law_input *input, isot
     szg_status status = read_side(context, input, false, &own);
     if (status == SZG_OK)
         status = read_side(context, input, true, &own);
-    int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    const side_rows k = {own.rows, own.shift, own.factor};
-    const side_rows q = {own.rows + e * d, own.shift + e, own.factor + e};
     if (status == SZG_OK)
-        status = observe(context, input, &q, &k, out);
+        status = observe(context, input, &own.q, &own.k, out);
     if (status == SZG_OK)
         status = try_tokens(context, input, &own, out);
     szgi_memory_free(own.memory);
@@ -424,15 +531,16 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     const szg_checkpoint *checkpoint = input->checkpoint;
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     bool centred = szgi_fold_centres(checkpoint);
-    bool normed = szgi_fold_is_normed(checkpoint, input->layer);
-    *out = (isotropic_law){.factor = centred ? (double)d / (double)(d - 1) : 1,
-                           .biased = has_shift(e, input)};
+    bool normed = szgi_fold_is_normed(checkpoint, input->layer) || input->shared;
+    *out =
+        (isotropic_law){.factor = szgi_isotropic_factor(checkpoint), .biased = has_shift(e, input)};
     SZG_TRY(open_law(context, input, centred || normed, out));
     if (centred)
         szgi_centre_rows(2 * e, d, out->rows);
     memcpy(out->law.q_mean, input->q.shift, (size_t)e * sizeof *out->law.q_mean);
     memcpy(out->law.k_mean, input->k.shift, (size_t)e * sizeof *out->law.k_mean);
-    const side_rows k = {out->k, input->k.shift, NULL}, q = {out->q, input->q.shift, NULL};
+    const head_norm k = {.rows = out->k, .shift = input->k.shift};
+    const head_norm q = {.rows = out->q, .shift = input->q.shift};
     szg_status status =
         normed ? make_normed(context, input, out) : observe(context, input, &q, &k, out);
     if (status == SZG_OK && !normed)

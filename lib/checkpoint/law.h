@@ -8,11 +8,12 @@
 /* Tokens that norms of queries and keys are tried on. */
 enum { LAW_TOKENS = 1024 };
 
-/* Coordinates of isotropic tokens x with ||x||^2 = d in a random orthonormal basis, the first
- * `size` of them: what products with at most so many rows depend on. */
+/* Isotropic tokens x with ||x||^2 = d: whole ones, or the first `size` coordinates in a random
+ * orthonormal basis, which products with at most so many rows depend on. */
 typedef struct token_sample {
-    int64_t size;
-    double *value; /* [LAW_TOKENS, size] */
+    int64_t count, size;
+    bool whole;
+    double *value; /* [count, size] */
 } token_sample;
 
 /* For heads of this checkpoint; nothing where queries and keys have no norm. SZG_ENOMEM. */
@@ -49,6 +50,7 @@ typedef struct law_input {
     const token_sample *tokens;
     const known_tokens *known; /* NULL: the layer's tokens are not known */
     known_keys *keys;
+    const struct shared_norm *shared; /* NULL: queries and keys have no norm but their head's own */
     law_side q, k;
     const double *k_q; /* [e, e]: rows of k times those of q */
 } law_input;
@@ -65,6 +67,15 @@ typedef struct isotropic_law {
     head_law law;
     head_law known; /* of the known tokens, without `cross` */
 } isotropic_law;
+
+/* f of the covariance f I, or f P, of isotropic tokens. */
+double szgi_isotropic_factor(const szg_checkpoint *checkpoint);
+
+/* A head's rows as the weights have them, without scale and rotary amplitude, and the projection's
+ * bias, [e]. SZG_EDATA, SZG_EIO, SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szgi_law_raw_rows(szg_context *context,
+                                              const szg_checkpoint *checkpoint, int64_t layer,
+                                              bool query, int64_t head, double *rows, double *bias);
 
 /* W P: the mean of each row is subtracted. */
 void szgi_centre_rows(int64_t e, int64_t d, double *rows);

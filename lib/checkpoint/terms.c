@@ -329,5 +329,6 @@ szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint) 
     SZG_TRY(resolve_temperature(context, checkpoint));
     SZG_TRY(resolve_tensors(context, checkpoint));
     SZG_TRY(resolve_sections(context, checkpoint));
+    szgi_kernel_keys_read(checkpoint);
     return resolve_rest(context, checkpoint);
 }

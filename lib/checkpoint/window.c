@@ -71,6 +71,23 @@ static int64_t window_of_both(const szg_checkpoint *checkpoint, int64_t layer) {
     return size > 0 ? size / 2 + 1 : 0;
 }
 
+/* Gemma 3's key is a flag (EmbeddingGemma), and Gemma 4's a word. Other classes of transformers
+ * ignore such a key, or have it and mask later keys all the same (Gemma, Gemma 2 in 5.x). */
+key_direction szgi_direction_of(const szg_checkpoint *checkpoint) {
+    szgi_json_value value = szgi_json_member(checkpoint->settings, "use_bidirectional_attention");
+    const char *type = checkpoint->family->model_type, *word = "";
+    bool flag = false;
+    if (szgi_json_kind_of(value) <= SZGI_JSON_NULL)
+        return KEYS_BEFORE;
+    if (szgi_json_as_boolean(NULL, value, &flag) == SZG_OK)
+        return !flag ? KEYS_BEFORE : strcmp(type, "gemma3_text") == 0 ? KEYS_BOTH : KEYS_UNKNOWN;
+    if (szgi_json_as_text(NULL, value, &word) != SZG_OK || strcmp(type, "gemma4_text") != 0)
+        return KEYS_UNKNOWN;
+    return strcmp(word, "all") == 0      ? KEYS_BOTH
+           : strcmp(word, "vision") == 0 ? KEYS_BEFORE /* of text */
+                                         : KEYS_UNKNOWN;
+}
+
 /* The text at `index` of a list of kinds, or of a list of [kinds, repetitions]; NULL: it has none.
  */
 static const char *kind_at(szgi_json_value list, int64_t index) {
@@ -117,7 +134,9 @@ static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
         return checkpoint->layer[layer].rotation >= 0
                    ? number_of(checkpoint, "attention_chunk_size")
                    : 0;
-    return slides(checkpoint, layer) ? number_of(checkpoint, "sliding_window") : 0;
+    int64_t window = slides(checkpoint, layer) ? number_of(checkpoint, "sliding_window") : 0;
+    /* A window of both sides is given by its whole length. */
+    return window > 0 && szgi_direction_of(checkpoint) == KEYS_BOTH ? window / 2 + 1 : window;
 }
 
 szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint) {
@@ -132,4 +151,19 @@ szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint
     return szgi_text_append(context, &checkpoint->note,
                             "releases of the class slide in other layers: those from "
                             "max_window_layers on are taken to, unless layer_types says which");
+}
+
+void szgi_kernel_keys_read(const szg_checkpoint *checkpoint) {
+    static const char *const table[] = {"relative_attention",     "position_buckets",
+                                        "max_relative_positions", "pos_att_type",
+                                        "share_att_key",          "norm_rel_ebd",
+                                        "layer_norm_eps",         "position_biased_input"};
+    const model_family *family = checkpoint->family;
+    bool bert = family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA;
+    szgi_direction_of(checkpoint);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (checkpoint->added && !family->added_by_head)
+            szgi_json_has(checkpoint->settings, table[i]);
+    if (bert)
+        szgi_json_has(checkpoint->settings, "is_decoder");
 }

@@ -522,10 +522,9 @@ END_TEST
 START_TEST(mechanisms_without_a_kernel_say_which) {
     static const struct {
         const char *family, *note;
-    } cases[] = {{"deberta-v2", "embeddings of the lag"},
-                 {"electra", "before a projection"},
+    } cases[] = {{"electra", "before a projection"},
                  {"dinov3_vit", "by their row and column"},
-                 {"deepseek_v3", "latents with norms of their own"},
+                 {"hunyuan_v1_dense", "gains of the norm of queries and keys act behind"},
                  {"granitemoehybrid-nope", "nothing says where a token stands"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[512];
@@ -544,15 +543,26 @@ START_TEST(mechanisms_without_a_kernel_say_which) {
 }
 END_TEST
 
-START_TEST(distance_tables_are_said) {
+/* Of each layer, and with a number for each lag. */
+START_TEST(distance_tables_that_cannot_be_read_are_said) {
+    static const char settings[] =
+        "{\"model_type\":\"bert\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
+        "\"hidden_size\":8,\"position_embedding_type\":\"relative_key\"}";
+    static const char name[] = "encoder.layer.0.attention.self.distance_embedding.weight";
     const bert_sizes sizes = {6, 8, 2};
-    test_model model;
-    make_bert(&sizes, &model);
-    check_noted(&model,
-                "{\"model_type\":\"bert\",\"num_hidden_layers\":1,\"num_attention_heads\":2,"
-                "\"hidden_size\":8,\"position_embedding_type\":\"relative_key\"}",
-                "multiplied by tables of distances");
-    model_close(&model);
+    for (int64_t rows = 0; rows < 13; rows += 4) {
+        test_model model;
+        make_bert(&sizes, &model);
+        if (rows > 0)
+            model_add(&model, SZGI_DTYPE_F32, rows == 4 ? 4 : 2 * rows - 1, 4, "%s", name);
+        if (rows == 12)
+            model_find(&model, name)->value[1] = NAN;
+        check_noted(&model, settings,
+                    rows < 8     ? "distance_embedding is missing"
+                    : rows == 12 ? "not finite"
+                                 : NULL);
+        model_close(&model);
+    }
 }
 END_TEST
 
@@ -770,7 +780,8 @@ TEST_FILE("positional") {
     test_add(suite, "embeddings_that_cannot_be_read_are_said",
              embeddings_that_cannot_be_read_are_said);
     test_add(suite, "mechanisms_without_a_kernel_say_which", mechanisms_without_a_kernel_say_which);
-    test_add(suite, "distance_tables_are_said", distance_tables_are_said);
+    test_add(suite, "distance_tables_that_cannot_be_read_are_said",
+             distance_tables_that_cannot_be_read_are_said);
     test_add(suite, "rotary_heads_need_no_embeddings", rotary_heads_need_no_embeddings);
     test_add(suite, "small_models", small_models);
     test_add(suite, "one_position_has_no_share", one_position_has_no_share);

@@ -2,12 +2,12 @@
 """The tables `heads` and `kernel` of szego checkpoint against NumPy, which sums over every lag or pair of positions.
 usage: test_heads.py PROGRAM [SEED]"""
 import csv
-import json
 import os
-import struct
 import subprocess
 import sys
 
+import head_models
+from head_models import analyse, analyse_all, number
 from peer import Tap, scratch, skip
 
 try:
@@ -15,27 +15,11 @@ try:
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
 
-PROGRAM = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 29
 MULTIPLIER = float(os.environ.get("SZG_TEST_MULTIPLIER", "1"))
 tap = Tap()
 print(f"# seed {SEED}")
 random = np.random.default_rng(SEED)
-
-
-def write(model, folder):
-    """The folder of a model that has `config` and `tensors()`."""
-    header, data = {}, b""
-    for name, value in model.tensors().items():
-        content = value.astype("<f8").tobytes()
-        header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    os.makedirs(folder)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(model.config, file)
 
 
 class Model:
@@ -119,34 +103,8 @@ def noise_of(r, weight, gram_q, gram_k, mean_q, mean_k, turning):
     return float(weight @ v)
 
 
-def analyse_all(model, *arguments):
-    """The tables, each a list of rows."""
-    with scratch() as folder:
-        write(model, f"{folder}/model")
-        run = subprocess.run([PROGRAM, "checkpoint", f"{folder}/model", "-o", f"{folder}/out/", *arguments],
-                             capture_output=True, text=True, check=False)
-        if run.returncode:
-            raise SystemExit(run.stderr)
-        found = {}
-        for name in ("heads", "kernel", "layers", "notes"):
-            path = f"{folder}/out/{name}.csv"
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as file:
-                    found[name] = list(csv.DictReader(file))
-        return found
-
-
-def analyse(model, *arguments):
-    return analyse_all(model, *arguments)["heads"]
-
-
-def number(row, column):
-    return float(row[column]) if row[column] else float("nan")
-
-
 def check_numbers(label, row, want, bound):
-    for column, value in want.items():
-        tap.close(f"{label}: {column}", number(row, column), value, bound * (1 + abs(value)))
+    head_models.check_numbers(tap, label, row, want, bound)
 
 
 # ---- Closed forms ----
@@ -617,7 +575,38 @@ fused.tensors = lambda: {layer + "self_attn.qkv_proj.weight": np.concatenate([fu
 tap.ok("LongRoPE's short factors hold for the original length", {row["lag_max"] for row in analyse(fused)} == {"15"})
 found, rows = last_lags("llama", use_bidirectional_attention=True)
 tap.ok("attention to later keys that is not covered is said", found == {""} and
-       all("use_bidirectional_attention" in row["note"] for row in rows), str(rows[0]))
+       all("use_bidirectional_attention is set" in row["note"] for row in rows), str(rows[0]))
+
+
+
+def lags_of(family, *settings):
+    """Least and largest lag by layer of a reference model, with settings changed."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "families", family)
+    with scratch() as out:
+        run = subprocess.run([head_models.PROGRAM, "checkpoint", folder, "-o", f"{out}/all/", "--kernel", "0", "-q",
+                              *(word for setting in settings for word in ("--set", setting))],
+                             capture_output=True, text=True, check=False)
+        if run.returncode:
+            return {run.stderr}
+        with open(f"{out}/all/heads.csv", encoding="utf-8") as file:
+            return {(row["lag_min"], row["lag_max"]) for row in csv.DictReader(file)}
+
+
+for label, family, settings, want in (
+        ("a window that is set", "mistral", ("sliding_window=4",), {("0", "3")}),
+        ("EmbeddingGemma's flag", "gemma3_text", ("use_bidirectional_attention=true", "sliding_window=8"),
+         {("-4", "4"), ("-63", "63")}),
+        ("Gemma 4, all tokens", "gemma4_text", ("use_bidirectional_attention=all", "sliding_window=8"),
+         {("-4", "4"), ("-63", "63")}),
+        ("Gemma 4, images alone: text sees earlier keys", "gemma4_text",
+         ("use_bidirectional_attention=vision", "sliding_window=8"), {("0", "7"), ("0", "63")}),
+        ("a word that is not known", "gemma4_text", ("use_bidirectional_attention=some",), {("", "")}),
+        ("a class that is told to see earlier keys alone", "llama", ("use_bidirectional_attention=false",), {("0", "63")}),
+        ("a decoder without embeddings", "bert", ("is_decoder=true",), {("", "")})):
+    found = lags_of(family, *settings)
+    tap.ok(label, found == want, str(found))
+refused = lags_of("llama", "sliding_window=4")
+tap.ok("a window in a model that has none is refused", "nothing reads this key" in str(refused), str(refused))
 
 # ---- What has no numbers ----
 rows = analyse(Model("llama"), "--raw")

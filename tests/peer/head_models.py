@@ -1,0 +1,56 @@
+"""What the tests of the tables `heads` and `kernel` share: writing a model, and szego's tables of it."""
+import csv
+import json
+import os
+import struct
+import subprocess
+import sys
+
+from peer import scratch
+
+PROGRAM = sys.argv[1]
+
+
+def write(model, folder):
+    """The folder of a model that has `config` and `tensors()`."""
+    header, data = {}, b""
+    for name, value in model.tensors().items():
+        content = value.astype("<f8").tobytes()
+        header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    os.makedirs(folder)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(model.config, file)
+
+
+def analyse_all(model, *arguments):
+    """The tables, each a list of rows."""
+    with scratch() as folder:
+        write(model, f"{folder}/model")
+        run = subprocess.run([PROGRAM, "checkpoint", f"{folder}/model", "-o", f"{folder}/out/", *arguments],
+                             capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise SystemExit(run.stderr)
+        found = {}
+        for name in ("heads", "kernel", "layers", "notes"):
+            path = f"{folder}/out/{name}.csv"
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    found[name] = list(csv.DictReader(file))
+        return found
+
+
+def analyse(model, *arguments):
+    return analyse_all(model, *arguments)["heads"]
+
+
+def number(row, column):
+    return float(row[column]) if row[column] else float("nan")
+
+
+def check_numbers(tap, label, row, want, bound):
+    for column, value in want.items():
+        tap.close(f"{label}: {column}", number(row, column), value, bound * (1 + abs(value)))
