@@ -39,7 +39,8 @@ static szg_status fill(szg_table *table, int64_t rows) {
         if (kind != 0)
             SZG_TRY(szg_table_set_text(context, table, "source", hostile_text(&stream, at, text)));
         if (kind != 1)
-            SZG_TRY(szg_table_set_integer(context, table, "layer", INT64_MIN + i * 7));
+            SZG_TRY(szg_table_set_integer(context, table, "layer",
+                                          i % 2 ? i / 2 - 20 : INT64_MIN + i * 7));
         if (kind == 2)
             SZG_TRY(szg_table_set_real(context, table, "width", special[i % 4]));
         else if (kind != 3)
