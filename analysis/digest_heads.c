@@ -200,14 +200,14 @@ static void say_reasons(const szg_table *heads, FILE *to) {
         count[i]++;
     }
     for (int i = 0; i < reasons; i++)
-        fprintf(to, "%" PRId64 " of %" PRId64 " heads have %s%s.\n", count[i],
-                szg_table_rows(heads),
+        fprintf(to, "%" PRId64 " of %" PRId64 " heads %s %s%s.\n", count[i],
+                szg_table_rows(heads), count[i] == 1 ? "has" : "have",
                 strncmp(reason[i], "no ", 3) == 0 ? "" : "no share: ", reason[i]);
     if (others > 0)
         fprintf(to,
-                "%" PRId64 " more heads have no share: the column `note` of heads.csv (-o DIR/) "
-                "says why.\n",
-                others);
+                "%" PRId64
+                " more %s no share: the column `note` of heads.csv (-o DIR/) says why.\n",
+                others, others == 1 ? "head has" : "heads have");
 }
 
 static bool share_key_heads(const szg_table *heads) {
