@@ -11,6 +11,13 @@
 #include "fold.h"
 #include "lag_weight.h"
 
+/* A head has numbers for each lag and draw. */
+enum { LAGS_MOST = 2048 };
+
+static int64_t limit_lags(int64_t lags) {
+    return lags < LAGS_MOST ? lags : LAGS_MOST;
+}
+
 /* ---- DeBERTa: one table, which each layer projects ---- */
 
 /* The row of a lag before it is clamped and counted from 0: the lag itself in the middle, then by
@@ -120,9 +127,9 @@ static szg_status open_projected(szg_context *context, const szg_checkpoint *che
     out->projected = true;
     out->keys = has_kind(checkpoint, "c2p");
     out->queries = has_kind(checkpoint, "p2c");
-    out->rows = 2 * span;
-    out->lags = szgi_lag_count(checkpoint, 0);
-    if (table->dims != 2 || table->shape[1] != checkpoint->model_size || span < 1 ||
+    out->rows = span > 0 && span <= table->count ? 2 * span : 0;
+    out->lags = limit_lags(szgi_lag_count(checkpoint, 0));
+    if (table->dims != 2 || table->shape[1] != checkpoint->model_size || out->rows == 0 ||
         table->shape[0] < out->rows)
         out->why = "the table of embeddings of the lag has another shape than position_buckets (or "
                    "max_relative_positions) and hidden_size say";
@@ -183,11 +190,11 @@ static szg_status open_distances(szg_context *context, const szg_checkpoint *che
     out->keys = true;
     out->queries = strcmp(kind, "relative_key_query") == 0;
     out->rows = table->shape[0];
-    out->lags = out->rows / 2 + 1;
+    out->lags = limit_lags(out->rows / 2 + 1);
     out->first = szgi_sees_later(checkpoint) ? 1 - out->lags : 0;
     SZG_TRY(szgi_memory_alloc(context, out->lags - out->first, &out->row));
     for (int64_t lag = out->first; lag < out->lags; lag++)
-        out->row[lag - out->first] = lag + out->lags - 1;
+        out->row[lag - out->first] = lag + out->rows / 2;
     return SZG_OK;
 }
 

@@ -233,12 +233,16 @@ for what, words, model, config in (
         ("relative_attention is false", "relative_attention=true", Deberta(), {"relative_attention": False}),
         ("a norm is missing", "encoder.LayerNorm", Deberta(normed=False), {"norm_rel_ebd": "layer_norm"}),
         ("a table of another size", "another shape", Deberta(), {"max_relative_positions": 50}),
+        ("more buckets than a number of rows can be", "another shape", Deberta(), {"position_buckets": 2**62}),
         ("weights of their own are missing", "--set share_att_key=true", Deberta(), {"share_att_key": False}),
         ("no lag in pos_att_type", "neither c2p nor p2c", Deberta(), {"pos_att_type": []}),
         ("buckets beyond the longest lag", "max_relative_positions is below", Deberta(buckets=8, longest=24),
          {"max_relative_positions": 5})):
     said = notes(model, **config)
     tap.ok(what, all(words in note for note in said), said[0])
+long = Distances("relative_key", length=2050, heads=1, width=4)
+rows = analyse_all(long, "--kernel", "0")["heads"]
+tap.ok("lags end at 2047", {(row["lag_min"], row["lag_max"]) for row in rows} == {("-2047", "2047")}, str(rows[0]))
 other = Distances("relative_key")
 other.distance = other.distance[:, :-1]
 tap.ok("distances of another number of lags", "distance_embedding" in notes(other)[0])
