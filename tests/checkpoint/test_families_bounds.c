@@ -197,12 +197,13 @@ static double ascend(const szgi_rotary *rotary, const explicit_side *q, const ex
 }
 
 /* The largest modulus that a table by the lag adds: any content may stand at its lag. */
-static double largest_added(const szg_checkpoint *checkpoint, int64_t head) {
+static double largest_added(const szg_checkpoint *checkpoint, int64_t layer, int64_t head) {
+    const szgi_tensor *added = checkpoint->layer[layer].added;
     double largest = 0;
-    if (!checkpoint->added)
+    if (!added)
         return 0;
-    double *table = read_all(checkpoint->added);
-    for (int64_t i = head; i < checkpoint->added->count; i += checkpoint->heads)
+    double *table = read_all(added);
+    for (int64_t i = head; i < added->count; i += checkpoint->heads)
         largest = fmax(largest, fabs(table[i]));
     free(table);
     return largest;
@@ -235,7 +236,7 @@ static void check_adversary(const family_case *own, int64_t layer) {
         for (int lag = checkpoint->family->looks_ahead ? 1 - lags : 0; lag < lags; lag++)
             for (int sign = -1; sign < 2; sign += 2)
                 found = fmax(found, ascend(&rotary, &q, &k, lag, sign));
-        found += largest_added(checkpoint, h);
+        found += largest_added(checkpoint, layer, h);
         /* d products, twice, of numbers whose moduli sum to at most sqrt(d) as much */
         double slack = gamma_of(4 * (double)(q.d + q.e)) * (double)q.d;
         ck_assert_msg(found <= bound.value * (1 + slack),
