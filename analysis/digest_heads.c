@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,10 +182,19 @@ static void say_heads(const ranking *all, const char *clause, FILE *to) {
     fputc('\n', to);
 }
 
+static bool has_share(const szg_table *heads, int64_t row) {
+    static const char *const shares[] = {"mean_share", "self_share"};
+    for (int i = 0; i < 2; i++)
+        if (!isnan(szg_table_get_real(heads, row, szg_table_find(heads, shares[i]))))
+            return true;
+    return false;
+}
+
 /* Why heads have no numbers, or none of one kernel, each reason once. */
 static void say_reasons(const szg_table *heads, FILE *to) {
     const char *reason[REASONS_MOST];
     int64_t count[REASONS_MOST] = {0}, others = 0, note = szg_table_find(heads, "note");
+    bool one_kernel[REASONS_MOST];
     int reasons = 0;
     for (int64_t row = 0; row < szg_table_rows(heads); row++) {
         const char *found = szg_table_get_text(heads, row, note);
@@ -197,16 +207,17 @@ static void say_reasons(const szg_table *heads, FILE *to) {
         }
         reasons += i == reasons;
         reason[i] = found;
+        one_kernel[i] = has_share(heads, row);
         count[i]++;
     }
     for (int i = 0; i < reasons; i++)
-        fprintf(to, "%" PRId64 " of %" PRId64 " heads %s %s%s.\n", count[i],
-                szg_table_rows(heads), count[i] == 1 ? "has" : "have",
-                strncmp(reason[i], "no ", 3) == 0 ? "" : "no share: ", reason[i]);
+        fprintf(to, "%" PRId64 " of %" PRId64 " heads %s %s%s.\n", count[i], szg_table_rows(heads),
+                count[i] == 1 ? "has" : "have", one_kernel[i] ? "" : "no share: ", reason[i]);
     if (others > 0)
         fprintf(to,
                 "%" PRId64
-                " more %s no share: the column `note` of heads.csv (-o DIR/) says why.\n",
+                " more %s no share, or one alone: the column `note` of heads.csv (-o DIR/) says "
+                "why.\n",
                 others, others == 1 ? "head has" : "heads have");
 }
 

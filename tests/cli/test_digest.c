@@ -60,8 +60,8 @@ START_TEST(heads_of_further_reasons_are_counted) {
     ck_assert_str_eq(found.said.text,
                      "1 of 7 heads has no share: one.\n2 of 7 heads have no share: two.\n"
                      "1 of 7 heads has no share: three.\n1 of 7 heads has no share: four.\n"
-                     "2 more heads have no share: the column `note` of heads.csv (-o DIR/) says "
-                     "why.\n");
+                     "2 more heads have no share, or one alone: the column `note` of heads.csv (-o "
+                     "DIR/) says why.\n");
     ck_assert_str_eq(found.notes.text, "");
     digest_close(&found);
     szg_checkpoint_tables_close(&tables);
