@@ -385,7 +385,7 @@ def check_checkpoint(folder):
     tap.ok("a short repr", len(repr(found)) < 200 + len(model) and "2 layers of 4 heads" in repr(found))
     for name, call, *words in (
             ("a layer that is not there", lambda: found.singular_values(2), "layer=2", "0 to 1"),
-            ("a negative head", lambda: found.eigenvalues(0, -1), "head=-1", "0 to 3"),
+            ("a head before the first", lambda: found.eigenvalues(0, -5), "head=-5", "0 to 3", "-1 to -4"),
             ("a head without its layer", lambda: found.singular_values(head=1), "layer"),
             ("another matrix", lambda: found.singular_values(matrix="position"), "position", "qk"),
             ("a column that is not there", lambda: found.per_head("sigma"), "sigma_max"),
