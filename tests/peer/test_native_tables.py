@@ -549,7 +549,7 @@ def check_parts(folder):
             ("a layer that the model lacks", lambda: szego.checkpoint(model, layers=[2]), "2"),
             ("layers that are no numbers", lambda: szego.checkpoint(model, layers=[0.5]), "0.5"),
             ("no layer", lambda: szego.checkpoint(model, layers=[]), "layers"),
-            ("heads that are no list", lambda: szego.checkpoint(model, heads=3), "heads=3"),
+            ("heads that are no list", lambda: szego.checkpoint(model, heads=3.0), "heads=3.0"),
             ("a list of letters", lambda: szego.checkpoint(model, heads="a-b"), "a-b"),
             ("a stack that is not there", lambda: szego.checkpoint(model, stack="encoder"), "encoder"),
             ("settings that are no dict", lambda: szego.checkpoint(model, settings="a=1"), "settings"),

@@ -121,7 +121,7 @@ _REAL, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 def _read(value, name: str) -> Tuple[np.ndarray, str]:
     """The array, and what its type is called."""
-    if type(value) is np.ndarray:  # pylint: disable=unidiomatic-typecheck # the common case needs no look
+    if type(value) is np.ndarray and value.dtype.kind != "O":  # pylint: disable=unidiomatic-typecheck # the common case
         return value, value.dtype.name
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):

@@ -27,7 +27,7 @@ _SURE = {"integer": re.compile(r"-?[0-9]{1,18}"), "real": _REAL}
 
 def kind(column):
     """"text", "integer" or "real"."""
-    return {"i": "integer", "u": "integer", "b": "integer", "f": "real"}.get(np.ma.getdata(column).dtype.kind, "text")
+    return {"i": "integer", "u": "integer", "f": "real"}.get(np.ma.getdata(column).dtype.kind, "text")
 
 
 class Table(dict):
