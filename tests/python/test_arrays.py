@@ -3,6 +3,7 @@
 peers. usage: test_arrays.py PROGRAM"""
 import os
 import sys
+import threading
 import types
 
 from peer import EPS, PACKAGE, Tap, eigenvalue_bound, skip
@@ -285,6 +286,33 @@ def check_no_copy():
             tap.ok(f"{name} is not changed", given.tobytes() == before)
 
 
+def system_reads():
+    """How often this process has read from a file."""
+    with open("/proc/self/io", encoding="utf-8") as file:
+        return int(dict(line.split(": ") for line in file)["syscr"])
+
+
+def check_small():
+    """Small problems ask the system for nothing: each look at the memory there is takes longer than their eigenvalues.
+    They need no thread of their own either, and answer as larger ones do."""
+    a, lags = np.array([[2.0, 1], [1, 3]]), np.exp(-np.arange(16.0) / 3)
+    for name, call in (("2 x 2", lambda: szego.spectrum(a)), ("16 lags", lambda: szego.spectrum(lags)),
+                       ("16 lags without proof", lambda: szego.spectrum(lags, certify=False)),
+                       ("a stack", lambda: szego.spectra(a[None]))):
+        call()
+        before = system_reads()
+        for _ in range(50):
+            call()
+        tap.ok(f"{name}: nothing is read from the system", system_reads() - before < 10, str(system_reads() - before))
+    started, start = [], threading.Thread.start
+    threading.Thread.start = lambda self: started.append(self) or start(self)
+    szego.spectrum(a), szego.spectrum(lags), szego.spectrum(np.eye(128))
+    small = len(started)
+    szego.spectrum(np.eye(129)), szego.spectrum(lags, 129)
+    threading.Thread.start = start
+    tap.ok("small ones start no thread", (small, len(started)) == (0, 2), f"{small} {len(started)}")
+
+
 check_kinds()
 check_exact()
 check_refused()
@@ -292,4 +320,5 @@ check_axes()
 check_sequence()
 check_range()
 check_no_copy()
+check_small()
 tap.finish()

@@ -15,7 +15,7 @@ import numpy as np
 from . import layout, native
 from .arguments import array as _array, enum, flag, integer, keywords, spec as as_spec, text
 from .batch import Spectra, gathered, solved
-from .compute import computed, contracted, fields_of, run
+from .compute import computed, contracted, fields_of, run, spectra_options
 from .errors import ArgumentError, SzegoWarning
 from .native import handle
 from .results import Contraction, Spectrum
@@ -119,15 +119,14 @@ def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalu
     1/sqrt(d). The sum is <szego/coupling.h>'s (claims B1c, E12c); positions of additive encodings enter
     unprojected. The logits stay factored: no n x n array is made where the structure affords it.
     """
-    asked, options = enum(layout.QUESTIONS, "question", question), layout.SpectraOptions(
-        want=enum(layout.WANTS, "want", want))
+    chosen = enum(layout.QUESTIONS, "question", question), spectra_options(want)
     which = enum(layout.PARTS, "part", part)
     given, source = Queries(q, k, spec, head, causal, unscaled, exact), f"{part} logits of {spec}"
 
     def work(context):
         with given.opened(context) as (opened, _):
             views = [native.library().szg_logits_matrix(one, which) for one in opened]
-            return _spectra(context, source, views, (asked, options), given.shape, given.dtype)
+            return _spectra(context, source, views, chosen, given.shape, given.dtype)
     return run(work, threads, given.arrays)
 
 
@@ -174,7 +173,7 @@ def factored(a, b, *, question: str = "eigenvalues", want: str = "all", exact: b
     a, b: real, of one shape (n, d), or (..., n, d), whose leading axes come back. question, want: as of szego.spectrum.
     exact: refuse arrays that need a copy. Solvers: factored matrices of szg_spectrum_compute in <szego/spectrum.h>.
     """
-    chosen = enum(layout.QUESTIONS, "question", question), layout.SpectraOptions(want=enum(layout.WANTS, "want", want))
+    chosen = enum(layout.QUESTIONS, "question", question), spectra_options(want)
     exact = flag(exact, "exact")
     (a, dtype), (b, _) = _array(a, "a", 2, None, exact), _array(b, "b", 2, None, exact)
     if a.shape != b.shape or (a.dtype, b.dtype) != (np.float64, np.float64):

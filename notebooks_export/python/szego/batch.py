@@ -9,7 +9,7 @@ import numpy as np
 
 from . import layout, native
 from .arguments import array as _array, enum, flag, keywords, text
-from .compute import complex_of, is_zero, matrix_view, no_symmetry, run
+from .compute import complex_of, is_zero, matrix_view, method_name, method_solver, no_symmetry, run, spectra_options
 from .display import Shown
 from .errors import ArgumentError
 from .results import Spectrum
@@ -149,7 +149,7 @@ def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] =
 
     def work(context):
         views = (layout.Matrix * len(array))(*(matrix_view(matrix, hermitian) for matrix in array))
-        with solved(context, views, asked, layout.SpectraOptions()) as made:
+        with solved(context, views, asked, spectra_options()) as made:
             return _copied(made, min(array.shape[1:]), shape, dtype)
     return run(work, threads, {"stack": whole})
 
@@ -184,23 +184,23 @@ def _rows(addresses: np.ndarray, count: int) -> np.ndarray:
     return rows
 
 
-def _words(numbers: np.ndarray, read: Callable[[int], Optional[bytes]]) -> np.ndarray:
+def _words(numbers: np.ndarray, read: Callable[[int], Optional[str]]) -> np.ndarray:
     """What `read` says of each number; it is asked once of each different one."""
     each, which = np.unique(numbers, return_inverse=True)
     known = np.empty(len(each), object)
-    known[:] = [text(read(number)) for number in each.tolist()]
+    known[:] = [read(number) for number in each.tolist()]
     return known[which]
 
 
 def _copied(made, count: int, shape: Tuple[int, ...], dtype: str) -> Spectra:
     """Of dense matrices every one of `count` values is listed."""
-    library, read = native.library(), np.frombuffer(made, _RECORD)
+    read = np.frombuffer(made, _RECORD)
     values = _rows(read["re"], count)
     if read["im"].any():
         values = complex_of(values, _rows(read["im"], count))
     kind = "singular" if made[0].kind == layout.KINDS["singular"][1] else "eigenvalue"
     return Spectra(kind, values.reshape(*shape, count), *(one.reshape(shape) for one in (
-        read["residual"].copy(), _words(read["residual_meaning"], lambda address: ctypes.c_char_p(address).value),
+        read["residual"].copy(), _words(read["residual_meaning"], lambda address: text(ctypes.c_char_p(address).value)),
         read["trace"].copy(), read["frobenius"].copy(), read["normal"].copy(),
-        _words(read["method"], library.szg_method_name), _words(read["method"], library.szg_method_solver))),
+        _words(read["method"], method_name), _words(read["method"], method_solver))),
                    f"{len(values)} matrices", dtype)

@@ -12,6 +12,7 @@ what is refused (`arguments.array`). `exact=True` refuses whatever needs a copy.
 the type of theirs as `input_dtype`.
 """
 import contextlib
+import ctypes
 import functools
 import math
 import sys
@@ -28,7 +29,7 @@ from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
 
 Source = Union[str, Any]  # a SPEC, or what is an array
-_QUICK = 128  # order of a dense matrix, whose spectrum is there in milliseconds
+_QUICK = 128  # order of a matrix, or number of coefficients, whose spectrum is there in milliseconds
 
 
 @functools.partial(keywords, also="; szego.run_spectrum takes the options of the command")
@@ -56,8 +57,7 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
     docs/explanation/methods.md. ArgumentError (a wrong type, shape or number), LibraryError (no answer, memory),
     with the library's message. Ctrl-C ends the call.
     """
-    chosen = (_enum(layout.QUESTIONS, "question", question),
-              layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=_flag(dense, "dense")))
+    chosen = _enum(layout.QUESTIONS, "question", question), spectra_options(want, _flag(dense, "dense"))
     given = _Given(source, n, head, matrix, lags, hermitian, exact)
     certify = _flag(certify, "certify")
     tables = None
@@ -76,7 +76,7 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
             if certify:
                 found.update(theorem=kernel.theorem(context))
             return Spectrum(**found, input_dtype=given.dtype, _program=tables)
-    return run(work, threads, {"source": given.array}, quick=given.dense and given.n <= _QUICK)
+    return run(work, threads, {"source": given.array}, quick=given.small)
 
 
 @keywords
@@ -221,6 +221,11 @@ class _Given:
         self.n = self.count if self.n is None else self.n
         self.name = f"{len(array)} {kind} coefficients"
 
+    @property
+    def small(self) -> bool:
+        """Whether its spectrum takes milliseconds. A SPEC may read files."""
+        return self.array is not None and max(self.n, len(self.array)) <= _QUICK
+
     @contextlib.contextmanager
     def opened(self, context):
         """(szg_matrix, _Kernel) for a block."""
@@ -301,9 +306,10 @@ def complex_of(re: np.ndarray, im: np.ndarray) -> np.ndarray:
 
 def _numbers(pointer, count: int) -> np.ndarray:
     """A copy of `count` doubles."""
-    if not count:
-        return np.empty(0)
-    return np.ctypeslib.as_array(pointer, (count,)).copy()
+    made = np.empty(count)
+    if count:
+        ctypes.memmove(made.ctypes.data, pointer, made.nbytes)
+    return made
 
 
 def computed(context, source: str, view, chosen) -> dict:
@@ -315,7 +321,6 @@ def computed(context, source: str, view, chosen) -> dict:
 
 
 def fields_of(source: str, found) -> dict:
-    library = native.library()
     values = _numbers(found.re, found.count)
     if found.im:
         values = complex_of(values, _numbers(found.im, found.count))
@@ -325,12 +330,31 @@ def fields_of(source: str, found) -> dict:
             "zeros": found.zeros, "rank": None if found.rank < 0 else found.rank, "normal": found.normal,
             "trace": found.trace, "frobenius": found.frobenius, "residual": found.residual,
             "residual_meaning": _text(found.residual_meaning), "note": _text(found.note),
-            "method": _text(library.szg_method_name(found.method)),
-            "solver": _text(library.szg_method_solver(found.method))}
+            "method": method_name(found.method), "solver": method_solver(found.method)}
+
+
+@functools.lru_cache(maxsize=None)
+def method_name(method: int) -> Optional[str]:
+    """The algorithm in words."""
+    return _text(native.library().szg_method_name(method))
+
+
+@functools.lru_cache(maxsize=None)
+def method_solver(method: int) -> Optional[str]:
+    """Its lasting name."""
+    return _text(native.library().szg_method_solver(method))
+
+
+@functools.lru_cache(maxsize=None)
+def spectra_options(want: str = "all", dense: bool = False) -> layout.SpectraOptions:
+    """Made once: the library only reads them."""
+    return layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=dense)
 
 
 def _with_zeros(values: np.ndarray, zeros: int, kind: str, n: int):
     """Puts the zeros where the order has them: one value, which counts those by structure and the computed ones."""
+    if zeros <= 0 and values.all():  # where the host flushes denormal numbers, they are looked at below
+        return values, np.ones(len(values), np.int64)
     computed = is_zero(values)
     if zeros <= 0 and (len(values) < n or not computed.any()):  # of a part, the two ends are two values
         return values, np.ones(len(values), np.int64)
