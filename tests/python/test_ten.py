@@ -17,7 +17,7 @@ try:
     import matplotlib.pyplot as plt
     import numpy as np
     import pandas
-    import szego
+    import szego  # noqa: F401 # pylint: disable=unused-import # by the page
     import torch
     from szego.safetensors import Entry, write
 except ImportError as error:
@@ -96,6 +96,8 @@ def check(space, q, k):
     # The logits are rounded to single precision: so many halves of an ulp in a trace of that many numbers.
     tap.close("7. a capture", float(np.abs(space["captured"].sum(-1) - np.trace(logits, axis1=-2, axis2=-1)).max()), 0,
               TOKENS * 2.0**-23 * np.abs(logits).max())
+    tap.close("7. and of its square", float(np.abs((space["captured"]**2).sum(-1) - np.trace(
+        logits @ logits, axis1=-2, axis2=-1)).max()), 0, 2.0**-22 * (logits**2).sum((-2, -1)).max())
     tap.ok("7. its axes", space["captured"].shape == (2, HEADS, TOKENS))
     weights = [[getattr(layer, f"{side}_proj").weight.detach().numpy().astype(float).reshape(-1, SIZE, WIDTH)
                 for side in "qk"] for layer in attentions(space["model"])]

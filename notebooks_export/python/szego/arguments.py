@@ -196,8 +196,8 @@ def place(name: str, index) -> str:
 def blamed(error: ArgumentError, **arrays: Optional[np.ndarray]) -> ArgumentError:
     """The error of a call of these arguments, which names the first entry that is not finite, if there is one."""
     for name, one in arrays.items():
-        bad = None if one is None else np.argwhere(~np.isfinite(one))[:1].tolist()
-        if bad:
+        bad = [] if one is None else np.argwhere(~np.isfinite(one))[:1].tolist()
+        if one is not None and bad:
             said = one[tuple(bad[0])]
             return ArgumentError(f"{place(name, bad[0])} is {said}: every entry must be finite", error.status)
     return error

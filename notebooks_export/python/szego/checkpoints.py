@@ -12,7 +12,7 @@ from . import layout, native
 from .arguments import flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
-from .head import Head, row
+from .head import Cell, Head, row
 from .native_tables import results
 from .tabled import Tabled
 from .tables import Results
@@ -90,7 +90,7 @@ class Checkpoint(Tabled, Shown):
     def _head(self, layer: int, head: int) -> Head:
         self._need_heads("a head")
         layer, head = _within(layer, "layer", self.layers), _within(head, "head", self.heads)
-        columns = {}
+        columns: Dict[str, Cell] = {}
         for name in ("checkpoint_summary", "checkpoint_heads"):
             table = self.tables.get(name, {})
             if not len(table.get("layer", ())):
@@ -99,7 +99,7 @@ class Checkpoint(Tabled, Shown):
             if "matrix" in table:
                 here &= (np.ma.getdata(table["matrix"]) == "qk") & ~np.ma.getmaskarray(table["head"])
             for at in np.flatnonzero(here)[:1]:
-                columns.update({**row(table, at), **columns})
+                columns.update({**row(table, int(at)), **columns})
         return Head(self.source, layer, head, self.singular_values(layer, head), self.eigenvalues(layer, head), columns)
 
     # ---- Arrays -------------------------------------------------------------------------------------

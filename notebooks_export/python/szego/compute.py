@@ -17,7 +17,7 @@ import functools
 import math
 import sys
 from ctypes import byref as _ref
-from typing import Any, Dict, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def compare(content, coupled, *, exact: bool = False, threads: Optional[int] = N
 # ---- Arguments ----------------------------------------------------------------------------------
 
 
-def run(work, threads: Optional[int], arrays: Dict[str, Optional[np.ndarray]], **how):
+def run(work, threads: Optional[int], arrays: Mapping[str, Optional[np.ndarray]], **how):
     """native.run; an error names the argument whose entry is not finite."""
     try:
         return native.run(work, threads, **how)

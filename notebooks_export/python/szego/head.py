@@ -1,7 +1,7 @@
 """One head of a checkpoint."""
 import difflib
 from dataclasses import dataclass
-from typing import Dict, List, Union
+from typing import Dict, List, Mapping, Union
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Head(Framed, Shown):
     head: int
     singular_values: np.ndarray
     eigenvalues: np.ndarray
-    columns: Dict[str, Cell]
+    columns: Mapping[str, Cell]
 
     def __getitem__(self, name: str) -> Cell:
         if name not in self.columns:

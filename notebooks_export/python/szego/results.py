@@ -6,7 +6,7 @@ import numpy as np
 
 from . import program_tables
 from .display import Shown, plain
-from .errors import ArgumentError, LibraryError, MissingPackageError
+from .errors import LibraryError, MissingPackageError
 from .tabled import Framed, for_numpy
 from .tables import Results, Table
 
