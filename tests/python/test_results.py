@@ -167,6 +167,11 @@ def check_folders(folder):
     with open(path, encoding="utf-8") as file:
         page = file.read()
     tap.ok("a page", path == os.path.join(folder, "all", "report.html") and page.count("<svg") >= 2, str(page.count("<svg")))
+    import matplotlib  # pylint: disable=import-outside-toplevel
+    matplotlib.rcParams.update({"font.size": 31, "lines.linewidth": 9, "xtick.major.size": 20})
+    with open(szego.report(os.path.join(folder, "all")), encoding="utf-8") as file:
+        tap.ok("a page is the same whatever is set for Matplotlib", file.read() == page and matplotlib.rcParams["font.size"] == 31)
+    matplotlib.rcdefaults()
     tap.ok("judge is a function", callable(szego.judge))
     refused("a folder without runs", lambda: szego.judge(os.path.join(folder, "all")), folder, kind=szego.SzegoError)
     refused("runs that are not there", lambda: szego.ablate(os.path.join(folder, "none")), "none", kind=szego.ProgramError)

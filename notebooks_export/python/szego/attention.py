@@ -115,8 +115,8 @@ def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalu
     alike. exact: refuse arrays that need a copy.
     spec: a rotary one names its pairing, which q and k do not tell: "half" of Llama-style models of Hugging Face,
     "interleaved" of the original RoPE, GPT-J and Cohere. szego.rope(like=model.config) has the model's own.
-    part: "coupled" (everything) or "content" (without position, rotation and bias). causal: zeros above the diagonal. unscaled: without the factor
-    1/sqrt(d). The sum is <szego/coupling.h>'s (claims B1c, E12c); positions of additive encodings enter
+    part: "coupled" (everything) or "content" (without position, rotation and bias). causal: zeros above the diagonal.
+    unscaled: without the factor 1/sqrt(d). The sum is <szego/coupling.h>'s (claims B1c, E12c); positions of additive encodings enter
     unprojected. The logits stay factored: no n x n array is made where the structure affords it.
     """
     chosen = enum(layout.QUESTIONS, "question", question), spectra_options(want)

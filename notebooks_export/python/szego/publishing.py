@@ -12,11 +12,15 @@ def report(folder, output=None, *, workers: int = 1) -> str:
         found.save("out/"); szego.report("out/")              # out/report.html
 
     output: a file that ends in .html, or a folder; None: report.html in `folder`. workers: processes that draw; 1: this
-    one. A result that cannot be read is left out: the page names it, and a SzegoWarning. DataError: none can be read.
+    one. What you have set for Matplotlib changes no page. A result that cannot be read is left out: the page names it, and
+    a SzegoWarning. DataError: none can be read.
     MissingPackageError: Matplotlib or Jinja2 is missing.
     """
     from .page import report as write  # pylint: disable=import-outside-toplevel # it needs more than NumPy
-    path, results = write(folder, output, workers=integer(workers, "workers", 1))
+    import matplotlib  # pylint: disable=import-outside-toplevel
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        path, results = write(folder, output, workers=integer(workers, "workers", 1))
     native.warn(f"left out: {message}" for message in results.skipped)
     return path
 
