@@ -159,6 +159,9 @@ def check_refused():
             bad = np.eye(4, dtype=np.float32)
             bad[1, 2] = value
             refused(f"{name} is {value}", lambda call=call, bad=bad: call(bad), f"{name} is {value}", "finite")
+    for name, call in {"want": lambda x: szego.spectrum("nope", 4, want=x), "config": lambda x: szego.checkpoint("x", config=x),
+                       "context": lambda x: szego.checkpoint("x", context=x)}.items():
+        refused(f"an array for {name}", lambda call=call: call(np.eye(2)), f"{name}=array")
     if pandas is not None:
         a = coarse(3, 3)
         frame = pandas.DataFrame(a + a.T, list("abc"), list("abc"))

@@ -349,8 +349,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         top=0 if top is None else integer(top, "top", 1),
         circuits=flag(circuits, "circuits") or len(chosen) > 0, lags=ctypes.addressof(chosen),
         lag_count=len(chosen), draws=integer(draws, "draws", 0), seed=integer(seed, "seed", 0),
-        context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
-        integer(context, "context", 1))
+        context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
+        context == "trained" else integer(context, "context", 1))
 
     return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
 
@@ -368,7 +368,7 @@ def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Ca
     name, config = as_path(path, "path"), choice.config
     changes = _settings(choice.settings)
     choices = layout.CheckpointChoices(
-        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
+        config=None if config is None else b"" if isinstance(config, str) and config == "none" else as_path(config, "config"),
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes))

@@ -345,10 +345,14 @@ def method_solver(method: int) -> Optional[str]:
     return _text(native.library().szg_method_solver(method))
 
 
-@functools.lru_cache(maxsize=None)
 def spectra_options(want: str = "all", dense: bool = False) -> layout.SpectraOptions:
     """Made once: the library only reads them."""
-    return layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=dense)
+    return _options(_enum(layout.WANTS, "want", want), dense)
+
+
+@functools.lru_cache(maxsize=None)
+def _options(want: int, dense: bool) -> layout.SpectraOptions:
+    return layout.SpectraOptions(want=want, dense=dense)
 
 
 def _with_zeros(values: np.ndarray, zeros: int, kind: str, n: int):
