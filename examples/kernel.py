@@ -14,7 +14,7 @@ N = 1024
 lags = np.exp(-np.arange(64)**2 / 8.0)  # a_k = a_-k = e^(-k^2 / 8); 0 from lag 64 on
 
 found = szego.spectrum(lags, N)
-eigenvalues = found.expanded()
+eigenvalues = found.eigenvalues
 print(f"{len(eigenvalues)} eigenvalues from {eigenvalues[0]:.6g} to {eigenvalues[-1]:.6g}")
 print(f"residual {found.residual:.1e}")  # found.residual_meaning says of what
 print(f"every eigenvalue lies in [{found.range.lo!r}, {found.range.hi!r}], certified")

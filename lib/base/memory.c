@@ -188,6 +188,10 @@ int64_t szgi_memory_available(void) {
     return available;
 }
 
+/* Up to here no look at the memory there is: it reads files of the system, which takes longer than
+ * the eigenvalues of a small matrix. */
+enum { SMALL_NEED = 1 << 20 };
+
 szg_status szgi_memory_require(szg_context *context, int64_t rows, int64_t columns, size_t size,
                                const char *what, const char *remedy) {
     if (rows < 0 || columns < 0)
@@ -195,6 +199,8 @@ szg_status szgi_memory_require(szg_context *context, int64_t rows, int64_t colum
                          what, rows, columns);
     /* A double holds any product; the comparison needs no more than its 53 bits. */
     double need = (double)rows * (double)columns * (double)size;
+    if (need <= SMALL_NEED)
+        return SZG_OK;
     double have = (double)szgi_memory_available();
     if (need <= have)
         return SZG_OK;

@@ -55,7 +55,7 @@ int64_t szgi_memory_available(void);
 
 /* SZG_ENOMEM with a message that names `what`, the bytes needed, the bytes available and `remedy`
  * (a clause such as "use --range only"), where rows * columns * size exceeds the available memory.
- */
+ * A MiB is taken to be there. */
 SZG_CHECK_RESULT szg_status szgi_memory_require(szg_context *context, int64_t rows, int64_t columns,
                                                 size_t size, const char *what, const char *remedy);
 

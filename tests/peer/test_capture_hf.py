@@ -395,7 +395,7 @@ def check_like(name, run, told):
     kept = {role: x[0].astype(float) for role, x in run.capture.passes[0].layers[layer].items()}
     q, k = (np.ascontiguousarray(kept[side][0]) for side in "qk")
     want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(q.shape[-1]), compute_uv=False)
-    got = szego.logits(q, k, spec, question="singular").array
+    got = szego.logits(q, k, spec, question="singular").singular_values
     tap.ok(f"{name}: {spec} is the model's rotation", np.abs(got - want).max() < 1e-5 * want[0],
            f"{np.abs(got - want).max() / want[0]}")
 
@@ -405,11 +405,10 @@ def check_base(name, run, told):
     kept = {role: x[0, :1].astype(float) for role, x in run.capture.passes[0].layers[1].items()}
     d = kept["q"].shape[-1]
     spec = f"rope:dim={d},base={told['base']},pairing={told['pairing']}"
-    got = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]), spec, question="singular").array
+    got = szego.logits(kept["q"], kept["k"], spec, question="singular").values
     want = np.linalg.svd(kept["q_coupled"][0] @ kept["k_coupled"][0].T / np.sqrt(d), compute_uv=False)
     other = {"half": "interleaved", "interleaved": "half"}[told["pairing"]]
-    wrong = szego.logits(np.ascontiguousarray(kept["q"]), np.ascontiguousarray(kept["k"]),
-                         spec.replace(told["pairing"], other), question="singular").array
+    wrong = szego.logits(kept["q"], kept["k"], spec.replace(told["pairing"], other), question="singular").values
     tap.ok(f"{name}: {spec} is its rotation", np.abs(got - want).max() < 1e-5 * want[0] < np.abs(wrong - want).max(),
            f"{np.abs(got - want).max()} {np.abs(wrong - want).max()}")
 
@@ -457,6 +456,21 @@ def check_choices():
             "NewAttention", f"supported are {SUPPORTED}", "docs/how-to/logits.md")
 
 
+def check_spectra(capture):
+    """Against NumPy's of the logits, which are rounded to their type, single precision at least: each value moves by less than 2^-24 of
+    the Frobenius norm, and the spectra of szego.spectra alike."""
+    for kind in ("coupled", "content"):
+        logits = capture.logits(1, kind)
+        found, dense = capture.spectra(1, kind, question="singular"), szego.spectra(logits, question="singular")
+        want = np.linalg.svd(logits.astype(float), compute_uv=False)
+        tap.ok(f"spectra of {kind} logits: layers, heads", found.shape == dense.shape == logits.shape[:2]
+               and found.input_dtype == dense.input_dtype == logits.dtype.name, repr(found))
+        for name, one in (("of q and k", found), ("of the logits", dense)):
+            tap.close(f"spectra of {kind} logits, {name}", float(np.abs(one.values - want).max()), 0,
+                      2.0**-23 * np.linalg.norm(want))
+    refused("spectra of a kind that is not there", lambda: capture.spectra(kind="q"), "'coupled' or 'content'")
+
+
 def check_logits(folder):
     """What `logits` refuses, and what it says."""
     one = run(spread(stand_in("Qwen3"))).capture
@@ -475,6 +489,7 @@ def check_logits(folder):
            and np.abs(plain).max() > np.abs(capped.logits(capped=True)).max() > 0
            and np.abs(capped.logits(capped=True)).max() <= CAP
            and np.array_equal(one.logits(capped=True), one.logits()))
+    check_spectra(one)
     caps = []
     for capture in (capped, one):
         capture.write(os.path.join(folder, "cap.safetensors"))

@@ -385,7 +385,7 @@ def check_checkpoint(folder):
     tap.ok("a short repr", len(repr(found)) < 200 + len(model) and "2 layers of 4 heads" in repr(found))
     for name, call, *words in (
             ("a layer that is not there", lambda: found.singular_values(2), "layer=2", "0 to 1"),
-            ("a negative head", lambda: found.eigenvalues(0, -1), "head=-1", "0 to 3"),
+            ("a head before the first", lambda: found.eigenvalues(0, -5), "head=-5", "0 to 3", "-1 to -4"),
             ("a head without its layer", lambda: found.singular_values(head=1), "layer"),
             ("another matrix", lambda: found.singular_values(matrix="position"), "position", "qk"),
             ("a column that is not there", lambda: found.per_head("sigma"), "sigma_max"),
@@ -549,7 +549,7 @@ def check_parts(folder):
             ("a layer that the model lacks", lambda: szego.checkpoint(model, layers=[2]), "2"),
             ("layers that are no numbers", lambda: szego.checkpoint(model, layers=[0.5]), "0.5"),
             ("no layer", lambda: szego.checkpoint(model, layers=[]), "layers"),
-            ("heads that are no list", lambda: szego.checkpoint(model, heads=3), "heads=3"),
+            ("heads that are no list", lambda: szego.checkpoint(model, heads=3.0), "heads=3.0"),
             ("a list of letters", lambda: szego.checkpoint(model, heads="a-b"), "a-b"),
             ("a stack that is not there", lambda: szego.checkpoint(model, stack="encoder"), "encoder"),
             ("settings that are no dict", lambda: szego.checkpoint(model, settings="a=1"), "settings"),

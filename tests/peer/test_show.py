@@ -420,7 +420,7 @@ def check_zeros():
 def check_spectrum_objects():
     found, symbol = szego.spectrum("kms:rho=0.5", 100), szego.symbol("kms:rho=0.5", 100)
     (axis,) = drawn("a Spectrum", lambda: szego.plot.spectrum(found, symbol=symbol))
-    equal("a Spectrum: values", nth(axis, 0), ((np.arange(100) + 0.5) / 100, found.expanded()))
+    equal("a Spectrum: values", nth(axis, 0), ((np.arange(100) + 0.5) / 100, found.eigenvalues))
     equal("a Spectrum: quantiles", nth(axis, 1)[1], np.sort(symbol.values))
     equal("a Spectrum: certified range", rules(axis), [found.range.lo, found.range.hi])
     rope = szego.spectrum("rope:dim=64", 512)
@@ -454,10 +454,10 @@ def check_several_spectra(found):
         "2 real coefficients", "2 real coefficients (2)"] and len({axis.figure for axis in axes}) == 3,
         str([title(axis) for axis in axes]))
     for axis, one in zip(axes[1:], two):
-        equal(f"several spectra: {title(axis)}", nth(axis, 0)[1], one.expanded())
+        equal(f"several spectra: {title(axis)}", nth(axis, 0)[1], one.eigenvalues)
     orders = [szego.spectrum("kms:rho=0.5", n) for n in (8, 16)]
     for axis, one in zip(drawn("two orders", lambda: szego.plot.spectrum(orders)), orders, strict=True):
-        equal(f"two orders: a panel of n = {one.n}", nth(axis, 0)[1], one.expanded())
+        equal(f"two orders: a panel of n = {one.n}", nth(axis, 0)[1], one.eigenvalues)
     (axis,) = drawn("ranges of Spectrums", lambda: szego.plot.ranges(
         [found, szego.spectrum("alibi:heads=1", 64), *two]))
     tap.ok("ranges of Spectrums", any(np.allclose(bar_ends(one)[0], found.values[[0, -1]], rtol=1e-12, atol=0)
@@ -552,7 +552,7 @@ def check_contraction(loaded):
     both = szego.contraction(q, k, "rope:dim=8,pairing=half")
     (axis,) = drawn("a Contraction", lambda: szego.plot.contraction(both))
     for i, one in enumerate((both.coupled, both.content)):
-        equal(f"a Contraction: {i}", nth(axis, i), ((np.arange(20) + 0.5) / 20, np.sort(one.eigenvalues.expanded())))
+        equal(f"a Contraction: {i}", nth(axis, i), ((np.arange(20) + 0.5) / 20, np.sort(one.eigenvalues.eigenvalues)))
     tap.ok("a Contraction: its names and ratio", [text.get_text() for text in axis.figure.legends[0].get_texts()] == [
         "with the encoding", "content alone"] and f"{both.width:.4g}" in title(axis).replace("\n", " ")
         and "Hermitian part" in title(axis).replace("\n", " "), title(axis))

@@ -91,7 +91,7 @@ def check_spectra(space):
     # The symbol (1 - rho^2) / (1 - 2 rho cos(theta) + rho^2) has the ends 1/19 and 19 at rho = 0.9. Cut to lags below
     # 256 it moves by at most 2 sum_{k >= 256} rho^k.
     found, cut = space["found"], 2 * 0.9**256 / (1 - 0.9)
-    near("kms: NumPy's eigenvalues", found.expanded(), kms(256), eigenvalue_bound(256, 19))
+    near("kms: NumPy's eigenvalues", found.eigenvalues, kms(256), eigenvalue_bound(256, 19))
     near("kms: the range is the closed form's", [found.range.lo, found.range.hi], [1 / 19, 19], cut + 256 * EPS * 19)
     rows = space["spectra"]["spectrum_eigenvalues"]
     for n in (64, 256, 1024):
@@ -101,7 +101,7 @@ def check_spectra(space):
     lags = np.exp(-np.arange(64)**2 / 8.0)
     row = np.concatenate([lags, np.zeros(512 - 64)])
     dense = np.linalg.eigvalsh(row[np.abs(np.subtract.outer(np.arange(512), np.arange(512)))])
-    near("a kernel of one's own: NumPy's", space["own"].expanded(), dense, eigenvalue_bound(512, dense.max()))
+    near("a kernel of one's own: NumPy's", space["own"].eigenvalues, dense, eigenvalue_bound(512, dense.max()))
 
 
 def check_claims(space):

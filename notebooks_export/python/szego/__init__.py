@@ -3,7 +3,7 @@
     import szego
     results = szego.load("out/")                       # every result below the folder
     results["spectrum_eigenvalues"]["re"]              # a NumPy array
-    szego.spectrum("rope:dim=64", 512).expanded()      # all 512 eigenvalues, computed in this process
+    szego.spectrum("rope:dim=64", 512).eigenvalues     # all 512 eigenvalues, computed in this process
     szego.run("spectrum", "--pe", "rope:dim=64")       # tables of a new run of the program
 
 docs/how-to/python.md of szego describes the package; `szego.plot` (which needs Matplotlib) draws the figures of
@@ -14,19 +14,24 @@ from . import native
 native.choose_kernels()  # before anything imports NumPy
 # pylint: disable=wrong-import-position
 from . import encodings
+from .attention import contraction, factored, logits
 from .batch import Spectra, spectra
 from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
-from .compute import compare, contraction, logits, spectrum, symbol
+from .compute import compare, spectrum, symbol
 from .encodings import Encoding
 from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
 from .errors import MissingPackageError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
+from .frames import frame
+from .head import Head
 from .kernels import kernel
-from .program import info, run
+from .program import ablate, info, run, run_spectrum
+from .publishing import export, report
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
 from .rotary import rope
 from .softmax import LogitsStatistics, logits_statistics
+from .stack import Stack
 from .tables import Results, Table
 from .training import CapturedStep, Trained, train
 
@@ -36,7 +41,8 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
 __all__ += ["rope"]
-__all__ += ["LogitsStatistics", "logits_statistics"]
+__all__ += ["Head", "ablate", "export", "frame", "report"]
+__all__ += ["LogitsStatistics", "Stack", "factored", "logits_statistics", "run_spectrum"]
 __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]
 __version__ = "0.1.0"
 

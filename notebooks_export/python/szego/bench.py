@@ -53,8 +53,9 @@ def _arrays(threads: Optional[int], linalg) -> Iterator[Row]:
     general = np.random.default_rng(1).standard_normal((128, 128))
     symmetric = (general + general.T) / 2
     hermitian = symmetric + 1j * (general - general.T)
-    for name, matrix in (("symmetric", symmetric), ("Hermitian", hermitian)):
-        yield (f"{name} 128 x 128", QUICK, functools.partial(spectrum, matrix),
+    for name, matrix in (("symmetric 2 x 2", symmetric[:2, :2].copy()), ("symmetric 128 x 128", symmetric),
+                         ("Hermitian 128 x 128", hermitian)):
+        yield (name, QUICK, functools.partial(spectrum, matrix),
                functools.partial(np.linalg.eigvalsh, matrix), linalg and functools.partial(linalg.eigvalsh, matrix))
     yield ("singular values 128 x 128", QUICK, lambda: spectrum(general, question="singular"),
            lambda: np.linalg.svd(general, compute_uv=False), linalg and (lambda: linalg.svdvals(general)))
@@ -64,6 +65,9 @@ def _kernels(threads: Optional[int], linalg) -> Iterator[Row]:
     spectrum = functools.partial(compute.spectrum, certify=False, threads=threads)
     column = np.random.default_rng(2).standard_normal(512)
     rope = np.cos(np.outer(np.arange(512), 10000.0 ** (-np.arange(32) / 32))).mean(1)
+    few = np.exp(-np.arange(16) / 3)
+    yield ("Toeplitz, 16 coefficients", QUICK, functools.partial(spectrum, few),
+           lambda: np.linalg.eigvalsh(_toeplitz(few)), linalg and (lambda: linalg.eigvalsh(linalg.toeplitz(few))))
     for name, source, known in (("Toeplitz, 512 coefficients", (column,), column),
                                 ("rope:dim=64, n = 512", ("rope:dim=64", 512), rope)):
         yield (name, SLOW, functools.partial(spectrum, *source), lambda known=known: np.linalg.eigvalsh(_toeplitz(known)),

@@ -6,6 +6,7 @@
     capture.write("dump.safetensors")                # q, k before and after rotation
     capture.write("logits.safetensors", logits=True) # content and coupled logits, N x N
     capture.logits()                                 # the coupled ones as an array
+    capture.spectra().values                         # their spectra, (layers, heads, N)
 
 Then `szego logits dump.safetensors -o report/`. The table in capture_families.py has the models that
 are supported. Models that add rows to the tokens (GPT-2, BERT, RoBERTa, DistilBERT) give their content
@@ -21,6 +22,8 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, 
 
 import numpy as np
 
+from .attention import logits
+from .batch import Spectra
 from .capture_families import (FAMILIES, CaptureError, Family, attribute, family_of, query_heads,
                                unknown)
 from .errors import SzegoError
@@ -365,19 +368,36 @@ class Capture:
         kind: "coupled" (with the encoding) or "content" (without it).
         capped: with the cap of models that have one (Gemma 2). Without it they are the products.
         """
-        if kind not in _SIDES:
-            raise CaptureError(f"kind {kind!r}: 'coupled' or 'content'")
-        probes = list(self._probes())
-        layers = probes[_chosen("probe", [probe], len(probes))[0]]
-        q, k = _SIDES[kind]
-        if q not in layers[self.layers[0]]:
-            raise CaptureError("content: the model adds rows of positions to the tokens; repeat the "
-                               "calls within capture.zeroed()")
+        layers, (q, k) = self._sides(probe, kind)
         found = []
         for layer, cut in layers.items():
             product = _product(cut[q], cut[k])
             cap = self.caps[layer] if capped else None
             found.append(product if cap is None else (cap * np.tanh(product / cap)).astype(product.dtype))
+        return self._stacked(found)
+
+    def spectra(self, probe: int = 0, kind: str = "coupled", *, question: str = "eigenvalues", causal: bool = False,
+                threads: Optional[int] = None) -> Spectra:
+        """Spectra of the logits of one sequence, [layers, heads]: szego.spectra(capture.logits()) without rounding the
+        logits or making N x N arrays, so that zeros by structure are exact. question, causal, threads: of szego.logits.
+        Logits of a model that caps them are those without the cap."""
+        layers, (q, k) = self._sides(probe, kind)
+        sides = [self._stacked([cut[side] for cut in layers.values()]) for side in (q, k)]
+        return logits(*sides, "nope", question=question, causal=causal, threads=threads)  # type: ignore[return-value]
+
+    def _sides(self, probe: int, kind: str) -> Tuple[Dict[int, Dict[str, np.ndarray]], Tuple[str, str]]:
+        """One sequence's arrays by layer, and which two of them make the logits."""
+        if kind not in _SIDES:
+            raise CaptureError(f"kind {kind!r}: 'coupled' or 'content'")
+        probes = list(self._probes())
+        layers = probes[_chosen("probe", [probe], len(probes))[0]]
+        if _SIDES[kind][0] not in layers[self.layers[0]]:
+            raise CaptureError("content: the model adds rows of positions to the tokens; repeat the "
+                               "calls within capture.zeroed()")
+        return layers, _SIDES[kind]
+
+    @staticmethod
+    def _stacked(found: List[np.ndarray]) -> np.ndarray:
         if len({x.shape for x in found}) > 1:
             raise CaptureError("the layers have different numbers of heads: capture them apart "
                                "(layers=[...])")

@@ -12,6 +12,7 @@ from . import layout, native
 from .arguments import flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
+from .head import Cell, Head, row
 from .native_tables import results
 from .tabled import Tabled
 from .tables import Results
@@ -52,6 +53,8 @@ class Checkpoint(Tabled, Shown):
         checkpoint_bounds, checkpoint_architecture, checkpoint_top, checkpoint_heads (is a head positional, at which
         lags, and is it more than chance), checkpoint_layers, checkpoint_circuits;
         found["checkpoint_summary"] is tables["checkpoint_summary"]. Those with nothing to say are left out.
+    found[layer, head] is one Head; numbers below 0 count from the end, there and in the calls below. frame() is the table
+        checkpoint_summary, frame(NAME) another one.
 
     matrix: "qk" is s W_Q^T W_K with the gains of norms folded in, unless `raw` was asked for (model_size x
     model_size, rank at most head_size, s the logits' scale), "position"
@@ -77,7 +80,27 @@ class Checkpoint(Tabled, Shown):
     unconverged: int
     tables: Results
     _made: Dict[tuple, np.ndarray] = field(default_factory=dict)
-    _numbers = "`singular_values()`, `eigenvalues()` and `per_head()`"
+    _numbers = "`singular_values()`, `eigenvalues()`, `per_head()` and [layer, head]"
+    _main = "checkpoint_summary"
+
+    def __getitem__(self, key):
+        """A table by its name, or the Head at [layer, head]. LibraryError: that head was skipped."""
+        return self._head(*key) if isinstance(key, tuple) and len(key) == 2 else super().__getitem__(key)
+
+    def _head(self, layer: int, head: int) -> Head:
+        self._need_heads("a head")
+        layer, head = _within(layer, "layer", self.layers), _within(head, "head", self.heads)
+        columns: Dict[str, Cell] = {}
+        for name in ("checkpoint_summary", "checkpoint_heads"):
+            table = self.tables.get(name, {})
+            if not len(table.get("layer", ())):
+                continue
+            here = (np.ma.getdata(table["layer"]) == layer) & (np.ma.getdata(table["head"]) == head)
+            if "matrix" in table:
+                here &= (np.ma.getdata(table["matrix"]) == "qk") & ~np.ma.getmaskarray(table["head"])
+            for at in np.flatnonzero(here)[:1]:
+                columns.update({**row(table, int(at)), **columns})
+        return Head(self.source, layer, head, self.singular_values(layer, head), self.eigenvalues(layer, head), columns)
 
     # ---- Arrays -------------------------------------------------------------------------------------
 
@@ -273,9 +296,9 @@ def _some(names) -> str:
 
 def _within(value, name: str, count: int) -> int:
     value = integer(value, name)
-    if not 0 <= value < count:
-        raise ArgumentError(f"{name}={value}: 0 to {count - 1} are possible", "SZG_EINVAL")
-    return value
+    if not -count <= value < count:
+        raise ArgumentError(f"{name}={value}: 0 to {count - 1} are possible, or from the end -1 to -{count}", "SZG_EINVAL")
+    return value % count
 
 
 @keywords
@@ -294,7 +317,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
 
     path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
     (None: config.json beside the weights, if there is one; "none": assume no architecture).
-    layers, heads: those alone, as numbers ([0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
+    layers, heads: those alone, as numbers (3, [0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
         stands before the names of the stack to read ("vision_tower."). settings: values that change the
@@ -326,8 +349,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         top=0 if top is None else integer(top, "top", 1),
         circuits=flag(circuits, "circuits") or len(chosen) > 0, lags=ctypes.addressof(chosen),
         lag_count=len(chosen), draws=integer(draws, "draws", 0), seed=integer(seed, "seed", 0),
-        context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
-        integer(context, "context", 1))
+        context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
+        context == "trained" else integer(context, "context", 1))
 
     return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
 
@@ -345,7 +368,7 @@ def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Ca
     name, config = as_path(path, "path"), choice.config
     changes = _settings(choice.settings)
     choices = layout.CheckpointChoices(
-        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
+        config=None if config is None else b"" if isinstance(config, str) and config == "none" else as_path(config, "config"),
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes))
@@ -413,7 +436,7 @@ def numbers(value, name: str) -> Optional[bytes]:
     if isinstance(value, str):
         return words(value, name)
     try:
-        places = [integer(one, name, 0) for one in value]
+        places = [integer(one, name, 0) for one in ([value] if isinstance(value, (int, np.integer)) else value)]
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: numbers, or a text such as \"0-7+12\", are needed",
                             "SZG_EINVAL") from None

@@ -30,6 +30,7 @@ class Verification(Tabled, Shown):
     differing: int
     tables: Results
     _numbers = "`verdicts` and `tables`"
+    _main = "verify_claims"
 
     @property
     def verdicts(self) -> Dict[str, str]:
@@ -55,6 +56,7 @@ class Recheck(Tabled, Shown):
     source: str
     refused: int
     tables: Results
+    _main = "verify_checks"
 
     def __repr__(self) -> str:
         count = len(self.tables["verify_checks"]["id"])

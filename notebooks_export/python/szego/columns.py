@@ -79,6 +79,11 @@ def unit(column: str, table: Optional[str] = None) -> str:
     return "" if found == "1" else found
 
 
+def meaning(column: str, table: Optional[str] = None) -> str:
+    """What it holds, in a sentence; "" where tables differ about it and `table` does not decide."""
+    return _common(column, table, "doc", "")
+
+
 def end(column: str, table: Optional[str] = None) -> str:
     """"lower" or "upper" if it is an end of an enclosure, and shorter digits of it are rounded down or up; else ""."""
     return _common(column, table, "end", "")

@@ -7,39 +7,40 @@ Matrices come as one of
   they are real, of a Hermitian one where they are complex; lags="full": a_-(c-1) .. a_(c-1), no symmetry;
 - a square matrix, a 2-D array.
 
-Arrays are float64 or complex128, C-contiguous and finite; others are refused, for a conversion could hide that
-a number has fewer digits than its type. Lists and arrays of integers are converted. They are not changed.
+Arrays may be NumPy's, tensors, frames, or whatever NumPy or DLPack reads; docs/how-to/python.md says what is converted and
+what is refused (`arguments.array`). `exact=True` refuses whatever needs a copy. They are not changed, and the result has
+the type of theirs as `input_dtype`.
 """
 import contextlib
+import ctypes
 import functools
-import inspect
 import math
 import sys
-import warnings
 from ctypes import byref as _ref
-from typing import Optional, Union
+from typing import Any, Mapping, Optional, Union
 
 import numpy as np
 
 from . import layout, native, program
-from .arguments import asarray as _asarray, enum as _enum, flag as _flag, integer as _integer
+from .arguments import array as _array, blamed, enum as _enum, flag as _flag, integer as _integer
 from .arguments import keywords, spec as _spec, text as _text
-from .errors import ArgumentError, LibraryError, SzegoWarning
+from .errors import ArgumentError
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
 
-Source = Union[str, np.ndarray]
-_QUICK = 128  # order of a dense matrix, whose spectrum is there in milliseconds
+Source = Union[str, Any]  # a SPEC, or what is an array
+_QUICK = 128  # order of a matrix, or number of coefficients, whose spectrum is there in milliseconds
 
 
+@functools.partial(keywords, also="; szego.run_spectrum takes the options of the command")
 def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenvalues", want: str = "all",
              head: int = 0, matrix: int = 0, lags: str = "half", hermitian: Optional[bool] = None,
-             dense: bool = False, certify: bool = True, threads: Optional[int] = None, **options) -> Spectrum:
+             dense: bool = False, certify: bool = True, exact: bool = False, threads: Optional[int] = None) -> Spectrum:
     """Eigenvalues of a kernel, of Toeplitz coefficients, or of a square matrix.
 
-        szego.spectrum("rope:dim=64", 512).expanded()         # shape (512,)
+        szego.spectrum("rope:dim=64", 512).eigenvalues        # shape (512,)
         szego.spectrum(np.array([2.0, -1.0]), 100).values
-        szego.spectrum(matrix).values                         # matrix of shape (n, n); of many: szego.spectra
+        szego.spectrum(matrix)[-1]                            # matrix of shape (n, n); of many: szego.spectra
 
     source, n, lags: see the module's words. head, matrix: of a SPEC, which head's matrix (rope+absolute has two).
     question: "eigenvalues", "singular" (singular values) or "hermitian_part" (eigenvalues of (L + L^*)/2).
@@ -49,50 +50,39 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
         are with False too. Singular values have no use for it.
     dense: form the dense matrix and use LAPACK whatever the structure.
     certify: enclose the symbol (`range`) and name the limit theorem, of Toeplitz matrices.
+    exact: refuse an array that needs a copy, of another type for instance, and a tensor with a gradient.
     threads: worker threads; None: one for each processor.
 
     Solvers by structure, and errors: szg_spectrum_compute in <szego/spectrum.h>; methods and their sources:
     docs/explanation/methods.md. ArgumentError (a wrong type, shape or number), LibraryError (no answer, memory),
     with the library's message. Ctrl-C ends the call.
-
-    Other options are those of the command `szego spectrum`, with underscores for hyphens: True is a flag, a list
-    repeats its option, None and False leave it out. KeywordError, a TypeError: there is no such option. `all` and
-    `frames` shape the result's `tables`; with any other option, or n as a text ("256,512"), the program computes, and
-    its tables are the result (Results). It takes a SPEC, and of the keywords above dense and threads.
     """
-    options = program.chosen(options, inspect.signature(spectrum).parameters)
-    shape = {name: options.pop(name) for name in ("all", "frames") if name in options}
-    if options or isinstance(n, str):
-        _need_program(source, [*options, *(["n as a text"] if isinstance(n, str) else [])], question=question, want=want,
-                      head=head, matrix=matrix, lags=lags, hermitian=hermitian, certify=certify)
-        return program.spectrum(source, n, threads=threads, dense=dense, **shape, **options)
-    chosen = (_enum(layout.QUESTIONS, "question", question),
-              layout.SpectraOptions(want=_enum(layout.WANTS, "want", want), dense=_flag(dense, "dense")))
-    given = _Given(source, n, head, matrix, lags, hermitian)
+    chosen = _enum(layout.QUESTIONS, "question", question), spectra_options(want, _flag(dense, "dense"))
+    given = _Given(source, n, head, matrix, lags, hermitian, exact)
     certify = _flag(certify, "certify")
     tables = None
     if given.spec is not None:
-        tables = functools.partial(program.spectrum, given.spec, given.n, threads=threads, dense=dense, **shape)
+        tables = functools.partial(program.run_spectrum, given.spec, given.n, threads=threads, dense=dense)
     else:
-        _only("an array", **shape)
         no_symmetry(question, hermitian)
 
     def work(context):
         with given.opened(context) as (opened, kernel):
-            found = _compute(context, given.name, opened, chosen)
+            found = computed(context, given.name, opened, chosen)
             if certify and kernel.toeplitz:
                 report = layout.ReportOptions()
                 with _symbol(context, opened, report) as symbol:
                     found.update(range=_range(symbol, "truncated"))
             if certify:
                 found.update(theorem=kernel.theorem(context))
-            return Spectrum(**found, _program=tables)
-    return native.run(work, threads, quick=given.dense and given.n <= _QUICK)
+            return Spectrum(**found, input_dtype=given.dtype, _program=tables)
+    return run(work, threads, {"source": given.array}, quick=given.small)
 
 
 @keywords
 def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, convention: str = "truncated",
-           head: int = 0, matrix: int = 0, lags: str = "half", threads: Optional[int] = None) -> Symbol:
+           head: int = 0, matrix: int = 0, lags: str = "half", exact: bool = False,
+           threads: Optional[int] = None) -> Symbol:
     """The symbol of a kernel or of Toeplitz coefficients: `samples` values at 2 pi j / samples, and its certified
     range, which holds every eigenvalue (convention "truncated"; "fejer" and "closed_form": <szego/symbol.h>).
 
@@ -102,7 +92,7 @@ def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, conve
     """
     options = layout.ReportOptions(samples=_integer(samples, "samples", 1),
                                    convention=_enum(layout.CONVENTIONS, "convention", convention))
-    given = _Given(source, n, head, matrix, lags, None)
+    given = _Given(source, n, head, matrix, lags, None, exact)
     if given.dense:
         raise ArgumentError("a symbol is that of Toeplitz coefficients (1-D) or of a SPEC; the array is 2-D",
                             "SZG_EINVAL")
@@ -116,65 +106,19 @@ def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, conve
             return Symbol(given.name, given.n, names[0], 2 * np.pi * np.arange(len(values)) / len(values),
                           values, _range(report, names[0]), kernel.theorem(context),
                           _numbers(report.atom_theta, report.atoms),
-                          _numbers(report.atom_mass, report.atoms), _text(report.note))
-    return native.run(work, threads)
+                          _numbers(report.atom_mass, report.atoms), _text(report.note), given.dtype)
+    return run(work, threads, {"source": given.array})
 
 
 @keywords
-def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalues", want: str = "all",
-           head: Optional[int] = None, causal: bool = False, unscaled: bool = False,
-           threads: Optional[int] = None) -> Spectrum:
-    """The spectrum of the logits that queries and keys make with an encoding, before softmax.
-
-        szego.logits(q, k, "rope:dim=64,pairing=half")        # q, k of a Hugging Face model, before the rotation
-
-    q, k: real, shape (n, d), or (heads, n, d), of which `head` is taken: with several heads it is required. It
-    is the encoding's head too (slopes, tables), unless the encoding treats all heads alike.
-    spec: a rotary one names its pairing, which q and k do not tell: "half" of Llama-style models of Hugging Face,
-    "interleaved" of the original RoPE, GPT-J and Cohere. szego.rope(like=model.config) has the model's own.
-    part: "coupled" (everything) or "content" (without position, rotation and bias). causal: zeros above the diagonal. unscaled: without the factor
-    1/sqrt(d). The sum is <szego/coupling.h>'s (claims B1c, E12c); positions of additive encodings enter
-    unprojected. The logits stay factored: no n x n array is made where the structure affords it.
-    """
-    chosen = (_enum(layout.QUESTIONS, "question", question),
-              layout.SpectraOptions(want=_enum(layout.WANTS, "want", want)))
-    which = _enum(layout.PARTS, "part", part)
-    given = Queries(q, k, spec, head, causal, unscaled)
-
-    def work(context):
-        with given.opened(context) as (opened, _):
-            view = native.library().szg_logits_matrix(opened, which)
-            return Spectrum(**_compute(context, f"{part} logits of {spec}", view, chosen))
-    return native.run(work, threads)
-
-
-@keywords
-def contraction(q, k, spec: str, *, head: Optional[int] = None, causal: bool = False, unscaled: bool = False,
-                threads: Optional[int] = None) -> Contraction:
-    """Coupled against content logits of queries and keys: how the encoding changes width, norm and nuclear norm,
-    and whether it contracts (szg_contraction_compute, claim B3c). Arguments are those of `logits`: a rotary SPEC
-    names its pairing, and of several heads `head` names one.
-
-        szego.contraction(q, k, "rope:dim=64,pairing=half", head=3).width
-        [szego.contraction(q, k, "rope:dim=64,pairing=half", head=h).width for h in range(len(q))]
-    """
-    given = Queries(q, k, spec, head, causal, unscaled)
-
-    def work(context):
-        with given.opened(context) as (opened, kind):
-            content, coupled = (native.library().szg_logits_matrix(opened, value)
-                                for value in (layout.PARTS["content"][1], layout.PARTS["coupled"][1]))
-            return _contraction(context, spec, content, coupled, kind)
-    return native.run(work, threads)
-
-
-@keywords
-def compare(content, coupled, *, threads: Optional[int] = None) -> Contraction:
+def compare(content, coupled, *, exact: bool = False, threads: Optional[int] = None) -> Contraction:
     """The same of two real n x n arrays, content and coupled logits of one's own: before mask and softmax. What a causal
     mask hides is 0 in both, and padding is cut off. Masks of finite numbers, -1e9 for instance, are refused, and of
     attention weights a SzegoWarning is given."""
-    arrays = [_array(value, name, (2,)) for value, name in ((content, "content"), (coupled, "coupled"))]
-    for array, name in zip(arrays, ("content", "coupled")):
+    given = {name: _array(value, name, 2, 2, _flag(exact, "exact")) for name, value in (
+        ("content", content), ("coupled", coupled))}
+    arrays = {name: one.array for name, one in given.items()}
+    for name, array in arrays.items():
         _square(array, name)
         if array.dtype != np.float64:
             raise ArgumentError(f"{name}: complex logits have no contraction; its entries must be real",
@@ -182,34 +126,20 @@ def compare(content, coupled, *, threads: Optional[int] = None) -> Contraction:
 
     def work(context):
         views = [native.library().szg_matrix_dense(len(array), len(array), array.ctypes.data, len(array))
-                 for array in arrays]
-        return _contraction(context, "two matrices", *views, None)
-    return native.run(work, threads)
+                 for array in arrays.values()]
+        return contracted(context, "two matrices", *views, None, given["coupled"].dtype)
+    return run(work, threads, arrays)
 
 
 # ---- Arguments ----------------------------------------------------------------------------------
 
 
-def _array(value, name: str, dimensions) -> np.ndarray:
-    """The array itself where it serves, a new one of a list or of integers."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentError(f"{name}: a masked array; fill it first (numpy.ma.filled)", "SZG_EINVAL")
-    array = _asarray(value, name)
-    if array.ndim not in dimensions:
-        wanted = " or ".join(f"{d}-D" for d in dimensions)
-        raise ArgumentError(f"{name}: shape {array.shape}; {wanted} is needed", "SZG_EINVAL")
-    if array.size == 0:
-        raise ArgumentError(f"{name}: shape {array.shape} holds nothing", "SZG_EINVAL")
-    if array.dtype.kind in "iu":
-        if int(array.max()) > 2**53 or int(array.min()) < -2**53:
-            raise ArgumentError(f"{name}: integers beyond 2^53 are no doubles", "SZG_EINVAL")
-        array = np.ascontiguousarray(array, np.float64)
-    if array.dtype not in (np.dtype(np.float64), np.dtype(np.complex128)):
-        raise ArgumentError(f"{name}: {array.dtype}; float64 or complex128 is needed. Where its digits suffice, "
-                            "pass .astype(float)", "SZG_EINVAL")
-    if not (array.flags.c_contiguous and array.flags.aligned):
-        raise ArgumentError(f"{name}: strides {array.strides}; pass numpy.ascontiguousarray of it", "SZG_EINVAL")
-    return array
+def run(work, threads: Optional[int], arrays: Mapping[str, Optional[np.ndarray]], **how):
+    """native.run; an error names the argument whose entry is not finite."""
+    try:
+        return native.run(work, threads, **how)
+    except ArgumentError as error:
+        raise blamed(error, **arrays) from None
 
 
 def _square(array: np.ndarray, name: str) -> None:
@@ -244,33 +174,24 @@ def no_symmetry(question: str, hermitian) -> None:
         _only("singular values", hermitian=hermitian is not None)
 
 
-def _need_program(source, why, **idle) -> None:
-    """Refuses what the program, which computes because of `why`, cannot take: keywords of calls in process that are
-    not at their defaults."""
-    why = ", ".join(why)
-    if not isinstance(source, str):
-        raise ArgumentError(f"{why}: no keyword for an array; the program's options need a SPEC", "SZG_EINVAL")
-    known = inspect.signature(spectrum).parameters
-    _only(f"what the program computes ({why})",
-          **{name: repr(value) != repr(known[name].default) for name, value in idle.items()})
-
-
 _LAGS = {"half": ("", 0), "full": ("", 1)}
 
 
 class _Given:
     """The matrix that a caller gave, checked as far as Python can."""
 
-    def __init__(self, source, n, head, matrix, lags, hermitian):
-        self.spec = self.array = None
+    def __init__(self, source, n, head, matrix, lags, hermitian, exact):
+        self.spec = self.array = self.dtype = None
         self.n = None if n is None else _integer(n, "n")
         self.head, self.matrix = _integer(head, "head"), _integer(matrix, "matrix")
         self.hermitian = None if hermitian is None else _flag(hermitian, "hermitian")
         self.full = bool(_enum(_LAGS, "lags", lags))
         if isinstance(source, str):
             self._take_spec(source)
+            _only("a SPEC", exact=_flag(exact, "exact"))
         else:
-            self._take_array(_array(source, "source", (1, 2)))
+            array, self.dtype = _array(source, "source", 1, 2, _flag(exact, "exact"))
+            self._take_array(array)
 
     def _take_spec(self, spec: str):
         _spec(spec)
@@ -299,6 +220,11 @@ class _Given:
         self.count = (len(array) + 1) // 2 if self.full else len(array)
         self.n = self.count if self.n is None else self.n
         self.name = f"{len(array)} {kind} coefficients"
+
+    @property
+    def small(self) -> bool:
+        """Whether its spectrum takes milliseconds. A SPEC may read files."""
+        return self.array is not None and max(self.n, len(self.array)) <= _QUICK
 
     @contextlib.contextmanager
     def opened(self, context):
@@ -375,91 +301,26 @@ def complex_of(re: np.ndarray, im: np.ndarray) -> np.ndarray:
     return made
 
 
-# ---- Queries and keys ---------------------------------------------------------------------------
-
-
-class Queries:
-    """The queries and keys that a caller gave, and how their logits are made; checked as far as Python can. It is made
-    in the caller's thread, so that a warning names the caller's line."""
-
-    def __init__(self, q, k, spec, head, causal, unscaled):
-        self.head = None if head is None else _integer(head, "head", 0)
-        q, k = _array(q, "q", (2, 3)), _array(k, "k", (2, 3))
-        if q.shape != k.shape:
-            grouped = q.ndim == k.ndim == 3 and len(k) and len(q) % len(k) == 0 and q.shape[1:] == k.shape[1:]
-            hint = (f": {len(q) // len(k)} query heads share a key head: pass k.repeat({len(q) // len(k)}, axis=0)"
-                    if grouped else ": both need one shape")
-            raise ArgumentError(f"q has shape {q.shape}, k {k.shape}{hint}", "SZG_EINVAL")
-        for name, array in (("q", q), ("k", k)):
-            if array.dtype != np.float64:
-                raise ArgumentError(f"{name}: {array.dtype}; queries and keys are real", "SZG_EINVAL")
-        self.stacked = q.ndim == 3
-        if self.stacked:
-            at = self._of_stack(q.shape)
-            q, k = q[at], k[at]
-        self.q, self.k, self.spec = q, k, _spec(spec)
-        self.options = layout.LogitsOptions(causal=_flag(causal, "causal"), unscaled=_flag(unscaled, "unscaled"))
-
-    def _of_stack(self, shape) -> int:
-        """Which head of (heads, n, d)."""
-        heads, n, _ = shape
-        if heads > n:
-            warnings.warn(f"q has shape {shape}, which is read as {heads} heads of {n} tokens: more heads than tokens. If "
-                          f"it has {heads} tokens of {n} heads, pass numpy.ascontiguousarray(q.transpose(1, 0, 2)), "
-                          "and k likewise", SzegoWarning, stacklevel=5)
-        if self.head is None and heads > 1:
-            raise ArgumentError(f"q has shape {shape}, which is {heads} heads, and each call treats one: head=H "
-                                f"chooses it; a list over range({heads}) has all of them", "SZG_EINVAL")
-        at = self.head or 0
-        if at >= heads:
-            raise ArgumentError(f"q: shape {shape} has no head {at}", "SZG_EINVAL")
-        return at
-
-    def _of_encoding(self, encoding) -> int:
-        """Which head of the encoding."""
-        heads = native.library().szg_encoding_heads(encoding)
-        if heads == 1 and self.stacked:
-            return 0
-        if heads > 1 and self.head is None:
-            name = _text(native.library().szg_encoding_spec(encoding))
-            raise ArgumentError(f"{name} has {heads} heads, and q of shape {self.q.shape} is one: head=H says which",
-                                "SZG_EINVAL")
-        return self.head or 0
-
-    @contextlib.contextmanager
-    def opened(self, context):
-        """(szg_logits, what its content is) for a block."""
-        with contextlib.ExitStack() as stack:
-            def opened(opener, closer, *arguments):
-                return stack.enter_context(handle(context, opener, closer, *arguments))
-            encoding = opened("szg_encoding_parse", "szg_encoding_close", self.spec)
-            (n, d), at = self.q.shape, (self.q.ctypes.data, self.k.ctypes.data)
-            content = opened("szg_content_open_qk", "szg_content_close", n, d, at[0], d, at[1], d)
-            made = opened("szg_logits_open", "szg_logits_close", encoding, self._of_encoding(encoding), content, n,
-                          _ref(self.options))
-            yield made, _text(native.library().szg_contraction_content_kind(encoding))
-
-
 # ---- Results ------------------------------------------------------------------------------------
 
 
 def _numbers(pointer, count: int) -> np.ndarray:
     """A copy of `count` doubles."""
-    if not count:
-        return np.empty(0)
-    return np.ctypeslib.as_array(pointer, (count,)).copy()
+    made = np.empty(count)
+    if count:
+        ctypes.memmove(made.ctypes.data, pointer, made.nbytes)
+    return made
 
 
-def _compute(context, source: str, view, chosen) -> dict:
+def computed(context, source: str, view, chosen) -> dict:
     """Fields of Spectrum."""
     question, options = chosen
     with native.filled(context, "szg_spectrum_compute", "szg_spectrum_close", layout.Spectrum(), _ref(view),
                        question, _ref(options)) as found:
-        return _fields(source, found)
+        return fields_of(source, found)
 
 
-def _fields(source: str, found) -> dict:
-    library = native.library()
+def fields_of(source: str, found) -> dict:
     values = _numbers(found.re, found.count)
     if found.im:
         values = complex_of(values, _numbers(found.im, found.count))
@@ -469,12 +330,35 @@ def _fields(source: str, found) -> dict:
             "zeros": found.zeros, "rank": None if found.rank < 0 else found.rank, "normal": found.normal,
             "trace": found.trace, "frobenius": found.frobenius, "residual": found.residual,
             "residual_meaning": _text(found.residual_meaning), "note": _text(found.note),
-            "method": _text(library.szg_method_name(found.method)),
-            "solver": _text(library.szg_method_solver(found.method))}
+            "method": method_name(found.method), "solver": method_solver(found.method)}
+
+
+@functools.lru_cache(maxsize=None)
+def method_name(method: int) -> Optional[str]:
+    """The algorithm in words."""
+    return _text(native.library().szg_method_name(method))
+
+
+@functools.lru_cache(maxsize=None)
+def method_solver(method: int) -> Optional[str]:
+    """Its lasting name."""
+    return _text(native.library().szg_method_solver(method))
+
+
+def spectra_options(want: str = "all", dense: bool = False) -> layout.SpectraOptions:
+    """Made once: the library only reads them."""
+    return _options(_enum(layout.WANTS, "want", want), dense)
+
+
+@functools.lru_cache(maxsize=None)
+def _options(want: int, dense: bool) -> layout.SpectraOptions:
+    return layout.SpectraOptions(want=want, dense=dense)
 
 
 def _with_zeros(values: np.ndarray, zeros: int, kind: str, n: int):
     """Puts the zeros where the order has them: one value, which counts those by structure and the computed ones."""
+    if zeros <= 0 and values.all():  # where the host flushes denormal numbers, they are looked at below
+        return values, np.ones(len(values), np.int64)
     computed = is_zero(values)
     if zeros <= 0 and (len(values) < n or not computed.any()):  # of a part, the two ends are two values
         return values, np.ones(len(values), np.int64)
@@ -507,13 +391,14 @@ _SUMMARY = ("lambda_min", "lambda_max", "width", "radius", "sigma_min", "sigma_m
 
 
 def _compared(report, source: str) -> Compared:
-    singular = Spectrum(**_fields(source, report.singular)) if report.singular.kind else None
-    return Compared(Spectrum(**_fields(source, report.eigenvalues)), singular, report.hermitian_part,
+    singular = Spectrum(**fields_of(source, report.singular)) if report.singular.kind else None
+    return Compared(Spectrum(**fields_of(source, report.eigenvalues)), singular, report.hermitian_part,
                     {name: getattr(report.summary, name) for name in _SUMMARY}, report.toeplitzness.value,
                     None if report.toeplitz_part else _range(report, "truncated"), _text(report.note) or "")
 
 
-def _contraction(context, source: str, content, coupled, kind) -> Contraction:
+def contracted(context, source: str, content, coupled, kind, dtype: Optional[str]) -> Contraction:
+    """The Contraction of two szg_matrix."""
     options = layout.ReportOptions(all=True, no_symbol=True)
     with native.filled(context, "szg_contraction_compute", "szg_contraction_close", layout.Contraction(),
                        _ref(content), _ref(coupled), _ref(options)) as found:
@@ -522,4 +407,4 @@ def _contraction(context, source: str, content, coupled, kind) -> Contraction:
         return Contraction(source, found.n, ratios.width, ratios.norm, ratios.nuclear,
                            holds if ratios.ordered else None,
                            ratios.eigenvalues.margin if ratios.ordered else math.nan, kind,
-                           _compared(found.content, "content"), _compared(found.coupled, "logits"))
+                           _compared(found.content, "content"), _compared(found.coupled, "logits"), dtype)

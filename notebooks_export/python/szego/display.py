@@ -58,6 +58,8 @@ def number(value, exact: bool = False) -> str:
 
 def _value(value, exact: bool = False) -> str:
     """A field in a few words."""
+    if isinstance(value, np.ndarray) and value.dtype == object:  # a text for each matrix of a stack
+        return plain("; ".join(dict.fromkeys(map(str, value.flat))), 4 * CHARACTERS)
     if isinstance(value, np.ndarray):
         if value.ndim != 1:
             return f"{value.dtype}, shape {value.shape}"
@@ -67,7 +69,7 @@ def _value(value, exact: bool = False) -> str:
         return f"{count(len(value), 'value')}: {', '.join(some)}" if len(value) else "no values"
     if isinstance(value, (numbers.Number, np.bool_)):
         return number(value, exact)
-    if isinstance(value, tuple):  # a text for each matrix of a stack
+    if isinstance(value, tuple):
         return plain("; ".join(dict.fromkeys(map(str, value))), 4 * CHARACTERS)
     if isinstance(value, Mapping) and hasattr(value, "_repr_html_"):
         return repr(value).splitlines()[0].strip("<>")

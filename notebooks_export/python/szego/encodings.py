@@ -62,6 +62,11 @@ class Encoding(str):
         """Number of heads; their kernels may differ."""
         return self._asked(lambda context, opened: native.library().szg_encoding_heads(opened))
 
+    @property
+    def matrices(self) -> int:
+        """Number of matrices of a head: rope+absolute has two."""
+        return self._asked(lambda context, opened: native.library().szg_encoding_matrices(opened))
+
     def about(self, head: int = 0, matrix: int = 0) -> str:
         """A sentence on the kernel of a head. matrix: rope+absolute has two. LibraryError: no such head."""
         head, matrix = integer(head, "head"), integer(matrix, "matrix")

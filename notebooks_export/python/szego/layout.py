@@ -282,6 +282,7 @@ szg_matrix szg_matrix_symmetric(int64_t n, const double *a, int64_t lda);
 szg_matrix szg_matrix_complex(int64_t m, int64_t n, const szg_c64 *a, int64_t lda);
 szg_matrix szg_matrix_hermitian(int64_t n, const szg_c64 *a, int64_t lda);
 szg_matrix szg_matrix_toeplitz(const szg_toeplitz *toeplitz);
+szg_matrix szg_matrix_factored(const szg_factored *factored);
 void szg_matrix_close(szg_matrix *matrix);
 szg_status szg_spectrum_compute(szg_context *context, const szg_matrix *matrix, szg_question question,
     const szg_spectra_options *options, szg_spectrum *out);

@@ -21,6 +21,7 @@ from typing import Dict, List, Optional, Sequence
 
 import numpy as np
 
+from . import program_tables
 from .arguments import unknown_keyword
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
@@ -30,7 +31,7 @@ from .figures import lemma as lemma_records
 from .figures import positional as positional_records, ranges as range_records, record, rotary as rotary_records, rows as rows_of
 from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
 from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
-from .results import Contraction, Range, Spectrum, Symbol
+from .results import Contraction, Spectrum, Symbol
 
 try:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
     if symbol is not None and not isinstance(symbol, Symbol):
         raise ArgumentError(f"symbol={symbol!r}: a Symbol is needed (szego.symbol)", "SZG_EINVAL")
     section = spectrum_records.SECTION
-    return _show("spectrum", section.figures, _tables(results, Spectrum, _of_spectrum, symbol), ax, where,
+    return _show("spectrum", section.figures, _tables(results, Spectrum, program_tables.of_spectrum, symbol), ax, where,
                  section=section, beside=("spectrum_samples", "spectrum_range", "spectrum_summary"))
 
 
@@ -64,7 +65,7 @@ def symbol(results, ax=None, **where):
 
     results: a Symbol, a list of them, or tables of `symbol`.
     """
-    return _show("symbol", (symbol_records.CURVES,), _tables(results, Symbol, _of_symbol), ax, where,
+    return _show("symbol", (symbol_records.CURVES,), _tables(results, Symbol, program_tables.of_symbol), ax, where,
                  section=symbol_records.SECTION, beside=("symbol_range",))
 
 
@@ -85,7 +86,7 @@ def ranges(results, ax=None, **where):
 
     results: a Spectrum, a list of them, or tables with `spectrum_summary`.
     """
-    return _show("ranges", (range_records.RANGES_OF_ALL,), _tables(results, Spectrum, _of_spectrum), ax, where,
+    return _show("ranges", (range_records.RANGES_OF_ALL,), _tables(results, Spectrum, program_tables.of_spectrum), ax, where,
                  section=range_records.SECTION)
 
 
@@ -105,7 +106,7 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
         raise ArgumentError("contraction: a Contraction has no columns or rows to choose", "SZG_EINVAL")
     part = " of the Hermitian part" if results.content.hermitian_part or results.coupled.hermitian_part else ""
     figure = replace(_TWO_SPECTRA, title=f"eigenvalues{part}, ratio of widths {words.number(results.width)}")
-    return _show("contraction", (figure,), _of_contraction(results), ax, where)
+    return _show("contraction", (figure,), program_tables.of_contraction(results), ax, where)
 
 
 def contraction_map(results, ax=None, *, over: str = "head", **where):
@@ -484,56 +485,3 @@ def _joined(parts: List[Dict[str, dict]]) -> Dict[str, dict]:
         having = [part[name] for part in parts if name in part]
         tables[name] = {column: np.concatenate([rows[column] for rows in having]) for column in having[0]}
     return tables
-
-
-def _rows(count: int, **columns) -> dict:
-    """Columns of one length; a single value stands in every row."""
-    made = {}
-    for name, value in columns.items():
-        array = np.asarray(value)
-        made[name] = array if array.ndim else np.full(count, value, object if isinstance(value, str) else array.dtype)
-    return made
-
-
-def _end_columns(found: Optional[Range], prefix: str = "") -> dict:
-    if found is None:
-        return {**{prefix + name: np.nan for name in ("min_lo", "min_hi", "max_lo", "max_hi")}, "bound_of": ""}
-    return {**{prefix + name: getattr(found, name) for name in ("min_lo", "min_hi", "max_lo", "max_hi")},
-            "bound_of": found.bounds.replace(" ", "_")}
-
-
-def _of_spectrum(one: Spectrum, key: dict, symbol: Optional[Symbol] = None) -> Dict[str, dict]:
-    """The tables of `szego spectrum --all`: the zeros by structure are one row."""
-    zero = one.values == 0
-    listed = np.repeat(one.values, one.multiplicity - np.where(zero, one.zeros, 0))
-    values = np.append(listed, np.zeros(int(one.zeros > 0)))
-    times = np.append(np.ones(len(listed), np.int64), np.full(len(values) - len(listed), one.zeros, np.int64))
-    known = one.values[np.isfinite(one.values)]
-    ends = (known.real.min(), known.real.max()) if len(known) and not known.imag.any() else (np.nan, np.nan)
-    of = "sigma" if one.kind == "singular" else "lambda"
-    tables = {
-        "spectrum_eigenvalues": _rows(len(values), **key, kind=one.kind, re=values.real, im=values.imag,
-                                      multiplicity=times, zeros=one.zeros),
-        "spectrum_summary": _rows(1, **key, solver=one.solver, **{
-            **{f"{name}_{end}": np.nan for name in ("sigma", "lambda") for end in ("min", "max")},
-            f"{of}_min": ends[0], f"{of}_max": ends[1]}, **_end_columns(one.range, "symbol_"))}
-    if symbol is not None:
-        tables["spectrum_samples"] = _rows(len(symbol.values), **key, convention=symbol.convention,
-                                           re=symbol.values.real, im=symbol.values.imag)
-    return tables
-
-
-def _of_symbol(one: Symbol, key: dict) -> Dict[str, dict]:
-    key = {**key, "convention": one.convention}
-    tables = {"symbol_samples": _rows(len(one.values), **key, theta=one.theta, re=one.values.real,
-                                      im=one.values.imag)}
-    if one.range is not None:
-        tables["symbol_range"] = _rows(1, **key, **_end_columns(one.range), theta_min=one.range.theta_min,
-                                       theta_max=one.range.theta_max)
-    return tables
-
-
-def _of_contraction(found: Contraction) -> Dict[str, dict]:
-    """The eigenvalues of both matrices, in a table of no command."""
-    return {"contraction_spectra": _rows(found.n, source=found.source, **{
-        name: np.real(getattr(found, name).eigenvalues.expanded()) for name in ("content", "coupled")})}

@@ -5,9 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, List, Optional, Union
 
-from .arguments import keywords, text, unknown_keyword
+from .arguments import keywords, spec as as_spec, text, unknown_keyword
 from . import native
 from .errors import ArgumentError, DataError, ProgramError
 from .folders import load, read_json
@@ -103,33 +103,45 @@ def _options(path: str, command: str) -> List[str]:
     return [name.replace("-", "_") for name in found if name not in ("format", "help", "usage")]
 
 
-def chosen(options: Dict[str, object], own: Iterable[str]) -> Dict[str, object]:
-    """Those options of `szego spectrum` that say something: None and False leave one out. KeywordError: the command
-    has no such option. own: the function's keywords, for the nearest one."""
-    if set(options) <= {"all", "frames"}:
-        return {name: value for name, value in options.items() if value is not None}
-    known = _options(program(), "spectrum")
+def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **options) -> Results:
+    """`szego spectrum SPEC -n N`, run as a program: its tables, with all its options.
+
+        szego.run_spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]
+        szego.run_spectrum("rope:dim=64", "256,512", part="ratio")["spectrum_contraction"]
+
+    n: an order, or several as a text. options: those of the command, with underscores for hyphens: True is a flag, a
+    list repeats its option, None and False leave it out; k=4 is --k 4. frames: pandas DataFrames. KeywordError: the
+    command has no such option; ProgramError: it failed.
+    """
+    as_spec(spec)
+    return run("spectrum", spec, "-n", n, *_words("spectrum", "run_spectrum", options, ["spec", "n", "frames"]), frames=frames)
+
+
+def ablate(*paths, frames: bool = False, **options) -> Results:
+    """`szego ablate PATH...`, run as a program: accuracy without each head of trained runs, and its deposit.
+
+        szego.ablate("runs/run-0/")["ablate_ablation"]["accuracy"]
+
+    paths: checkpoints of `szego train` or szego.train, folders of runs, or folders of such. options: those of the command
+    (method="cumulative", split="all"), as of run_spectrum. KeywordError, ProgramError likewise.
+    """
+    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *map(os.fspath, paths), frames=frames)
+
+
+def _words(command: str, function: str, options: Dict[str, object], own: List[str]) -> List[object]:
+    """The command's options as its arguments. own: further keywords of the function, for the nearest one."""
+    known = _options(program(), command)
+    arguments: List[object] = []
     for name, value in options.items():
-        if name not in known and name != "frames":
-            raise unknown_keyword("spectrum", name, [*(one for one in own if one != "options"), *known])
+        if name not in known:
+            raise unknown_keyword(function, name, [*own, *known])
         if isinstance(value, (list, tuple)) and not value:
             raise ArgumentError(f"{name}={value!r}: the list is empty; leave the option out", "SZG_EINVAL")
-    return {name: value for name, value in options.items() if value is not None and value is not False}
-
-
-def spectrum(pe: str, n: int, frames: bool = False, **options) -> Results:
-    """`szego spectrum --pe PE -n N`: options are the command's with underscores for hyphens; True is a
-    flag, a list repeats its option.
-
-        szego.spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]
-    """
-    arguments: List[object] = ["spectrum", "--pe", pe, "-n", n]
-    for name, value in options.items():
         option = "--" + name.replace("_", "-")
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if one is not False and one is not None:
                 arguments += [option] if one is True else [option, one]
-    return run(*arguments, frames=frames)
+    return arguments
 
 
 def _results(root, frames: bool) -> Results:

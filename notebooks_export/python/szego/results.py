@@ -1,22 +1,25 @@
 """What calls of the library answer: arrays of their own, copied from the library, and the words with them."""
 from dataclasses import dataclass, field
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, Iterator, Optional
 
 import numpy as np
 
+from . import program_tables
 from .display import Shown, plain
-from .errors import LibraryError
-from .tabled import Tabled, for_numpy
+from .errors import LibraryError, MissingPackageError
+from .tabled import Framed, for_numpy
 from .tables import Results, Table
 
 
 @dataclass(frozen=True)
-class Range(Shown):
+class Range(Framed, Shown):
     """Where a symbol's minimum and maximum lie, certified by ball arithmetic (Arb), rounded outwards.
 
     min_lo <= min a <= min_hi and max_lo <= max a <= max_hi; theta_min, theta_max: where a takes min_hi and
     max_lo. bounds: what lies within lo .. hi: "eigenvalues"; "singular values" (the symbol is complex, the
     range that of |a|, and hi bounds them); "nothing" (the range of a Fejer mean). method: the theorems.
+
+    lo, hi = range are the outer ends, `x in range` is lo <= x <= hi.
     """
     min_lo: float
     min_hi: float
@@ -30,6 +33,20 @@ class Range(Shown):
 
     def _brief(self) -> str:
         return f"[{self.min_lo!r}, {self.max_hi!r}], bounds {self.bounds}"
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.min_lo, self.max_hi))
+
+    def __contains__(self, x) -> bool:
+        return bool(self.min_lo <= x <= self.max_hi)
+
+    def arb(self):
+        """The range as a ball of python-flint (flint.arb), which holds lo and hi. MissingPackageError: it is missing."""
+        try:
+            import flint  # pylint: disable=import-outside-toplevel
+        except ImportError as error:
+            raise MissingPackageError("Range.arb needs python-flint: pip install python-flint") from error
+        return flint.arb(self.min_lo).union(flint.arb(self.max_hi))
 
     @property
     def lo(self) -> float:
@@ -57,15 +74,19 @@ class Theorem(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum(Tabled, Shown):
-    """Eigenvalues or singular values of an n x n matrix, with their multiplicities.
+class Spectrum(Framed, Shown):
+    """Eigenvalues or singular values of an n x n matrix.
 
-    values: the listed values, ascending (singular values descend); float64, or complex128 where some are
-        not real, ascending by real, then imaginary part.
+    A spectrum is the sequence of its n values, each as often as it stands, ascending (singular values descend): len(s),
+    s[0], s[-5:], iteration and np.asarray(s). `eigenvalues` or `singular_values`, which of them it has, is that array.
+    Of 10^9 values, most of them 0, s[:5] makes five; `values` and `multiplicity` are the short form:
+
+    values: the listed values, in the same order; float64, or complex128 where some are not real, ascending by real,
+        then imaginary part.
     multiplicity: int64, how often each one stands. It is 1 but for the value 0, which counts the `zeros` by structure
         (a rank argument, no threshold) and the values that were computed as exactly 0: these may be tiny instead.
-    complete: the multiplicities sum to n. A spectrum of want="range" may be the two ends alone; an end that
-        could not be established is NaN, and `note` says so.
+    complete: the multiplicities sum to n. A spectrum of want="range" may be the two ends alone, and has no array; an
+        end that could not be established is NaN, and `note` says so.
     kind: "eigenvalue" or "singular". zeros: how many values are 0 by structure. rank: the exact rank, None
         where the structure does not tell it.
     residual: how well the values were confirmed; residual_meaning says what it measures.
@@ -73,9 +94,8 @@ class Spectrum(Tabled, Shown):
     method: the algorithm in words; solver: its lasting name (docs/explanation/methods.md).
     range: the certified range of the symbol (None: not Toeplitz, or not asked for); theorem: which limit
         theorem applies (None likewise).
-
-    A spectrum is an array for NumPy: np.asarray(spectrum) is spectrum.expanded(). Of a SPEC,
-    spectrum["spectrum_summary"] is the program's table (`tables`; with all=True "spectrum_eigenvalues" too).
+    input_dtype: the type of the array that was given ("bfloat16"); None of a SPEC.
+    tables: of a SPEC, the tables of `szego spectrum`; the program runs when they are first asked for.
     """
     source: str
     n: int
@@ -94,35 +114,64 @@ class Spectrum(Tabled, Shown):
     note: Optional[str]
     range: Optional[Range] = None
     theorem: Optional[Theorem] = None
+    input_dtype: Optional[str] = None
     _program: Optional[Callable[[], Results]] = None
     _made: Dict[str, Results] = field(default_factory=dict)
-    _numbers = "`values` and `expanded()`"
 
     @property
     def complete(self) -> bool:
         """Whether every value is listed."""
         return int(self.multiplicity.sum()) == self.n
 
-    def expanded(self) -> np.ndarray:
-        """All n values, each as often as it stands: shape (n,), in the order of `values`. LibraryError where
-        the spectrum is not complete."""
-        if not self.complete:
-            raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
-        return np.repeat(self.values, self.multiplicity)
-
-    def frame(self):
-        """A pandas DataFrame: value, multiplicity."""
-        return Table(value=self.values, multiplicity=self.multiplicity).frame()
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """All n eigenvalues, zeros included: shape (n,), in the order of `values`. LibraryError: the spectrum is one of
+        singular values, or not complete."""
+        return self._all("eigenvalue", "question=\"eigenvalues\"")
 
     @property
-    def array(self) -> np.ndarray:
-        """expanded()"""
-        return self.expanded()
+    def singular_values(self) -> np.ndarray:
+        """All n singular values, zeros included, descending: shape (n,). LibraryError likewise."""
+        return self._all("singular", "question=\"singular\"")
+
+    def _all(self, kind: str, asked: str) -> np.ndarray:
+        if self.kind != kind:
+            raise LibraryError(f"{self!r} has none of these: ask for {asked}")
+        return self._at(slice(None))
+
+    def _at(self, index) -> np.ndarray:
+        """Values by their place, without making the others."""
+        if not self.complete:
+            raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
+        if index == slice(None):
+            return np.repeat(self.values, self.multiplicity)
+        places = np.arange(*index.indices(self.n)) if isinstance(index, slice) else range(self.n)[index]
+        return self.values[np.searchsorted(np.cumsum(self.multiplicity), places, "right")]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, index):
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer, slice)):
+            raise TypeError("an item of a Spectrum is one of its n values, by its number or a slice; tables are in "
+                            "`tables`, and numpy.asarray(spectrum) takes any index")
+        return self._at(index)
+
+    def __iter__(self) -> Iterator:
+        self._at(0)  # which refuses one that is not complete
+        return (value for value, times in zip(self.values, self.multiplicity) for _ in range(times))
+
+    def _table(self) -> Table:
+        """value, multiplicity."""
+        return Table(value=self.values, multiplicity=self.multiplicity)
+
+    def _results(self) -> Results:
+        return program_tables.saved(program_tables.of_spectrum, self)
 
     def __array__(self, dtype=None, copy=None):
         if copy is False and (self.multiplicity != 1).any():
             raise ValueError(f"{self!r} lists a value that stands several times: an array of all needs a copy")
-        return for_numpy(self.values if copy is False else self.expanded(), dtype, copy)
+        return for_numpy(self.values if copy is False else self._at(slice(None)), dtype, copy)
 
     @property
     def tables(self) -> Results:
@@ -147,7 +196,7 @@ class Spectrum(Tabled, Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Symbol(Shown):
+class Symbol(Framed, Shown):
     """The symbol a(theta) = sum_k a_k e^{ik theta} on a grid, and its certified range.
 
     theta: 2 pi j / samples, shape (samples,); values: a there, float64, complex128 where the symbol is complex.
@@ -165,10 +214,14 @@ class Symbol(Shown):
     atom_theta: np.ndarray
     atom_mass: np.ndarray
     note: Optional[str]
+    input_dtype: Optional[str] = None
 
-    def frame(self):
-        """A pandas DataFrame: theta, value."""
-        return Table(theta=self.theta, value=self.values).frame()
+    def _table(self) -> Table:
+        """theta, value."""
+        return Table(theta=self.theta, value=self.values)
+
+    def _results(self) -> Results:
+        return program_tables.saved(program_tables.of_symbol, self)
 
     def __repr__(self) -> str:
         ends = f"[{self.range.lo:.6g}, {self.range.hi:.6g}]" if self.range else "none"
@@ -177,7 +230,7 @@ class Symbol(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Compared(Shown):
+class Compared(Framed, Shown):
     """One of the two matrices of a contraction.
 
     eigenvalues: those of the Hermitian part (L + L^T)/2 where `hermitian_part`, else of L, which is symmetric;
@@ -192,12 +245,16 @@ class Compared(Shown):
     range: Optional[Range]
     note: str
 
+    def _table(self) -> Table:
+        """The columns of the table `summary`."""
+        return Table({name: np.array([value]) for name, value in self.summary.items()})
+
     def __repr__(self) -> str:
         return f"<szego.Compared: {self.eigenvalues!r}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contraction(Shown):
+class Contraction(Framed, Shown):
     """Coupled against content logits (claim B3c).
 
     width: (largest - least eigenvalue of the Hermitian part), coupled over content; norm: largest singular
@@ -216,6 +273,7 @@ class Contraction(Shown):
     content_kind: Optional[str]
     content: Compared
     coupled: Compared
+    input_dtype: Optional[str] = None
 
     def __repr__(self) -> str:
         words = {True: "majorised", False: "not majorised", None: "majorisation unknown"}[self.majorised]

@@ -4,19 +4,22 @@ import math
 import numbers
 from ctypes import byref as _ref
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Union
 
 import numpy as np
 
 from . import layout, native
 from .arguments import enum, flag, integer, keywords
-from .compute import Queries
+from .attention import Queries
+from .compute import run
 from .display import Shown
 from .errors import ArgumentError
+from .stack import Stack
+from .tabled import Framed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogitsStatistics(Shown):
+class LogitsStatistics(Framed, Shown):
     """The softmax of one head's n x n logits: queries are rows, keys columns, tokens count from 0.
 
     largest, smallest: of the logits that the mask leaves, before the soft cap; with their queries and keys.
@@ -50,6 +53,7 @@ class LogitsStatistics(Shown):
     q_norm_rms: float
     k_norm_max: float
     k_norm_rms: float
+    input_dtype: Optional[str] = None
 
     def __repr__(self) -> str:
         return (f"<szego.LogitsStatistics of {self.source}, n={self.n}: largest {self.largest:.6g}, "
@@ -59,13 +63,14 @@ class LogitsStatistics(Shown):
 @keywords
 def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: Optional[int] = None, causal: bool = False,
                       unscaled: bool = False, soft_cap: Optional[float] = None, sinks: Sequence[int] = (),
-                      sink_logit: Optional[float] = None, threads: Optional[int] = None) -> LogitsStatistics:
+                      sink_logit: Optional[float] = None, exact: bool = False,
+                      threads: Optional[int] = None) -> "Union[LogitsStatistics, Stack[LogitsStatistics]]":
     """Largest logit, entropy and sinks of the softmax of the logits that queries and keys make with an encoding.
 
         szego.logits_statistics(q, k, "rope:dim=64,pairing=half", head=3, causal=True).entropy_mean
 
-    q, k, spec, part, head and unscaled are those of `logits`: a rotary SPEC names its pairing, and of several heads
-    `head` names one. causal: query i sees keys 0 .. i. soft_cap: the
+    q, k, spec, part, head, unscaled and exact are those of `logits`: a rotary SPEC names its pairing, and of several
+    heads all come back, or `head` alone. causal: query i sees keys 0 .. i. soft_cap: the
     softmax is of cap tanh(x / cap). sinks: tokens whose share is wanted. sink_logit: the learned logit of a sink
     that is no token. Keys come in blocks (szg_statistics_compute), so that no n x n array is made.
     """
@@ -75,19 +80,22 @@ def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: Optional[
         raise ArgumentError(f"soft_cap={soft_cap!r}: it must be positive, or None", "SZG_EINVAL")
     tokens, learned_at = _tokens(sinks), ctypes.c_double(learned or 0)
 
-    given = Queries(q, k, spec, head, causal, unscaled)
+    given = Queries(q, k, spec, head, causal, unscaled, exact)
+    source = f"{part} logits of {spec}"
 
     def work(context):
         with given.opened(context) as (opened, _):
-            view = native.library().szg_logits_matrix(opened, which)
-            options = layout.StatisticsOptions(
-                soft_cap=cap or 0, scale=0 if unscaled else 1 / math.sqrt(view.of.factored.d), sinks=len(tokens),
-                sink=ctypes.addressof(tokens) if tokens else None,
-                sink_logit=ctypes.addressof(learned_at) if learned is not None else None)
-            found = layout.Statistics()
-            context.call("szg_statistics_compute", _ref(view), _ref(options), _ref(found))
-            return _copied(f"{part} logits of {spec}", found)
-    return native.run(work, threads)
+            each = []
+            for one in opened:
+                view, found = native.library().szg_logits_matrix(one, which), layout.Statistics()
+                options = layout.StatisticsOptions(
+                    soft_cap=cap or 0, scale=0 if unscaled else 1 / math.sqrt(view.of.factored.d), sinks=len(tokens),
+                    sink=ctypes.addressof(tokens) if tokens else None,
+                    sink_logit=ctypes.addressof(learned_at) if learned is not None else None)
+                context.call("szg_statistics_compute", _ref(view), _ref(options), _ref(found))
+                each.append(_copied(source, found, given.dtype))
+            return given.answer(each)
+    return run(work, threads, given.arrays)
 
 
 def _real(value, name: str) -> Optional[float]:
@@ -112,8 +120,8 @@ def _tokens(sinks):
     return (ctypes.c_int64 * len(sinks))(*(integer(token, "sinks", 0) for token in sinks))
 
 
-def _copied(source: str, found) -> LogitsStatistics:
+def _copied(source: str, found, dtype: str) -> LogitsStatistics:
     fields = {name: getattr(found, name) for name, _ in layout.Statistics._fields_}
     for name in ("entropy_min_query", "entropy_max_query"):
         fields[name] = None if fields[name] < 0 else fields[name]
-    return LogitsStatistics(source, **fields)
+    return LogitsStatistics(source, **fields, input_dtype=dtype)

@@ -1,9 +1,11 @@
-"""What has tables as items (found["verify_claims"], `in`, iteration, keys() and items()), and what is an array."""
-from typing import Dict
+"""What has tables as items (found["verify_claims"], `in`, iteration, keys() and items()), what is a table itself, and
+what is an array."""
+import dataclasses
+from typing import Dict, List, Optional, Sequence
 
 import numpy as np
 
-from .tables import Results
+from .tables import EMPTY_INTEGER, Results, Table
 
 
 def for_numpy(values: np.ndarray, dtype, copy) -> np.ndarray:
@@ -16,10 +18,69 @@ def for_numpy(values: np.ndarray, dtype, copy) -> np.ndarray:
     return values.astype(dtype)
 
 
+def column(values: Sequence) -> np.ndarray:
+    """Numbers, texts and None as a column of a table has them: None is an empty cell, a bool an integer."""
+    empty = np.array([value is None for value in values], bool)
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, (bool, int, np.bool_, np.integer)) for value in known) and known:
+        made, missing = np.empty(len(values), np.int64), EMPTY_INTEGER
+    elif known and not any(isinstance(value, str) for value in known):
+        made, missing = np.empty(len(values)), np.nan
+    else:
+        made, missing = np.empty(len(values), object), ""
+    made[:] = [missing if value is None else value for value in values]
+    return np.ma.MaskedArray(made, mask=empty) if empty.any() else made
+
+
+class Framed:
+    """The base of a result that is a table too: for pandas, for what reads Arrow (polars), and in a folder."""
+
+    def _table(self) -> Table:
+        """A row of the fields that are numbers, texts or empty."""
+        fields = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return Table({name: column([value]) for name, value in fields.items() if not name.startswith("_") and (
+            value is None or isinstance(value, (bool, int, float, str, np.generic)))})
+
+    def _results(self) -> Results:
+        """What `save` writes, by COMMAND_TABLE."""
+        made, name, table = Results(), type(self).__name__.lower(), self._table().parts()
+        rows = len(next(iter(table.values())))
+        made[f"{name}_values"] = Table({"result": column(["."] * rows), **table})
+        made.provenance["."] = {"command": name}
+        return made
+
+    def frame(self):
+        """The result as a pandas DataFrame."""
+        return self._table().frame()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table().__arrow_c_stream__(requested_schema)
+
+    def save(self, folder) -> None:
+        """Writes the result as tables into a folder, which szego.load reads back exactly and `szego report` draws."""
+        self._results().save(folder)
+
+
 class Tabled:
-    """The base of a result with the attribute `tables`. _numbers: where its numbers are, for a message."""
+    """The base of a result with the attribute `tables`. _numbers: where its numbers are, for a message; _main: the
+    table that it is as a frame."""
     tables: Results
     _numbers = "`tables`"
+    _main = ""
+
+    def frame(self, table: Optional[str] = None):
+        """A table as a pandas DataFrame. None: the one that has the answer."""
+        return self.tables.frame(self._main if table is None else table)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.tables[self._main].__arrow_c_stream__(requested_schema)
+
+    def save(self, folder) -> None:
+        """Writes the tables into a folder, which szego.load reads back exactly and `szego report` draws."""
+        self.tables.save(folder)
+
+    def _ipython_key_completions_(self) -> List[str]:
+        return list(self.tables)
 
     def __getitem__(self, table: str):
         if not isinstance(table, str):

@@ -1,6 +1,8 @@
 """Tables of cells, joined over results and turned into arrays or frames."""
 import difflib
+import importlib
 import math
+import os
 import re
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -33,8 +35,26 @@ class Table(dict):
 
     def frame(self):
         """The table as a pandas DataFrame: integers are Int64, empty cells <NA>, NaN and None."""
-        pandas = _pandas("Table.frame")
+        pandas = _package("Table.frame")
         return pandas.DataFrame({name: _series(pandas, column) for name, column in self.items()})
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """A stream of Arrow, as polars.DataFrame(table) and pyarrow.table(table) take it. A complex column is two, NAME_re
+        and NAME_im. SzegoError: pyarrow, which makes it, is missing or older than 14."""
+        arrow = _package("Arrow", "pyarrow")
+        columns = {}
+        for name, cells in self.parts().items():
+            mask = np.ma.getmaskarray(cells)
+            columns[name] = arrow.array(np.ma.getdata(cells), mask=mask if mask.any() else None)
+        return arrow.table(columns).__arrow_c_stream__(requested_schema)
+
+    def parts(self) -> "Table":
+        """The table with two real columns, NAME_re and NAME_im, for a complex one."""
+        made = Table()
+        for name, cells in self.items():
+            is_complex = np.ma.getdata(cells).dtype.kind == "c"
+            made.update({f"{name}_re": cells.real, f"{name}_im": cells.imag} if is_complex else {name: cells})
+        return made
 
     def copy(self) -> "Table":
         """Another dict of the same arrays."""
@@ -73,6 +93,16 @@ class Results(dict):
             raise SzegoError(f"no table {table!r}: there is {', '.join(close) or 'none'}")
         found = self[table]
         return found if hasattr(found, "iloc") else Table(found).frame()
+
+    def save(self, folder) -> None:
+        """Writes the tables into a folder: szego.load reads them back exactly, and `szego report` draws them. Tables of one
+        result become a folder as its command writes one, those of several an export. What an earlier call wrote there
+        is replaced; a folder with a result of another command is refused."""
+        from .native import library  # pylint: disable=import-outside-toplevel # these import this module
+        from .saved import save
+        if not all(isinstance(found, dict) for found in self.values()):
+            raise SzegoError("the tables are frames, whose types are not those of the result: load it without frames=True")
+        save(self, os.fspath(folder), library().szg_version().decode(), library().szg_commit().decode())
 
     def __repr__(self) -> str:
         return display.results_repr(self)
@@ -188,13 +218,12 @@ class Exported(Joined):
         return dict(self.docs)
 
 
-def _pandas(what: str):
+def _package(what: str, name: str = "pandas"):
     try:
-        import pandas  # pylint: disable=import-outside-toplevel
+        return importlib.import_module(name)
     except ImportError as error:
-        raise SzegoError(f"{what} needs pandas (pip install pandas); without it the tables are "
+        raise SzegoError(f"{what} needs {name} (pip install {name}); without it the tables are "
                          "dicts of arrays") from error
-    return pandas
 
 
 def _series(pandas, column):
@@ -231,7 +260,7 @@ def _each(kind: str, cells: Sequence[Optional[str]]) -> np.ndarray:
 def collect(found: Dict[str, Joined], results: Results, frames: bool) -> Results:
     """Fills `results` with the tables, in the order in which they were found."""
     if frames:
-        _pandas("frames=True")
+        _package("frames=True")
     for name, joined in found.items():
         table = Table(joined.arrays())
         results[name] = table.frame() if frames else table

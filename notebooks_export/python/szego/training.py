@@ -59,6 +59,7 @@ class Trained(Tabled, Shown):
     tokens_per_second: float
     capture_seconds: float
     tables: Results
+    _main = "train_metrics"
 
     def __repr__(self) -> str:
         how = "stopped, " if self.stopped else f"test accuracy {self.test_accuracy:.4f}, "

@@ -1,6 +1,6 @@
 """What the runs of an experiment show: Table 1, the sweep, switches, arms, hypotheses, relations, courses by step.
 
-    found = szego.judge.judge("mechanism/")            # a folder of `szego reproduce -o`
+    found = szego.judge("mechanism/")                  # a folder of `szego reproduce -o`
     found["reproduce_hypotheses"]["p_holm"]
     szego.judge.write("mechanism/", preset="mechanism")    # an unpacked runs.tar.xz, which has no manifest
 
@@ -10,6 +10,7 @@ import argparse
 import os
 import shutil
 import sys
+import types
 from typing import Callable, Dict, List, Tuple
 
 try:
@@ -134,3 +135,13 @@ def _results(provenance: dict, tables: List[Rows], frames: bool) -> Results:
         found[f"reproduce_{table.name}"] = joined = Joined()
         joined.add(".", len(table.rows), table.columns())
     return collect(found, results, frames)
+
+
+class _Judge(types.ModuleType):
+    """szego.judge(folder) is szego.judge.judge(folder)."""
+
+    def __call__(self, folder, **how) -> Results:
+        return judge(folder, **how)
+
+
+sys.modules[__name__].__class__ = _Judge

@@ -28,7 +28,8 @@ def _cell(cell, empty, of):
     return real(float(cell))
 
 
-def _lines(table):
+def lines(table):
+    """The table as CSV, a line each."""
     columns = list(table.items())
     yield ",".join(_cell(name, False, "text") for name, _ in columns)
     parts = [(np.ma.getdata(cells), np.ma.getmaskarray(cells), kind(cells)) for _, cells in columns]
@@ -39,7 +40,7 @@ def _lines(table):
 def _check(folder, source, is_export):
     """An export in the folder of the results, or over those of another command, would hide them. Answers the files of
     the export that is there."""
-    if os.path.isdir(folder) and not is_export and os.path.samefile(folder, source):
+    if source is not None and os.path.isdir(folder) and not is_export and os.path.samefile(folder, source):
         raise ArgumentError(f"{folder} is the folder of the results: choose another, or one below it", "SZG_EINVAL")
     manifest = os.path.join(folder, "manifest.json")
     if not os.path.exists(manifest):
@@ -56,10 +57,11 @@ def _check(folder, source, is_export):
 
 
 def write_csv(results, folder, source, version, commit):
-    """FOLDER/COMMAND_TABLE.csv, and a manifest last, which is what readers look for; tables of an earlier export go."""
+    """FOLDER/COMMAND_TABLE.csv, and a manifest last, which is what readers look for; tables of an earlier export go.
+    source: the folder that the results are of; None: they are of this process."""
     is_export = any(one.get("command") == "export" for one in results.provenance.values())
     former = _check(folder, source, is_export)
-    files = {f"{name}.csv": (line + "\n" for line in _lines(table)) for name, table in results.items()}
+    files = {f"{name}.csv": (line + "\n" for line in lines(table)) for name, table in results.items()}
     tables = [{"name": name, "file": f"{name}.csv", "rows": len(next(iter(table.values()))),
                "columns": columns_of(results, name)} for name, table in results.items()]
     provenance = {"version": version, "commit": commit, "command": "export", **sources(results)}

@@ -1,0 +1,77 @@
+"""Results of one kind for every place of leading axes."""
+from typing import Generic, Iterator, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+
+from .batch import place
+from .display import Shown
+from .tabled import Framed, column
+from .tables import Table
+
+T = TypeVar("T")
+
+
+class Stack(Framed, Shown, Generic[T]):
+    """Results of one kind, such as the Contraction of every head, with the leading axes that the arrays had.
+
+    stack[i, j] is one result; stack[i] of two axes, and slices, are a Stack. An attribute is the array of that attribute
+    of all: stack.width has the shape `shape`, NaN where it is None. frame(): a row each.
+    """
+    __slots__ = ("_each",)
+
+    def __init__(self, each: np.ndarray):
+        self._each = each
+
+    @classmethod
+    def of(cls, each: Sequence[T], shape: Tuple[int, ...]) -> "Stack[T]":
+        """From the results in C order."""
+        held = np.empty(len(each), object)
+        held[:] = each
+        return cls(held.reshape(shape))
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Of the leading axes."""
+        return self._each.shape
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    def __getitem__(self, index) -> "Union[T, Stack[T]]":
+        found = self._each[place(index, self.shape)]
+        return Stack(found) if isinstance(found, np.ndarray) else found
+
+    def __iter__(self) -> "Iterator[Union[T, Stack[T]]]":
+        return (self[i] for i in range(len(self)))
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = [getattr(one, name) for one in self._each.flat]
+        if all(isinstance(value, bool) for value in found):
+            return np.array(found).reshape(self.shape)
+        if all(value is None or isinstance(value, (bool, int, float, str, np.generic)) for value in found):
+            made = column(found)
+            return np.ma.filled(made.astype(float), np.nan).reshape(self.shape) if np.ma.isMaskedArray(
+                made) and made.dtype != object else np.ma.getdata(made).reshape(self.shape)
+        return Stack.of(found, self.shape)  # type: ignore[return-value] # results within each
+
+    def _table(self) -> Table:
+        """A row each: its place, and what its own table has."""
+        rows = [one._table() for one in self._each.flat]
+        places = np.indices(self.shape).reshape(len(self.shape), -1)
+        table = Table({f"axis_{k}": numbers for k, numbers in enumerate(places)})
+        for name in rows[0]:
+            table[name] = column([None if one[name][0] is np.ma.masked else one[name][0] for one in rows])
+        return table
+
+    def _facts(self):
+        yield "shape", self.shape
+        for name, cells in list(self._table().items())[len(self.shape):]:
+            yield name, cells
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self._each.flat[0])})
+
+    def __repr__(self) -> str:
+        return f"<szego.Stack of {' x '.join(map(str, self.shape))}: the first is {self._each.flat[0]!r}>"
