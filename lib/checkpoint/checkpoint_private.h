@@ -252,6 +252,7 @@ typedef struct deciding_keys {
 struct szg_checkpoint {
     char *source, *unknown, *model_type, *note, *stacks;
     szgi_safetensors *tensors;
+    bool in_memory; /* nothing tells whether the numbers are those of an earlier call */
     szgi_json *config;          /* NULL: none */
     szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */

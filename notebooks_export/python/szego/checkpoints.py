@@ -1,6 +1,7 @@
 """Trained checkpoints in this process: spectra of every head, as tables and as arrays by layer and head."""
 import ctypes
 import json
+import os
 import re
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, U
 
 import numpy as np
 
-from . import layout, native
+from . import layout, models, native
 from .arguments import flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
@@ -279,7 +280,7 @@ def _within(value, name: str, count: int) -> int:
 
 
 @keywords
-def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
+def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
@@ -329,7 +330,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
         integer(context, "context", 1))
 
-    return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
+    return analysed(source, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
 
 
 class Choice(NamedTuple):
@@ -340,19 +341,29 @@ class Choice(NamedTuple):
     settings: Optional[Mapping[str, object]] = None
 
 
-def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
+def _opener(source, config, choices: layout.CheckpointChoices):
+    """The library's function that opens it, with its first argument and the model in memory, if it is one."""
+    if models.is_model(source):
+        model = models.Model(source, config)
+        return "szg_checkpoint_open_tensors", _ref(model.struct), model
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise ArgumentError(f"source: a {type(source).__name__}: a path, a torch.nn.Module or a state_dict is needed",
+                            "SZG_EINVAL")
+    choices.config = None if config is None else b"" if config == "none" else as_path(config, "config")
+    return "szg_checkpoint_open_chosen", as_path(source, "source"), None
+
+
+def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
     """answer(facts, tables) of the analysis of a checkpoint."""
-    name, config = as_path(path, "path"), choice.config
     changes = _settings(choice.settings)
     choices = layout.CheckpointChoices(
-        config=None if config is None else b"" if config == "none" else as_path(config, "config"),
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes))
+    opener, given, model = _opener(source, choice.config, choices)
 
     def work(context):
-        with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,
-                           _ref(choices)) as opened:
+        with native.handle(context, opener, "szg_checkpoint_close", given, _ref(choices)) as opened:
             facts = native.library().szg_checkpoint_describe(opened)
             with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
                                layout.CheckpointTables(), opened, _ref(options)) as found:
@@ -360,6 +371,8 @@ def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Ca
     try:
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
+        if model and model.error:
+            raise model.error  # pylint: disable=raise-missing-from
         raise type(error)(_in_python(str(error)), error.status) from None
 
 
