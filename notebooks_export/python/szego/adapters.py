@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .errors import ArgumentError, LibraryError
 
@@ -48,10 +48,7 @@ def base_of(model) -> Tuple[Any, Optional["Merged"]]:
 
 
 class Merged:
-    """Modules of a model that an adapter changes.
-
-    names: of the adapters that are active and not merged already.
-    """
+    """Modules of a model that an adapter changes. names: of the adapters whose changes are read."""
 
     def __init__(self, model):
         self._module, self._recent = {}, Recent()
@@ -59,7 +56,12 @@ class Merged:
         for name, module in model.named_modules():
             if isinstance(module, kinds) and not self.covers(name + "."):
                 self._module[name] = module
-        self.names = list(dict.fromkeys(name for module in self._module.values() for name in _pending(module)))
+        for name, module in self._module.items():
+            if module.disable_adapters and module.merged_adapters:
+                raise ArgumentError(f"{name}: its adapters are disabled, and merged into its weights: call "
+                                    "unmerge_adapter() of peft's model before", "SZG_EINVAL")
+        self.names = list(dict.fromkeys(name for module in self._module.values()
+                                        for name in [*module.merged_adapters, *_pending(module)]))
 
     def __bool__(self) -> bool:
         return bool(self._module)
@@ -85,7 +87,7 @@ def _kinds() -> tuple:
                  if hasattr(place, name))
 
 
-def _pending(module) -> Iterator[str]:
+def _pending(module) -> List[str]:
     """Adapters of the module that act and are not merged."""
     if module.disable_adapters:
         return []

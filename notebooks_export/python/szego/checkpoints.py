@@ -347,8 +347,8 @@ def _opener(source, config, choices: layout.CheckpointChoices):
         model = models.Model(source, config)
         return "szg_checkpoint_open_tensors", _ref(model.struct), model
     if not isinstance(source, (str, bytes, os.PathLike)):
-        raise ArgumentError(f"source: a {type(source).__name__}: a path, a torch.nn.Module or a state_dict is needed",
-                            "SZG_EINVAL")
+        raise ArgumentError("source: a path, a torch.nn.Module or a state_dict is needed, not "
+                            f"{type(source).__name__}", "SZG_EINVAL")
     choices.config = None if config is None else b"" if config == "none" else as_path(config, "config")
     return "szg_checkpoint_open_chosen", as_path(source, "source"), None
 

@@ -67,7 +67,7 @@ class Model:
         called = config.get("_name_or_path") if isinstance(config, Mapping) else getattr(config, "_name_or_path", None)
         name = called if isinstance(called, str) and called else name
         if not isinstance(given, Mapping) and merged:
-            name += f" + {' + '.join(merged.names)}"
+            name = " + ".join([name, *merged.names])
         self._weights = list(weights.items())
         self._read = layout.TENSOR_READ(self._reader())
         self.struct = self._struct(words(name, "the model's name"), _config_text(config))
@@ -128,8 +128,8 @@ def _of_dict(given: Mapping) -> Dict[str, Weight]:
         elif isinstance(value, Mapping):
             raise ArgumentError(f"state_dict: {key!r} is a dict: if the weights are in it, pass that dict", "SZG_EINVAL")
         elif not key.endswith("_extra_state"):  # a module's own notes
-            raise ArgumentError(f"state_dict: {key!r} is a {type(value).__name__}: a tensor of PyTorch or an array of "
-                                "NumPy is needed", "SZG_EINVAL")
+            raise ArgumentError(f"state_dict: {key!r}: a tensor of PyTorch or an array of NumPy is needed, not "
+                                f"{type(value).__name__}", "SZG_EINVAL")
     return weights
 
 
@@ -267,11 +267,11 @@ def _config_text(config) -> Optional[bytes]:
                 return file.read()
         except OSError as error:
             raise ArgumentError(f"config: {error}", "SZG_EINVAL") from None
-    try:
-        if hasattr(config, "model_type") and hasattr(config, "to_json_string"):
-            return words(config.to_json_string(), "config")  # as save_pretrained writes it: without the class's defaults
-        # What is no JSON (a torch.dtype) describes no head.
-        return words(json.dumps(_fields(config), default=_plain, allow_nan=False), "config")
+    if hasattr(config, "model_type") and hasattr(config, "to_json_string"):
+        return words(config.to_json_string(), "config")  # as save_pretrained writes it: without the class's defaults
+    fields = _fields(config)
+    try:  # What is no JSON (a torch.dtype) describes no head.
+        return words(json.dumps(fields, default=_plain, allow_nan=False), "config")
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"config: no JSON: {error}", "SZG_EINVAL") from None
 
@@ -283,8 +283,8 @@ def _fields(config) -> dict:
         return config.to_dict()
     if dataclasses.is_dataclass(config) and not isinstance(config, type):
         return {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
-    raise ArgumentError(f"config: a {type(config).__name__}: a configuration of transformers, a dict, a dataclass or the "
-                        "path of a config.json is needed", "SZG_EINVAL")
+    raise ArgumentError("config: a configuration of transformers, a dict, a dataclass or the path of a config.json is "
+                        f"needed, not {type(config).__name__}", "SZG_EINVAL")
 
 
 def _plain(value):
