@@ -55,9 +55,9 @@ typedef struct szg_tensor {
     const char *refusal; /* NULL, or why its numbers are not there: a clause for messages */
 } szg_tensor;
 
-/* Bytes offset .. offset + bytes - 1 of tensor `index`, into `out`. Returns 0, or another number
- * where it cannot, and then the call of the library that needed them fails. Several threads may
- * ask at the same time, for 64 KiB at most. */
+/* Bytes offset .. offset + bytes - 1 of tensor `index`, whole elements, into `out`. Returns 0, or
+ * another number where it cannot, and then the call of the library that needed them fails. Several
+ * threads may ask at the same time, for 64 KiB at most. */
 typedef int szg_tensor_read(void *user, int64_t index, int64_t offset, int64_t bytes, void *out);
 
 /* A model in memory. All fields but `size`, `name` and `tensor` may be zero. */

@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import threading
+import tracemalloc
 import types
 
 from peer import PACKAGE, Tap, scratch, skip, write_llama
@@ -167,7 +168,7 @@ def big_llama(folder):
 
 def flipped(tensor):
     """The same numbers, of which PyTorch keeps the negative."""
-    return torch.complex(torch.zeros_like(tensor), -tensor).conj().imag
+    return torch._neg_view(-tensor)
 
 
 def check_storage(folder):
@@ -179,7 +180,7 @@ def check_storage(folder):
         "every second number": {name: value[..., 0] for name, value in wide.items()},
         "rows in reverse": {name: value.flip(0).numpy()[::-1] for name, value in state.items()},
         "with gradients": {name: value.requires_grad_() for name, value in load(folder)[0].items()},
-        "negative bit": {name: flipped(value) for name, value in state.items()},
+        "negative bit": {name: flipped(value) if "q_proj" in name else value for name, value in state.items()},
         "NumPy": {name: value.numpy() for name, value in state.items()},
         "NumPy, Fortran's order": {name: np.asfortranarray(value.numpy()) for name, value in state.items()},
         "NumPy, another byte order": {name: value.numpy().astype(">f8") for name, value in state.items()},
@@ -189,7 +190,7 @@ def check_storage(folder):
         value.flags.writeable = False
     for kind, tensors in {**kinds, "NumPy, read-only": read_only}.items():
         same(kind, szego.checkpoint(tensors, config), want)
-    tap.ok("the negative bit is one", all(value.is_neg() for value in kinds["negative bit"].values()))
+    tap.ok("the negative bit is one", any(value.is_neg() for value in kinds["negative bit"].values()))
     for dtype in (torch.float16, torch.bfloat16):
         less = {name: value.to(dtype) for name, value in state.items()}
         back = {name: value.double() for name, value in less.items()}
@@ -201,19 +202,16 @@ def check_storage(folder):
 
 def check_pieces(tensors, config):
     """Of strided tensors no more is copied at once than the rows that a block of 64 KiB lies in."""
-    sizes, piece = [], models._piece
-
-    def measured(*given):
-        made = piece(*given)
-        sizes.append(made.numel() * made.element_size())
-        return made
-    models._piece = measured
-    szego.checkpoint(tensors, config)
+    piece, columns = models._piece, np.zeros((4000, 500), order="F")
+    tracemalloc.start()
+    made = piece(columns, 100000, 108192)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    tap.ok("pieces", made.shape == (8192,) and most < 3 * made.nbytes, str(most))
     models._piece = lambda *given: 1 // 0
     refused("a tensor that cannot be had", lambda: szego.checkpoint(tensors, config), "tensor model.layers.",
             "division", kind=szego.LibraryError)
     models._piece = piece
-    tap.ok("pieces", sizes and max(sizes) <= 1 << 16, str(max(sizes, default=0)))
 
 
 def check_changed(state, config):
@@ -340,9 +338,9 @@ def check_conversion(state, config, want):
     """transformers 5: names and layouts of files other than in memory."""
     fused, made = {}, []
     for name, value in state.items():
-        if "q_proj" in name:
+        if "layers.0" in name and "q_proj" in name:
             fused[name.replace("q_proj", "qk_proj")] = torch.cat([value, state[name.replace("q_proj", "k_proj")]])
-        elif "k_proj" not in name:
+        elif "layers.0" not in name or "k_proj" not in name:
             fused[name.replace("model.", "backbone.", 1)] = value
     fused = {name.replace("model.layers", "backbone.layers"): value for name, value in fused.items()}
 
@@ -364,7 +362,7 @@ def check_conversion(state, config, want):
     loading = types.SimpleNamespace(revert_weight_conversion=revert)
     with modules(**{"transformers.modeling_utils": transformers(), "transformers.core_model_loading": loading}):
         same("names of transformers 5", szego.checkpoint(model), want)
-        tap.ok("converted layer by layer", made and all("layers" in name for name in made), str(made[:3]))
+        tap.ok("nothing is converted but a layer that needs it", made and all("layers.0" in name for name in made), str(made))
         loading.revert_weight_conversion = lambda model, tensors: 1 // 0
         refused("names that transformers cannot tell", lambda: szego.checkpoint(model), "config=model.config",
                 kind=szego.LibraryError)
@@ -397,6 +395,7 @@ class Lora(nn.Module, BaseTunerLayer):
 
     def merge(self, safe_merge, adapter_names):
         assert not safe_merge and adapter_names is None
+        assert set(self.active_adapters) - set(self.merged_adapters)
         for name in self.active_adapters:
             if name not in self.merged_adapters:
                 self.base_layer.weight.data += self.delta(name)
@@ -478,6 +477,10 @@ def check_adapters():
             part.disable_adapters = False
         same("one that is merged already", szego.checkpoint(model),
              szego.checkpoint(merged(kept, layer, ["default", "other"]), config), "Module + default + other")
+        sides[1].merge(False, None)
+        same("all that are merged already", szego.checkpoint(model),
+             szego.checkpoint(merged(kept, layer, ["default", "other"]), config), "Module + default + other")
+        sides[1].merged_adapters.clear()
         sides[1].delta = lambda name: 1 // 0
         refused("an adapter that cannot be merged", lambda: szego.checkpoint(model), "default, other of",
                 "layers.0.self_attn.k_proj (Lora) cannot be merged", kind=szego.LibraryError)

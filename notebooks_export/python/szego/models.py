@@ -330,9 +330,7 @@ def _piece(tensor, start: int, stop: int):
 
 
 def _copy(tensor, offset: int, count: int, out: int) -> None:
-    """Bytes offset .. offset + count - 1 to the address `out`."""
+    """Bytes offset .. offset + count - 1, whole elements, to the address `out`."""
     size = tensor.dtype.itemsize if isinstance(tensor, np.ndarray) else tensor.element_size()
-    start = offset // size
-    piece = _piece(tensor, start, -(-(offset + count) // size))
-    address = piece.ctypes.data if isinstance(piece, np.ndarray) else piece.data_ptr()
-    ctypes.memmove(out, address + offset - start * size, count)
+    piece = _piece(tensor, offset // size, (offset + count) // size)
+    ctypes.memmove(out, piece.ctypes.data if isinstance(piece, np.ndarray) else piece.data_ptr(), count)
