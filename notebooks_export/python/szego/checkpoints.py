@@ -285,16 +285,24 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
                seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
-    """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
+    """Spectra of every attention head of a model, on disk or in memory.
 
         found = szego.checkpoint("path/to/model/")
+        found = szego.checkpoint(model)               # of transformers or peft, or a torch.nn.Module with a config
+        found = szego.checkpoint(state_dict, config=model.config)
         found.singular_values().shape                 # (layers, heads, head_size)
         found.per_head("stable_rank")                 # (layers, heads)
         found["checkpoint_heads"]["stands_out"]       # heads that are positional, beyond chance
         lags, values = found.kernel("self")           # (count,), (layers, heads, count)
 
-    path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
-    (None: config.json beside the weights, if there is one; "none": assume no architecture).
+    source: the path of a safetensors file, of an index of shards, of a GGUF file, or of a model folder. Or a model in
+        memory, with the answer that its folder would have: names are those under which save_pretrained writes. A
+        state_dict (tensors of PyTorch, arrays of NumPy) has the names of files already. Nothing is copied but what is
+        worked on. The active adapters of peft are merged as peft does, a module at a time, and the model stays as it
+        is; `Checkpoint.source` names them. Refused by name: queries or keys on the device "meta", quantised, or a
+        shard (FSDP, DTensor, DeepSpeed), and adapters that peft cannot merge. Do not change weights meanwhile.
+    config: the model's configuration: a path (None: config.json beside the weights, if there is one; "none": assume no
+        architecture). Of a model in memory also an object of transformers, a dict or a dataclass (None: the module's).
     layers, heads: those alone, as numbers ([0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
@@ -315,8 +323,8 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
         "trained": the length in the configuration.
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
-    checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
-    model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
+    checkpoint or configuration that can be used; LibraryError: a file or tensor that cannot be read, positions that
+    the model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     chosen = _lags(lags)
     options = layout.CheckpointOptions(
@@ -341,6 +349,7 @@ class Choice(NamedTuple):
     settings: Optional[Mapping[str, object]] = None
 
 
+# A str ORG/NAME that is no path here is a model of the hub: its folder belongs in place of `source`, below.
 def _opener(source, config, choices: layout.CheckpointChoices):
     """The library's function that opens it, with its first argument and the model in memory, if it is one."""
     if models.is_model(source):
