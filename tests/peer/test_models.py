@@ -11,14 +11,14 @@ import threading
 import tracemalloc
 import types
 
-from peer import PACKAGE, Tap, scratch, skip, write_llama
+from peer import PACKAGE, Counted, Tap, scratch, skip, write_llama
 
 sys.path.insert(0, PACKAGE)
 try:
     import numpy as np
     import torch
     import szego
-    from szego import models
+    from szego import models, native
     from torch import nn
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy and python3-torch are needed")
@@ -266,7 +266,8 @@ def check_refused():
             ("a wrapper", Wrapped(state[key]), "is a Wrapped"),
             ("no shape yet", nn.parameter.UninitializedParameter(), "run the model once"),
             ("sparse", state[key].to_sparse(), "sparse"),
-            ("quantised by PyTorch", torch.quantize_per_tensor(state[key], 0.1, 0, torch.qint8), "quantised by PyTorch")):
+            ("quantised by PyTorch", torch.quantize_per_tensor(state[key], 0.1, 0, torch.qint8),
+             "quantised by PyTorch")):
         refused(name, lambda value=value: szego.checkpoint({**state, key: value}, config), key, *words)
         other = szego.checkpoint({**state, "lm_head.weight": value}, config)
         tap.ok(f"{name}, where no head needs it", difference(other, szego.checkpoint(state, config)).startswith(
@@ -279,7 +280,8 @@ def check_refused():
     refused("a number as configuration", lambda: szego.checkpoint(state, 5), "config: ", "not int")
     refused("a configuration that is no file", lambda: szego.checkpoint(state, "/nowhere.json"), "/nowhere.json")
     refused("a configuration that is no JSON", lambda: szego.checkpoint(state, {"a": float("inf")}), "config: no JSON")
-    refused("a key that is missing", lambda: szego.checkpoint(state, {"model_type": "llama", "hidden_size": 5}), "config")
+    refused("sizes that do not fit", lambda: szego.checkpoint(state, {"model_type": "llama", "hidden_size": 5}),
+            "config: num_attention_heads")
     refused("a training checkpoint", lambda: szego.checkpoint({"model": state}, config), "'model' is a dict")
     refused("a value of another type", lambda: szego.checkpoint({"a": "b"}, config), "'a': a tensor", "not str")
     refused("a key of another type", lambda: szego.checkpoint({1: state[key]}, config), "1 is no tensor's name")
@@ -313,8 +315,8 @@ class PreTrainedModel(Module):
 
 
 def transformers(**names):
-    return types.SimpleNamespace(PreTrainedModel=PreTrainedModel, _get_tied_weight_keys=lambda model: ["lm_head.weight"],
-                                 **names)
+    return types.SimpleNamespace(PreTrainedModel=PreTrainedModel,
+                                 _get_tied_weight_keys=lambda model: ["lm_head.weight"], **names)
 
 
 def check_names():
@@ -328,7 +330,8 @@ def check_names():
     saved = szego.checkpoint(tied, config)
     with modules(**{"transformers.modeling_utils": transformers()}):
         same("tied and ignored names are not listed", szego.checkpoint(model), saved)
-    apart = PreTrainedModel({name.replace("model.", "model.language.", 1): value for name, value in state.items()}, config)
+    apart = PreTrainedModel({name.replace("model.", "model.language.", 1): value for name, value in state.items()},
+                            config)
     with modules(**{"transformers.modeling_utils": transformers(VLMS=["pretrained"])}):
         same("names of transformers 4", szego.checkpoint(apart), want)
     check_conversion(state, config, want)
@@ -362,7 +365,8 @@ def check_conversion(state, config, want):
     loading = types.SimpleNamespace(revert_weight_conversion=revert)
     with modules(**{"transformers.modeling_utils": transformers(), "transformers.core_model_loading": loading}):
         same("names of transformers 5", szego.checkpoint(model), want)
-        tap.ok("nothing is converted but a layer that needs it", made and all("layers.0" in name for name in made), str(made))
+        tap.ok("nothing is converted but a layer that needs it", made and all("layers.0" in name for name in made),
+               str(made))
         loading.revert_weight_conversion = lambda model, tensors: 1 // 0
         refused("names that transformers cannot tell", lambda: szego.checkpoint(model), "config=model.config",
                 kind=szego.LibraryError)
@@ -423,7 +427,8 @@ class PeftModel(nn.Module):
         super().__init__()
         self.base_model = types.SimpleNamespace(model=model)
         self.inner, self.active_adapter, self.active_adapters = model, "default", ["default"]
-        self.peft_config = {"default": types.SimpleNamespace(is_prompt_learning=learns_prompts, peft_type="PROMPT_TUNING")}
+        self.peft_config = {"default": types.SimpleNamespace(is_prompt_learning=learns_prompts,
+                                                             peft_type="PROMPT_TUNING")}
 
     def get_base_model(self):
         return self.inner
@@ -488,10 +493,15 @@ def check_adapters():
                 "get_base_model")
 
 
+# pylint: disable=protected-access
+native._forget()
+counted = native._library = Counted(native.library())
 check_families()
 with stack, scratch() as place:
     check_storage(os.path.join(place, "llama"))
     check_refused()
     check_names()
     check_adapters()
+idle = sum(map(len, native._idle.values()))
+tap.ok("what is opened is closed", counted.open == idle and counted.calls > 100, f"{counted.open} {idle}")
 tap.finish()

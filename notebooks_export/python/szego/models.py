@@ -62,8 +62,8 @@ class Model:
         if config is None:
             raise ArgumentError("config: " + (
                 "a state_dict has none" if isinstance(given, Mapping) else f"{name} has no attribute config") +
-                ": pass config=model.config, a dict, or the path of a config.json; with config=\"none\" each 2-D tensor "
-                "is read by itself", "SZG_EINVAL")
+                ": pass config=model.config, a dict, or the path of a config.json; with config=\"none\" each 2-D "
+                "tensor is read by itself", "SZG_EINVAL")
         called = config.get("_name_or_path") if isinstance(config, Mapping) else getattr(config, "_name_or_path", None)
         name = called if isinstance(called, str) and called else name
         if not isinstance(given, Mapping) and merged:
@@ -126,7 +126,8 @@ def _of_dict(given: Mapping) -> Dict[str, Weight]:
         elif isinstance(value, np.ndarray):
             weights[key] = Weight(value)
         elif isinstance(value, Mapping):
-            raise ArgumentError(f"state_dict: {key!r} is a dict: if the weights are in it, pass that dict", "SZG_EINVAL")
+            raise ArgumentError(f"state_dict: {key!r} is a dict: if the weights are in it, pass that dict",
+                                "SZG_EINVAL")
         elif not key.endswith("_extra_state"):  # a module's own notes
             raise ArgumentError(f"state_dict: {key!r}: a tensor of PyTorch or an array of NumPy is needed, not "
                                 f"{type(value).__name__}", "SZG_EINVAL")
