@@ -3,6 +3,7 @@
 Where transformers and peft are missing, stand-ins have their names. usage: test_models.py PROGRAM"""
 import contextlib
 import dataclasses
+import gc
 import json
 import os
 import struct
@@ -10,6 +11,7 @@ import sys
 import threading
 import tracemalloc
 import types
+import weakref
 
 from peer import PACKAGE, Counted, Tap, scratch, skip, write_llama
 
@@ -197,6 +199,7 @@ def check_storage(folder):
         tap.ok(f"{dtype}", np.array_equal(szego.checkpoint(less, config).singular_values(),
                                           szego.checkpoint(back, config).singular_values()))
     check_pieces(kinds["transposed"], config)
+    check_kept(state, config)
     check_changed(state, config)
 
 
@@ -212,6 +215,19 @@ def check_pieces(tensors, config):
     refused("a tensor that cannot be had", lambda: szego.checkpoint(tensors, config), "tensor model.layers.",
             "division", kind=szego.LibraryError)
     models._piece = piece
+
+
+def check_kept(state, config):
+    """After the call nothing holds the weights: those of a device would fill it."""
+    gc.disable()
+    try:
+        arrays = {name: value.numpy().copy(order="F") for name, value in state.items()}
+        held = [weakref.ref(value) for value in arrays.values()]
+        szego.checkpoint(arrays, config)
+        del arrays
+        tap.ok("no weight is kept", not any(one() is not None for one in held))
+    finally:
+        gc.enable()
 
 
 def check_changed(state, config):

@@ -380,8 +380,8 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
     try:
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
-        if model and model.error:
-            raise model.error  # pylint: disable=raise-missing-from
+        if model and model.errors:
+            raise model.errors[0]  # pylint: disable=raise-missing-from
         raise type(error)(_in_python(str(error)), error.status) from None
 
 

@@ -202,14 +202,14 @@ class Tensor(Struct):
     _fields_ = [("name", _STR), ("dtype", _STR), ("dims", _I64), ("shape", _PTR), ("data", _PTR), ("refusal", _STR)]
 
 
-#: szg_tensor_read: user, tensor, offset, bytes, out.
+#: szg_tensor_read: user, tensor, offset, bytes, out. Fields have this type: ctypes.cast would make a circle of references.
 TENSOR_READ = ctypes.CFUNCTYPE(_INT, _PTR, _I64, _I64, _I64, _PTR)
 
 
 class Tensors(Struct):
     c_name = "szg_tensors"
     _fields_ = [("size", ctypes.c_size_t), ("name", _STR), ("config", _STR), ("tensor", _PTR), ("count", _I64),
-                ("read", _PTR), ("user", _PTR)]
+                ("read", TENSOR_READ), ("user", _PTR)]
 
 
 class CheckpointOptions(Struct):

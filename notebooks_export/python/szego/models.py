@@ -11,7 +11,7 @@ import math
 import os
 import re
 import sys
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -48,11 +48,10 @@ class Model:
     """A model in memory for szg_checkpoint_open_tensors. Whoever uses `struct` keeps the object alive meanwhile.
 
     given: a torch.nn.Module or a state_dict. config: its configuration; None: that of the module.
-    error: what the first tensor that could not be had raised.
+    errors: what the tensors that could not be had raised.
     """
 
     def __init__(self, given, config=None):
-        self.error: Optional[BaseException] = None
         if isinstance(given, Mapping):
             weights, name = _of_dict(given), "state_dict"
         else:
@@ -68,8 +67,8 @@ class Model:
         name = called if isinstance(called, str) and called else name
         if not isinstance(given, Mapping) and merged:
             name = " + ".join([name, *merged.names])
-        self._weights = list(weights.items())
-        self._read = layout.TENSOR_READ(self._reader())
+        self._weights, self.errors = list(weights.items()), []
+        self._read = layout.TENSOR_READ(_reader(self._weights, self.errors))
         self.struct = self._struct(words(name, "the model's name"), _config_text(config))
 
     def _struct(self, name: bytes, config: Optional[bytes]) -> layout.Tensors:
@@ -83,20 +82,21 @@ class Model:
             one.name, one.dtype, one.refusal = texts[0], texts[1], texts[2] or None
             one.dims, one.shape, one.data = len(shape), ctypes.addressof(shape), address
         return layout.Tensors(name=name, config=config, tensor=ctypes.addressof(self._tensors),
-                              count=len(self._weights), read=ctypes.cast(self._read, ctypes.c_void_p))
+                              count=len(self._weights), read=self._read)
 
-    def _reader(self) -> Callable:
-        """szg_tensor_read, of any thread."""
-        def read(_user, index, offset, count, out) -> int:
-            try:
-                _copy(self._weights[index][1].take(), offset, count, out)
-                return 0
-            except BaseException as error:  # pylint: disable=broad-except
-                if self.error is None:
-                    self.error = LibraryError(f"tensor {self._weights[index][0]}: {error}")
-                    self.error.__cause__ = error
-                return 1
-        return read
+
+def _reader(weights: List[Tuple[str, Weight]], errors: List[Exception]) -> Callable:
+    """szg_tensor_read, of any thread. It does not know the model, which would then live on in a circle."""
+    def read(_user, index, offset, count, out) -> int:
+        name, weight = weights[index]
+        try:
+            _copy(weight.take(), offset, count, out)
+            return 0
+        except BaseException as error:  # pylint: disable=broad-except
+            errors.append(LibraryError(f"tensor {name}: {error}"))
+            errors[-1].__cause__ = error
+            return 1
+    return read
 
 
 def _unwrapped(module):
