@@ -300,6 +300,8 @@ def check_refused():
             "config: num_attention_heads")
     refused("a training checkpoint", lambda: szego.checkpoint({"model": state}, config), "'model' is a dict")
     refused("a value of another type", lambda: szego.checkpoint({"a": "b"}, config), "'a': a tensor", "not str")
+    refused("a masked array", lambda: szego.checkpoint({key: np.ma.masked_equal(state[key].numpy(), 0)}, config),
+            "not MaskedArray")
     refused("a key of another type", lambda: szego.checkpoint({1: state[key]}, config), "1 is no tensor's name")
     refused("a number", lambda: szego.checkpoint(5), "source: a path, a torch.nn.Module or a state_dict", "not int")
     same("a module's own notes", szego.checkpoint({**state, "a._extra_state": b"x"}, config),
@@ -383,6 +385,10 @@ def check_conversion(state, config, want):
         same("names of transformers 5", szego.checkpoint(model), want)
         tap.ok("nothing is converted but a layer that needs it", made and all("layers.0" in name for name in made),
                str(made))
+        loading.revert_weight_conversion = lambda model, tensors: {
+            name: value if value.device.type == "meta" else value[:1] for name, value in revert(model, tensors).items()}
+        refused("a conversion that makes another shape", lambda: szego.checkpoint(model), "layers.0.self_attn.",
+                "of torch.float32 became (1, ", kind=szego.LibraryError)
         loading.revert_weight_conversion = lambda model, tensors: 1 // 0
         refused("names that transformers cannot tell", lambda: szego.checkpoint(model), "config=model.config",
                 kind=szego.LibraryError)

@@ -202,7 +202,8 @@ class Tensor(Struct):
     _fields_ = [("name", _STR), ("dtype", _STR), ("dims", _I64), ("shape", _PTR), ("data", _PTR), ("refusal", _STR)]
 
 
-#: szg_tensor_read: user, tensor, offset, bytes, out. Fields have this type: ctypes.cast would make a circle of references.
+#: szg_tensor_read: user, tensor, offset, bytes, out. Fields have this type: ctypes.cast would make a circle of
+#: references.
 TENSOR_READ = ctypes.CFUNCTYPE(_INT, _PTR, _I64, _I64, _I64, _PTR)
 
 

@@ -32,7 +32,13 @@ class Weight(NamedTuple):
     refusal: Optional[str] = None
 
     def take(self):
-        return self.make() if self.make else self.like
+        """The numbers. The library knows their shape and type from `like`."""
+        if not self.make:
+            return self.like
+        made = self.make()
+        if made.shape != self.like.shape or made.dtype != self.like.dtype:
+            raise LibraryError(f"{tuple(self.like.shape)} of {self.like.dtype} became {tuple(made.shape)} of {made.dtype}")
+        return made
 
 
 # ---- What may be given ----------------------------------------------------------------------------
@@ -123,7 +129,7 @@ def _of_dict(given: Mapping) -> Dict[str, Weight]:
             raise ArgumentError(f"state_dict: {key!r} is no tensor's name", "SZG_EINVAL")
         if torch and isinstance(value, torch.Tensor):
             weights[key] = _weight(torch, value)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
             weights[key] = Weight(value)
         elif isinstance(value, Mapping):
             raise ArgumentError(f"state_dict: {key!r} is a dict: if the weights are in it, pass that dict",
