@@ -43,6 +43,45 @@ typedef struct szg_checkpoint_choices {
 SZG_CHECK_RESULT szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
                                                        const szg_checkpoint_choices *choices,
                                                        szg_checkpoint **out);
+
+/* One tensor in memory. */
+typedef struct szg_tensor {
+    const char *name;  /* UTF-8, as in the files of a model */
+    const char *dtype; /* as safetensors has it: "F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2",
+                          "I64" ...; of another one no number is read */
+    int64_t dims;      /* 0: one number */
+    const int64_t *shape;
+    const void *data;    /* row-major, little-endian, without gaps, aligned or not; NULL: `read` */
+    const char *refusal; /* NULL, or why its numbers are not there: a clause for messages */
+} szg_tensor;
+
+/* Bytes offset .. offset + bytes - 1 of tensor `index`, whole elements, into `out`. Returns 0, or
+ * another number where it cannot, and then the call of the library that needed them fails. Several
+ * threads may ask at the same time, for 64 KiB at most. */
+typedef int szg_tensor_read(void *user, int64_t index, int64_t offset, int64_t bytes, void *out);
+
+/* A model in memory. All fields but `size`, `name` and `tensor` may be zero. */
+typedef struct szg_tensors {
+    SZG_SIZE(szg_tensors);
+    const char *name;   /* what tables and messages call the model */
+    const char *config; /* the text of its config.json; NULL: none, no architecture is known */
+    const szg_tensor *tensor; /* [count], in any order */
+    int64_t count;
+    szg_tensor_read *read; /* of tensors without `data`; NULL: all have some */
+    void *user;            /* for `read` */
+} szg_tensors;
+
+/* As szg_checkpoint_open_chosen, of a model in memory: what is computed is the same as of the same
+ * tensors in a file. Names, shapes and texts are copied; `data` and `user` must stay until the
+ * checkpoint is closed, and nothing of them is copied but what is worked on. The analysis takes no
+ * journal, which tells versions of a file apart. choices->config must be NULL. SZG_EINVAL: a
+ * negative count or dims, a tensor without data where there is no `read`. SZG_EDATA: a name that
+ * is there twice, is empty or not UTF-8, a shape that is negative or too large; queries or keys
+ * with a `refusal`; and as for szg_checkpoint_open. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_open_tensors(szg_context *context,
+                                                        const szg_tensors *tensors,
+                                                        const szg_checkpoint_choices *choices,
+                                                        szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 
 /* The rotation that a model's configuration describes, without weights: `json` is the text of its

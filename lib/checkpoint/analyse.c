@@ -51,6 +51,17 @@ static szg_status check_kernel_only(szg_context *context, const szg_checkpoint *
     return SZG_OK;
 }
 
+/* A file's size and time tell whether it is that of an earlier call; memory has neither. */
+static szg_status check_journal(szg_context *context, const szg_checkpoint *checkpoint,
+                                const szg_checkpoint_options *options) {
+    if (!options->journal || !checkpoint->in_memory)
+        return SZG_OK;
+    return szgi_fail(context, SZG_EINVAL,
+                     "%s: a model in memory has no journal: nothing tells whether its weights are "
+                     "still those that the journal is of",
+                     checkpoint->source);
+}
+
 /* Why the first head that has no numbers has none. */
 static const char *first_note(const szg_table *heads) {
     const char *note = NULL;
@@ -97,6 +108,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     szg_checkpoint_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_options, options, &own));
     SZG_TRY(check_options(context, checkpoint, &own));
+    SZG_TRY(check_journal(context, checkpoint, &own));
     SZG_TRY(check_kernel_only(context, checkpoint, &own));
     note_idle(context, checkpoint, &own);
     if (own.dry_run) {

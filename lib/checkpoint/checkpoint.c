@@ -11,6 +11,7 @@
 #include "defaults.h"
 #include "fold.h"
 #include "formats/gguf.h"
+#include "formats/memory_tensors.h"
 #include "gguf.h"
 #include "place.h"
 
@@ -156,14 +157,15 @@ static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
     return szgi_fold_resolve(context, checkpoint);
 }
 
-/* What training with an adapter changed lies in tensors of its own, which attention adds. */
+/* What training with an adapter changed lies in tensors of its own, which attention adds. path
+ * NULL: no file is beside them. */
 static szg_status note_adapter(szg_context *context, szg_checkpoint *checkpoint, const char *path) {
     static const char sentence[] = "a LoRA adapter is not added to the weights: " MERGE_REMEDY;
     int64_t count = szgi_safetensors_count(checkpoint->tensors), i = 0;
     char *name = NULL;
     while (i < count && !strstr(szgi_safetensors_tensor(checkpoint->tensors, i)->name, "lora_A"))
         i++;
-    if (i == count)
+    if (i == count && path)
         SZG_TRY(find_beside(context, path, "adapter_config.json", &name));
     if (i == count && !name)
         return SZG_OK;
@@ -273,17 +275,13 @@ static szg_status refuse_dump(szg_context *context, const szg_checkpoint *checkp
                      path, path);
 }
 
-/* Tensors and configuration: safetensors with config.json. */
-static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpoint,
-                                   const char *path, const szg_checkpoint_choices *choices) {
-    SZG_TRY(refuse_adapter(context, path));
-    SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
-    SZG_TRY(read_config(context, checkpoint, path, choices->config));
-    if (!checkpoint->config && !choices->config)
-        SZG_TRY(refuse_dump(context, checkpoint, path));
+/* What the configuration, where there is one, says of the tensors. */
+static szg_status configure(szg_context *context, szg_checkpoint *checkpoint,
+                            const szg_checkpoint_choices *choices) {
     if (choices->sets > 0 && !checkpoint->config)
         return szgi_fail(context, SZG_EINVAL,
-                         "%s: --set changes a configuration, and there is none", path);
+                         "%s: --set changes a configuration, and there is none",
+                         checkpoint->source);
     if (checkpoint->config) {
         SZG_TRY(szgi_config_change(context, &checkpoint->config, choices->set, choices->sets));
         checkpoint->settings = choose_settings(checkpoint, szgi_json_root(checkpoint->config));
@@ -293,6 +291,17 @@ static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpo
         SZG_TRY(find_family(context, checkpoint, choices->stack));
     }
     return szgi_quantised_resolve(context, checkpoint);
+}
+
+/* Tensors and configuration: safetensors with config.json. */
+static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpoint,
+                                   const char *path, const szg_checkpoint_choices *choices) {
+    SZG_TRY(refuse_adapter(context, path));
+    SZG_TRY(szgi_safetensors_open(context, path, &checkpoint->tensors));
+    SZG_TRY(read_config(context, checkpoint, path, choices->config));
+    if (!checkpoint->config && !choices->config)
+        SZG_TRY(refuse_dump(context, checkpoint, path));
+    return configure(context, checkpoint, choices);
 }
 
 static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, const char *file,
@@ -305,6 +314,28 @@ static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, co
     return szgi_checkpoint_open_gguf(context, checkpoint, file, choices->config);
 }
 
+/* The architecture of configured tensors that are not GGUF's. path NULL: they are in memory. */
+static szg_status settle(szg_context *context, szg_checkpoint *checkpoint, const char *path,
+                         const szg_checkpoint_choices *choices) {
+    if (checkpoint->family)
+        SZG_TRY(resolve(context, checkpoint));
+    if (checkpoint->config)
+        SZG_TRY(szgi_defaults_note(context, checkpoint, choices->sets));
+    if (checkpoint->config)
+        SZG_TRY(szgi_config_check(context, checkpoint, choices->set, choices->sets));
+    SZG_TRY(refuse_missing(context, checkpoint));
+    SZG_TRY(refuse_quantised(context, checkpoint));
+    return note_adapter(context, checkpoint, path);
+}
+
+/* What the description says: first what is left out. */
+static szg_status describe(szg_context *context, szg_checkpoint *checkpoint) {
+    if (checkpoint->left_out)
+        SZG_TRY(szgi_text_append(context, &checkpoint->said, "%s", checkpoint->left_out));
+    return checkpoint->note ? szgi_text_append(context, &checkpoint->said, "%s", checkpoint->note)
+                            : SZG_OK;
+}
+
 static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                            const szg_checkpoint_choices *choices) {
     char *gguf;
@@ -314,22 +345,12 @@ static szg_status open_all(szg_context *context, szg_checkpoint *checkpoint, con
     SZG_TRY(szgi_gguf_find(context, path, &gguf));
     szg_status status = gguf ? open_gguf(context, checkpoint, gguf, choices)
                              : open_safetensors(context, checkpoint, path, choices);
-    if (status == SZG_OK && checkpoint->family)
+    if (status == SZG_OK && gguf && checkpoint->family)
         status = resolve(context, checkpoint);
-    if (status == SZG_OK && !gguf && checkpoint->config)
-        status = szgi_defaults_note(context, checkpoint, choices->sets);
-    if (status == SZG_OK && !gguf && checkpoint->config)
-        status = szgi_config_check(context, checkpoint, choices->set, choices->sets);
     if (status == SZG_OK && !gguf)
-        status = refuse_missing(context, checkpoint);
-    if (status == SZG_OK && !gguf)
-        status = refuse_quantised(context, checkpoint);
-    if (status == SZG_OK && !gguf)
-        status = note_adapter(context, checkpoint, path);
-    if (status == SZG_OK && checkpoint->left_out)
-        status = szgi_text_append(context, &checkpoint->said, "%s", checkpoint->left_out);
-    if (status == SZG_OK && checkpoint->note)
-        status = szgi_text_append(context, &checkpoint->said, "%s", checkpoint->note);
+        status = settle(context, checkpoint, path, choices);
+    if (status == SZG_OK)
+        status = describe(context, checkpoint);
     szgi_memory_free(gguf);
     return status;
 }
@@ -360,6 +381,66 @@ szg_status szg_checkpoint_open(szg_context *context, const char *path, const cha
     SZGI_ENTER(context);
     const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .config = config};
     return szg_checkpoint_open_chosen(context, path, &choices, out);
+}
+
+/* ---- A model in memory ---- */
+
+/* Queries or keys whose numbers the caller says are not there: a model of which a layer would be
+ * left out silently by who reads arrays. */
+static szg_status refuse_absent(szg_context *context, const szg_checkpoint *checkpoint) {
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers; i++) {
+        const layer_weights *layer = &checkpoint->layer[i];
+        const szgi_tensor *const tensor[] = {layer->q.weight, layer->q.down, layer->k.weight,
+                                             layer->k.down};
+        for (size_t t = 0; t < sizeof tensor / sizeof *tensor; t++)
+            if (tensor[t] && tensor[t]->refusal && !layer->absent)
+                return szgi_fail(context, SZG_EDATA, "%s: tensor %s: %s", checkpoint->source,
+                                 SHOWN(tensor[t]->name), tensor[t]->refusal);
+    }
+    return SZG_OK;
+}
+
+static szg_status open_memory(szg_context *context, szg_checkpoint *checkpoint,
+                              const szg_tensors *tensors, const szg_checkpoint_choices *choices) {
+    checkpoint->in_memory = true;
+    SZG_TRY(szgi_memory_copy_text(context, tensors->name, &checkpoint->source));
+    if (choices->prefix)
+        SZG_TRY(szgi_memory_copy_text(context, choices->prefix, &checkpoint->wanted_prefix));
+    SZG_TRY(szgi_memory_tensors_open(context, tensors, &checkpoint->tensors));
+    if (tensors->config)
+        SZG_TRY(szgi_json_parse(context, "config", tensors->config,
+                                (int64_t)strlen(tensors->config), &checkpoint->config));
+    else
+        SZG_TRY(szgi_text_append(context, &checkpoint->unknown, "no configuration is given"));
+    SZG_TRY(configure(context, checkpoint, choices));
+    SZG_TRY(settle(context, checkpoint, NULL, choices));
+    SZG_TRY(describe(context, checkpoint));
+    return refuse_absent(context, checkpoint);
+}
+
+szg_status szg_checkpoint_open_tensors(szg_context *context, const szg_tensors *tensors,
+                                       const szg_checkpoint_choices *choices,
+                                       szg_checkpoint **out) {
+    *out = NULL;
+    SZGI_ENTER(context);
+    szg_checkpoint_choices own;
+    szg_tensors model;
+    SZG_TRY(SZGI_OPTIONS(context, szg_checkpoint_choices, choices, &own));
+    SZG_TRY(SZGI_OPTIONS(context, szg_tensors, tensors, &model));
+    if (!model.name || !*model.name)
+        return szgi_fail(context, SZG_EINVAL, "szg_tensors: the model needs a name");
+    if (own.config)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: a model in memory has its configuration in szg_tensors, as a text, "
+                         "and the choices name a file: %s",
+                         model.name, own.config);
+    szg_checkpoint *checkpoint;
+    SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
+    szg_status status = open_memory(context, checkpoint, &model, &own);
+    if (status != SZG_OK)
+        szg_checkpoint_close(&checkpoint);
+    *out = checkpoint;
+    return status;
 }
 
 void szg_checkpoint_close(szg_checkpoint **handle) {

@@ -259,6 +259,7 @@ struct szg_checkpoint {
         *left_out; /* what is said of the model, and what W_Q^T W_K leaves out; NULL: nothing */
     char *said;    /* both, with "; " between */
     szgi_safetensors *tensors;
+    bool in_memory; /* nothing tells whether the numbers are those of an earlier call */
     szgi_json *config;          /* NULL: none */
     szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */

@@ -50,5 +50,7 @@ szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, in
         return SZG_OK;
     }
     *out = block;
+    if (tensor->asked)
+        return szgi_asked_read(context, tensor, begin, count, block);
     return szgi_source_read(context, tensor->source, tensor->offset + begin, count, block);
 }

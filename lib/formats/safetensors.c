@@ -26,6 +26,7 @@ void szgi_safetensors_close(szgi_safetensors **set) {
         szgi_json_close(&shard->header);
         szgi_memory_free(shard->shapes);
         szgi_memory_free(shard->texts);
+        szgi_memory_free(shard->asked);
         szgi_memory_free(shard->file);
         szgi_source_close(&shard->source);
     }
@@ -53,11 +54,11 @@ static const char *mapped(szgi_json_value map, const char *tensor) {
                : NULL;
 }
 
-static szg_status fail_twice(szg_context *context, const szgi_tensor *tensor,
+static szg_status fail_twice(szg_context *context, bool in_memory, const szgi_tensor *tensor,
                              const szgi_tensor *other) {
     if (other->file == tensor->file)
-        return szgi_fail(context, SZG_EDATA, "%s: tensor %s: is there twice: the file is damaged",
-                         tensor->file, SHOWN(tensor->name));
+        return szgi_fail(context, SZG_EDATA, "%s: tensor %s: is there twice%s", tensor->file,
+                         SHOWN(tensor->name), in_memory ? "" : ": the file is damaged");
     return szgi_fail(context, SZG_EDATA,
                      "%s: tensor %s: is in %s too, and no index says which counts: name the file "
                      "to read instead of the folder",
@@ -89,7 +90,7 @@ static szg_status complete(szg_context *context, szgi_safetensors *set, szgi_jso
             one = chosen(first, &set->tensor[next], map);
         for (int64_t k = i + 1; k < next; k++) /* in one file is damage, whatever the index says */
             if (!one || set->tensor[k].file == set->tensor[k - 1].file)
-                return fail_twice(context, &set->tensor[k], &set->tensor[k - 1]);
+                return fail_twice(context, set->shard[0].asked, &set->tensor[k], &set->tensor[k - 1]);
         set->tensor[kept++] = *one;
         *dropped += next - i - 1;
     }

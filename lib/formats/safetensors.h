@@ -27,11 +27,13 @@ typedef struct szgi_tensor {
     int dims;                  /* 0: one number */
     const int64_t *shape;      /* [dims] */
     int64_t count;             /* product of the shape; 0: an empty tensor */
-    const unsigned char *data; /* its bytes, unaligned perhaps; NULL: read from `source` */
+    const unsigned char *data; /* its bytes, unaligned perhaps; NULL: read from `source`, `asked` */
     int64_t bytes;
     int64_t offset;                   /* of its first byte in the file */
     const char *file;                 /* the file it is in */
     const struct szgi_source *source; /* "base/file.h": that file, open; NULL: the caller's bytes */
+    const struct szgi_asked *asked;   /* without `source`: the caller's function; NULL: `data` */
+    int64_t number;                   /* with `asked`: which tensor of the caller it is */
     const struct szgi_block_type *blocks; /* GGUF types alone have it: how they are stored */
     const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
     int64_t block[2];                     /* with scale: rows and columns of a block */

@@ -2,6 +2,8 @@
 #ifndef SZG_FORMATS_SAFETENSORS_PRIVATE_H
 #define SZG_FORMATS_SAFETENSORS_PRIVATE_H
 
+#include <szego/checkpoint.h>
+
 #include "base/file.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
@@ -13,6 +15,7 @@ typedef struct szgi_shard {
     szgi_json *header;
     int64_t *shapes; /* of all its tensors, one after the other */
     char *texts;     /* names of GGUF tensors, one after the other; NULL: in the header */
+    struct szgi_asked *asked; /* NULL: no tensor is asked of the caller */
 } szgi_shard;
 
 struct szgi_safetensors {
@@ -41,6 +44,16 @@ SZG_CHECK_RESULT szg_status szgi_tensor_bytes(szg_context *context, const szgi_t
                                               int64_t begin, int64_t count,
                                               unsigned char block[static TENSOR_BLOCK],
                                               const unsigned char **out);
+
+/* ---- memory_tensors.c ---- */
+
+/* Who is asked for the bytes of tensors. */
+typedef struct szgi_asked {
+    szg_tensor_read *read;
+    void *user;
+} szgi_asked;
+SZG_CHECK_RESULT szg_status szgi_asked_read(szg_context *context, const szgi_tensor *tensor,
+                                            int64_t begin, int64_t count, void *out);
 
 /* ---- blocks.c: what szgi_tensor_read does for SZGI_DTYPE_BLOCKS ---- */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_blocks(szg_context *context, const szgi_tensor *tensor,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "formats/csv.h"
 #include "linalg/linalg.h"
 #include "model.h"
 
@@ -420,4 +422,22 @@ void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
                    szg_checkpoint_tables *tables) {
     ck_szg_ok(szg_checkpoint_open(test_context(), model->folder, NULL, checkpoint));
     ck_szg_ok(szg_checkpoint_analyse(test_context(), *checkpoint, NULL, tables));
+}
+
+char *model_print(const szg_checkpoint_tables *tables) {
+    const szg_table *const all[] = {
+        tables->summary,      tables->notes,   tables->spectra, tables->frequencies, tables->kernel,
+        tables->range,        tables->samples, tables->tensors, tables->bounds,      tables->heads,
+        tables->architecture, tables->top,     tables->layers,  tables->circuits};
+    szgi_text text;
+    ck_szg_ok(szgi_text_open(test_context(), &text));
+    szg_status status = SZG_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && status == SZG_OK; i++)
+        status = all[i] ? szgi_csv_print(test_context(), all[i], text.stream) : SZG_OK;
+    fprintf(text.stream, "%lld bad, %lld unconverged", (long long)tables->bad,
+            (long long)tables->unconverged);
+    ck_szg_ok(szgi_text_end(&text, status));
+    char *copy = strdup(text.text);
+    szgi_text_close(&text);
+    return copy;
 }

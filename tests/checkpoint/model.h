@@ -105,4 +105,7 @@ szg_status model_try(const char *folder, const szg_checkpoint_options *options);
 void model_analyse(const test_model *model, szg_checkpoint **checkpoint,
                    szg_checkpoint_tables *tables);
 
+/* Every table as CSV, one after the other, and what was skipped. The caller frees. */
+char *model_print(const szg_checkpoint_tables *tables);
+
 #endif

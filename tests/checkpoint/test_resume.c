@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "formats/csv.h"
 #include "model.h"
 
-enum { TABLES = 10, LAYERS = 4 };
+enum { LAYERS = 4 };
 
 static const char config[] = "{\"model_type\":\"llama\",\"num_hidden_layers\":4,"
                              "\"num_attention_heads\":140,\"num_key_value_heads\":70,"
@@ -27,24 +25,6 @@ static void make_model(test_model *model) {
     }
     model_find(model, "model.layers.1.self_attn.k_proj.weight")->value[11] = NAN;
     model_write(model, config);
-}
-
-/* Every table as CSV, one after the other, and what was skipped. The caller frees. */
-static char *print(const szg_checkpoint_tables *tables) {
-    const szg_table *const all[TABLES] = {
-        tables->summary, tables->notes,  tables->spectra, tables->frequencies,
-        tables->kernel,  tables->bounds, tables->tensors, tables->architecture,
-        tables->heads,   tables->layers};
-    szgi_text text;
-    ck_szg_ok(szgi_text_open(test_context(), &text));
-    szg_status status = SZG_OK;
-    for (int i = 0; i < TABLES && status == SZG_OK; i++)
-        status = szgi_csv_print(test_context(), all[i], text.stream);
-    fprintf(text.stream, "%lld bad", (long long)tables->bad);
-    ck_szg_ok(szgi_text_end(&text, status));
-    char *copy = strdup(text.text);
-    szgi_text_close(&text);
-    return copy;
 }
 
 /* A clock that goes on by a second a look, so that every record is worth its time, or by none, so
@@ -96,7 +76,7 @@ static char *analyse_whole(const test_model *model) {
     szg_checkpoint_tables tables;
     ck_szg_ok(analyse(test_context(), model, NULL, NULL, &tables));
     ck_assert_int_eq(tables.bad, 2);
-    char *text = print(&tables);
+    char *text = model_print(&tables);
     szg_checkpoint_tables_close(&tables);
     return text;
 }
@@ -113,7 +93,7 @@ static int run_until_done(const test_model *model, int64_t step, bool goes, int 
         state.last = state.looks + step + runs * runs;
         szg_status status = analyse(context, model, journal, NULL, &tables);
         if (status == SZG_OK) {
-            char *got = print(&tables);
+            char *got = model_print(&tables);
             ck_assert_str_eq(got, want);
             free(got);
             szg_checkpoint_tables_close(&tables);
@@ -226,7 +206,7 @@ START_TEST(damaged_journals_give_no_other_rows) {
         if (status == SZG_EDATA && trial % 2 && at < 16) /* not the first words of a journal */
             continue;
         ck_szg_ok(status);
-        char *got = print(&tables);
+        char *got = model_print(&tables);
         ck_assert_str_eq(got, want);
         free(got);
         szg_checkpoint_tables_close(&tables);

@@ -102,8 +102,8 @@ class Counted:
     """The library of the Python package, counting calls, and what successful ones open less what is closed."""
     OPENERS = {"szg_encoding_parse", "szg_encoding_matrix", "szg_spectrum_compute", "szg_symbol_compute",
                "szg_content_open_qk", "szg_logits_open", "szg_contraction_compute", "szg_context_open",
-               "szg_claims_verify", "szg_certificates_check", "szg_checkpoint_open_chosen", "szg_checkpoint_analyse",
-               "szg_kernel_tables_open", "szg_encoding_keys"}
+               "szg_claims_verify", "szg_certificates_check", "szg_checkpoint_open_chosen",
+               "szg_checkpoint_open_tensors", "szg_checkpoint_analyse", "szg_kernel_tables_open", "szg_encoding_keys"}
 
     def __init__(self, library):
         self.library, self.open, self.calls = library, 0, 0

@@ -1,6 +1,7 @@
 """Trained checkpoints in this process: spectra of every head, as tables and as arrays by layer and head."""
 import ctypes
 import json
+import os
 import re
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, U
 
 import numpy as np
 
-from . import layout, native
+from . import layout, models, native
 from .arguments import flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
@@ -302,21 +303,29 @@ def _within(value, name: str, count: int) -> int:
 
 
 @keywords
-def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
+def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
                seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
-    """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
+    """Spectra of every attention head of a model, on disk or in memory.
 
         found = szego.checkpoint("path/to/model/")
+        found = szego.checkpoint(model)               # of transformers or peft, or a torch.nn.Module with a config
+        found = szego.checkpoint(state_dict, config=model.config)
         found.singular_values().shape                 # (layers, heads, head_size)
         found.per_head("stable_rank")                 # (layers, heads)
         found["checkpoint_heads"]["stands_out"]       # heads that are positional, beyond chance
         lags, values = found.kernel("self")           # (count,), (layers, heads, count)
 
-    path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
-    (None: config.json beside the weights, if there is one; "none": assume no architecture).
+    source: the path of a safetensors file, of an index of shards, of a GGUF file, or of a model folder. Or a model in
+        memory, with the answer that its folder would have: names are those under which save_pretrained writes. A
+        state_dict (tensors of PyTorch, arrays of NumPy) has the names of files already. Nothing is copied but what is
+        worked on. The active adapters of peft are merged as peft does, a module at a time, and the model stays as it
+        is; `Checkpoint.source` names them. Refused by name: queries or keys on the device "meta", quantised, or a
+        shard (FSDP, DTensor, DeepSpeed), and adapters that peft cannot merge. Do not change weights meanwhile.
+    config: the model's configuration: a path (None: config.json beside the weights, if there is one; "none": assume no
+        architecture). Of a model in memory also an object of transformers, a dict or a dataclass (None: the module's).
     layers, heads: those alone, as numbers (3, [0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
@@ -337,8 +346,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         "trained": the length in the configuration.
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
-    checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
-    model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
+    checkpoint or configuration that can be used; LibraryError: a file or tensor that cannot be read, positions that
+    the model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     chosen = _lags(lags)
     options = layout.CheckpointOptions(
@@ -352,7 +361,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
         context == "trained" else integer(context, "context", 1))
 
-    return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
+    return analysed(source, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
 
 
 class Choice(NamedTuple):
@@ -363,19 +372,31 @@ class Choice(NamedTuple):
     settings: Optional[Mapping[str, object]] = None
 
 
-def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
+# A str ORG/NAME that is no path here is a model of the hub: its folder belongs in place of `source`, below.
+def _opener(source, config, choices: layout.CheckpointChoices):
+    """The library's function that opens it, with its first argument and the model in memory, if it is one."""
+    if models.is_model(source):
+        model = models.Model(source, config)
+        return "szg_checkpoint_open_tensors", _ref(model.struct), model
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        raise ArgumentError("source: a path, a torch.nn.Module or a state_dict is needed, not "
+                            f"{type(source).__name__}", "SZG_EINVAL")
+    none = isinstance(config, str) and config == "none"
+    choices.config = None if config is None else b"" if none else as_path(config, "config")
+    return "szg_checkpoint_open_chosen", as_path(source, "source"), None
+
+
+def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
     """answer(facts, tables) of the analysis of a checkpoint."""
-    name, config = as_path(path, "path"), choice.config
     changes = _settings(choice.settings)
     choices = layout.CheckpointChoices(
-        config=None if config is None else b"" if isinstance(config, str) and config == "none" else as_path(config, "config"),
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes))
+    opener, given, model = _opener(source, choice.config, choices)
 
     def work(context):
-        with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,
-                           _ref(choices)) as opened:
+        with native.handle(context, opener, "szg_checkpoint_close", given, _ref(choices)) as opened:
             facts = native.library().szg_checkpoint_describe(opened)
             with native.filled(context, "szg_checkpoint_analyse", "szg_checkpoint_tables_close",
                                layout.CheckpointTables(), opened, _ref(options)) as found:
@@ -383,6 +404,8 @@ def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Ca
     try:
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
+        if model and model.errors:
+            raise model.errors[0]  # pylint: disable=raise-missing-from
         raise type(error)(_in_python(str(error)), error.status) from None
 
 

@@ -3,7 +3,7 @@ import ctypes
 import os
 from typing import Mapping, Optional
 
-from . import layout, native
+from . import layout, models, native
 from .arguments import integer, keywords, spec as as_spec
 from .checkpoints import Choice, analysed, numbers
 from .encodings import Encoding, names
@@ -25,8 +25,8 @@ def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=N
         szego.kernel("path/to/model/", layers=[0])["kernel_kernel"]     # heads of a checkpoint
 
     source: a SPEC (a str, or an Encoding), or the path of a checkpoint: a model folder, a safetensors or GGUF file, an
-        index of shards. A str that begins with an encoding's name is a SPEC; if a file has that name too it is refused:
-        pass Encoding(source), or pathlib.Path(source).
+        index of shards; or a model in memory, as szego.checkpoint takes it. A str that begins with an encoding's name
+        is a SPEC; if a file has that name too it is refused: pass Encoding(source), or pathlib.Path(source).
     n: of an encoding, positions: the lags are below n in size. Of a checkpoint: every lag below n in size, and 16 in each
         doubling beyond them; both signs where queries see later keys. None: 256.
     layers, heads, config, stack, prefix, settings: of a checkpoint, as in szego.checkpoint.
@@ -55,8 +55,11 @@ def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=N
 def _is_spec(source) -> bool:
     if isinstance(source, Encoding):
         return True
+    if models.is_model(source):
+        return False
     if not isinstance(source, (str, bytes, os.PathLike)):
-        raise ArgumentError(f"source={source!r}: a SPEC or the path of a checkpoint is needed", "SZG_EINVAL")
+        raise ArgumentError(f"source={source!r}: a SPEC or the path of a checkpoint, or a model in memory, is needed",
+                            "SZG_EINVAL")
     if not isinstance(source, str):
         return False
     named, there = source.partition(":")[0] in names(), os.path.exists(source)

@@ -197,6 +197,22 @@ class CheckpointChoices(Struct):
                 ("sets", _I64)]
 
 
+class Tensor(Struct):
+    c_name = "szg_tensor"
+    _fields_ = [("name", _STR), ("dtype", _STR), ("dims", _I64), ("shape", _PTR), ("data", _PTR), ("refusal", _STR)]
+
+
+#: szg_tensor_read: user, tensor, offset, bytes, out. Fields have this type: ctypes.cast would make a circle of
+#: references.
+TENSOR_READ = ctypes.CFUNCTYPE(_INT, _PTR, _I64, _I64, _I64, _PTR)
+
+
+class Tensors(Struct):
+    c_name = "szg_tensors"
+    _fields_ = [("size", ctypes.c_size_t), ("name", _STR), ("config", _STR), ("tensor", _PTR), ("count", _I64),
+                ("read", TENSOR_READ), ("user", _PTR)]
+
+
 class CheckpointOptions(Struct):
     c_name = "szg_checkpoint_options"
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
@@ -216,7 +232,8 @@ class CheckpointTables(Struct):
 STRUCTS = (Interval, Range, ContextOptions, Factored, Matrix, SpectraOptions, Spectrum, KernelFacts,
            Hypotheses, TheoremAnswer, Tau, Summary, ReportOptions, MatrixReport, Majorisation,
            ContractionRatios, Contraction, LogitsOptions, TableColumn, KernelTables, ClaimsOptions,
-           ClaimsReport, CheckpointFacts, CheckpointChoices, CheckpointOptions, CheckpointTables)
+           ClaimsReport, CheckpointFacts, CheckpointChoices, Tensor, Tensors, CheckpointOptions,
+           CheckpointTables)
 
 #: Enumerators by the words that Python's callers use; the test compares them too.
 QUESTIONS = {"eigenvalues": ("SZG_QUESTION_EIGENVALUES", 0), "singular": ("SZG_QUESTION_SINGULAR", 1),
@@ -315,6 +332,8 @@ void szg_claims_report_close(szg_claims_report *report);
 szg_status szg_certificates_check(szg_context *context, const char *path, szg_table **results, int64_t
     *refused);
 szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path, const szg_checkpoint_choices
+    *choices, szg_checkpoint **out);
+szg_status szg_checkpoint_open_tensors(szg_context *context, const szg_tensors *tensors, const szg_checkpoint_choices
     *choices, szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
