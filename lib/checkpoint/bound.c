@@ -63,8 +63,8 @@ static const char *refusal(const szg_checkpoint *checkpoint, int64_t layer) {
 
 /* ---- Queries and keys with a norm of their own ---- */
 
-/* The bias of the norm of queries or keys (Phi), or NULL. */
-static const szgi_tensor *norm_bias(const szg_checkpoint *checkpoint, int64_t layer, bool query) {
+const szgi_tensor *szgi_bound_norm_bias(const szg_checkpoint *checkpoint, int64_t layer,
+                                        bool query) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const szgi_tensor *gain = query ? weights->q.norm : weights->k.norm;
     char name[512];
@@ -133,9 +133,9 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
     if (status == SZG_OK)
         status = szgi_fold_gains(context, checkpoint, layer, false, head / group, gk);
     if (status == SZG_OK)
-        status = bias_norm(context, norm_bias(checkpoint, layer, true), e, gk + e, &bq);
+        status = bias_norm(context, szgi_bound_norm_bias(checkpoint, layer, true), e, gk + e, &bq);
     if (status == SZG_OK)
-        status = bias_norm(context, norm_bias(checkpoint, layer, false), e, gk + e, &bk);
+        status = bias_norm(context, szgi_bound_norm_bias(checkpoint, layer, false), e, gk + e, &bk);
     if (status == SZG_OK) {
         double amplitude = rotary.pairs ? fmax(1, rotary.amplitude) : 1;
         double wide =

@@ -61,6 +61,10 @@ SZG_CHECK_RESULT szg_status szgi_bound_side_make(szg_context *context,
                                                  const latent_side *kept, bound_side *out);
 void szgi_bound_side_release(bound_side *side);
 
+/* The shift of a layer's norm of queries or keys (Phi); NULL: none. */
+const szgi_tensor *szgi_bound_norm_bias(const szg_checkpoint *checkpoint, int64_t layer,
+                                        bool query);
+
 /* The bound of a query head, for the lags 0 .. lags - 1 (0: any) where it depends on them and
  * frequencies hold so far. SZG_EDATA: a gain or bias that is no number. */
 SZG_CHECK_RESULT szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint,

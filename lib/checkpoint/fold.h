@@ -40,6 +40,10 @@ SZG_CHECK_RESULT szg_status szgi_fold_input(szg_context *context, const szg_chec
 SZG_CHECK_RESULT szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint,
                                             int64_t layer, bool query, int64_t head, double *gain);
 
+/* The norm of one head, of a family with one for each (NORM_EACH); NULL: it is missing. */
+const szgi_tensor *szgi_fold_head_norm(const szg_checkpoint *checkpoint, int64_t layer, bool query,
+                                       int64_t head);
+
 /* Numbers first .. first + count - 1 of a vector, which is `what` ("a norm's gain"). SZG_EDATA: one
  * of them is not finite. */
 SZG_CHECK_RESULT szg_status szgi_fold_vector(szg_context *context, const szgi_tensor *tensor,

@@ -19,7 +19,7 @@ from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, contraction, logits, spectrum, symbol
 from .encodings import Encoding
-from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
+from .errors import ArgumentError, DataError, HubError, KeywordError, LibraryError, MissingAttributeError
 from .errors import MissingPackageError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
 from .kernels import kernel
@@ -35,7 +35,7 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "checkpoint", "compare", "contraction", "encodings", "kernel", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
-__all__ += ["rope"]
+__all__ += ["HubError", "rope"]
 __all__ += ["LogitsStatistics", "logits_statistics"]
 __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]
 __version__ = "0.1.0"

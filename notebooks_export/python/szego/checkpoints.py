@@ -18,6 +18,7 @@ from .tables import Results
 
 _TABLES = tuple(name for name, _ in layout.CheckpointTables._fields_ if name not in ("bad", "unconverged"))
 _POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
+_PLACES = {value: word for word, (_, value) in layout.PLACES.items()}
 _SAMPLES, _LAGS = 256, 256  # of the command
 
 
@@ -283,7 +284,8 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
-               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
+               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None,
+               revision: Optional[str] = None) -> Checkpoint:
     """Spectra of every attention head of a trained checkpoint, read as it lies on disk.
 
         found = szego.checkpoint("path/to/model/")
@@ -292,14 +294,17 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         found["checkpoint_heads"]["stands_out"]       # heads that are positional, beyond chance
         lags, values = found.kernel("self")           # (count,), (layers, heads, count)
 
-    path: a safetensors file, an index of shards, a GGUF file, or a model folder. config: the model's configuration
+    path: a safetensors file, an index of shards, a GGUF file, or a model folder; or how the Hugging Face hub calls a
+        model, "ORG/NAME", or a file of one, "ORG/NAME:FILE". A path that is there comes first. What no cache on this
+        machine has of the model, szego.hub fetches: only the tensors that are needed. revision: of such a name, a
+        branch, a tag or a whole commit (None: main). config: the model's configuration
     (None: config.json beside the weights, if there is one; "none": assume no architecture).
     layers, heads: those alone, as numbers ([0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
         stands before the names of the stack to read ("vision_tower."). settings: values that change the
         configuration, by the paths that messages print: {"rope_theta": 1e6}. One that nothing reads is refused.
-    dry_run: the table checkpoint_architecture alone: no weight is read.
+    dry_run: the tables checkpoint_architecture and checkpoint_tensors alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
         checkpoint_samples (None: 256; 0: none). kernel: lags of each head's kernels in the table
         checkpoint_kernel: those below it in size, then 16 in each doubling (None: 256; 0: none).
@@ -315,7 +320,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file that cannot be read, positions that the
-    model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
+    model lacks; HubError: the hub did not send what was asked for. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     chosen = _lags(lags)
     options = layout.CheckpointOptions(
@@ -329,7 +334,7 @@ def checkpoint(path, config=None, *, layers=None, heads=None, stack: Optional[st
         context=0 if context is None else layout.CONTEXTS["trained"][1] if context == "trained" else
         integer(context, "context", 1))
 
-    return analysed(path, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
+    return analysed(path, Choice(config, prefix, stack, settings, revision), options, _checkpoint, threads)
 
 
 class Choice(NamedTuple):
@@ -338,6 +343,15 @@ class Choice(NamedTuple):
     prefix: Optional[str] = None
     stack: Optional[str] = None
     settings: Optional[Mapping[str, object]] = None
+    revision: Optional[str] = None
+
+
+def locate(path: bytes, revision: Optional[bytes]) -> str:
+    """What a path is: "path"; or a name of the hub: "hub", in its cache, "fetched", in szego's, or "nowhere"."""
+    place = ctypes.c_int()
+    native.run(lambda context: context.call("szg_checkpoint_locate", path, revision, _ref(place)), quick=True,
+               reword=lambda message: None)
+    return _PLACES[place.value]
 
 
 def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Callable, threads: Optional[int]):
@@ -348,7 +362,10 @@ def analysed(path, choice: Choice, options: layout.CheckpointOptions, answer: Ca
         config=None if config is None else b"" if config == "none" else as_path(config, "config"),
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
-        sets=len(changes))
+        sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"))
+    if locate(name, choices.revision) in ("fetched", "nowhere"):
+        from . import hub  # pylint: disable=import-outside-toplevel
+        hub.provide(name, choices, options, threads)
 
     def work(context):
         with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", name,
