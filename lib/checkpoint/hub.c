@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "formats/gguf.h"
 #include "formats/json.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -95,11 +96,13 @@ static szg_status find_cache(szg_context *context, const cache_place *places, ch
     if (!value)
         return szgi_memory_copy_text(context, "", out);
     const char *below = places[-1].below;
-    if (value[0] != '~' || value[1] != '/' || !home)
-        return szgi_path_join(context, value, below, out);
     char *whole;
-    SZG_TRY(szgi_path_join(context, home, value + 2, &whole));
-    szg_status status = szgi_path_join(context, whole, below, out);
+    if (value[0] == '~' && value[1] == '/' && home)
+        SZG_TRY(szgi_path_join(context, home, value + 2, &whole));
+    else
+        SZG_TRY(szgi_memory_copy_text(context, value, &whole));
+    szg_status status = *below ? szgi_path_join(context, whole, below, out)
+                               : szgi_memory_copy_text(context, whole, out);
     szgi_memory_free(whole);
     return status;
 }
@@ -303,5 +306,16 @@ szg_status szgi_hub_refuse(szg_context *context, const hub_model *model) {
     return szgi_fail(context, SZG_EIO,
                      "%s: no file or folder is called so; if it is a model's name on the Hugging "
                      "Face hub, its cache %s has no revision %s of it: %s%s",
-                     model->id, model->cache, model->revision, whole, parts);
+                     model->id, *model->cache ? model->cache : "(HF_HOME and HOME are not set)",
+                     model->revision, whole, parts);
+}
+
+szg_status szgi_hub_check_one(szg_context *context, const hub_model *model) {
+    char *file, said[1024];
+    szg_status status = szgi_gguf_find(context, model->place, &file);
+    szgi_memory_free(file);
+    if (status != SZG_EDATA)
+        return status;
+    snprintf(said, sizeof said, "%s", szg_context_message(context));
+    return szgi_fail(context, status, "%s, as %s:FILE", said, model->id);
 }

@@ -24,6 +24,8 @@ typedef struct hub_model {
  * revision of a repository has such a name; SZG_EDATA: a damaged cache. */
 SZG_CHECK_RESULT szg_status szgi_hub_find(szg_context *context, const char *name,
                                           const char *revision, hub_model *out);
+/* SZG_EDATA: the model's place has several models in GGUF files, which the message names. */
+SZG_CHECK_RESULT szg_status szgi_hub_check_one(szg_context *context, const hub_model *model);
 /* SZG_EIO, or SZG_EDATA where a snapshot is not whole, with the commands that fetch it: of a model
  * without a place. */
 SZG_CHECK_RESULT szg_status szgi_hub_refuse(szg_context *context, const hub_model *model);

@@ -172,6 +172,8 @@ static szg_status find_named(szg_context *context, const char *path, const char 
                             : SZG_PLACE_HUB;
     if (model.place && !model.file)
         status = find_in_folder(context, model.place, out);
+    if (model.place && !model.file && status == SZG_OK && refuse)
+        status = szgi_hub_check_one(context, &model);
     if (model.place && status == SZG_OK && !*out)
         status = szgi_memory_copy_text(context, model.place, out);
     if (refuse && !model.place)

@@ -135,7 +135,9 @@ class _Repository:
                            "alone)")
 
     def fail(self, file: str, why: str, code: Optional[int] = None) -> HubError:
-        return HubError(f"{self.name}: {plain(file)}: {why}", code)
+        """file: "" is what the hub says of the model, and the first that it is asked for."""
+        return HubError(f"{self.name}: " + (plain(file) if file else "no file or folder is called so; a model of the Hugging "
+                                            "Face hub") + f": {why}", code)
 
     def _failed(self, file: str, code: int, reason: str, said: Optional[str]) -> HubError:
         words = f" ({plain(said[:200])})" if said else ""
@@ -339,14 +341,14 @@ def _write(path: str, data: bytes) -> None:
 
 def _begin(repository: _Repository) -> None:
     """Writes what the hub says of a revision: its commit, its configuration and its headers."""
-    said = repository.small("the model's page", f"{repository.endpoint}/api/models/{repository.name}/revision/"
+    said = repository.small("", f"{repository.endpoint}/api/models/{repository.name}/revision/"
                             f"{urllib.parse.quote(repository.revision, safe='')}")[1]
     try:
         commit, names = said["sha"], [one["rfilename"] for one in said["siblings"]]
         if not re.fullmatch("[0-9a-f]{40,64}", commit) or not all(isinstance(name, str) for name in names):
             raise ValueError
     except (ValueError, TypeError, KeyError):
-        raise repository.fail("the model's page", f"{repository.endpoint} names no commit and no files: is it a hub? "
+        raise repository.fail("", f"{repository.endpoint} names no commit and no files: is it a hub? "
                               f"{repository.whole}") from None
     repository.commit = commit
     headers = _headers(repository, names)
