@@ -62,8 +62,8 @@ static void refuse_mixture(const diff_options *own, struct argp_state *state) {
 
 /* Options that would do nothing. */
 static void refuse_unused(const diff_options *own, struct argp_state *state) {
-    const char *unused = own->top > 0           ? "--top"
-                         : own->spectra         ? "--spectra"
+    const char *unused = own->top > 0          ? "--top"
+                         : own->spectra        ? "--spectra"
                          : own->model.revision ? "--revision"
                                                : "--raw";
     if (own->encodings && (own->top > 0 || own->spectra || own->raw || own->model.revision))

@@ -24,7 +24,8 @@ enum { WORD_MOST = 96, REVISION_MOST = 200, REF_MOST = 200 };
 
 /* ---- Names ---- */
 
-/* A word of a hub's name: letters, digits, and . _ - but no point or hyphen first, and none twice. */
+/* A word of a hub's name: letters, digits, and . _ - but no point or hyphen first, and none twice.
+ */
 static size_t word_length(const char *text) {
     size_t length = strspn(text, LETTERS DIGITS "._-");
     for (size_t i = 0; i + 1 < length; i++)
@@ -168,8 +169,8 @@ static szg_status find_snapshot(szg_context *context, const char *repository, co
 /* ---- What a snapshot lacks ---- */
 
 static int is_weights(const struct dirent *entry) {
-    static const char *const endings[] = {".safetensors", ".gguf", ".bin", ".pt", ".pth",
-                                          "modules.json"}; /* whose module has them */
+    static const char *const endings[] = {
+        ".safetensors", ".gguf", ".bin", ".pt", ".pth", "modules.json"}; /* whose module has them */
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (szgi_path_ends(entry->d_name, endings[i]))
             return 1;
@@ -248,8 +249,8 @@ static szg_status look_everywhere(szg_context *context, hub_model *model) {
     char *own, *snapshot = NULL, *lack = NULL;
     SZG_TRY(find_cache(context, hub_places, &model->cache));
     if (*model->cache)
-        SZG_TRY(look_into(context, model->cache, model, &model->place, &model->snapshot,
-                          &model->lack));
+        SZG_TRY(
+            look_into(context, model->cache, model, &model->place, &model->snapshot, &model->lack));
     if (model->place)
         return SZG_OK;
     SZG_TRY(find_cache(context, own_places, &own));

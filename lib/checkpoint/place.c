@@ -167,9 +167,7 @@ static szg_status find_named(szg_context *context, const char *path, const char 
     hub_model model;
     SZG_TRY(szgi_hub_find(context, path, revision, &model));
     szg_status status = SZG_OK;
-    *kind = !model.place    ? SZG_PLACE_NOWHERE
-            : model.fetched ? SZG_PLACE_FETCHED
-                            : SZG_PLACE_HUB;
+    *kind = !model.place ? SZG_PLACE_NOWHERE : model.fetched ? SZG_PLACE_FETCHED : SZG_PLACE_HUB;
     if (model.place && !model.file)
         status = find_in_folder(context, model.place, out);
     if (model.place && !model.file && status == SZG_OK && refuse)

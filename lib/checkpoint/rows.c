@@ -123,7 +123,7 @@ SZGI_SCHEMA(samples_columns, "samples", SAMPLES, SZGI_NOT_SHOWN);
     X(TENSORS_TENSOR, "tensor", SZG_TEXT, "", "tensor", "its name")                                \
     X(TENSORS_DTYPE, "dtype", SZG_TEXT, "", "element type", "element type in the file")            \
     X(TENSORS_SHAPE, "shape", SZG_TEXT, "", "shape", "sizes")                                      \
-    X(TENSORS_FILE, "file", SZG_TEXT, "", "file", "the file it is in; empty: it was not fetched")                             \
+    X(TENSORS_FILE, "file", SZG_TEXT, "", "file", "the file it is in; empty: it was not fetched")  \
     X(TENSORS_USED, "used", SZG_TEXT, "", "use", "how the analysis uses it; none: listed only")    \
     NOTE(X, TENSORS)
 SZGI_SCHEMA(tensors_columns, "tensors", TENSORS, SZGI_NOT_SHOWN);

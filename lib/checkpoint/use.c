@@ -179,8 +179,7 @@ static szg_status refuse(szg_context *context, const use_list *list) {
                      "%s: of the tensors that are needed %" PRId64
                      " were not fetched, %s the first: szego.checkpoint in Python fetches them, or "
                      "python3 -m szego.hub ORG/NAME%s",
-                     checkpoint->source, count, SHOWN(first),
-                     list->values ? " --circuits" : "");
+                     checkpoint->source, count, SHOWN(first), list->values ? " --circuits" : "");
 }
 
 szg_status szgi_use_check(szg_context *context, const szg_checkpoint *checkpoint,

@@ -11,7 +11,8 @@ SZG_CHECK_RESULT szg_status szgi_use_report(szg_context *context, const szg_chec
                                             const head_part *part, const layer_values *values,
                                             szg_checkpoint_tables *tables);
 
-/* A row of `tensors` for each, without reading any: what the layers of the part will be used for. */
+/* A row of `tensors` for each, without reading any: what the layers of the part will be used for.
+ */
 SZG_CHECK_RESULT szg_status szgi_use_plan(szg_context *context, const szg_checkpoint *checkpoint,
                                           const szg_checkpoint_options *options,
                                           szg_checkpoint_tables *tables);

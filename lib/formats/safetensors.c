@@ -47,8 +47,7 @@ static int by_name(const void *a, const void *b) {
 /* Of equal names those that were left out come last. */
 static int by_name_and_bytes(const void *a, const void *b) {
     int order = by_name(a, b);
-    return order ? order
-                 : ((const szgi_tensor *)a)->left_out - ((const szgi_tensor *)b)->left_out;
+    return order ? order : ((const szgi_tensor *)a)->left_out - ((const szgi_tensor *)b)->left_out;
 }
 
 /* The shard that the index (absent: there is none) gives for a tensor, by its file's name; NULL: it

@@ -37,7 +37,7 @@ typedef struct szgi_tensor {
     int64_t block[2];                     /* with scale: rows and columns of a block */
     bool scales;                          /* it is the scale of another tensor */
     bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EDATA to read it */
-    char *refusal;                        /* NULL, or why it is not read: a clause for messages */
+    char *refusal; /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
 
 typedef struct szgi_safetensors szgi_safetensors;

@@ -14,8 +14,8 @@ static szg_status read_entries(szg_context *context, szgi_safetensors *set) {
     for (szgi_json_value entry = {0}; szgi_json_next(root, &entry);)
         sizes += szgi_json_count(szgi_json_member(entry, "shape"));
     SZG_TRY(szgi_memory_alloc(context, sizes, &shard->left_out_shapes));
-    SZG_TRY(szgi_memory_grow(context, &set->tensor, set->count,
-                             set->count + szgi_json_count(root)));
+    SZG_TRY(
+        szgi_memory_grow(context, &set->tensor, set->count, set->count + szgi_json_count(root)));
     int64_t *shape = shard->left_out_shapes;
     for (szgi_json_value entry = {0}; szgi_json_next(root, &entry); set->count++) {
         szgi_tensor *tensor = &set->tensor[set->count];

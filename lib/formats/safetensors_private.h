@@ -11,8 +11,8 @@ typedef struct szgi_shard {
     char *file;          /* its path, for messages */
     szgi_source *source; /* NULL where the caller owns the bytes */
     szgi_json *header;
-    int64_t *shapes; /* of all its tensors, one after the other */
-    char *texts;     /* names of GGUF tensors, one after the other; NULL: in the header */
+    int64_t *shapes;          /* of all its tensors, one after the other */
+    char *texts;              /* names of GGUF tensors, one after the other; NULL: in the header */
     szgi_json *left_out;      /* NULL: every tensor of the header is whole */
     int64_t *left_out_shapes; /* as `shapes` */
 } szgi_shard;

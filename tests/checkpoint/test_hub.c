@@ -104,8 +104,8 @@ static void set(const char *variable, const test_model *model, const char *below
 /* The cache that each variable names, each of them before those that follow. */
 START_TEST(the_variables_name_the_cache) {
     static const char *const below[] = {"/a", "/b", "/c", "/d", "/e"},
-                            *const hub[] = {"a", "b", "c/hub", "d/huggingface/hub",
-                                            "e/.cache/huggingface/hub"};
+                             *const hub[] = {"a", "b", "c/hub", "d/huggingface/hub",
+                                             "e/.cache/huggingface/hub"};
     test_model model;
     char said[MESSAGES], folder[PATH];
     open_model(&model);
@@ -257,11 +257,10 @@ END_TEST
 
 /* Names that are none are paths that are not there. */
 START_TEST(names_that_are_none) {
-    static const char *const none[] = {"org",       "org/",       "/m",         "org/m/x",
-                                       "org/.m",    "-o/m",       "org/m--x",   "org/m..x",
-                                       "o g/m",     "org/m.gguf", "org/m.json", "org/m:../x",
-                                       "org/m:/x",  "org/m:",     "org/m:a//b", "org/m.safetensors",
-                                       "org/m\\x",  "./org/m"};
+    static const char *const none[] = {
+        "org",      "org/",     "/m",         "org/m/x",           "org/.m",     "-o/m",
+        "org/m--x", "org/m..x", "o g/m",      "org/m.gguf",        "org/m.json", "org/m:../x",
+        "org/m:/x", "org/m:",   "org/m:a//b", "org/m.safetensors", "org/m\\x",   "./org/m"};
     test_model model;
     char said[MESSAGES];
     open_model(&model);
@@ -295,8 +294,9 @@ START_TEST(parts_are_read_and_nothing_else) {
     const uint64_t length = sizeof left - 1;
     memcpy(header, &length, 8);
     memcpy(header + 8, left, sizeof left - 1);
-    FILE *file = fopen(make_parents(&model, "szego/hub/" REPOSITORY "/snapshots/" COMMIT
-                                            "/headers.safetensors"), "wb");
+    FILE *file = fopen(
+        make_parents(&model, "szego/hub/" REPOSITORY "/snapshots/" COMMIT "/headers.safetensors"),
+        "wb");
     ck_assert_ptr_nonnull(file);
     ck_assert_int_eq(fwrite(header, 1, 8 + length, file), 8 + length);
     ck_assert_int_eq(fclose(file), 0);

@@ -83,7 +83,7 @@ END_TEST
 
 #define LEFT(text) "{\"__metadata__\":{\"szego.left_out\":\"" text "\"}"
 #define LEFT_ENTRY(name, shape, from, to)                                                          \
-    "\\\"" name "\\\":{\\\"dtype\\\":\\\"F32\\\",\\\"shape\\\":" shape                               \
+    "\\\"" name "\\\":{\\\"dtype\\\":\\\"F32\\\",\\\"shape\\\":" shape                             \
     ",\\\"data_offsets\\\":[" #from "," #to "]}"
 
 static szg_status try_image(const char *header, size_t data) {
@@ -93,15 +93,14 @@ static szg_status try_image(const char *header, size_t data) {
     return SZG_OK;
 }
 
-/* Tensors of which the file has the entry alone: what is known of them is told, and no number. Where
- * another file, or this one, has the bytes they are read. */
+/* Tensors of which the file has the entry alone: what is known of them is told, and no number.
+ * Where another file, or this one, has the bytes they are read. */
 START_TEST(what_was_left_out_is_not_read) {
     szgi_safetensors *set;
     double x[2];
     int64_t bad;
-    static const char header[] =
-        LEFT("{" LEFT_ENTRY("v", "[2,3]", 8, 32) "," LEFT_ENTRY("w", "[5]", 100, 120) "}") ","
-        ENTRY("w", "F32", "[2]", 0, 8) "}";
+    static const char header[] = LEFT("{" LEFT_ENTRY("v", "[2,3]", 8, 32) "," LEFT_ENTRY(
+        "w", "[5]", 100, 120) "}") "," ENTRY("w", "F32", "[2]", 0, 8) "}";
     ck_szg_ok(open_image(header, 8, &set));
     ck_assert_int_eq(szgi_safetensors_count(set), 2);
     ck_assert_int_eq(szgi_safetensors_left_out(set), 1);

@@ -40,6 +40,7 @@ ASKED = []  # (method, path, range, token)
 class Hub(http.server.BaseHTTPRequestHandler):
     """/api/models/ORG/NAME/revision/REVISION and /ORG/NAME/resolve/COMMIT/FILE, of folders."""
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     folders = {}
 
     def log_message(self, *_):  # pylint: disable=arguments-differ

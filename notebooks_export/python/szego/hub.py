@@ -432,6 +432,7 @@ def _fetch(repository: _Repository, snapshot: str, entries: Dict[str, dict]) -> 
 
         def write(piece: bytes) -> None:
             file.write(piece)
+            file.flush()
             progress.add(len(piece))
         try:
             for one in _ranges(ordered):
