@@ -47,11 +47,10 @@ szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, in
                              int64_t count, unsigned char block[static TENSOR_BLOCK],
                              const unsigned char **out) {
     if (tensor->left_out)
-        return szgi_fail(
-            context, SZG_EDATA,
-            "%s: tensor %s: was not fetched: szego.checkpoint in Python fetches what it "
-            "needs, hf download everything",
-            tensor->file, SHOWN(tensor->name));
+        return szgi_fail(context, SZG_EIO,
+                         "%s: tensor %s: was not fetched: szego.checkpoint in Python fetches what "
+                         "it needs, hf download everything",
+                         tensor->file, SHOWN(tensor->name));
     if (tensor->data) {
         *out = tensor->data + begin;
         return SZG_OK;

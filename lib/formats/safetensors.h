@@ -36,7 +36,7 @@ typedef struct szgi_tensor {
     const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
     int64_t block[2];                     /* with scale: rows and columns of a block */
     bool scales;                          /* it is the scale of another tensor */
-    bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EDATA to read it */
+    bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EIO to read it */
     char *refusal; /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
 

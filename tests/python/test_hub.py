@@ -205,6 +205,51 @@ def check_families():
     tap.ok("of most it is less than the file", larger > checked / 2, f"{larger} of {checked}")
 
 
+def change_model(name, source, change, **config):
+    """A copy of a model with other tensors: change(entries, tensors by name) gives both."""
+    header, data = read(source / "model.safetensors")
+    header.pop("__metadata__", None)
+    tensors = {one: (entry["dtype"], entry["shape"], data[entry["data_offsets"][0]:entry["data_offsets"][1]])
+               for one, entry in header.items()}
+    entries, data = {}, b""
+    for one, (dtype, shape, content) in change(tensors).items():
+        entries[one] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    Hub.folders[f"org/{name}"] = folder = BASE / "models" / name
+    write(folder / "model.safetensors", entries, None, data)
+    (folder / "config.json").write_text(json.dumps({**json.loads((source / "config.json").read_text()), **config}))
+    return folder
+
+
+def check_kinds():
+    """What no family's file has: words beside positions, and 8-bit weights with their scales."""
+    random = np.random.default_rng(5)
+
+    def add_words(tensors):
+        table = next(name for name in tensors if name.endswith("position_embeddings.weight"))
+        width = tensors[table][1][1]
+        return {**tensors, **{table.replace("position", which): (
+            "F32", [rows, width], random.standard_normal((rows, width)).astype("<f4").tobytes())
+            for which, rows in (("word", 30), ("token_type", 2))}}
+
+    def quantise(tensors):
+        made = dict(tensors)
+        for name, (_, shape, _) in tensors.items():
+            if name.endswith("q_proj.weight"):
+                made[name] = ("F8_E4M3", shape, random.integers(0, 120, shape, np.uint8).tobytes())
+                made[name + "_scale_inv"] = ("F32", [2, 1], np.array([0.5, 3], "<f4").tobytes())
+        return made
+    for name, folder, words in (
+            ("words", change_model("words", FAMILIES / "bert", add_words), ("word_embeddings", "token_type", "position")),
+            ("float8", change_model("float8", add_model("plain"), quantise, quantization_config={
+                "quant_method": "fp8", "weight_block_size": [8, 16]}), ("q_proj.weight_scale_inv",))):
+        with cache() as own:
+            whole, found = szego.checkpoint(folder), szego.checkpoint(f"org/{name}")
+            had = str(sorted(read(next(own.rglob("part-1.safetensors")))[0]))
+            tap.ok(f"{name}: the same tables", whole.bad == 0 and not differ(whole, found), differ(whole, found)[:3])
+            tap.ok(f"{name}: they are needed", all(word in had for word in words), had)
+
+
 # ---- What is fetched, and where it goes -----------------------------------------------------------
 
 
@@ -333,6 +378,7 @@ def check_failures():
             ("500", file, status(500), "500", "goes on where it was"),
             ("a whole file in place of a range", file, lambda _, code, headers, data: (200, {"Content-Length": str(len(data))}, data),
              "answered 200 without the range", "hf download org/small"),
+            ("a status that is not of a range", file, ranges(lambda headers, data: (200, headers, data)), "answered 200"),
             ("another range", file, ranges(lambda headers, data: (206, {**headers, "Content-Range": headers[
                 "Content-Range"].replace("bytes ", "bytes 1")}, data)), "asked for bytes=", "answered bytes 1"),
             ("another size", file, ranges(lambda headers, data: (206, {**headers, "Content-Range": headers[
@@ -538,6 +584,7 @@ with scratch() as base:
     os.environ.update(HF_ENDPOINT=f"http://127.0.0.1:{server.server_port}/", HOME=base, NO_PROXY="*", no_proxy="*")
     hub.TIMEOUT, hub.PAUSE = 5, 0.001
     check_families()
+    check_kinds()
     check_fetching()
     check_failures()
     check_ctrl_c()
