@@ -151,7 +151,9 @@ static szg_status warn_of_both(szg_context *context, const char *path, const cha
                          path);
     if (!szgi_hub_is_name(path))
         return SZG_OK;
-    SZG_TRY(szgi_hub_find(context, path, NULL, &model));
+    szg_status status = szgi_hub_find(context, path, NULL, &model);
+    if (status != SZG_OK) /* what a damaged cache holds does not matter here */
+        return status == SZG_EDATA || status == SZG_EIO ? SZG_OK : status;
     if (model.place)
         szgi_say(context, SZG_WARNING,
                  "%s: what is called so in the current folder is read, and not the model of the "

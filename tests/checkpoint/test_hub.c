@@ -246,6 +246,8 @@ START_TEST(a_path_comes_before_a_name) {
     ck_assert_int_eq(place_of("org/m.1", NULL), SZG_PLACE_PATH);
     ck_assert_int_eq(open_as("org/m.2", NULL, said), SZG_OK); /* no cache has it */
     ck_assert_str_eq(said, "org/m.2\n");
+    put(&model, "cache/models--org--m.2", "refs/main", "damaged");
+    ck_assert_int_eq(open_as("org/m.2", NULL, said), SZG_OK);
     ck_assert_int_eq(open_as("org/m.2", "main", said), SZG_EINVAL);
     ck_said(said, "org/m.2: is there, a file or folder, and a revision is of a model");
     ck_assert_int_eq(open_as("./org/m.1/", NULL, said), SZG_OK);

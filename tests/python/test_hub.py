@@ -3,6 +3,7 @@
 also refuses, cuts, stalls and lies. usage: test_hub.py PROGRAM FAMILIES. Prints TAP."""
 import contextlib
 import http.server
+import io
 import json
 import os
 import pathlib
@@ -512,6 +513,19 @@ def limited(most):
     return answer
 
 
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def check_progress():
+    add_model("shown")
+    with cache(), contextlib.redirect_stderr(Screen()) as screen:
+        szego.checkpoint("org/shown")
+    tap.ok("a person sees how far it is", re.fullmatch(r"(\rorg/shown: 0\.00 of 0\.00 GB)+\n", screen.getvalue()),
+           screen.getvalue())
+
+
 def check_hosts():
     """Tokens stay with the hub; files may lie elsewhere."""
     folder = add_model("gated")
@@ -588,6 +602,7 @@ with scratch() as base:
     check_fetching()
     check_failures()
     check_ctrl_c()
+    check_progress()
     check_hosts()
     check_installed()
     CLOSED.set()
