@@ -88,8 +88,8 @@ static const command_option options[] = {
            "print every table, with one row per head, instead of a digest; -o, csv and json always "
            "have all rows"),
     OPTION(checkpoint_options, path, NULL, "PATH", "only one PATH is accepted",
-           .missing = "PATH is missing: a safetensors or GGUF file, an index of shards or a model "
-                      "folder"),
+           .missing = "PATH is missing: a safetensors or GGUF file, an index of shards, a model "
+                      "folder, or a model of the Hugging Face hub, ORG/NAME"),
     {0}};
 
 /* Which heads are positional, before any table; what a reader must know, behind them. */
@@ -277,8 +277,9 @@ const command command_checkpoint = {
         "explains, beside random signs. A person sees the heads that stand out, then a row per "
         "layer. Further tables have the singular values and eigenvalues of W_Q^T W_K of every "
         "head, its position-position term with the Toeplitz part's symbol, and the coupling of "
-        "every rotary frequency. PATH is a safetensors file, an index of shards, a GGUF file or a "
-        "model folder with config.json; missing keys have the defaults of the model's class. For "
+        "every rotary frequency. PATH is a safetensors file, an index of shards, a GGUF file, a "
+        "model folder with config.json, or a model of the Hugging Face hub that is in its cache, "
+        "ORG/NAME or ORG/NAME:FILE; missing keys have the defaults of the model's class. For "
         "an unknown architecture szego computes the singular values of every 2-D weight. With -o "
         "DIR/ finished heads are kept in DIR/checkpoint.journal, and after an interruption the "
         "same command continues.",

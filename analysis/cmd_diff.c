@@ -62,8 +62,11 @@ static void refuse_mixture(const diff_options *own, struct argp_state *state) {
 
 /* Options that would do nothing. */
 static void refuse_unused(const diff_options *own, struct argp_state *state) {
-    const char *unused = own->top > 0 ? "--top" : own->spectra ? "--spectra" : "--raw";
-    if (own->encodings && (own->top > 0 || own->spectra || own->raw))
+    const char *unused = own->top > 0          ? "--top"
+                         : own->spectra        ? "--spectra"
+                         : own->model.revision ? "--revision"
+                                               : "--raw";
+    if (own->encodings && (own->top > 0 || own->spectra || own->raw || own->model.revision))
         argp_error(state, "%s is about checkpoints, and encodings (SPEC) are given: leave it out",
                    unused);
     if (!own->encodings && own->order > 0)

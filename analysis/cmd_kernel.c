@@ -75,14 +75,14 @@ static const command_option options[] = {
 static void check_options(command_call *call, struct argp_state *state) {
     const kernel_options *own = call->own;
     bool model = own->layers || own->heads || own->model.config || own->model.prefix ||
-                 own->model.set.count > 0;
+                 own->model.revision || own->model.set.count > 0;
     if (own->path && own->common.specs.count > 0)
         argp_error(state,
                    "'%s' is a checkpoint and '%s' an encoding: give one checkpoint, or encodings",
                    SHOWN(own->path), SHOWN(own->common.specs.value[0]));
     if (!own->path && model)
-        argp_error(state, "--layers, --heads, --config, --set and --prefix belong to a checkpoint: "
-                          "leave them out, or name a PATH");
+        argp_error(state, "--layers, --heads, --config, --set, --prefix and --revision belong to a "
+                          "checkpoint: leave them out, or name a PATH");
     if (own->path && own->n > SZG_CHECKPOINT_LAGS)
         argp_error(state, "-n %" PRId64 ": a head has at most %d lags", own->n,
                    SZG_CHECKPOINT_LAGS);

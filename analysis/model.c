@@ -12,6 +12,7 @@ szg_checkpoint_choices model_choices(const model_options *options, const char *s
         .stack = stack,
         .set = options->set.value,
         .sets = options->set.count,
+        .revision = options->revision,
     };
 }
 

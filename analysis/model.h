@@ -7,7 +7,7 @@
 #include "command.h"
 
 typedef struct model_options {
-    const char *config, *prefix;
+    const char *config, *prefix, *revision;
     text_list set;
 } model_options;
 
@@ -21,7 +21,10 @@ typedef struct model_options {
                "may be given several times"),                                                      \
         OPTION(type, model.prefix, "prefix", "PREFIX",                                             \
                "the part of a name in front of the layers to read, in a model of several stacks "  \
-               "(default: the stack of text)")
+               "(default: the stack of text)"),                                                    \
+        OPTION(type, model.revision, "revision", "REVISION",                                       \
+               "of a model of the Hugging Face hub, ORG/NAME: a branch, a tag or a whole commit "  \
+               "(default: main)")
 
 /* What szg_checkpoint_open_chosen takes; `stack` NULL: the first. */
 szg_checkpoint_choices model_choices(const model_options *options, const char *stack);

@@ -16,13 +16,15 @@ SZG_BEGIN_DECLS
 
 typedef struct szg_checkpoint szg_checkpoint;
 
-/* Opens PATH: a safetensors file, an index of shards, a GGUF file (whole or in parts), or a model
- * folder. `config` names the configuration; NULL: config.json in the same folder, if there is one;
- * a GGUF file has its own, and takes NULL or "" (none). Headers and configuration are read, weights
- * are read as they are asked for. A model_type that szego knows is resolved
- * completely here, and a value that matters and is missing, contradictory or unknown is an error
- * that names the key; with no configuration, or a model_type that szego does not know, the
- * architecture is unknown (see szg_checkpoint_facts.unknown). SZG_EDATA, SZG_EIO, SZG_ENOMEM. */
+/* Opens PATH: a safetensors file, an index of shards, a GGUF file (whole or in parts), a model
+ * folder, or how the Hugging Face hub calls a model that is in its cache on this machine, ORG/NAME,
+ * or a file of one, ORG/NAME:FILE. Nothing is fetched. `config` names the configuration; NULL:
+ * config.json in the same folder, if there is one; a GGUF file has its own, and takes NULL or ""
+ * (none). Headers and configuration are read, weights are read as they are asked for. A model_type
+ * that szego knows is resolved completely here, and a value that matters and is missing,
+ * contradictory or unknown is an error that names the key; with no configuration, or a model_type
+ * that szego does not know, the architecture is unknown (see szg_checkpoint_facts.unknown).
+ * SZG_EDATA, SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_open(szg_context *context, const char *path,
                                                 const char *config, szg_checkpoint **out);
 
@@ -36,6 +38,7 @@ typedef struct szg_checkpoint_choices {
     const char *const *set; /* texts "PATH=VALUE" that change the configuration; PATH as messages
                                print it, VALUE in JSON or a plain text */
     int64_t sets;
+    const char *revision; /* of a name of the hub: a branch, a tag or a whole commit; NULL: main */
 } szg_checkpoint_choices;
 
 /* As szg_checkpoint_open. SZG_EINVAL too: a choice that is none, a change that nothing reads (of
@@ -84,6 +87,22 @@ SZG_CHECK_RESULT szg_status szg_checkpoint_open_tensors(szg_context *context,
                                                         szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
 
+/* What a PATH is to szg_checkpoint_open_chosen. */
+typedef enum szg_checkpoint_place {
+    SZG_PLACE_PATH,    /* a file or folder; also where nothing is there */
+    SZG_PLACE_HUB,     /* a name of the hub, whole in its cache */
+    SZG_PLACE_FETCHED, /* a name of the hub of which szego's own cache has parts */
+    SZG_PLACE_NOWHERE, /* a name of the hub that no cache has, or its own not whole */
+} szg_checkpoint_place;
+
+/* Where szg_checkpoint_open_chosen looks for PATH; revision NULL: main. A file or folder comes
+ * before a name of the hub. The hub's cache is $HF_HUB_CACHE, $HF_HOME/hub,
+ * $XDG_CACHE_HOME/huggingface/hub or ~/.cache/huggingface/hub, the first that is set; szego's is
+ * $XDG_CACHE_HOME/szego/hub or ~/.cache/szego/hub. SZG_EINVAL: no revision has such a name, or the
+ * path is no name of the hub; SZG_EDATA: a damaged cache; SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_locate(szg_context *context, const char *path,
+                                                  const char *revision, szg_checkpoint_place *out);
+
 /* The rotation that a model's configuration describes, without weights: `json` is the text of its
  * config.json. layer: whose rotation; -1: that of every layer that rotates. *out is an encoding
  * `rope`, or `mla` for latent attention, for szg_encoding_close. SZG_EDATA: a model_type that szego
@@ -125,7 +144,7 @@ typedef struct szg_checkpoint_options {
     SZG_SIZE(szg_checkpoint_options);
     int64_t positions;   /* leading positions to use; 0: all of them */
     int64_t samples;     /* symbol samples a head in table `samples`; 0: none */
-    bool dry_run;        /* the table `architecture` alone: no weight is read */
+    bool dry_run;        /* the tables `architecture` and `tensors` alone: no weight is read */
     const char *layers;  /* "0-7+12": those layers alone; NULL: all */
     const char *heads;   /* likewise, query heads of each layer */
     bool raw;            /* no gain of a norm is folded into `qk`, and no logit is bounded */

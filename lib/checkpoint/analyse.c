@@ -4,6 +4,7 @@
 #include "analyse.h"
 #include "circuit.h"
 #include "properties.h"
+#include "use.h"
 
 static szg_status check_options(szg_context *context, const szg_checkpoint *checkpoint,
                                 const szg_checkpoint_options *options) {
@@ -100,6 +101,17 @@ static void count_bad(const szg_checkpoint *checkpoint, szg_checkpoint_tables *o
         out->bad += checkpoint->layer[i].problem != NULL;
 }
 
+/* What was resolved, and which tensors a run would read. */
+static szg_status plan(szg_context *context, const szg_checkpoint *checkpoint,
+                       const szg_checkpoint_options *options, szg_checkpoint_tables *out) {
+    szg_status status = szgi_properties_report(context, checkpoint, &out->architecture);
+    if (status == SZG_OK && checkpoint->family)
+        status = szgi_use_plan(context, checkpoint, options, out);
+    if (status != SZG_OK)
+        szg_checkpoint_tables_close(out);
+    return status;
+}
+
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint,
                                   const szg_checkpoint_options *options,
                                   szg_checkpoint_tables *out) {
@@ -113,11 +125,13 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     note_idle(context, checkpoint, &own);
     if (own.dry_run) {
         count_bad(checkpoint, out);
-        return szgi_properties_report(context, checkpoint, &out->architecture);
+        return plan(context, checkpoint, &own, out);
     }
     head_part part;
     SZG_TRY(szgi_part_open(context, checkpoint, &own, &part));
-    szg_status status = szgi_rows_open(context, checkpoint, &own, out);
+    szg_status status = szgi_use_check(context, checkpoint, &own, &part);
+    if (status == SZG_OK)
+        status = szgi_rows_open(context, checkpoint, &own, out);
     if (checkpoint->family && !szgi_part_owns(&part, 0))
         szg_table_close(&out->architecture);
     if (status == SZG_OK)

@@ -364,7 +364,7 @@ szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path,
     szg_checkpoint *checkpoint;
     SZG_TRY(szgi_memory_alloc(context, 1, &checkpoint));
     char *place;
-    szg_status status = szgi_place_find(context, path, &place);
+    szg_status status = szgi_place_find(context, path, own.revision, &place);
     if (status == SZG_OK)
         status = open_all(context, checkpoint, place, &own);
     szgi_memory_free(place);

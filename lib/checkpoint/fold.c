@@ -351,19 +351,34 @@ szg_status szgi_fold_input(szg_context *context, const szg_checkpoint *checkpoin
     return status;
 }
 
+/* Of NORM_EACH: the family's name is that of head 0, norms.0.weight. */
+enum { HEAD_NORM_NAME = 128 };
+static void name_head_norm(const szg_checkpoint *checkpoint, bool query, int64_t head,
+                           char name[HEAD_NORM_NAME]) {
+    const model_family *family = checkpoint->family;
+    const char *first = query ? family->query_norm : family->key_norm;
+    const char *zero = strstr(first, ".0.");
+    snprintf(name, HEAD_NORM_NAME, "%.*s.%" PRId64 ".%s", (int)(zero - first), first, head,
+             zero + 3);
+}
+
+const szgi_tensor *szgi_fold_head_norm(const szg_checkpoint *checkpoint, int64_t layer, bool query,
+                                       int64_t head) {
+    char name[HEAD_NORM_NAME];
+    name_head_norm(checkpoint, query, head, name);
+    return szgi_layer_tensor(checkpoint, query ? layer : checkpoint->layer[layer].key_layer, name);
+}
+
 szg_status szgi_fold_gains(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                            bool query, int64_t head, double *gain) {
     const model_family *family = checkpoint->family;
     const layer_weights *weights = &checkpoint->layer[layer];
     const szgi_tensor *tensor = query ? weights->q.norm : weights->k.norm;
     int64_t e = checkpoint->head_size;
-    if (family->norm == NORM_EACH) { /* the family's name is that of head 0: norms.0.weight */
-        char name[128];
-        const char *zero = strstr(query ? family->query_norm : family->key_norm, ".0.");
-        snprintf(name, sizeof name, "%.*s.%" PRId64 ".%s",
-                 (int)(zero - (query ? family->query_norm : family->key_norm)),
-                 query ? family->query_norm : family->key_norm, head, zero + 3);
-        tensor = szgi_layer_tensor(checkpoint, query ? layer : weights->key_layer, name);
+    if (family->norm == NORM_EACH) {
+        char name[HEAD_NORM_NAME];
+        name_head_norm(checkpoint, query, head, name);
+        tensor = szgi_fold_head_norm(checkpoint, layer, query, head);
         if (!tensor || tensor->count != e)
             return szgi_fail(context, SZG_EDATA,
                              "layer %" PRId64 ": %s is missing or has not %" PRId64

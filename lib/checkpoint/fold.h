@@ -46,6 +46,9 @@ const szgi_tensor *szgi_fold_norm_bias(const szg_checkpoint *checkpoint, int64_t
 SZG_CHECK_RESULT szg_status szgi_fold_norm_shift(szg_context *context,
                                                  const szg_checkpoint *checkpoint, int64_t layer,
                                                  bool query, int64_t head, double *shift);
+/* The norm of one head, of a family with one for each (NORM_EACH); NULL: it is missing. */
+const szgi_tensor *szgi_fold_head_norm(const szg_checkpoint *checkpoint, int64_t layer, bool query,
+                                       int64_t head);
 
 /* Numbers first .. first + count - 1 of a vector, which is `what` ("a norm's gain"). SZG_EDATA: one
  * of them is not finite. */

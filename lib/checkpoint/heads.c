@@ -13,6 +13,7 @@
 #include "positional_rows.h"
 #include "resume.h"
 #include "scale.h"
+#include "use.h"
 
 /* Query heads of one key head that a block of the pool takes: what the key head costs is shared by
  * so many at least, and layers with a single key head still have work for many threads. */
@@ -456,84 +457,6 @@ static szg_status load_positions(szg_context *context, head_job *job,
     return status;
 }
 
-/* What a tensor is used for, by the first layer that uses it. */
-typedef struct tensor_use {
-    const char *use;
-    int64_t layer;
-} tensor_use;
-
-/* Is it of a norm that is folded? */
-static bool is_norm(const szgi_tensor *tensor, const side_weights *side) {
-    return tensor == side->norm ||
-           (side->folds && (tensor == side->input_gain || tensor == side->input_shift));
-}
-
-static const char *use_of(const layer_weights *layer, const szgi_tensor *tensor) {
-    const side_weights *q = &layer->q, *k = &layer->k;
-    bool query = tensor == q->weight || tensor == q->down || tensor == q->gain;
-    bool key = tensor == k->weight || tensor == k->down || tensor == k->gain;
-    if (is_norm(tensor, q) || is_norm(tensor, k))
-        return "norm";
-    return query && key ? "query and key" : query ? "query" : key ? "key" : NULL;
-}
-
-/* Marks a tensor in use[], which is in the order of the set; NULL: nothing. */
-static void mark_tensor(const szg_checkpoint *checkpoint, const szgi_tensor *tensor,
-                        const char *found, int64_t layer, tensor_use *use) {
-    if (tensor && found)
-        use[tensor - szgi_safetensors_tensor(checkpoint->tensors, 0)] = (tensor_use){found, layer};
-}
-
-/* Marks the tensors of a layer; values: NULL without circuits. A fused tensor is its queries'. */
-static void mark_layer(const szg_checkpoint *checkpoint, const layer_values *values, int64_t index,
-                       tensor_use *use) {
-    const layer_weights *layer = &checkpoint->layer[index];
-    if (values) {
-        mark_tensor(checkpoint, values[index].output, "output", index, use);
-        mark_tensor(checkpoint, values[index].value, "value", index, use);
-    }
-    const side_weights *const sides[] = {&layer->q, &layer->k};
-    for (int side = 0; side < 2; side++) {
-        const szgi_tensor *const tensor[] = {sides[side]->weight,     sides[side]->down,
-                                             sides[side]->gain,       sides[side]->norm,
-                                             sides[side]->input_gain, sides[side]->input_shift};
-        for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
-            mark_tensor(checkpoint, tensor[i], tensor[i] ? use_of(layer, tensor[i]) : NULL, index,
-                        use);
-    }
-}
-
-static szg_status list_used(szg_context *context, const szg_checkpoint *checkpoint,
-                            const head_part *part, const tensor_use *use,
-                            szg_checkpoint_tables *tables) {
-    int64_t count = szgi_safetensors_count(checkpoint->tensors);
-    for (int64_t i = 0; i < count; i++) {
-        const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
-        const char *otherwise = tensor == checkpoint->position_table ? "positions" : "none";
-        if (!szgi_part_owns(part, use[i].layer))
-            continue;
-        SZG_TRY(szgi_rows_tensor(context, tables, checkpoint->source, tensor,
-                                 use[i].use ? use[i].use : otherwise,
-                                 tensor->count == 0  ? "empty"
-                                 : tensor->dims == 0 ? "one number"
-                                                     : NULL));
-    }
-    return SZG_OK;
-}
-
-/* A tensor that several layers use is the first one's. */
-static szg_status list_tensors(szg_context *context, const head_job *job,
-                               szg_checkpoint_tables *tables) {
-    const szg_checkpoint *checkpoint = job->input.checkpoint;
-    tensor_use *use;
-    SZG_TRY(szgi_memory_alloc(context, szgi_safetensors_count(checkpoint->tensors), &use));
-    for (int64_t i = checkpoint->layers; i-- > 0;)
-        mark_layer(checkpoint, job->circuits.input.values.layer, i, use);
-    szg_status status = list_used(context, checkpoint, job->part, use, tables);
-    szgi_memory_free(use);
-    return status;
-}
-
 /* Takes what an earlier run left, and begins behind it. */
 static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     const szg_checkpoint_options *options = job->input.options;
@@ -558,7 +481,8 @@ static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
     if (tables->tensors)
-        SZG_TRY(list_tensors(context, job, tables));
+        SZG_TRY(szgi_use_report(context, job->input.checkpoint, job->input.options, job->part,
+                                job->circuits.input.values.layer, tables));
     SZG_TRY(load_positions(context, job, tables));
     job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw && !job->input.unplaced)

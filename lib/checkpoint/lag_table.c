@@ -200,14 +200,21 @@ static szg_status open_distances(szg_context *context, const szg_checkpoint *che
 
 /* ---- Both ---- */
 
+static bool has_projected(const szg_checkpoint *checkpoint) {
+    return checkpoint->added && !checkpoint->family->added_by_head;
+}
+
+static bool has_distances(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    return !has_projected(checkpoint) && checkpoint->position_kind == SZG_POSITIONS_NONE &&
+           !checkpoint->position_note &&
+           (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA);
+}
+
 szg_status szgi_lag_table_open(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t dense, lag_table *out) {
-    const model_family *family = checkpoint->family;
-    bool projected = checkpoint->added && !family->added_by_head;
-    bool distances = !projected && checkpoint->position_kind == SZG_POSITIONS_NONE &&
-                     !checkpoint->position_note &&
-                     (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA);
-    *out = (lag_table){.used = projected || distances};
+    bool projected = has_projected(checkpoint);
+    *out = (lag_table){.used = projected || has_distances(checkpoint)};
     if (!out->used)
         return SZG_OK;
     szg_status status = projected ? open_projected(context, checkpoint, out)
@@ -248,6 +255,25 @@ static projection projection_of(const szg_checkpoint *checkpoint, int64_t layer,
                         szgi_layer_tensor(checkpoint, layer,
                                           query ? "attention.self.pos_query_proj.bias"
                                                 : "attention.self.pos_key_proj.bias")};
+}
+
+void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,
+                            const szgi_tensor *out[LAG_TABLE_TENSORS]) {
+    memset(out, 0, LAG_TABLE_TENSORS * sizeof *out);
+    if (has_distances(checkpoint))
+        out[0] = distance_tensor(checkpoint, layer);
+    if (!has_projected(checkpoint))
+        return;
+    const projection q = projection_of(checkpoint, layer, true);
+    const projection k = projection_of(checkpoint, layer, false);
+    const szgi_tensor *const all[LAG_TABLE_TENSORS] = {checkpoint->added,
+                                                       norm_tensor(checkpoint, "weight"),
+                                                       norm_tensor(checkpoint, "bias"),
+                                                       q.weight,
+                                                       q.bias,
+                                                       k.weight,
+                                                       k.bias};
+    memcpy(out, all, sizeof all);
 }
 
 static bool is_projection(const szg_checkpoint *checkpoint, int64_t layer, bool query) {

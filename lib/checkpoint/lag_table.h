@@ -23,6 +23,11 @@ SZG_CHECK_RESULT szg_status szgi_lag_table_open(szg_context *context,
                                                 lag_table *out);
 void szgi_lag_table_close(lag_table *table);
 
+/* The tensors that a layer's numbers are made of beside its queries and keys; NULL for less. */
+enum { LAG_TABLE_TENSORS = 7 };
+void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,
+                            const szgi_tensor *out[LAG_TABLE_TENSORS]);
+
 /* NULL, or why a layer has no numbers: its own reasons, behind table->why. */
 const char *szgi_lag_table_refusal(const lag_table *table, const szg_checkpoint *checkpoint,
                                    int64_t layer);

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "formats/json.h"
+#include "hub.h"
 
 static szg_status has_entry(szg_context *context, const char *folder, const char *name, bool *out) {
     char *path;
@@ -20,27 +21,6 @@ static szg_status has_entry(szg_context *context, const char *folder, const char
     *out = access(path, F_OK) == 0;
     szgi_memory_free(path);
     return SZG_OK;
-}
-
-/* A word of a hub's name: letters, digits, and . _ - but no point first. */
-static size_t word_length(const char *text) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    char all[sizeof letters + 3];
-    snprintf(all, sizeof all, "%s._-", letters);
-    return *text == '.' ? 0 : strspn(text, all);
-}
-
-/* Nothing is there: ORG/NAME is also how the hub calls a model. */
-static szg_status refuse_name(szg_context *context, const char *path) {
-    size_t first = word_length(path),
-           second = path[first] == '/' ? word_length(path + first + 1) : 0;
-    if (first == 0 || second == 0 || path[first + 1 + second] || strstr(path, ".safetensors") ||
-        strstr(path, ".gguf") || strstr(path, ".json"))
-        return SZG_OK; /* is reported by whoever opens it */
-    return szgi_fail(context, SZG_EIO,
-                     "%s: no file or folder is called so; if it is a model's name on the Hugging "
-                     "Face hub: hf download %s --local-dir %s, then give that folder",
-                     path, path, path + first + 1);
 }
 
 static int is_seen(const struct dirent *entry) {
@@ -160,13 +140,84 @@ static szg_status find_in_folder(szg_context *context, const char *path, char **
     return status;
 }
 
-szg_status szgi_place_find(szg_context *context, const char *path, char **out) {
+/* A folder of the caller's that is called as a model of the hub is what he means, as for the hub's
+ * own library; that the cache has the model too is worth a word. */
+static szg_status warn_of_both(szg_context *context, const char *path, const char *revision) {
+    hub_model model;
+    if (revision)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: is there, a file or folder, and a revision is of a model of the "
+                         "Hugging Face hub: leave the revision out, or work in another folder",
+                         path);
+    if (!szgi_hub_is_name(path))
+        return SZG_OK;
+    szg_status status = szgi_hub_find(context, path, NULL, &model);
+    if (status != SZG_OK) /* what a damaged cache holds does not matter here */
+        return status == SZG_EDATA || status == SZG_EIO ? SZG_OK : status;
+    if (model.place)
+        szgi_say(context, SZG_WARNING,
+                 "%s: what is called so in the current folder is read, and not the model of the "
+                 "Hugging Face hub, which is %s",
+                 path, model.place);
+    szgi_hub_close(&model);
+    return SZG_OK;
+}
+
+/* A name of the hub; *out NULL: it is in no cache. */
+static szg_status find_named(szg_context *context, const char *path, const char *revision,
+                             bool refuse, szg_checkpoint_place *kind, char **out) {
+    hub_model model;
+    SZG_TRY(szgi_hub_find(context, path, revision, &model));
+    szg_status status = SZG_OK;
+    *kind = !model.place ? SZG_PLACE_NOWHERE : model.fetched ? SZG_PLACE_FETCHED : SZG_PLACE_HUB;
+    if (model.place && !model.file)
+        status = find_in_folder(context, model.place, out);
+    if (model.place && !model.file && status == SZG_OK && refuse)
+        status = szgi_hub_check_one(context, &model);
+    if (model.place && status == SZG_OK && !*out)
+        status = szgi_memory_copy_text(context, model.place, out);
+    if (refuse && !model.place)
+        status = szgi_hub_refuse(context, &model);
+    if (refuse && *out)
+        szgi_say(context, SZG_NOTE,
+                 "%s: is a model of the Hugging Face hub: revision %s in %s cache is read, %s",
+                 model.id, model.revision, model.fetched ? "szego's" : "its", *out);
+    szgi_hub_close(&model);
+    return status;
+}
+
+static szg_status find(szg_context *context, const char *path, const char *revision, bool refuse,
+                       szg_checkpoint_place *kind, char **out) {
     struct stat entry;
     *out = NULL;
-    bool there = stat(path, &entry) == 0;
-    if (!there && errno == ENOENT)
-        SZG_TRY(refuse_name(context, path));
+    *kind = SZG_PLACE_PATH;
+    bool there = stat(path, &entry) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    if (!there && szgi_hub_is_name(path))
+        return find_named(context, path, revision, refuse, kind, out);
+    if (there)
+        SZG_TRY(warn_of_both(context, path, revision));
+    else if (revision)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: a revision is of a model of the Hugging Face hub, ORG/NAME: leave it "
+                         "out",
+                         path);
     if (there && S_ISDIR(entry.st_mode))
         SZG_TRY(find_in_folder(context, path, out));
     return *out ? SZG_OK : szgi_memory_copy_text(context, path, out);
+}
+
+szg_status szgi_place_find(szg_context *context, const char *path, const char *revision,
+                           char **out) {
+    szg_checkpoint_place kind;
+    return find(context, path, revision, true, &kind, out);
+}
+
+szg_status szg_checkpoint_locate(szg_context *context, const char *path, const char *revision,
+                                 szg_checkpoint_place *out) {
+    char *place;
+    *out = SZG_PLACE_PATH;
+    SZGI_ENTER(context);
+    SZG_TRY(find(context, path, revision, false, out, &place));
+    szgi_memory_free(place);
+    return SZG_OK;
 }

@@ -123,12 +123,17 @@ SZGI_SCHEMA(samples_columns, "samples", SAMPLES, SZGI_NOT_SHOWN);
     X(TENSORS_TENSOR, "tensor", SZG_TEXT, "", "tensor", "its name")                                \
     X(TENSORS_DTYPE, "dtype", SZG_TEXT, "", "element type", "element type in the file")            \
     X(TENSORS_SHAPE, "shape", SZG_TEXT, "", "shape", "sizes")                                      \
-    X(TENSORS_FILE, "file", SZG_TEXT, "", "file", "the file it is in")                             \
+    X(TENSORS_FILE, "file", SZG_TEXT, "", "file", "the file it is in; empty: it was not fetched")  \
     X(TENSORS_USED, "used", SZG_TEXT, "", "use", "how the analysis uses it; none: listed only")    \
     NOTE(X, TENSORS)
 SZGI_SCHEMA(tensors_columns, "tensors", TENSORS, SZGI_NOT_SHOWN);
 
 #define OPEN(columns, out) SZG_TRY(szgi_schema_open(context, &columns##_schema, out))
+
+szg_status szgi_rows_open_tensors(szg_context *context, szg_checkpoint_tables *tables) {
+    OPEN(tensors_columns, &tables->tensors);
+    return SZG_OK;
+}
 
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
@@ -139,7 +144,7 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
         OPEN(lag_columns, &tables->spectra);
     else
         OPEN(spectra_columns, &tables->spectra);
-    OPEN(tensors_columns, &tables->tensors);
+    SZG_TRY(szgi_rows_open_tensors(context, tables));
     if (checkpoint->position_kind != SZG_POSITIONS_NONE) {
         OPEN(range_columns, &tables->range);
         if (options->samples > 0)
@@ -282,7 +287,8 @@ szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables,
     szgi_row_text(&row, TENSORS_TENSOR, tensor->name);
     szgi_row_text(&row, TENSORS_DTYPE, tensor->dtype_name);
     szgi_row_text(&row, TENSORS_SHAPE, szgi_tensor_shape_text(tensor, shape, sizeof shape));
-    szgi_row_text(&row, TENSORS_FILE, tensor->file);
+    if (!tensor->left_out)
+        szgi_row_text(&row, TENSORS_FILE, tensor->file);
     szgi_row_text(&row, TENSORS_USED, use);
     if (note)
         szgi_row_note(&row, "%s", note);

@@ -19,6 +19,10 @@ SZG_CHECK_RESULT szg_status szgi_rows_open(szg_context *context, const szg_check
                                            const szg_checkpoint_options *options,
                                            szg_checkpoint_tables *tables);
 
+/* The table `tensors` alone. */
+SZG_CHECK_RESULT szg_status szgi_rows_open_tensors(szg_context *context,
+                                                   szg_checkpoint_tables *tables);
+
 /* The values (eigenvalues NULL: none) as rows of `spectra`. */
 SZG_CHECK_RESULT szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables,
                                               const row_key *key, const szg_spectrum *eigenvalues,

@@ -319,14 +319,24 @@ static szg_status find_all(szg_context *context, value_job *job) {
         if (!layer->problem && layer->size > job->set->size)
             job->set->size = layer->size;
     }
-    SZG_TRY(note_all(context, job));
-    return szgi_pool_run(context, checkpoint->layers, check_block, job);
+    return note_all(context, job);
 }
 
 szg_status szgi_values_open(szg_context *context, const szg_checkpoint *checkpoint,
                             const head_part *part, value_set *out) {
-    value_job job = {
-        .checkpoint = checkpoint, .part = part, .names = names_of(checkpoint), .set = out};
+    value_job job = {.checkpoint = checkpoint, .part = part, .set = out};
+    SZG_TRY(szgi_values_find(context, checkpoint, out));
+    szg_status status = SZG_OK;
+    if (names_of(checkpoint))
+        status = szgi_pool_run(context, checkpoint->layers, check_block, &job);
+    if (status != SZG_OK)
+        szgi_values_close(checkpoint, out);
+    return status;
+}
+
+szg_status szgi_values_find(szg_context *context, const szg_checkpoint *checkpoint,
+                            value_set *out) {
+    value_job job = {.checkpoint = checkpoint, .names = names_of(checkpoint), .set = out};
     *out = (value_set){0};
     SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &out->layer));
     szg_status status = find_all(context, &job);

@@ -24,6 +24,9 @@ typedef struct value_set {
  * layer, or with all, is kept in `problem`. */
 SZG_CHECK_RESULT szg_status szgi_values_open(szg_context *context, const szg_checkpoint *checkpoint,
                                              const head_part *part, value_set *out);
+/* The same without looking at numbers: no weight is read. */
+SZG_CHECK_RESULT szg_status szgi_values_find(szg_context *context, const szg_checkpoint *checkpoint,
+                                             value_set *out);
 void szgi_values_close(const szg_checkpoint *checkpoint, value_set *set);
 
 /* The size x d rows of a key head's values, with the gains that `fold` says; `norm`: their

@@ -78,16 +78,24 @@ szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *check
     return SZG_OK;
 }
 
+static const szgi_tensor *find_types(const szg_checkpoint *checkpoint) {
+    static const char *const endings[] = {"token_type_embeddings.weight", "token_types.weight"};
+    return find_table(checkpoint, false, sizeof endings / sizeof *endings, endings);
+}
+
 szg_status szgi_vocabulary_type(szg_context *context, const szg_checkpoint *checkpoint,
                                 double *out) {
-    static const char *const endings[] = {"token_type_embeddings.weight", "token_types.weight"};
-    const szgi_tensor *table =
-        find_table(checkpoint, false, sizeof endings / sizeof *endings, endings);
+    const szgi_tensor *table = find_types(checkpoint);
     int64_t d = checkpoint->model_size;
     memset(out, 0, (size_t)d * sizeof *out);
     return table && table->count >= d
                ? szgi_fold_vector(context, table, "an embedding of a type", 0, d, out)
                : SZG_OK;
+}
+
+void szgi_vocabulary_find(const szg_checkpoint *checkpoint, const szgi_tensor *out[2]) {
+    out[0] = find_embeddings(checkpoint, false);
+    out[1] = find_types(checkpoint);
 }
 
 /* ---- Where a first layer rotates ---- */

@@ -20,6 +20,9 @@ SZG_CHECK_RESULT szg_status szgi_vocabulary_raw(szg_context *context,
 SZG_CHECK_RESULT szg_status szgi_vocabulary_type(szg_context *context,
                                                  const szg_checkpoint *checkpoint, double *out);
 
+/* The tables of both; NULL: there is none. */
+void szgi_vocabulary_find(const szg_checkpoint *checkpoint, const szgi_tensor *out[2]);
+
 /* What a first layer that rotates reads: embeddings, with that of the first type where there are
  * types, behind its norm, without gains and shift. */
 typedef struct vocabulary {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "safetensors_private.h"
 
 static double real_from_bits(uint64_t bits) {
@@ -45,6 +46,11 @@ double szgi_real_from_e8m0(uint8_t bits) {
 szg_status szgi_tensor_bytes(szg_context *context, const szgi_tensor *tensor, int64_t begin,
                              int64_t count, unsigned char block[static TENSOR_BLOCK],
                              const unsigned char **out) {
+    if (tensor->left_out)
+        return szgi_fail(context, SZG_EIO,
+                         "%s: tensor %s: was not fetched: szego.checkpoint in Python fetches what "
+                         "it needs, hf download everything",
+                         tensor->file, SHOWN(tensor->name));
     if (tensor->data) {
         *out = tensor->data + begin;
         return SZG_OK;

@@ -24,6 +24,8 @@ void szgi_safetensors_close(szgi_safetensors **set) {
     for (int64_t i = 0; i < (*set)->shards; i++) {
         szgi_shard *shard = &(*set)->shard[i];
         szgi_json_close(&shard->header);
+        szgi_json_close(&shard->left_out);
+        szgi_memory_free(shard->left_out_shapes);
         szgi_memory_free(shard->shapes);
         szgi_memory_free(shard->texts);
         szgi_memory_free(shard->asked);
@@ -41,6 +43,12 @@ void szgi_safetensors_close(szgi_safetensors **set) {
 
 static int by_name(const void *a, const void *b) {
     return strcmp(((const szgi_tensor *)a)->name, ((const szgi_tensor *)b)->name);
+}
+
+/* Of equal names those that were left out come last. */
+static int by_name_and_bytes(const void *a, const void *b) {
+    int order = by_name(a, b);
+    return order ? order : ((const szgi_tensor *)a)->left_out - ((const szgi_tensor *)b)->left_out;
 }
 
 /* The shard that the index (absent: there is none) gives for a tensor, by its file's name; NULL: it
@@ -81,18 +89,21 @@ static szg_status complete(szg_context *context, szgi_safetensors *set, szgi_jso
                            int64_t *dropped) {
     int64_t kept = 0, next;
     if (set->count > 0)
-        qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name);
+        qsort(set->tensor, (size_t)set->count, sizeof *set->tensor, by_name_and_bytes);
     for (int64_t i = 0; i < set->count; i = next) {
         szgi_tensor *first = &set->tensor[i], *one = first;
         for (next = i + 1; next < set->count && by_name(first, &set->tensor[next]) == 0;)
             next++;
-        if (next > i + 1)
-            one = chosen(first, &set->tensor[next], map);
-        for (int64_t k = i + 1; k < next; k++) /* in one file is damage, whatever the index says */
+        int64_t end = i + 1; /* of those that a file has */
+        while (end < next && !set->tensor[end].left_out)
+            end++;
+        if (end > i + 1)
+            one = chosen(first, &set->tensor[end], map);
+        for (int64_t k = i + 1; k < end; k++) /* in one file is damage, whatever the index says */
             if (!one || set->tensor[k].file == set->tensor[k - 1].file)
                 return fail_twice(context, set->shard[0].asked, &set->tensor[k], &set->tensor[k - 1]);
         set->tensor[kept++] = *one;
-        *dropped += next - i - 1;
+        *dropped += end - i - 1;
     }
     set->count = kept;
     return SZG_OK;

@@ -38,7 +38,8 @@ typedef struct szgi_tensor {
     const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
     int64_t block[2];                     /* with scale: rows and columns of a block */
     bool scales;                          /* it is the scale of another tensor */
-    char *refusal;                        /* NULL, or why it is not read: a clause for messages */
+    bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EIO to read it */
+    char *refusal; /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
 
 typedef struct szgi_safetensors szgi_safetensors;
@@ -59,6 +60,9 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_open(szg_context *context, const ch
 
 /* The names of shards that the index names and that are not there; NULL: none. */
 const char *szgi_safetensors_missing(const szgi_safetensors *set);
+
+/* How many tensors were left out: those of the metadata szego.left_out that no file has. */
+int64_t szgi_safetensors_left_out(const szgi_safetensors *set);
 
 /* As above for one file's bytes, which the caller keeps; `name` is for messages. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_open_bytes(szg_context *context, const char *name,

@@ -186,6 +186,13 @@ static szg_status read_tensor(szg_context *context, szgi_json_value entry, int64
     return SZG_OK;
 }
 
+szg_status szgi_shard_read_left(szg_context *context, szgi_json_value entry, int64_t *shape,
+                                szgi_tensor *tensor) {
+    const data_place anywhere = {NULL, 0, INT64_MAX};
+    tensor->left_out = true;
+    return read_tensor(context, entry, shape, &anywhere, tensor);
+}
+
 static int by_place(const void *a, const void *b) {
     const szgi_tensor *const *s = a, *const *t = b;
     if ((*s)->offset != (*t)->offset)
@@ -273,5 +280,5 @@ szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set, const u
         tensor[i] = &set->tensor[first + i];
     szg_status status = check_cover(context, shard->file, tensor, count, &place);
     szgi_memory_free(tensor);
-    return status;
+    return status == SZG_OK ? szgi_shard_read_left_out(context, set) : status;
 }

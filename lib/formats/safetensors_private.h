@@ -15,6 +15,8 @@ typedef struct szgi_shard {
     szgi_json *header;
     int64_t *shapes; /* of all its tensors, one after the other */
     char *texts;     /* names of GGUF tensors, one after the other; NULL: in the header */
+    szgi_json *left_out;      /* NULL: every tensor of the header is whole */
+    int64_t *left_out_shapes; /* as `shapes` */
     struct szgi_asked *asked; /* NULL: no tensor is asked of the caller */
 } szgi_shard;
 
@@ -81,6 +83,13 @@ bool szgi_path_is_pytorch(const char *path);
  * and appends its tensors. Their bytes are in the shard's source, or in `data`. */
 SZG_CHECK_RESULT szg_status szgi_shard_parse(szg_context *context, szgi_safetensors *set,
                                              const unsigned char *data, int64_t size);
+
+/* A header's entry whose bytes no file has; shape: room for its sizes. */
+SZG_CHECK_RESULT szg_status szgi_shard_read_left(szg_context *context, szgi_json_value entry,
+                                                 int64_t *shape, szgi_tensor *tensor);
+/* Appends the tensors that the last shard's metadata says were left out of it. */
+#define SZGI_LEFT_OUT_KEY "szego.left_out"
+SZG_CHECK_RESULT szg_status szgi_shard_read_left_out(szg_context *context, szgi_safetensors *set);
 
 /* SZG_EDATA, with the command that fetches the file, where these first bytes of it are those of a
  * Git LFS pointer; `size` bytes in all. */

@@ -204,7 +204,9 @@ static void check_uses(const head_fixture *fixture) {
     for (int64_t i = 0; i < szg_table_rows(table); i++) {
         const char *tensor = szg_table_get_text(table, i, name);
         bool stray = tensor[0] == 'x';
-        const char *want = ends_in(tensor, "position_embeddings.weight")    ? "positions"
+        const char *want = ends_in(tensor, "position_embeddings.weight") ? "positions"
+                           : ends_in(tensor, "self.query.bias") || ends_in(tensor, "self.key.bias")
+                               ? "bias"
                            : !stray && ends_in(tensor, "self.query.weight") ? "query"
                            : !stray && ends_in(tensor, "self.key.weight")   ? "key"
                                                                             : "none";

@@ -656,7 +656,8 @@ START_TEST(names_and_stores_are_told_apart) {
     char said[MESSAGES];
     model_open(&model);
     ck_assert_int_eq(open_saying("no-such-org/a.model-1", NULL, 0, said, &checkpoint), SZG_EIO);
-    ck_said(said, "hf download no-such-org/a.model-1 --local-dir a.model-1, then give that folder");
+    ck_said(said, "no file or folder is called so");
+    ck_said(said, "hf download no-such-org/a.model-1; or python3 -m szego.hub no-such-org/a.model-1");
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         ck_assert_int_eq(open_saying(none[i], NULL, 0, said, &checkpoint), SZG_EIO);
         ck_assert_msg(!strstr(said, "hf download"), "%s", said);

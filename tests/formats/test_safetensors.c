@@ -81,6 +81,46 @@ START_TEST(tensors_are_listed_by_name) {
 }
 END_TEST
 
+#define LEFT(text) "{\"__metadata__\":{\"szego.left_out\":\"" text "\"}"
+#define LEFT_ENTRY(name, shape, from, to)                                                          \
+    "\\\"" name "\\\":{\\\"dtype\\\":\\\"F32\\\",\\\"shape\\\":" shape                             \
+    ",\\\"data_offsets\\\":[" #from "," #to "]}"
+
+static szg_status try_image(const char *header, size_t data) {
+    szgi_safetensors *set;
+    SZG_TRY(open_image(header, data, &set));
+    szgi_safetensors_close(&set);
+    return SZG_OK;
+}
+
+/* Tensors of which the file has the entry alone: what is known of them is told, and no number.
+ * Where another file, or this one, has the bytes they are read. */
+START_TEST(what_was_left_out_is_not_read) {
+    szgi_safetensors *set;
+    double x[2];
+    int64_t bad;
+    static const char header[] = LEFT("{" LEFT_ENTRY("v", "[2,3]", 8, 32) "," LEFT_ENTRY(
+        "w", "[5]", 100, 120) "}") "," ENTRY("w", "F32", "[2]", 0, 8) "}";
+    ck_szg_ok(open_image(header, 8, &set));
+    ck_assert_int_eq(szgi_safetensors_count(set), 2);
+    ck_assert_int_eq(szgi_safetensors_left_out(set), 1);
+    const szgi_tensor *v = szgi_safetensors_find(set, "v"), *w = szgi_safetensors_find(set, "w");
+    ck_assert(v->left_out && v->dims == 2 && v->count == 6 && v->bytes == 24 && !v->data);
+    ck_assert(!w->left_out && w->count == 2);
+    ck_szg_ok(szgi_tensor_read(test_context(), w, 0, 2, x));
+    ck_szg_fails(SZG_EIO, "m.safetensors: tensor v: was not fetched",
+                 szgi_tensor_read(test_context(), v, 0, 2, x));
+    ck_szg_fails(SZG_EIO, "tensor v: was not fetched",
+                 szgi_tensor_first_bad(test_context(), v, &bad));
+    szgi_safetensors_close(&set);
+    ck_szg_fails(SZG_EDATA, "v: 6 elements of type F32 take 24 bytes, and the header gives it 23",
+                 open_image(LEFT("{" LEFT_ENTRY("v", "[2,3]", 8, 31) "}") "}", 0, &set));
+    ck_szg_fails(SZG_EDATA, "not valid JSON", open_image(LEFT("{") "}", 0, &set));
+    ck_szg_fails(SZG_EDATA, "not an object", open_image(LEFT("[]") "}", 0, &set));
+    ck_survives_failed_allocations(1, try_image(header, 8));
+}
+END_TEST
+
 /* Each malformed file is refused with the place and what to do. */
 START_TEST(bad_headers_are_refused) {
     static const struct {
@@ -582,6 +622,7 @@ END_TEST
 
 TEST_FILE("safetensors") {
     test_add(suite, "tensors_are_listed_by_name", tensors_are_listed_by_name);
+    test_add(suite, "what_was_left_out_is_not_read", what_was_left_out_is_not_read);
     test_add(suite, "bad_headers_are_refused", bad_headers_are_refused);
     test_add(suite, "bad_lengths_and_other_formats_are_refused",
              bad_lengths_and_other_formats_are_refused);

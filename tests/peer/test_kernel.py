@@ -174,11 +174,14 @@ tap.ok("the table of szego.checkpoint", all(np.ma.allequal(whole[name], alone["k
        and list(whole) == list(alone["kernel_kernel"]) and len(whole["lag"]) > 0)
 tap.ok("256 lags unless others are asked for", len(szego.kernel("kms:rho=0.5")["kernel_kernel"]["lag"]) == 256)
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # nobody is asked for a model
+
 # ---- What is refused ----------------------------------------------------------------------------
 
 for what, call, words, kind in [
         ("an unknown encoding", lambda: szego.kernel("ropee"), ["did you mean rope"], szego.ArgumentError),
-        ("a path that is none", lambda: szego.kernel("no/model"), ["no/model"], szego.LibraryError),
+        ("a path that is none", lambda: szego.kernel("./no/model"), ["no/model"], szego.LibraryError),
+        ("a name of the hub", lambda: szego.kernel("no/model"), ["no/model", "HF_HUB_OFFLINE"], szego.HubError),
         ("a number", lambda: szego.kernel(3), ["a SPEC or the path"], szego.ArgumentError),
         ("layers of a SPEC", lambda: szego.kernel("rope", layers=[0]), ["layers=", "checkpoint"], szego.ArgumentError),
         ("no position", lambda: szego.kernel("rope", 0), ["n=0"], szego.ArgumentError),

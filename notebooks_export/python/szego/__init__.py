@@ -20,7 +20,7 @@ from .checkpoints import Checkpoint, checkpoint
 from .claims import Recheck, Verification, recheck, verify
 from .compute import compare, spectrum, symbol
 from .encodings import Encoding
-from .errors import ArgumentError, DataError, KeywordError, LibraryError, MissingAttributeError
+from .errors import ArgumentError, DataError, HubError, KeywordError, LibraryError, MissingAttributeError
 from .errors import MissingPackageError, ProgramError, SzegoError, SzegoWarning
 from .folders import load
 from .frames import frame
@@ -40,7 +40,7 @@ __all__ = ["ArgumentError", "Checkpoint", "Contraction", "DataError", "Encoding"
            "checkpoint", "compare", "contraction", "encodings", "kernel", "load", "logits", "recheck", "run", "spectrum",
            "symbol", "verify"]
 __all__ += ["CapturedStep", "Spectra", "Trained", "spectra", "train"]
-__all__ += ["rope"]
+__all__ += ["HubError", "rope"]
 __all__ += ["Head", "ablate", "export", "frame", "report"]
 __all__ += ["LogitsStatistics", "Stack", "factored", "logits_statistics", "run_spectrum"]
 __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]

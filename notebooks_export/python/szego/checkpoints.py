@@ -20,6 +20,7 @@ from .tables import Results
 
 _TABLES = tuple(name for name, _ in layout.CheckpointTables._fields_ if name not in ("bad", "unconverged"))
 _POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
+_PLACES = {value: word for word, (_, value) in layout.PLACES.items()}
 _SAMPLES, _LAGS = 256, 256  # of the command
 
 
@@ -307,8 +308,9 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
-               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None) -> Checkpoint:
-    """Spectra of every attention head of a model, on disk or in memory.
+               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None,
+               revision: Optional[str] = None) -> Checkpoint:
+    """Spectra of every attention head of a model, on disk, of the hub, or in memory.
 
         found = szego.checkpoint("path/to/model/")
         found = szego.checkpoint(model)               # of transformers or peft, or a torch.nn.Module with a config
@@ -318,20 +320,23 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
         found["checkpoint_heads"]["stands_out"]       # heads that are positional, beyond chance
         lags, values = found.kernel("self")           # (count,), (layers, heads, count)
 
-    source: the path of a safetensors file, of an index of shards, of a GGUF file, or of a model folder. Or a model in
-        memory, with the answer that its folder would have: names are those under which save_pretrained writes. A
+    source: the path of a safetensors file, of an index of shards, of a GGUF file, or of a model folder. Or the name of
+        a model of the Hugging Face hub, "ORG/NAME", or of a file of one, "ORG/NAME:FILE". A path that is there comes
+        first. What no cache on this machine has of the model, szego.hub fetches: only the tensors that are needed. Or a
+        model in memory, with the answer that its folder would have: names are those under which save_pretrained writes. A
         state_dict (tensors of PyTorch, arrays of NumPy) has the names of files already. Nothing is copied but what is
         worked on. The active adapters of peft are merged as peft does, a module at a time, and the model stays as it
         is; `Checkpoint.source` names them. Refused by name: queries or keys on the device "meta", quantised, or a
         shard (FSDP, DTensor, DeepSpeed), and adapters that peft cannot merge. Do not change weights meanwhile.
     config: the model's configuration: a path (None: config.json beside the weights, if there is one; "none": assume no
         architecture). Of a model in memory also an object of transformers, a dict or a dataclass (None: the module's).
+    revision: of a name of the hub, a branch, a tag or a whole commit (None: main).
     layers, heads: those alone, as numbers (3, [0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
         NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
         stands before the names of the stack to read ("vision_tower."). settings: values that change the
         configuration, by the paths that messages print: {"rope_theta": 1e6}. One that nothing reads is refused.
-    dry_run: the table checkpoint_architecture alone: no weight is read.
+    dry_run: the tables checkpoint_architecture and checkpoint_tensors alone: no weight is read.
     positions: leading positions to use (None: all). samples: of each Toeplitz part's symbol in the table
         checkpoint_samples (None: 256; 0: none). kernel: lags of each head's kernels in the table
         checkpoint_kernel: those below it in size, then 16 in each doubling (None: 256; 0: none).
@@ -347,7 +352,8 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
 
     A tensor that is damaged is skipped: look at `bad`, `unconverged` and `problems`. ArgumentError: no such
     checkpoint or configuration that can be used; LibraryError: a file or tensor that cannot be read, positions that
-    the model lacks. Ctrl-C ends the call. Source: szg_checkpoint_analyse in <szego/checkpoint.h>.
+    the model lacks; HubError: the hub did not send what was asked for. Ctrl-C ends the call. Source:
+    szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     chosen = _lags(lags)
     options = layout.CheckpointOptions(
@@ -361,7 +367,7 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
         context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
         context == "trained" else integer(context, "context", 1))
 
-    return analysed(source, Choice(config, prefix, stack, settings), options, _checkpoint, threads)
+    return analysed(source, Choice(config, prefix, stack, settings, revision), options, _checkpoint, threads)
 
 
 class Choice(NamedTuple):
@@ -370,16 +376,26 @@ class Choice(NamedTuple):
     prefix: Optional[str] = None
     stack: Optional[str] = None
     settings: Optional[Mapping[str, object]] = None
+    revision: Optional[str] = None
 
 
-# A str ORG/NAME that is no path here is a model of the hub: its folder belongs in place of `source`, below.
+def locate(path: bytes, revision: Optional[bytes]) -> str:
+    """What a path is: "path"; or a name of the hub: "hub", in its cache, "fetched", in szego's, or "nowhere"."""
+    place = ctypes.c_int()
+    native.run(lambda context: context.call("szg_checkpoint_locate", path, revision, _ref(place)), quick=True,
+               reword=lambda message: None)
+    return _PLACES[place.value]
+
+
 def _opener(source, config, choices: layout.CheckpointChoices):
     """The library's function that opens it, with its first argument and the model in memory, if it is one."""
     if models.is_model(source):
+        if choices.revision is not None:
+            raise ArgumentError("revision belongs to a name of the hub, and source is a model in memory", "SZG_EINVAL")
         model = models.Model(source, config)
         return "szg_checkpoint_open_tensors", _ref(model.struct), model
     if not isinstance(source, (str, bytes, os.PathLike)):
-        raise ArgumentError("source: a path, a torch.nn.Module or a state_dict is needed, not "
+        raise ArgumentError("source: a path, a name of the hub, a torch.nn.Module or a state_dict is needed, not "
                             f"{type(source).__name__}", "SZG_EINVAL")
     none = isinstance(config, str) and config == "none"
     choices.config = None if config is None else b"" if none else as_path(config, "config")
@@ -392,8 +408,11 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
     choices = layout.CheckpointChoices(
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
-        sets=len(changes))
+        sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"))
     opener, given, model = _opener(source, choice.config, choices)
+    if model is None and locate(given, choices.revision) in ("fetched", "nowhere"):
+        from . import hub  # pylint: disable=import-outside-toplevel
+        hub.provide(given, choices, options, threads)
 
     def work(context):
         with native.handle(context, opener, "szg_checkpoint_close", given, _ref(choices)) as opened:

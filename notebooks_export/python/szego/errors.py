@@ -38,6 +38,18 @@ class LibraryError(SzegoError):
         self.status = status
 
 
+class HubError(SzegoError):
+    """The Hugging Face hub could not be reached, or did not answer what it was asked for; the message names the model,
+    the file and the remedy.
+
+    code: the status of HTTP; None where there was no answer, or a wrong one.
+    """
+
+    def __init__(self, message: str, code=None):
+        super().__init__(message)
+        self.code = code
+
+
 class ArgumentError(LibraryError, ValueError):
     """An argument of the wrong type, shape or range, or an array that holds NaN or infinity."""
 

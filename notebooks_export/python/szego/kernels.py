@@ -17,7 +17,7 @@ _LAGS = 256  # of the command
 @keywords
 def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=None, stack: Optional[str] = None,
            prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, seed: int = 0,
-           threads: Optional[int] = None) -> Results:
+           threads: Optional[int] = None, revision: Optional[str] = None) -> Results:
     """Values by lag, the position of the query less that of the key: the tables of `szego kernel`.
 
         szego.kernel("alibi:heads=4")["kernel_kernel"]["re"]            # head after head, lags 0 .. 255
@@ -25,21 +25,22 @@ def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=N
         szego.kernel("path/to/model/", layers=[0])["kernel_kernel"]     # heads of a checkpoint
 
     source: a SPEC (a str, or an Encoding), or the path of a checkpoint: a model folder, a safetensors or GGUF file, an
-        index of shards; or a model in memory, as szego.checkpoint takes it. A str that begins with an encoding's name
-        is a SPEC; if a file has that name too it is refused: pass Encoding(source), or pathlib.Path(source).
+        index of shards, or a model of the hub, "ORG/NAME"; or a model in memory, as szego.checkpoint takes it. A str
+        that begins with an encoding's name is a SPEC; if a file has that name too it is refused: pass Encoding(source),
+        or pathlib.Path(source).
     n: of an encoding, positions: the lags are below n in size. Of a checkpoint: every lag below n in size, and 16 in each
         doubling beyond them; both signs where queries see later keys. None: 256.
-    layers, heads, config, stack, prefix, settings: of a checkpoint, as in szego.checkpoint.
+    layers, heads, config, stack, prefix, settings, revision: of a checkpoint, as in szego.checkpoint.
     seed: of random draws.
 
     An encoding has the tables kernel_kernel and kernel_extrema: a symmetric or Hermitian matrix lists lags 0 .. n-1, others
     both signs; no mask is applied. Of a matrix that is not Toeplitz, re is the mean along the diagonal and spread its
     standard deviation. Arrays by head: Encoding.lags. A checkpoint has the table checkpoint_kernel under the name
-    kernel_kernel, without the cost of spectra, and kernel_notes. szego.plot.kernel draws both. LibraryError: nothing in it depends on the lag, a table
-    of fewer than n rows or lags, memory.
+    kernel_kernel, without the cost of spectra, and kernel_notes. szego.plot.kernel draws both.
+    LibraryError: nothing in it depends on the lag, a table of fewer than n rows or lags, memory.
     """
     n = _LAGS if n is None else integer(n, "n", 1)
-    choice = Choice(config, prefix, stack, settings)
+    choice = Choice(config, prefix, stack, settings, revision)
     if not _is_spec(source):
         options = layout.CheckpointOptions(layers=numbers(layers, "layers"), heads=numbers(heads, "heads"), kernel=n,
                                            seed=integer(seed, "seed", 0), kernel_only=True)

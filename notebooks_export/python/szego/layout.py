@@ -194,7 +194,7 @@ class CheckpointFacts(Struct):
 class CheckpointChoices(Struct):
     c_name = "szg_checkpoint_choices"
     _fields_ = [("size", ctypes.c_size_t), ("config", _STR), ("prefix", _STR), ("stack", _STR), ("set", _PTR),
-                ("sets", _I64)]
+                ("sets", _I64), ("revision", _STR)]
 
 
 class Tensor(Struct):
@@ -248,12 +248,14 @@ KERNEL_KINDS = {"hermitian": ("SZG_TOEPLITZ_HERMITIAN", 1), "complex": ("SZG_TOE
 ORDERS = {"holds": ("SZG_ORDER_HOLDS", 0)}
 POSITIONS = {"none": ("SZG_POSITIONS_NONE", 0), "learned": ("SZG_POSITIONS_LEARNED", 1),
              "sinusoidal": ("SZG_POSITIONS_SINUSOIDAL", 2)}
+PLACES = {"path": ("SZG_PLACE_PATH", 0), "hub": ("SZG_PLACE_HUB", 1), "fetched": ("SZG_PLACE_FETCHED", 2),
+          "nowhere": ("SZG_PLACE_NOWHERE", 3)}
 CONTEXTS = {"trained": ("SZG_CONTEXT_TRAINED", -1)}
 COLUMN_TYPES = {"text": ("SZG_TEXT", 0), "integer": ("SZG_INTEGER", 1), "real": ("SZG_REAL", 2)}
 STATUSES = {name: (name, value) for value, name in enumerate((
     "SZG_OK", "SZG_EINVAL", "SZG_EDATA", "SZG_EDOMAIN", "SZG_ENOCONV", "SZG_ENOMEM", "SZG_EIO",
     "SZG_ECANCEL", "SZG_EBACKEND", "SZG_EINTERNAL"))}
-ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, KERNEL_KINDS, ORDERS, POSITIONS, CONTEXTS, COLUMN_TYPES, STATUSES)
+ENUMS = (QUESTIONS, WANTS, CONVENTIONS, PARTS, FORMS, KINDS, KERNEL_KINDS, ORDERS, POSITIONS, PLACES, CONTEXTS, COLUMN_TYPES, STATUSES)
 
 # ---- Functions: the headers' own declarations ---------------------------------------------------
 
@@ -336,6 +338,7 @@ szg_status szg_checkpoint_open_chosen(szg_context *context, const char *path, co
 szg_status szg_checkpoint_open_tensors(szg_context *context, const szg_tensors *tensors, const szg_checkpoint_choices
     *choices, szg_checkpoint **out);
 void szg_checkpoint_close(szg_checkpoint **checkpoint);
+szg_status szg_checkpoint_locate(szg_context *context, const char *path, const char *revision, szg_checkpoint_place *out);
 szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json, int64_t layer, szg_encoding **out);
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint, const
