@@ -370,7 +370,8 @@ static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
 SZG_CHECK_RESULT szg_status szgi_stack_find(szg_context *context, szg_checkpoint *checkpoint);
 
 /* Does a tensor's name have the form of the queries of this stack, which need not be the
- * checkpoint's? Encoders are published without their decoders. */
+ * checkpoint's? Encoders are published without their decoders. A configuration
+ * alone has every stack. */
 bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family);
 
 /* PREFIX stem LAYER "." suffix; NULL where there is no such tensor. */

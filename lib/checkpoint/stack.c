@@ -79,7 +79,8 @@ static const char *prefix_there(const szg_checkpoint *checkpoint, const char *st
 
 bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family) {
     size_t length;
-    return !family->query || prefix_there(checkpoint, family->stem, family->query, &length);
+    return !checkpoint->tensors || !family->query ||
+           prefix_there(checkpoint, family->stem, family->query, &length);
 }
 
 /* The file has no layers with the caller's prefix. */
