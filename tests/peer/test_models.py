@@ -303,7 +303,7 @@ def check_refused():
     refused("a masked array", lambda: szego.checkpoint({key: np.ma.masked_equal(state[key].numpy(), 0)}, config),
             "not MaskedArray")
     refused("a key of another type", lambda: szego.checkpoint({1: state[key]}, config), "1 is no tensor's name")
-    refused("a number", lambda: szego.checkpoint(5), "source: a path, a torch.nn.Module or a state_dict", "not int")
+    refused("a number", lambda: szego.checkpoint(5), "source: a path, a name of the hub, a torch.nn.Module or a state_dict", "not int")
     same("a module's own notes", szego.checkpoint({**state, "a._extra_state": b"x"}, config),
          szego.checkpoint(state, config))
 
