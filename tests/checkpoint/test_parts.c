@@ -18,6 +18,11 @@ static szg_table *table_of(const szg_checkpoint_tables *tables, int index) {
     return all[index];
 }
 
+/* Heads are judged among those of their part. */
+static bool is_verdict(const char *column) {
+    return strcmp(column, "stands_out") == 0 || strcmp(column, "stand_out") == 0;
+}
+
 /* Lines of rows, reals with all their bits. */
 typedef struct row_list {
     int64_t count;
@@ -28,6 +33,8 @@ static void print_row(const szg_table *table, int64_t row, char line[LINE]) {
     size_t used = 0;
     for (int64_t i = 0; i < szg_table_columns(table); i++) {
         char real[SZGI_REAL_TEXT] = "";
+        if (is_verdict(szg_table_column(table, i)->name))
+            continue;
         const char *text = szg_table_get_text(table, row, i);
         if (szg_table_column(table, i)->type == SZG_INTEGER && !szg_table_is_empty(table, row, i))
             snprintf(real, sizeof real, "%lld", (long long)szg_table_get_integer(table, row, i));

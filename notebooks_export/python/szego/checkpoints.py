@@ -173,8 +173,10 @@ class Checkpoint(Tabled, Shown):
 
     def _no_kernels(self) -> str:
         heads = self.tables.get("checkpoint_heads", {})
+        if any(np.ma.count(heads[share]) for share in ("mean_share", "self_share") if share in heads):
+            return "kernel=0 asks for none"
         reasons = dict.fromkeys(str(one) for one in np.ma.compressed(heads["note"])) if "note" in heads else ()
-        return "; ".join(map(_in_python, reasons)) or "no head is known, or kernel=0"
+        return "; ".join(map(_in_python, reasons)) or "no head is known"
 
     @property
     def matrices(self) -> Tuple[str, ...]:
