@@ -304,8 +304,9 @@ static szg_status find_noise(szg_context *context, const absolute_head *head, ab
             status = szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, means[side], e,
                                means[side], e, 0, spread[side], e);
     }
-    *out = szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
-           szgi_dot(e * e, gram[1], spread[1]);
+    *out =
+        szgi_variance_of(szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
+                         szgi_dot(e * e, gram[1], spread[1]));
     szgi_memory_free(room);
     return status;
 }

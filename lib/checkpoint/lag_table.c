@@ -465,9 +465,9 @@ static szg_status find_noise(szg_context *context, const table_work *work, const
     square += spread_of(work, law->k_covariance, work->queries, room, room + e);
     for (int64_t i = 0; i < e; i++)
         room[i] += work->q[i];
-    *noise =
-        szgi_dot(e * e, law->q_covariance, law->k_covariance) + form(e, law->k_covariance, room);
-    *spread = sqrt(square);
+    *noise = szgi_variance_of(szgi_dot(e * e, law->q_covariance, law->k_covariance) +
+                              form(e, law->k_covariance, room));
+    *spread = sqrt(szgi_variance_of(square));
     szgi_memory_free(room);
     return SZG_OK;
 }

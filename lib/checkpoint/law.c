@@ -156,11 +156,11 @@ void szgi_centre_rows(int64_t e, int64_t d, double *rows) {
     }
 }
 
-static bool has_shift(int64_t e, const law_input *input) {
-    for (int64_t i = 0; i < e; i++)
-        if (input->q.shift[i] != 0 || input->k.shift[i] != 0)
-            return true;
-    return false;
+static bool is_zero(int64_t count, const double *x) {
+    for (int64_t i = 0; i < count; i++)
+        if (x[i] != 0)
+            return false;
+    return true;
 }
 
 /* The expectation of k q^T has the product of the means too. */
@@ -421,7 +421,7 @@ static double root_mean_square(int64_t e, int64_t d, double f, const head_norm *
 
 /* Divides a side by its root mean square, as if the norm were the same for every token. */
 static void freeze(int64_t e, int64_t d, const head_norm *side, double *rows, double *mean) {
-    for (int64_t i = side->first; i < side->last; i++)
+    for (int64_t i = side->first; i < side->last && side->root > 0; i++)
         for (int64_t j = 0; j < d; j++)
             rows[i * d + j] /= side->root;
     memcpy(mean, side->shift, (size_t)e * sizeof *mean);
@@ -495,13 +495,21 @@ static szg_status make_tokens(szg_context *context, const law_input *input, cons
     return SZG_OK;
 }
 
+/* Queries or keys of zeros alone stay 0 behind their norm. */
+static bool has_root(int64_t e, int64_t d, const head_norm *side) {
+    return side->root > 0 ? isfinite(side->root)
+                          : is_zero(e * d, side->rows) && is_zero(e, side->shift);
+}
+
 static szg_status try_tokens(szg_context *context, const law_input *input, trial *own,
                              isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
     own->k.root = root_mean_square(e, d, out->factor, &own->k);
     own->q.root = root_mean_square(e, d, out->factor, &own->q);
-    if (!(own->k.root > 0) || !(own->q.root > 0))
-        return szgi_fail(context, SZG_EDATA, "queries or keys are 0 before their norm");
+    if (!has_root(e, d, &own->k) || !has_root(e, d, &own->q))
+        return szgi_fail(context, SZG_EDATA,
+                         "squares of queries or keys before their norm are no doubles: multiply "
+                         "the weights by a power of two");
     SZG_TRY(make_tokens(context, input, own));
     norm_tokens(e, &own->k, own->count, own->made, own->frozen);
     norm_tokens(e, &own->q, own->count, own->made + e, own->frozen + e);
@@ -532,8 +540,8 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     bool centred = szgi_fold_centres(checkpoint);
     bool normed = szgi_fold_is_normed(checkpoint, input->layer) || input->shared;
-    *out =
-        (isotropic_law){.factor = szgi_isotropic_factor(checkpoint), .biased = has_shift(e, input)};
+    *out = (isotropic_law){.factor = szgi_isotropic_factor(checkpoint),
+                           .biased = !is_zero(e, input->q.shift) || !is_zero(e, input->k.shift)};
     SZG_TRY(open_law(context, input, centred || normed, out));
     if (centred)
         szgi_centre_rows(2 * e, d, out->rows);
