@@ -251,6 +251,17 @@ static int64_t count_heads(const szg_table *kernel, int64_t lag_column, int64_t 
     return heads;
 }
 
+/* To three digits, so that kernels and bands fit into 80 columns. */
+static szg_status put_rounded(szg_context *context, const szg_table *from, int64_t row,
+                              szg_table *out) {
+    SZG_TRY(digest_copy_row(context, from, row, out));
+    for (int64_t c = 0; c < szg_table_columns(from); c++)
+        if (szg_table_column(from, c)->type == SZG_REAL && !szg_table_is_empty(from, row, c))
+            SZG_TRY(szgi_table_put_real(context, out, c,
+                                        digest_rounded(szg_table_get_real(from, row, c))));
+    return SZG_OK;
+}
+
 szg_status digest_kernel(szg_context *context, const szg_table *kernel, szg_table **out) {
     int64_t lag = szg_table_find(kernel, "lag"), most;
     int64_t heads = count_heads(kernel, lag, &most);
@@ -259,7 +270,7 @@ szg_status digest_kernel(szg_context *context, const szg_table *kernel, szg_tabl
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < szg_table_rows(kernel) && status == SZG_OK; row++)
         if (is_shown(kernel, lag, &list, row))
-            status = digest_copy_row(context, kernel, row, *out);
+            status = put_rounded(context, kernel, row, *out);
     if (status != SZG_OK)
         szg_table_close(out);
     return status;
