@@ -37,8 +37,8 @@ SZG_CHECK_RESULT szg_status digest_layers(szg_context *context, const szg_checkp
  * caller closes *out, after a failure too. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status digest_changes(szg_context *context, const szg_table *diff,
                                            const szg_table *heads, szgi_text *out);
-/* Of `diff` or `diff_heads`: the first ten rows of each step and stack, without heads that have no
- * kernel. SZG_ENOMEM. */
+/* Of `diff` or `diff_heads`: the first ten rows of each step and stack, without heads whose
+ * kernels did not change. SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status digest_most_changed(szg_context *context, const szg_table *table,
                                                 szg_table **out);
 

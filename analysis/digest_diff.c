@@ -101,6 +101,17 @@ szg_status digest_changes(szg_context *context, const szg_table *diff, const szg
     return szgi_text_end(out, SZG_OK);
 }
 
+/* The lag of no change says nothing. */
+static bool has_change(const szg_table *heads, int64_t row) {
+    static const char *const names[] = {"mean_change", "self_change"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t column = szg_table_find(heads, names[i]);
+        if (!szg_table_is_empty(heads, row, column) && szg_table_get_real(heads, row, column) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a row belongs to the same two checkpoints and the same stack as the one before. */
 static bool goes_on(const szg_table *table, int64_t row) {
     static const char *const names[] = {"source", "base", "stack"};
@@ -115,14 +126,22 @@ static bool goes_on(const szg_table *table, int64_t row) {
     return row > 0;
 }
 
+/* Rows that a screen can show: of kernels those that changed, or if none did, those that are known.
+ */
+static bool is_shown(const szg_table *table, int64_t row, bool kernels, bool changed) {
+    return !kernels || (changed ? has_change(table, row) : has_kernel(table, row));
+}
+
 szg_status digest_most_changed(szg_context *context, const szg_table *table, szg_table **out) {
-    bool kernels = szg_table_find(table, "mean_change") >= 0;
+    bool kernels = szg_table_find(table, "mean_change") >= 0, changed = false;
     int64_t shown = 0;
+    for (int64_t row = 0; kernels && row < szg_table_rows(table); row++)
+        changed = changed || has_change(table, row);
     SZG_TRY(digest_open_like(context, table, szg_table_name(table), out));
     szg_status status = SZG_OK;
     for (int64_t row = 0; row < szg_table_rows(table) && status == SZG_OK; row++) {
         shown = goes_on(table, row) ? shown : 0;
-        if (shown < ROWS && (!kernels || has_kernel(table, row))) {
+        if (shown < ROWS && is_shown(table, row, kernels, changed)) {
             shown++;
             status = digest_copy_row(context, table, row, *out);
         }
