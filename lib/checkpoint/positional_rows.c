@@ -112,10 +112,12 @@ SZGI_SCHEMA(heads_columns, "heads", HEADS, HEADS_SCREEN);
     SZGI_SHOW(1, head)                                                                             \
     SZGI_SHOW(1, lag)                                                                              \
     SZGI_SHOW(1, mean)                                                                             \
+    SZGI_SHOW(2, mean_low)                                                                         \
+    SZGI_SHOW(2, mean_high)                                                                        \
     SZGI_SHOW(1, self)                                                                             \
-    SZGI_SHOW(3, self_low)                                                                         \
-    SZGI_SHOW(3, self_high)                                                                        \
-    SZGI_SHOW(3, key_head)
+    SZGI_SHOW(2, self_low)                                                                         \
+    SZGI_SHOW(2, self_high)                                                                        \
+    SZGI_SHOW(4, key_head)
 SZGI_SCHEMA(kernel_columns, "kernel", KERNEL, KERNEL_SCREEN);
 
 szg_status szgi_positional_rows_open(szg_context *context, int64_t dense,
