@@ -9,11 +9,6 @@
 #include "problem.h"
 #include "toeplitz/toeplitz.h"
 
-bool szgi_shares_norm(const szg_checkpoint *checkpoint) {
-    return checkpoint->latent.key_rank > 0 ||
-           (checkpoint->normed && checkpoint->family->norm == NORM_FULL);
-}
-
 typedef struct norm_job {
     const szg_checkpoint *checkpoint;
     const bool *wanted;
@@ -151,7 +146,7 @@ static szg_status find_layer(szg_context *context, void *data, int64_t layer, in
 szg_status szgi_shared_norms_open(szg_context *context, const szg_checkpoint *checkpoint,
                                   const bool *wanted, const token_sample *tokens,
                                   const known_tokens *known, shared_norm **out) {
-    if (!szgi_shares_norm(checkpoint))
+    if (!szgi_fold_shares_norm(checkpoint))
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, out));
     norm_job job = {checkpoint, wanted, tokens, known, *out};
