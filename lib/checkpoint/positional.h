@@ -12,6 +12,8 @@
 /* The two kernels of a head: the expected logit of a token and its own copy, and of two tokens that
  * are independent. They answer different questions. */
 typedef enum kernel_kind { KERNEL_SELF, KERNEL_MEAN, KERNEL_KINDS } kernel_kind;
+/* "self", "mean": as tables call them. */
+const char *szgi_kernel_name(kernel_kind kind);
 
 /* What is said of one kernel. */
 typedef struct kernel_facts {

@@ -195,10 +195,32 @@ szg_status szgi_kernel_rows_add(szg_context *context, szg_checkpoint_tables *tab
     return SZG_OK;
 }
 
-/* ---- Which stand out ---- */
+/* ---- What rows say ---- */
 
 static const int64_t share_column[KERNEL_KINDS] = {
     [KERNEL_SELF] = HEADS_SELF_SHARE, [KERNEL_MEAN] = HEADS_MEAN_SHARE};
+
+heads_row szgi_positional_rows_get(const szg_table *heads, int64_t row) {
+    heads_row out = {.layer = szg_table_get_integer(heads, row, HEADS_LAYER),
+                     .head = szg_table_get_integer(heads, row, HEADS_HEAD),
+                     .note = szg_table_get_text(heads, row, HEADS_NOTE)};
+    for (int kind = 0; kind < KERNEL_KINDS; kind++) {
+        out.share[kind] = szg_table_get_real(heads, row, share_column[kind] + SHARE);
+        out.shape[kind] = szg_table_get_text(heads, row, share_column[kind] + SHAPE);
+    }
+    return out;
+}
+
+kernel_row szgi_kernel_rows_get(const szg_table *kernel, int64_t row) {
+    return (kernel_row){
+        .layer = szg_table_get_integer(kernel, row, KERNEL_LAYER),
+        .head = szg_table_get_integer(kernel, row, KERNEL_HEAD),
+        .lag = szg_table_get_integer(kernel, row, KERNEL_LAG),
+        .value = {[KERNEL_SELF] = szg_table_get_real(kernel, row, KERNEL_SELF_VALUE),
+                  [KERNEL_MEAN] = szg_table_get_real(kernel, row, KERNEL_MEAN_VALUE)}};
+}
+
+/* ---- Which stand out ---- */
 
 /* The largest p that is more than chance among all heads. `p` has room for every row. */
 static double limit_of(const szg_table *heads, kernel_kind kind, double *p) {
