@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "summary/discoveries.h"
 #include "chance.h"
 #include "law.h"
 #include "shape.h"
@@ -62,6 +63,10 @@ SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t f
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
                              double variance, double noise, const double draws[CHANCE_DRAWS]);
+/* Is what is said of a kernel within chance, by its own p? False where that is not known. */
+static inline bool szgi_positional_is_chance(const kernel_facts *facts) {
+    return facts->p > SZGI_LEVEL;
+}
 /* Is that kernel known? */
 static inline bool szgi_positional_has(const head_positional *found, kernel_kind kind) {
     return !isnan(found->kernel[kind].noise);

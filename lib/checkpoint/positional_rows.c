@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/row.h"
-#include "summary/discoveries.h"
 #include "positional_rows.h"
 
 /* What is said of each of the two kernels; NAME is the place of the first. */
@@ -229,10 +228,14 @@ static double limit_of(const szg_table *heads, kernel_kind kind, double *p) {
     return szgi_discoveries_limit(szg_table_rows(heads), p);
 }
 
+/* A share that stands out. */
+static const double least_share = 0.1;
+
 /* Where no sign changes a kernel there is no p, and the size of the share decides. */
 static bool stands_out(const szg_table *heads, int64_t row, kernel_kind kind, double limit) {
     double p = szg_table_get_real(heads, row, share_column[kind] + P);
-    return szg_table_get_real(heads, row, share_column[kind] + SHARE) >= 0.1 && !(p > limit);
+    return szg_table_get_real(heads, row, share_column[kind] + SHARE) >= least_share &&
+           !(p > limit);
 }
 
 szg_status szgi_positional_rows_judge(szg_context *context, szg_checkpoint_tables *tables) {
