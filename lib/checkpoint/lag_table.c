@@ -34,24 +34,28 @@ static int64_t bucket_of(int64_t lag, int64_t buckets, int64_t longest) {
     return lag < 0 ? -bucket : bucket;
 }
 
-/* A whole number; `otherwise` where it is absent, null or none. */
-static int64_t number_of(const szg_checkpoint *checkpoint, const char *key, int64_t otherwise) {
-    szgi_json_value value = szgi_json_member(checkpoint->settings, key);
-    int64_t number;
-    return szgi_json_kind_of(value) > SZGI_JSON_NULL &&
-                   szgi_json_as_integer(NULL, value, &number) == SZG_OK
-               ? number
-               : otherwise;
+/* What the configuration says of the table. */
+enum { RELATIVE, BUCKETS, LONGEST, KINDS, SHARED, NORM, EPSILON, BIASED, KEYS };
+static const char *const keys[KEYS] = {
+    [RELATIVE] = "relative_attention",    [BUCKETS] = "position_buckets",
+    [LONGEST] = "max_relative_positions", [KINDS] = "pos_att_type",
+    [SHARED] = "share_att_key",           [NORM] = "norm_rel_ebd",
+    [EPSILON] = "layer_norm_eps",         [BIASED] = "position_biased_input",
+};
+
+/* All layers share one table of embeddings of the lag. */
+static bool is_projected(const szg_checkpoint *checkpoint) {
+    return checkpoint->added && !checkpoint->family->added_by_head;
 }
 
-static bool flag_of(const szg_checkpoint *checkpoint, const char *key, bool otherwise) {
-    bool flag = otherwise;
-    return szgi_config_flag(NULL, checkpoint->settings, key, otherwise, &flag) == SZG_OK && flag;
+void szgi_lag_table_watch(const szg_checkpoint *checkpoint) {
+    for (int i = 0; i < KEYS && is_projected(checkpoint); i++)
+        szgi_json_has(checkpoint->settings, keys[i]);
 }
 
 /* Is `kind` in pos_att_type, which is a list, or "p2c|c2p"? */
 static bool has_kind(const szg_checkpoint *checkpoint, const char *kind) {
-    szgi_json_value kinds = szgi_json_member(checkpoint->settings, "pos_att_type");
+    szgi_json_value kinds = szgi_json_member(checkpoint->settings, keys[KINDS]);
     const char *text;
     if (szgi_json_kind_of(kinds) == SZGI_JSON_TEXT)
         return szgi_json_as_text(NULL, kinds, &text) == SZG_OK && strstr(text, kind);
@@ -75,7 +79,7 @@ static const szgi_tensor *norm_tensor(const szg_checkpoint *checkpoint, const ch
 static szg_status norm_rows(szg_context *context, const szg_checkpoint *checkpoint,
                             const szgi_tensor *gain, const szgi_tensor *shift, lag_table *out) {
     int64_t d = checkpoint->model_size;
-    szgi_json_value value = szgi_json_member(checkpoint->settings, "layer_norm_eps");
+    szgi_json_value value = szgi_json_member(checkpoint->settings, keys[EPSILON]);
     double epsilon = 1e-7, *g;
     if (szgi_json_kind_of(value) > SZGI_JSON_NULL)
         SZG_TRY(szgi_json_as_real(context, value, &epsilon));
@@ -102,7 +106,7 @@ static bool is_vector(const szgi_tensor *tensor, int64_t count) {
 static szg_status read_projected(szg_context *context, const szg_checkpoint *checkpoint,
                                  lag_table *out) {
     const char *kinds;
-    szgi_json_value norm = szgi_json_member(checkpoint->settings, "norm_rel_ebd");
+    szgi_json_value norm = szgi_json_member(checkpoint->settings, keys[NORM]);
     bool normed = szgi_json_kind_of(norm) == SZGI_JSON_TEXT &&
                   szgi_json_as_text(context, norm, &kinds) == SZG_OK && strstr(kinds, "layer_norm");
     const szgi_tensor *gain = norm_tensor(checkpoint, "weight");
@@ -121,9 +125,9 @@ static szg_status read_projected(szg_context *context, const szg_checkpoint *che
 static szg_status open_projected(szg_context *context, const szg_checkpoint *checkpoint,
                                  lag_table *out) {
     const szgi_tensor *table = checkpoint->added;
-    int64_t buckets = number_of(checkpoint, "position_buckets", -1);
-    int64_t longest = number_of(checkpoint, "max_relative_positions", -1);
-    longest = longest < 1 ? number_of(checkpoint, TRAINED_LENGTH_KEY, -1) : longest;
+    int64_t buckets = szgi_config_number_or(checkpoint, keys[BUCKETS], -1);
+    int64_t longest = szgi_config_number_or(checkpoint, keys[LONGEST], -1);
+    longest = longest < 1 ? szgi_config_number_or(checkpoint, TRAINED_LENGTH_KEY, -1) : longest;
     int64_t span = buckets > 0 ? buckets : longest;
     out->projected = true;
     out->keys = has_kind(checkpoint, "c2p");
@@ -140,7 +144,7 @@ static szg_status open_projected(szg_context *context, const szg_checkpoint *che
     else if (buckets > 0 && (buckets < 4 || longest - 1 <= buckets / 2))
         out->why = "max_relative_positions is below the lags that have rows of their own "
                    "(position_buckets)";
-    else if (!flag_of(checkpoint, "relative_attention", false))
+    else if (!szgi_config_flag_or(checkpoint, keys[RELATIVE], false))
         out->why = "relative_attention is not true, so that the table of the lag is not used "
                    "(--set relative_attention=true)";
     if (out->why)
@@ -204,7 +208,7 @@ static szg_status open_distances(szg_context *context, const szg_checkpoint *che
 szg_status szgi_lag_table_open(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t dense, lag_table *out) {
     const model_family *family = checkpoint->family;
-    bool projected = checkpoint->added && !family->added_by_head;
+    bool projected = is_projected(checkpoint);
     bool distances = !projected && checkpoint->position_kind == SZG_POSITIONS_NONE &&
                      !checkpoint->position_note &&
                      (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA);
@@ -241,7 +245,7 @@ typedef struct projection {
 static projection projection_of(const szg_checkpoint *checkpoint, int64_t layer, bool query) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const side_weights *side = query ? &weights->q : &weights->k;
-    if (flag_of(checkpoint, "share_att_key", false))
+    if (szgi_config_flag_or(checkpoint, keys[SHARED], false))
         return (projection){side->weight, side->bias};
     return (projection){szgi_layer_tensor(checkpoint, layer,
                                           query ? "attention.self.pos_query_proj.weight"
@@ -262,7 +266,7 @@ const char *szgi_lag_table_refusal(const lag_table *table, const szg_checkpoint 
                                    int64_t layer) {
     if (table->why)
         return table->why;
-    if (layer == 0 && table->projected && flag_of(checkpoint, "position_biased_input", true))
+    if (layer == 0 && table->projected && szgi_config_flag_or(checkpoint, keys[BIASED], true))
         return "positions are added to the embeddings too (position_biased_input is not false), "
                "so that products with embeddings of the lag are not all";
     if (!table->projected && (!is_distance_table(checkpoint, distance_tensor(checkpoint, layer)) ||

@@ -12,7 +12,7 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
     norm_rule norm = checkpoint->family->norm;
     bool normed = szgi_fold_is_normed(checkpoint, layer);
-    if (szgi_direction_of(checkpoint) == KEYS_UNKNOWN)
+    if (szgi_key_direction(checkpoint) == KEYS_UNKNOWN)
         return "which keys queries see is not known: use_bidirectional_attention is set, and is "
                "known for Gemma 3 (true, false) and Gemma 4 (all, vision) alone";
     if (checkpoint->latent.key_rank && checkpoint->biased)
