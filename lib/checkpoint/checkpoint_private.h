@@ -183,9 +183,10 @@ typedef struct model_family {
     bool two_coordinates; /* patches rotate by row and column (DINOv3) */
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
-    bool added_by_head;       /* it is a table [buckets, heads] */
-    bool added_by_layer;      /* each layer has one; else the first's is that of all */
-    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
+    bool added_by_head;         /* it is a table [buckets, heads] */
+    const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
+                                   is that of all */
+    const char *other_tokens;   /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */

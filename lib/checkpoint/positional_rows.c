@@ -12,7 +12,7 @@
     X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
       "variance of the " what                                                                      \
       " kernel over the lags, divided by the sum of that and the variance "                        \
-      "of independent tokens' logits (where positions are added, and the square of spread)" said)  \
+      "of independent tokens' logits (and the square of spread where there is one)" said)          \
     X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
       "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
     X(HEADS_##NAME##_P, name "_p", SZG_REAL, "1", "p of the " what " share",                       \
@@ -56,7 +56,7 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_LAST, "lag_max", SZG_INTEGER, "positions", "largest lag",                              \
       "the least of these, less 1: the trained length (2,048 where it is not known), the layer's " \
       "window, the length that scaled frequencies are for, and 131,072; where positions are "      \
-      "added, also their number and 2,048")                                                        \
+      "added, also their number and 2,048; where vectors of the lag are, also 2,048")              \
     X(HEADS_SLOW, "slow_pairs", SZG_INTEGER, "1", "slow rotary pairs",                             \
       "rotary pairs that turn less than once within the lags")                                     \
     X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \

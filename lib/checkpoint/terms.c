@@ -248,8 +248,8 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
         checkpoint->added = stack_tensor(checkpoint, added);
     for (int64_t i = 0; i < checkpoint->layers && checkpoint->added; i++)
         checkpoint->layer[i].added =
-            checkpoint->family->added_by_layer
-                ? szgi_layer_tensor(checkpoint, i, strstr(checkpoint->family->added, ".0.") + 3)
+            checkpoint->family->added_in_layer
+                ? szgi_layer_tensor(checkpoint, i, checkpoint->family->added_in_layer)
                 : checkpoint->added;
     if (checkpoint->sinks)
         SZG_TRY(
