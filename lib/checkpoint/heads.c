@@ -567,6 +567,8 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
                                    &job->input.absolute));
     SZG_TRY(take_kept(context, job, tables));
     SZG_TRY(run_windows(context, job, tables));
+    if (job->input.unplaced)
+        return SZG_OK;
     SZG_TRY(szgi_positional_rows_judge(context, tables));
     return szgi_layer_rows_judge(context, tables);
 }
