@@ -8,6 +8,7 @@
 #include "capture/dump.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "summary/discoveries.h"
 
 #include "captured.h"
 #include "specs.h"
@@ -214,7 +215,7 @@ static void say_lags(szg_context *context, const szg_table *shares) {
         snprintf(how, sizeof how,
                  "each at 5%%, as too few relabellings were drawn to compare all; %.2g by chance "
                  "alone",
-                 0.05 * (double)heads);
+                 SZGI_LEVEL * (double)heads);
     name_heads(shares, names, sizeof names);
     szgi_say(context, SZG_NOTE,
              "the lag explains more of the logits' variance than chance in %" PRId64 " of %" PRId64
