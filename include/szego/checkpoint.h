@@ -139,9 +139,9 @@ typedef struct szg_checkpoint_tables {
  * `heads` the tables hold the rows of that part: disjoint parts concatenate to the full result, but
  * which heads stand out is judged in each. What belongs to a layer as a whole (its tensors, that it
  * is skipped) is in the part with its head 0. What belongs to no layer (other tensors, the
- * architecture) is in the part with layer 0, head 0. SZG_EINVAL (options; `top` of a known architecture), SZG_EDOMAIN (more positions than the
- * table has; with `kernel_only` a model without kernels), SZG_ENOMEM, SZG_ECANCEL. On failure *out
- * is zeroed. */
+ * architecture) is in the part with layer 0, head 0. SZG_EINVAL (options; `top` of a known
+ * architecture), SZG_EDOMAIN (more positions than the table has; with `kernel_only` a model without
+ * kernels), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,
