@@ -10,15 +10,19 @@
 #include "contraction/encoding_diff.h"
 
 #include "command.h"
+#include "digest.h"
 #include "display.h"
+#include "manual.h"
 #include "model.h"
 #include "specs.h"
+#include "terminal.h"
 
 typedef struct diff_options {
     text_list paths;
     model_options model;
     int64_t top, order;
     bool previous, spectra, raw, encodings;
+    char notes[2048]; /* what W_Q^T W_K leaves out, to be said behind the answer */
 } diff_options;
 
 static const command_option options[] = {
@@ -161,12 +165,15 @@ static szg_status open_base(command_call *call, const stack_diff *diff, szg_chec
 
 /* `stacks` gets the names of all stacks of the first, with a plus sign between. */
 static szg_status run_stack(command_call *call, const stack_diff *diff, char *stacks, size_t size) {
+    diff_options *own = call->own;
+    size_t used = strlen(own->notes);
     szg_checkpoint *base;
     SZG_TRY(open_base(call, diff, &base));
     szg_checkpoint_facts facts = szg_checkpoint_describe(base);
     snprintf(stacks, size, "%s", facts.unknown ? "" : facts.stacks);
     if (!facts.unknown && *facts.note)
-        szgi_say(call->context, SZG_NOTE, "%s: %s", facts.source, facts.note);
+        szgi_print(own->notes + used, sizeof own->notes - used, "%s%s: %s", used ? "\n" : "",
+                   facts.source, facts.note);
     szg_status status = SZG_OK;
     for (int64_t i = 1; i < diff->series->count && status == SZG_OK; i++)
         status = compare(call, diff, i, &base);
@@ -202,24 +209,50 @@ static szg_status list_series(command_call *call, szgi_series *out) {
     return szgi_series_of_folder(call->context, own->paths.value[0], out);
 }
 
-/* Has a head a kernel on both sides? Rows that say why not are for files. */
-static bool has_changes(const szg_table *heads) {
-    int64_t mean = szg_table_find(heads, "mean_change"),
-            self = szg_table_find(heads, "self_change");
-    for (int64_t row = 0; row < szg_table_rows(heads); row++)
-        if (!szg_table_is_empty(heads, row, mean) || !szg_table_is_empty(heads, row, self))
-            return true;
-    return false;
+/* A person sees which heads changed most, before any table, and the first of them in the tables. */
+static szg_status print_digest(command_call *call, szgi_diff_tables *tables) {
+    manual page = manual_text(stdout);
+    szg_table *heads = NULL, *diff = NULL;
+    szgi_text said;
+    szg_status status = digest_changes(call->context, tables->diff, tables->diff_heads, &said);
+    if (status == SZG_OK && tables->diff_heads)
+        status = digest_most_changed(call->context, tables->diff_heads, &heads);
+    if (status == SZG_OK)
+        status = digest_most_changed(call->context, tables->diff, &diff);
+    if (status == SZG_OK) {
+        int64_t rows = szg_table_rows(diff), all = szg_table_rows(tables->diff);
+        if (heads && szg_table_rows(heads) == 0)
+            szg_table_close(&heads);
+        terminal_clear(call->screen);
+        manual_lines(&page, said.text);
+        fputs(said.length > 0 ? "\n" : "", stdout);
+        szg_table **const table[] = {&heads, &diff, &tables->diff_spectra};
+        status = output_tables(call, sizeof table / sizeof *table, table, "diff");
+        if (status == SZG_OK && rows < all)
+            szgi_say(call->context, SZG_NOTE,
+                     "the screen shows the heads that changed most, %" PRId64 " of %" PRId64
+                     " rows: -o, csv and json have all",
+                     rows, all);
+    }
+    szgi_text_close(&said);
+    szg_table_close(&heads);
+    szg_table_close(&diff);
+    return status;
 }
 
 /* Writes what was computed; what was skipped decides the exit code. */
 static szg_status write_tables(command_call *call, szgi_diff_tables *tables) {
-    const diff_options *own = call->own;
+    diff_options *own = call->own;
     szg_table **const table[] = {&tables->diff_heads, &tables->diff, &tables->diff_spectra};
     int64_t bad = tables->bad, unconverged = tables->unconverged;
-    if (own->raw || (display_is_for_a_person(call) && !has_changes(tables->diff_heads)))
+    if (own->raw)
         szg_table_close(&tables->diff_heads);
-    SZG_TRY(output_tables(call, sizeof table / sizeof *table, table, "diff"));
+    if (display_is_for_a_person(call))
+        SZG_TRY(print_digest(call, tables));
+    else
+        SZG_TRY(output_tables(call, sizeof table / sizeof *table, table, "diff"));
+    for (char *rest = own->notes; *own->notes && rest;)
+        szgi_say(call->context, SZG_NOTE, "%s", strsep(&rest, "\n"));
     if (bad > 0)
         return szgi_fail(call->context, SZG_EDATA,
                          "skipped %" PRId64 " of the checkpoints, layers or heads: the notes say "
@@ -306,7 +339,8 @@ const command command_diff = {
         "and second order of the change (D2, D3), norms, stable rank, spectral entropy, and the "
         "angles by which the top singular directions turned. The table diff_heads has the shares "
         "and kernels of positional heads before and after. Heads that changed most come "
-        "first. More PATHs, or one folder that contains folders checkpoint-STEP, are a series "
+        "first, and the screen shows ten of each step. More PATHs, or one folder that contains "
+        "folders checkpoint-STEP, are a series "
         "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
         "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,

@@ -216,7 +216,8 @@ const command command_kernel = {
         "two kernels of each head, beside what chance gives: `mean` is the expected logit of "
         "two independent tokens, `self` that of a token and its own copy. 95% of draws of random "
         "signs lie between mean_low and mean_high (self_low, self_high). No spectrum is "
-        "computed. The screen shows some lags; -o, csv and json have all.",
+        "computed. The screen shows some lags, of a checkpoint to three digits; -o, csv and json "
+        "have all.",
     .options = options,
     .own_size = sizeof(kernel_options),
     .check = check_options,

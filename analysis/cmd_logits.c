@@ -8,6 +8,7 @@
 #include "capture/dump.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "summary/discoveries.h"
 
 #include "captured.h"
 #include "specs.h"
@@ -214,7 +215,7 @@ static void say_lags(szg_context *context, const szg_table *shares) {
         snprintf(how, sizeof how,
                  "each at 5%%, as too few relabellings were drawn to compare all; %.2g by chance "
                  "alone",
-                 0.05 * (double)heads);
+                 SZGI_LEVEL * (double)heads);
     name_heads(shares, names, sizeof names);
     szgi_say(context, SZG_NOTE,
              "the lag explains more of the logits' variance than chance in %" PRId64 " of %" PRId64
@@ -310,9 +311,11 @@ const command command_logits = {
     .name = "logits",
     .summary = "contraction or softmax statistics of captured logits, or of queries and keys",
     .doc =
-        "Coupled against content logits, matrix by matrix: eigenvalue width of the Hermitian "
-        "part, spectral and nuclear norm, majorisation, ranks, toeplitzness, symbol. FILE.npy "
-        "holds coupled logits; FILE.safetensors tensors whose names end in .content, .coupled "
+        "Says in which heads the lag explains more of the logits' variance than chance. Compares "
+        "the coupled logits (with the encoding) with the content (without it), matrix by matrix: "
+        "eigenvalue width of the Hermitian part, spectral and nuclear norm, majorisation, ranks, "
+        "toeplitzness, symbol. FILE.npy holds coupled logits. FILE.safetensors holds tensors "
+        "whose names end in .content, .coupled "
         "(or .logits), .q, .k, .q_coupled, .k_coupled, with layers.L, heads.H, probes.P before. "
         "Shapes are [N, N] or [N, d] with batch, layer, head before them. -o DIR/ also writes "
         "every eigenvalue, singular value and symbol sample. --statistics describes the softmax of "

@@ -24,17 +24,44 @@ bool digest_stack(const szg_table *table, int64_t row, char out[DIGEST_STACK]) {
     return true;
 }
 
-static szg_status open_weights(szg_context *context, const szg_table *summary, szg_table **out) {
-    int64_t count = szg_table_columns(summary);
+szg_status digest_open_like(szg_context *context, const szg_table *table, const char *name,
+                            szg_table **out) {
+    int64_t count = szg_table_columns(table);
     szg_column *columns;
+    *out = NULL;
     SZG_TRY(szgi_memory_alloc(context, count, &columns));
     for (int64_t i = 0; i < count; i++)
-        columns[i] = *szg_table_column(summary, i);
-    szg_status status = szg_table_open(context, "weights", columns, count, out);
+        columns[i] = *szg_table_column(table, i);
+    szg_status status = szg_table_open(context, name, columns, count, out);
     szgi_memory_free(columns);
     SZG_TRY(status);
-    szgi_table_take_ends(*out, summary);
+    szgi_table_take_ends(*out, table);
+    return SZG_OK;
+}
+
+static szg_status open_weights(szg_context *context, const szg_table *summary, szg_table **out) {
+    SZG_TRY(digest_open_like(context, summary, "weights", out));
     return szgi_table_append(context, *out, summary);
+}
+
+szg_status digest_copy_row(szg_context *context, const szg_table *from, int64_t row,
+                           szg_table *out) {
+    szg_status status = szg_table_add_row(context, out);
+    for (int64_t c = 0; c < szg_table_columns(from) && status == SZG_OK; c++) {
+        if (szg_table_is_empty(from, row, c))
+            continue;
+        switch (szg_table_column(from, c)->type) {
+        case SZG_TEXT:
+            status = szgi_table_put_text(context, out, c, szg_table_get_text(from, row, c));
+            break;
+        case SZG_INTEGER:
+            status = szgi_table_put_integer(context, out, c, szg_table_get_integer(from, row, c));
+            break;
+        case SZG_REAL:
+            status = szgi_table_put_real(context, out, c, szg_table_get_real(from, row, c));
+        }
+    }
+    return status;
 }
 
 static szg_status fill(szg_context *context, const szg_checkpoint_tables *tables, digest *out) {

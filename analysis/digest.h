@@ -1,5 +1,6 @@
-/* What `szego checkpoint` shows to a person: which heads are positional, at what distance, and is
- * it more than chance? Then a line per layer, and what a reader must know. */
+/* What `szego checkpoint`, `szego diff` and `szego kernel` show to a person. Of a checkpoint: which
+ * heads are positional, at what distance, and is it more than chance? Then a line per layer, and
+ * what a reader must know. */
 #ifndef SZG_ANALYSIS_DIGEST_H
 #define SZG_ANALYSIS_DIGEST_H
 
@@ -30,6 +31,23 @@ SZG_CHECK_RESULT szg_status digest_heads(szg_context *context, const szg_table *
 SZG_CHECK_RESULT szg_status digest_layers(szg_context *context, const szg_checkpoint_tables *tables,
                                           digest *out);
 
+/* ---- digest_diff.c ---- */
+
+/* Of the tables of `szego diff`: sentences on the head that changed most. `heads` may be NULL. The
+ * caller closes *out, after a failure too. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_changes(szg_context *context, const szg_table *diff,
+                                           const szg_table *heads, szgi_text *out);
+/* Of `diff` or `diff_heads`: the first ten rows of each step and stack, without heads whose
+ * kernels did not change. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_most_changed(szg_context *context, const szg_table *table,
+                                                szg_table **out);
+
+/* An empty table with the columns of `table`. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_open_like(szg_context *context, const szg_table *table,
+                                             const char *name, szg_table **out);
+/* Adds a row of a table with the same columns. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_copy_row(szg_context *context, const szg_table *from,
+                                            int64_t row, szg_table *out);
 /* To three digits: what a person compares. */
 double digest_rounded(double value);
 /* "encoder" of a row's source "t5-small/ (encoder)"; false: the table has one source. */

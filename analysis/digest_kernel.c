@@ -226,26 +226,6 @@ szg_status digest_lags(szg_context *context, const szg_table *kernel, szg_table 
 
 /* ---- Checkpoints ---- */
 
-static szg_status copy_row(szg_context *context, const szg_table *from, int64_t row,
-                           szg_table *out) {
-    szg_status status = szg_table_add_row(context, out);
-    for (int64_t c = 0; c < szg_table_columns(from) && status == SZG_OK; c++) {
-        if (szg_table_is_empty(from, row, c))
-            continue;
-        switch (szg_table_column(from, c)->type) {
-        case SZG_TEXT:
-            status = szgi_table_put_text(context, out, c, szg_table_get_text(from, row, c));
-            break;
-        case SZG_INTEGER:
-            status = szgi_table_put_integer(context, out, c, szg_table_get_integer(from, row, c));
-            break;
-        case SZG_REAL:
-            status = szgi_table_put_real(context, out, c, szg_table_get_real(from, row, c));
-        }
-    }
-    return status;
-}
-
 /* Of the rows of a head that fall between two lags of the list the one that is nearest to lag 0.
  * Negative lags come before the others and ascend like them. */
 static bool is_shown(const szg_table *kernel, int64_t lag_column, const lag_list *list,
@@ -271,21 +251,26 @@ static int64_t count_heads(const szg_table *kernel, int64_t lag_column, int64_t 
     return heads;
 }
 
+/* To three digits, so that kernels and bands fit into 80 columns. */
+static szg_status put_rounded(szg_context *context, const szg_table *from, int64_t row,
+                              szg_table *out) {
+    SZG_TRY(digest_copy_row(context, from, row, out));
+    for (int64_t c = 0; c < szg_table_columns(from); c++)
+        if (szg_table_column(from, c)->type == SZG_REAL && !szg_table_is_empty(from, row, c))
+            SZG_TRY(szgi_table_put_real(context, out, c,
+                                        digest_rounded(szg_table_get_real(from, row, c))));
+    return SZG_OK;
+}
+
 szg_status digest_kernel(szg_context *context, const szg_table *kernel, szg_table **out) {
-    int64_t count = szg_table_columns(kernel), lag = szg_table_find(kernel, "lag"), most;
+    int64_t lag = szg_table_find(kernel, "lag"), most;
     int64_t heads = count_heads(kernel, lag, &most);
     lag_list list = choose_lags(most, heads > 1 ? ROWS_OF_MANY : ROWS);
-    szg_column *columns;
-    SZG_TRY(szgi_memory_alloc(context, count, &columns));
-    for (int64_t i = 0; i < count; i++)
-        columns[i] = *szg_table_column(kernel, i);
-    szg_status status = szg_table_open(context, "kernel", columns, count, out);
-    szgi_memory_free(columns);
-    SZG_TRY(status);
-    szgi_table_take_ends(*out, kernel);
+    SZG_TRY(digest_open_like(context, kernel, "kernel", out));
+    szg_status status = SZG_OK;
     for (int64_t row = 0; row < szg_table_rows(kernel) && status == SZG_OK; row++)
         if (is_shown(kernel, lag, &list, row))
-            status = copy_row(context, kernel, row, *out);
+            status = put_rounded(context, kernel, row, *out);
     if (status != SZG_OK)
         szg_table_close(out);
     return status;

@@ -355,15 +355,14 @@ done:
 
 static szg_status write_tables(szg_context *context, const heads_job *job,
                                szg_checkpoint_tables *tables) {
-    szg_table **const all[] = {&tables->summary, &tables->spectra, &tables->frequencies,
-                               &tables->bounds,  &tables->tensors, &tables->architecture,
-                               &tables->heads,   &tables->layers,  &tables->kernel};
+    szg_table **all[SZGI_CHECKPOINT_TABLES];
     char folder[BENCH_SCRATCH + 32];
     szg_result *result;
     snprintf(folder, sizeof folder, "%s/result/", job->folder);
+    szgi_checkpoint_tables_list(tables, all);
     SZG_TRY(szg_result_open(context, "benchmark", &result));
     szg_status status = SZG_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && status == SZG_OK; i++)
+    for (int i = 0; i < SZGI_CHECKPOINT_TABLES && status == SZG_OK; i++)
         if (*all[i])
             status = szg_result_add(context, result, all[i]);
     if (status == SZG_OK)

@@ -194,12 +194,12 @@ typedef struct szg_checkpoint_tables {
  * (`position`), its toeplitzness and its Toeplitz part's symbol. Unknown: singular values of every
  * 2-D floating-point tensor, or with `top` the largest of them. What is bad is skipped, with an
  * empty row and a note; the rest is kept: look at out->bad and out->unconverged. With `layers` and
- * `heads` the tables hold the rows of that part: parts that make the whole have its rows, each
- * once; which heads stand out is judged in each. What belongs to a layer as a whole (its tensors,
- * that it is skipped) is in the part with its head 0, what belongs to no layer (other tensors, the architecture) in the part with layer 0,
- * head 0. SZG_EINVAL (options; `top` of a known architecture), SZG_EDOMAIN (more positions than the
- * table has; with `kernel_only` a model without kernels), SZG_ENOMEM, SZG_ECANCEL. On failure *out
- * is zeroed. */
+ * `heads` the tables hold the rows of that part: disjoint parts concatenate to the full result, but
+ * which heads stand out is judged in each. What belongs to a layer as a whole (its tensors, that it
+ * is skipped) is in the part with its head 0. What belongs to no layer (other tensors, the
+ * architecture) is in the part with layer 0, head 0. SZG_EINVAL (options; `top` of a known
+ * architecture), SZG_EDOMAIN (more positions than the table has; with `kernel_only` a model without
+ * kernels), SZG_ENOMEM, SZG_ECANCEL. On failure *out is zeroed. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    const szg_checkpoint *checkpoint,
                                                    const szg_checkpoint_options *options,

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#ifdef __SIZEOF_INT128__
+
 __extension__ typedef unsigned __int128 wide;
 
 enum { LEAST_DIGITS = 15, DIGITS = 17 };
@@ -131,3 +133,13 @@ bool szgi_decimal_text(double value, char text[SZGI_REAL_TEXT]) {
     lay_out(digit, count, exponent, digits, text);
     return true;
 }
+
+#else /* compilers for 32 bits */
+
+bool szgi_decimal_text(double value, char text[SZGI_REAL_TEXT]) {
+    (void)value;
+    (void)text;
+    return false;
+}
+
+#endif

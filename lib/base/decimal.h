@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* As szgi_real_text, several times as fast. False: not a number of this size, or a power of two;
- * text is unchanged. */
+/* As szgi_real_text, several times as fast. False: not a number of this size, a power of two, or a
+ * compiler without whole numbers of 128 bits; text is unchanged. */
 bool szgi_decimal_text(double value, char text[SZGI_REAL_TEXT]);
 
 #endif

@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 #include "fold.h"
+#include "lag_columns.h"
 #include "lag_weight.h"
 #include "scale.h"
 #include "vocabulary.h"
@@ -171,9 +172,10 @@ void szgi_absolute_close(absolute_input *input) {
 /* Lags of a kernel, and what a head needs: queries a and keys b at each position, [n, e], b less
  * their mean, since what a query adds to all keys alike cancels in the softmax. */
 typedef struct absolute_work {
-    int64_t n, e, d, lags, first;
-    double *memory, *a, *b, *weight, *kernel, *columns, *pulled, *rest, *sums;
-    double *bias, *still; /* what the lag adds, and that as `columns` are centred */
+    int64_t n, e;
+    lag_columns parts;
+    double *memory, *a, *b, *pulled, *rest;
+    double *bias; /* [lags]: what the lag adds */
 } absolute_work;
 
 static szg_status open_work(szg_context *context, const absolute_head *head, absolute_work *work) {
@@ -181,29 +183,32 @@ static szg_status open_work(szg_context *context, const absolute_head *head, abs
     int64_t d = head->checkpoint->model_size, tokens = head->input->tokens;
     int64_t most = head->input->lags, lags = head->input->both ? 2 * most - 1 : most;
     *work = (absolute_work){
-        .n = n, .e = e, .d = d, .lags = lags, .first = head->input->both ? 1 - most : 0};
+        .n = n,
+        .e = e,
+        .parts = {.first = head->input->both ? 1 - most : 0, .count = lags, .d = d}};
     SZG_TRY(szgi_memory_alloc(context,
                               2 * n * e + 4 * lags + lags * (d + CHANCE_DRAWS) + n * d + tokens * e,
                               &work->memory));
     work->a = work->memory;
     work->b = work->a + n * e;
-    work->weight = work->b + n * e;
-    work->kernel = work->weight + lags;
-    work->columns = work->kernel + lags;
-    work->pulled = work->columns + lags * d;
+    work->parts.weight = work->b + n * e;
+    work->parts.kernel = work->parts.weight + lags;
+    work->parts.column = work->parts.kernel + lags;
+    work->pulled = work->parts.column + lags * d;
     work->rest = work->pulled + n * d;
-    work->sums = work->rest + tokens * e;
-    work->bias = work->sums + lags * CHANCE_DRAWS;
-    work->still = work->bias + lags;
+    work->parts.sum = work->rest + tokens * e;
+    work->bias = work->parts.sum + lags * CHANCE_DRAWS;
+    work->parts.still = work->bias + lags;
     for (int64_t i = 0; i < lags && head->bias; i++)
-        work->bias[i] = ldexp(head->bias[work->first + i], -(head->q.exponent + head->k.exponent));
-    szgi_lag_weights(work->first, lags, work->weight);
+        work->bias[i] =
+            ldexp(head->bias[work->parts.first + i], -(head->q.exponent + head->k.exponent));
+    szgi_lag_weights(work->parts.first, lags, work->parts.weight);
     return SZG_OK;
 }
 
 static szg_status place_tokens(szg_context *context, const absolute_head *head,
                                absolute_work *work) {
-    int64_t n = work->n, e = work->e, d = work->d;
+    int64_t n = work->n, e = work->e, d = work->parts.d;
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->q.rows, d, 0,
                       work->a, e));
     SZG_TRY(szgi_gemm(context, 'n', 't', n, e, d, 1, head->input->mean, d, head->k.rows, d, 0,
@@ -225,7 +230,8 @@ static szg_status place_tokens(szg_context *context, const absolute_head *head,
  * by one transform each. */
 static szg_status fill_columns(szg_context *context, const absolute_head *head,
                                absolute_work *work) {
-    int64_t n = work->n, d = work->d, length = szgi_fft_fast_length(2 * n), half = length / 2 + 1;
+    int64_t n = work->n, d = work->parts.d, length = szgi_fft_fast_length(2 * n),
+            half = length / 2 + 1;
     const double *m = head->input->mean;
     double *room;
     szgi_fft *forward = NULL, *backward = NULL;
@@ -251,9 +257,9 @@ static szg_status fill_columns(szg_context *context, const absolute_head *head,
             one[i] = (szg_c64){one[i].re * two[i].re + one[i].im * two[i].im,
                                one[i].im * two[i].re - one[i].re * two[i].im};
         SZG_TRY_GOTO(status, szgi_fft_run(context, backward, one, room), done);
-        for (int64_t i = 0; i < work->lags; i++) {
-            int64_t lag = work->first + i, pairs = n - (lag < 0 ? -lag : lag);
-            work->columns[i * d + c] =
+        for (int64_t i = 0; i < work->parts.count; i++) {
+            int64_t lag = work->parts.first + i, pairs = n - (lag < 0 ? -lag : lag);
+            work->parts.column[i * d + c] =
                 room[lag < 0 ? length + lag : lag] / (double)length / (double)pairs;
         }
     }
@@ -264,25 +270,15 @@ done:
     return status;
 }
 
-/* The kernel, and the columns centred and weighted, so that squares of sums are variances. */
-static lag_spread centre(absolute_work *work) {
-    for (int64_t i = 0; i < work->lags; i++) {
-        work->kernel[i] = work->bias[i];
-        for (int64_t c = 0; c < work->d; c++)
-            work->kernel[i] += work->columns[i * work->d + c];
+static lag_spread sum_columns(absolute_work *work) {
+    lag_columns *parts = &work->parts;
+    for (int64_t i = 0; i < parts->count; i++) {
+        parts->kernel[i] = parts->still[i] = work->bias[i];
+        for (int64_t c = 0; c < parts->d; c++)
+            parts->kernel[i] += parts->column[i * parts->d + c];
     }
-    double added = szgi_lag_spread(work->lags, work->weight, work->bias).mean;
-    for (int64_t i = 0; i < work->lags; i++)
-        work->still[i] = sqrt(work->weight[i]) * (work->bias[i] - added);
-    for (int64_t c = 0; c < work->d; c++) {
-        double middle = 0;
-        for (int64_t i = 0; i < work->lags; i++)
-            middle += work->weight[i] * work->columns[i * work->d + c];
-        for (int64_t i = 0; i < work->lags; i++)
-            work->columns[i * work->d + c] =
-                sqrt(work->weight[i]) * (work->columns[i * work->d + c] - middle);
-    }
-    return szgi_lag_spread(work->lags, work->weight, work->kernel);
+    szgi_lag_columns_centre(parts);
+    return szgi_lag_spread(parts->count, parts->weight, parts->kernel);
 }
 
 /* <Q, K> + mean_j b_j^T Q b_j + mean_i a_i^T K a_i, Q and K the covariances of the content. */
@@ -295,8 +291,8 @@ static szg_status find_noise(szg_context *context, const absolute_head *head, ab
     const double *rows[] = {head->q.rows, head->k.rows}, *means[] = {work->b, work->a};
     szg_status status = SZG_OK;
     for (int side = 0; side < 2 && status == SZG_OK; side++) {
-        status = szgi_gemm(context, 'n', 't', tokens, e, work->d, 1, head->input->rest, work->d,
-                           rows[side], work->d, 0, work->rest, e);
+        status = szgi_gemm(context, 'n', 't', tokens, e, work->parts.d, 1, head->input->rest,
+                           work->parts.d, rows[side], work->parts.d, 0, work->rest, e);
         if (status == SZG_OK)
             status = szgi_gemm(context, 't', 'n', e, e, tokens, 1.0 / (double)tokens, work->rest, e,
                                work->rest, e, 0, gram[side], e);
@@ -304,8 +300,9 @@ static szg_status find_noise(szg_context *context, const absolute_head *head, ab
             status = szgi_gemm(context, 't', 'n', e, e, n, 1.0 / (double)n, means[side], e,
                                means[side], e, 0, spread[side], e);
     }
-    *out = szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
-           szgi_dot(e * e, gram[1], spread[1]);
+    *out =
+        szgi_variance_of(szgi_dot(e * e, gram[0], gram[1]) + szgi_dot(e * e, gram[0], spread[0]) +
+                         szgi_dot(e * e, gram[1], spread[1]));
     szgi_memory_free(room);
     return status;
 }
@@ -325,11 +322,12 @@ static szg_status find_spread(szg_context *context, const absolute_work *work, d
         for (int64_t i = first; i < first + count; i++)
             for (int64_t j = 0; j < n; j++) {
                 int64_t lag = i - j, pairs = n - (lag < 0 ? -lag : lag);
-                int64_t index = lag - work->first;
-                if (index < 0 || index >= work->lags)
+                int64_t index = lag - work->parts.first;
+                if (index < 0 || index >= work->parts.count)
                     continue;
-                double gap = room[(i - first) * n + j] + work->bias[index] - work->kernel[index];
-                sum += work->weight[index] * gap * gap / (double)pairs;
+                double gap =
+                    room[(i - first) * n + j] + work->bias[index] - work->parts.kernel[index];
+                sum += work->parts.weight[index] * gap * gap / (double)pairs;
             }
     }
     szgi_memory_free(room);
@@ -337,39 +335,23 @@ static szg_status find_spread(szg_context *context, const absolute_work *work, d
     return status;
 }
 
-/* Values at the listed lags, each between what draws would give: the columns are centred and have
- * the root of the weight. */
-static void fill_values(const absolute_work *work, double mean, head_positional *out) {
-    for (int64_t i = 0; i < out->listed.count; i++) {
-        int64_t index = out->listed.lag[i] - work->first;
-        const double *column = work->columns + index * work->d;
-        double half = 1.96 * sqrt(szgi_dot(work->d, column, column) / work->weight[index]);
-        double middle = mean + work->still[index] / sqrt(work->weight[index]);
-        out->value[KERNEL_MEAN][i] =
-            (kernel_value){work->kernel[index], middle - half, middle + half};
-    }
-}
-
 static szg_status judge(szg_context *context, const absolute_head *head, absolute_work *work,
                         head_positional *out) {
     kernel_facts *facts = &out->kernel[KERNEL_MEAN];
-    double noise, draws[CHANCE_DRAWS] = {0};
+    double noise, draws[CHANCE_DRAWS];
     SZG_TRY(place_tokens(context, head, work));
     SZG_TRY(find_noise(context, head, work, &noise));
     SZG_TRY(fill_columns(context, head, work));
-    lag_spread spread = centre(work);
-    SZG_TRY(
-        szgi_chance_sums(context, head->seed, 0, work->lags, work->d, work->columns, work->sums));
-    for (int64_t i = 0; i < work->lags; i++)
-        szgi_chance_add_squares(CHANCE_DRAWS, work->sums + i * CHANCE_DRAWS, work->still[i], draws);
+    lag_spread spread = sum_columns(work);
+    SZG_TRY(szgi_lag_columns_draw(context, head->seed, 0, &work->parts, draws));
     SZG_TRY(find_spread(context, work, &out->spread));
     double rest = noise + out->spread * out->spread; /* what positions do beside the lag */
     facts->share = szgi_share_of(spread.variance, rest);
     facts->noise = sqrt(noise);
     szgi_positional_compare(out, KERNEL_MEAN, spread.variance, spread.variance, rest, draws);
-    fill_values(work, spread.mean, out);
-    return szgi_shape_of_values(context, work->first, work->lags, work->kernel, facts->p <= 0.05,
-                                &facts->shape);
+    szgi_lag_columns_values(&work->parts, spread.mean, true, out);
+    return szgi_shape_of_values(context, work->parts.first, work->parts.count, work->parts.kernel,
+                                !szgi_positional_is_chance(facts), &facts->shape);
 }
 
 szg_status szgi_absolute_find(szg_context *context, const absolute_head *head,

@@ -9,7 +9,6 @@
 #include "formats/gguf.h"
 #include "bound.h"
 #include "bound_lags.h"
-#include "lag_moments.h"
 #include "bound_norm.h"
 #include "fold.h"
 #include "gguf.h"

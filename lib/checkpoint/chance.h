@@ -7,6 +7,9 @@
 
 enum { CHANCE_DRAWS = 999 };
 
+/* Deviations to either side of the mean that hold 95% of normal numbers. */
+#define CHANCE_BAND 1.96
+
 /* A kernel's parts by the columns of W_K, d of them: a draw multiplies each by a sign, and those of
  * a layer are the same for all of its heads. Each draw's signs are independent and fair. */
 

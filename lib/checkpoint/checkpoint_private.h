@@ -183,9 +183,10 @@ typedef struct model_family {
     bool two_coordinates; /* patches rotate by row and column (DINOv3) */
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
-    bool added_by_head;       /* it is a table [buckets, heads] */
-    bool added_by_layer;      /* each layer has one; else the first's is that of all */
-    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
+    bool added_by_head;         /* it is a table [buckets, heads] */
+    const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
+                                   is that of all */
+    const char *other_tokens;   /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
@@ -310,6 +311,10 @@ SZG_CHECK_RESULT szg_status szgi_config_integer(szg_context *context, szgi_json_
 /* A boolean, `otherwise` where it is absent or null. */
 SZG_CHECK_RESULT szg_status szgi_config_flag(szg_context *context, szgi_json_value object,
                                              const char *key, bool otherwise, bool *out);
+/* The same of settings that are not checked: a number that is absent or of another kind is
+ * `otherwise`, a flag of another kind is false. */
+int64_t szgi_config_number_or(const szg_checkpoint *checkpoint, const char *key, int64_t otherwise);
+bool szgi_config_flag_or(const szg_checkpoint *checkpoint, const char *key, bool otherwise);
 /* A required positive finite real. */
 SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json_value value,
                                                  double *out);
@@ -413,11 +418,10 @@ SZG_CHECK_RESULT szg_status szgi_windows_resolve(szg_context *context, szg_check
 /* Which keys queries see, by use_bidirectional_attention: earlier ones, as decoders do; later ones
  * too; or it is not known what the class makes of the value. */
 typedef enum key_direction { KEYS_BEFORE, KEYS_BOTH, KEYS_UNKNOWN } key_direction;
-key_direction szgi_direction_of(const szg_checkpoint *checkpoint);
+key_direction szgi_key_direction(const szg_checkpoint *checkpoint);
 
-/* Looks up what kernels over the lag read of the configuration later, so that changes of it count
- * as read (szgi_config_watch). */
-void szgi_kernel_keys_read(const szg_checkpoint *checkpoint);
+/* Do queries see later keys, so that lags have both signs? */
+bool szgi_sees_later(const szg_checkpoint *checkpoint);
 
 SZG_CHECK_RESULT szg_status szgi_positions_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);

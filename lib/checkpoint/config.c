@@ -65,6 +65,21 @@ szg_status szgi_config_flag(szg_context *context, szgi_json_value object, const 
     return szgi_json_as_boolean(context, szgi_json_member(object, key), out);
 }
 
+int64_t szgi_config_number_or(const szg_checkpoint *checkpoint, const char *key,
+                              int64_t otherwise) {
+    szgi_json_value value = szgi_json_member(checkpoint->settings, key);
+    int64_t number;
+    return szgi_json_kind_of(value) > SZGI_JSON_NULL &&
+                   szgi_json_as_integer(NULL, value, &number) == SZG_OK
+               ? number
+               : otherwise;
+}
+
+bool szgi_config_flag_or(const szg_checkpoint *checkpoint, const char *key, bool otherwise) {
+    bool flag = otherwise;
+    return szgi_config_flag(NULL, checkpoint->settings, key, otherwise, &flag) == SZG_OK && flag;
+}
+
 szg_status szgi_config_positive(szg_context *context, szgi_json_value value, double *out) {
     SZG_TRY(szgi_config_require(context, value));
     SZG_TRY(szgi_json_as_real(context, value, out));

@@ -70,14 +70,19 @@ typedef struct side {
     int64_t *row, *first; /* [layers heads]: of `heads`, of `kernel`; -1: none */
 } side;
 
+/* Rows of one head's kernel: row .. end - 1. */
+typedef struct row_range {
+    const szg_table *table;
+    int64_t row, end;
+} row_range;
+
 typedef struct head_pair {
     int64_t layer, head;
     int64_t row[2], first[2];    /* of A and of B */
     double change[KERNEL_KINDS]; /* NaN: not known */
-    int64_t at[KERNEL_KINDS];
+    int64_t lag[KERNEL_KINDS];
 } head_pair;
 
-static const char *const name[KERNEL_KINDS] = {[KERNEL_SELF] = "self", [KERNEL_MEAN] = "mean"};
 static const int first_column[KERNEL_KINDS] = {
     [KERNEL_SELF] = SELF_BASE_SHARE, [KERNEL_MEAN] = MEAN_BASE_SHARE};
 
@@ -104,9 +109,14 @@ static szg_status analyse(szg_context *context, const szgi_heads_pair *pair,
     return status;
 }
 
-static int64_t place_of(const szg_checkpoint *checkpoint, const szg_table *table, int64_t row) {
-    return szg_table_get_integer(table, row, szg_table_find(table, "layer")) * checkpoint->heads +
-           szg_table_get_integer(table, row, szg_table_find(table, "head"));
+static int64_t place_of(const szg_checkpoint *checkpoint, int64_t layer, int64_t head) {
+    return layer * checkpoint->heads + head;
+}
+
+static int64_t kernel_place(const szg_checkpoint *checkpoint, const szg_table *kernel,
+                            int64_t row) {
+    const kernel_row found = szgi_kernel_rows_get(kernel, row);
+    return place_of(checkpoint, found.layer, found.head);
 }
 
 static szg_status open_side(szg_context *context, const szgi_heads_pair *pair,
@@ -117,54 +127,43 @@ static szg_status open_side(szg_context *context, const szgi_heads_pair *pair,
     out->first = out->row + count;
     for (int64_t i = 0; i < 2 * count; i++)
         out->row[i] = -1;
-    for (int64_t i = 0; i < szg_table_rows(out->tables.heads); i++)
-        out->row[place_of(checkpoint, out->tables.heads, i)] = i;
+    for (int64_t i = 0; i < szg_table_rows(out->tables.heads); i++) {
+        const heads_row found = szgi_positional_rows_get(out->tables.heads, i);
+        out->row[place_of(checkpoint, found.layer, found.head)] = i;
+    }
     for (int64_t i = szg_table_rows(out->tables.kernel); i-- > 0;)
-        out->first[place_of(checkpoint, out->tables.kernel, i)] = i;
+        out->first[kernel_place(checkpoint, out->tables.kernel, i)] = i;
     return SZG_OK;
 }
 
-static void close_side(side *own) {
-    szg_checkpoint_tables_close(&own->tables);
-    szgi_memory_free(own->row);
+static void close_side(side *checkpoint) {
+    szg_checkpoint_tables_close(&checkpoint->tables);
+    szgi_memory_free(checkpoint->row);
 }
 
 /* ---- Kernels ---- */
 
-/* Rows of one head's kernel, from `row` on. */
-typedef struct walk {
-    const szg_table *table;
-    int64_t row, end;
-} walk;
-
-static int64_t lag_of(const walk *at) {
-    return szg_table_get_integer(at->table, at->row, szg_table_find(at->table, "lag"));
+static row_range kernel_range(const szg_checkpoint *checkpoint, const szg_table *kernel,
+                              int64_t first) {
+    row_range rows = {.table = kernel, .row = first, .end = first};
+    while (first >= 0 && rows.end < szg_table_rows(kernel) &&
+           kernel_place(checkpoint, kernel, rows.end) == kernel_place(checkpoint, kernel, first))
+        rows.end++;
+    return rows;
 }
 
-static walk walk_from(const szg_checkpoint *checkpoint, const side *own, int64_t first) {
-    walk at = {.table = own->tables.kernel, .row = first, .end = first};
-    while (first >= 0 && at.end < szg_table_rows(at.table) &&
-           place_of(checkpoint, at.table, at.end) == place_of(checkpoint, at.table, first))
-        at.end++;
-    return at;
-}
-
-static void find_change(walk a, walk b, kernel_kind kind, head_pair *out) {
-    int64_t column_a = szg_table_find(a.table, name[kind]);
-    int64_t column_b = szg_table_find(b.table, name[kind]);
+static void find_change(row_range a, row_range b, kernel_kind kind, head_pair *out) {
     out->change[kind] = NAN;
     while (a.row < a.end && b.row < b.end) {
-        int64_t lag_a = lag_of(&a), lag_b = lag_of(&b);
-        if (lag_a == lag_b) {
-            double change = fabs(szg_table_get_real(b.table, b.row, column_b) -
-                                 szg_table_get_real(a.table, a.row, column_a));
-            if (!isnan(change) && !(change <= out->change[kind])) {
-                out->change[kind] = change;
-                out->at[kind] = lag_a;
-            }
+        const kernel_row base = szgi_kernel_rows_get(a.table, a.row);
+        const kernel_row other = szgi_kernel_rows_get(b.table, b.row);
+        double change = fabs(other.value[kind] - base.value[kind]);
+        if (base.lag == other.lag && !isnan(change) && !(change <= out->change[kind])) {
+            out->change[kind] = change;
+            out->lag[kind] = base.lag;
         }
-        a.row += lag_a <= lag_b;
-        b.row += lag_b <= lag_a;
+        a.row += base.lag <= other.lag;
+        b.row += other.lag <= base.lag;
     }
 }
 
@@ -185,40 +184,32 @@ static int by_change(const void *left, const void *right) {
 
 /* ---- Rows ---- */
 
-static void put_kernel(szgi_row *to, const side sides[2], const head_pair *pair, kernel_kind kind) {
-    char share[16], shape[16];
+static void put_kernel(szgi_row *to, const heads_row heads[2], const head_pair *pair,
+                       kernel_kind kind) {
     int column = first_column[kind];
-    snprintf(share, sizeof share, "%s_share", name[kind]);
-    snprintf(shape, sizeof shape, "%s_shape", name[kind]);
     for (int i = 0; i < 2; i++) {
-        const szg_table *heads = sides[i].tables.heads;
-        szgi_row_number(to, column + i,
-                        szg_table_get_real(heads, pair->row[i], szg_table_find(heads, share)));
-        szgi_row_text(to, column + 2 + i,
-                      szg_table_get_text(heads, pair->row[i], szg_table_find(heads, shape)));
+        szgi_row_number(to, column + i, heads[i].share[kind]);
+        szgi_row_text(to, column + 2 + i, heads[i].shape[kind]);
     }
     szgi_row_number(to, column + 4, pair->change[kind]);
     if (!isnan(pair->change[kind]))
-        szgi_row_integer(to, column + 5, pair->at[kind]);
+        szgi_row_integer(to, column + 5, pair->lag[kind]);
 }
 
-static void note_reasons(szgi_row *to, const side sides[2], const head_pair *pair) {
-    const char *why[2];
-    for (int i = 0; i < 2; i++) {
-        const szg_table *heads = sides[i].tables.heads;
-        why[i] = szg_table_get_text(heads, pair->row[i], szg_table_find(heads, "note"));
-    }
-    if (why[0] && why[1] && strcmp(why[0], why[1]) == 0)
-        szgi_row_note(to, "%s", why[0]);
+static void note_reasons(szgi_row *to, const heads_row heads[2]) {
+    if (heads[0].note && heads[1].note && strcmp(heads[0].note, heads[1].note) == 0)
+        szgi_row_note(to, "%s", heads[0].note);
     else
         for (int i = 0; i < 2; i++)
-            if (why[i])
-                szgi_row_note(to, "%s: %s", i ? "B" : "A", why[i]);
+            if (heads[i].note)
+                szgi_row_note(to, "%s: %s", i ? "B" : "A", heads[i].note);
 }
 
 static szg_status add_row(szg_context *context, const szgi_heads_pair *pair, const side sides[2],
                           const head_pair *head, szg_table *out) {
     const char *stack = szg_checkpoint_describe(pair->base).stack;
+    const heads_row heads[] = {szgi_positional_rows_get(sides[0].tables.heads, head->row[0]),
+                               szgi_positional_rows_get(sides[1].tables.heads, head->row[1])};
     szgi_row row = szgi_row_add(context, out);
     szgi_row_text(&row, SOURCE, pair->other->source);
     szgi_row_text(&row, BASE, pair->base->source);
@@ -226,9 +217,9 @@ static szg_status add_row(szg_context *context, const szgi_heads_pair *pair, con
     szgi_row_place(&row, STEP, pair->step);
     szgi_row_integer(&row, LAYER, head->layer);
     szgi_row_integer(&row, HEAD, head->head);
-    put_kernel(&row, sides, head, KERNEL_MEAN);
-    put_kernel(&row, sides, head, KERNEL_SELF);
-    note_reasons(&row, sides, head);
+    put_kernel(&row, heads, head, KERNEL_MEAN);
+    put_kernel(&row, heads, head, KERNEL_SELF);
+    note_reasons(&row, heads);
     return row.status;
 }
 
@@ -245,8 +236,8 @@ static szg_status compare(szg_context *context, const szgi_heads_pair *pair, con
         }
         if (head->row[0] < 0 || head->row[1] < 0) /* `diff` says why */
             continue;
-        walk a = walk_from(base, &sides[0], head->first[0]);
-        walk b = walk_from(base, &sides[1], head->first[1]);
+        row_range a = kernel_range(base, sides[0].tables.kernel, head->first[0]);
+        row_range b = kernel_range(base, sides[1].tables.kernel, head->first[1]);
         for (int kind = 0; kind < KERNEL_KINDS; kind++)
             find_change(a, b, (kernel_kind)kind, head);
         count++;

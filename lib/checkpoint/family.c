@@ -405,9 +405,9 @@ static const model_family families[] = {
     BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),
     BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS,
          "tokens are frames of sound, so that the mean token is not known"),
-    T5("t5", .added_by_layer = false),
-    T5("mt5", .added_by_layer = false),
-    T5("umt5", .added_by_layer = true),
+    T5("t5", .added_in_layer = NULL),
+    T5("mt5", .added_in_layer = NULL),
+    T5("umt5", .added_in_layer = "layer.0.SelfAttention.relative_attention_bias.weight"),
 };
 
 const model_family *szgi_family_find(const char *model_type, int64_t stack) {

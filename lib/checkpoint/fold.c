@@ -260,6 +260,11 @@ bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer) {
            (checkpoint->family->norm != NORM_BARE || checkpoint->layer[layer].rotation >= 0);
 }
 
+bool szgi_fold_shares_norm(const szg_checkpoint *checkpoint) {
+    return checkpoint->latent.key_rank > 0 ||
+           (checkpoint->normed && checkpoint->family->norm == NORM_FULL);
+}
+
 bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer) {
     switch (checkpoint->family->norm) {
     case NORM_HEAD:

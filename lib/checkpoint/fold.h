@@ -62,6 +62,9 @@ bool szgi_fold_has_heads(const szg_checkpoint *checkpoint, int64_t layer);
 /* Are queries and keys of this layer normalised? */
 bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer);
 
+/* Does one norm of queries or keys serve several heads: of all of them, or of a latent? */
+bool szgi_fold_shares_norm(const szg_checkpoint *checkpoint);
+
 /* Does the norm of a layer's input subtract each token's mean? */
 bool szgi_fold_centres(const szg_checkpoint *checkpoint);
 

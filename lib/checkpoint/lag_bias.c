@@ -83,7 +83,7 @@ szg_status szgi_lag_bias_open(szg_context *context, const szg_checkpoint *checkp
     bool table = checkpoint->added && checkpoint->family->added_by_head;
     int64_t rows = checkpoint->position_rows; /* fewer than the lengths that RoBERTa's kin give */
     *out = (lag_bias){.lags = szgi_lag_count(checkpoint, 0),
-                      .sets = checkpoint->family->added_by_layer ? checkpoint->layers : 1,
+                      .sets = checkpoint->family->added_in_layer ? checkpoint->layers : 1,
                       .heads = checkpoint->heads};
     if (rows > 0 && rows < out->lags)
         out->lags = rows;

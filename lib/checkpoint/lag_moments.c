@@ -1,7 +1,6 @@
 #include "lag_moments.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "linalg/linalg.h"
@@ -179,23 +178,6 @@ void szgi_lag_moments_phases(const lag_moments *moments, int64_t s, int64_t t, s
 }
 
 /* ---- Of a checkpoint ---- */
-
-/* Encoders that rotate make their own masks; the others share one that obeys is_decoder. */
-bool szgi_sees_later(const szg_checkpoint *checkpoint) {
-    const model_family *family = checkpoint->family;
-    bool decodes = false;
-    if (szgi_direction_of(checkpoint) == KEYS_BOTH)
-        return true;
-    if (family->stack)
-        return strcmp(family->stack, "encoder") == 0;
-    if (family->looks_ahead)
-        return true;
-    if (szgi_config_flag(NULL, checkpoint->settings, "is_decoder", false, &decodes) == SZG_OK &&
-        decodes)
-        return false;
-    return family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA ||
-           family->positions == POSITION_DISTILBERT || checkpoint->added;
-}
 
 enum { LAGS_MOST = 131072 };
 

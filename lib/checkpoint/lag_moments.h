@@ -47,9 +47,6 @@ typedef struct lag_moments_list {
     } * entry;
 } lag_moments_list;
 
-/* Do queries see later keys, so that lags have both signs? */
-bool szgi_sees_later(const szg_checkpoint *checkpoint);
-
 /* Lags of a layer: its window, and the length that the model was trained for, or 2048 where that is
  * not known; 131072 at most. */
 int64_t szgi_lag_count(const szg_checkpoint *checkpoint, int64_t layer);

@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 #include "toeplitz/toeplitz.h"
 #include "fold.h"
+#include "lag_columns.h"
 #include "lag_weight.h"
 
 /* A head has numbers for each lag and draw. */
@@ -33,24 +34,28 @@ static int64_t bucket_of(int64_t lag, int64_t buckets, int64_t longest) {
     return lag < 0 ? -bucket : bucket;
 }
 
-/* A whole number; `otherwise` where it is absent, null or none. */
-static int64_t number_of(const szg_checkpoint *checkpoint, const char *key, int64_t otherwise) {
-    szgi_json_value value = szgi_json_member(checkpoint->settings, key);
-    int64_t number;
-    return szgi_json_kind_of(value) > SZGI_JSON_NULL &&
-                   szgi_json_as_integer(NULL, value, &number) == SZG_OK
-               ? number
-               : otherwise;
+/* What the configuration says of the table. */
+enum { RELATIVE, BUCKETS, LONGEST, KINDS, SHARED, NORM, EPSILON, BIASED, KEYS };
+static const char *const keys[KEYS] = {
+    [RELATIVE] = "relative_attention",    [BUCKETS] = "position_buckets",
+    [LONGEST] = "max_relative_positions", [KINDS] = "pos_att_type",
+    [SHARED] = "share_att_key",           [NORM] = "norm_rel_ebd",
+    [EPSILON] = "layer_norm_eps",         [BIASED] = "position_biased_input",
+};
+
+/* All layers share one table of embeddings of the lag. */
+static bool is_projected(const szg_checkpoint *checkpoint) {
+    return checkpoint->added && !checkpoint->family->added_by_head;
 }
 
-static bool flag_of(const szg_checkpoint *checkpoint, const char *key, bool otherwise) {
-    bool flag = otherwise;
-    return szgi_config_flag(NULL, checkpoint->settings, key, otherwise, &flag) == SZG_OK && flag;
+void szgi_lag_table_watch(const szg_checkpoint *checkpoint) {
+    for (int i = 0; i < KEYS && is_projected(checkpoint); i++)
+        szgi_json_has(checkpoint->settings, keys[i]);
 }
 
 /* Is `kind` in pos_att_type, which is a list, or "p2c|c2p"? */
 static bool has_kind(const szg_checkpoint *checkpoint, const char *kind) {
-    szgi_json_value kinds = szgi_json_member(checkpoint->settings, "pos_att_type");
+    szgi_json_value kinds = szgi_json_member(checkpoint->settings, keys[KINDS]);
     const char *text;
     if (szgi_json_kind_of(kinds) == SZGI_JSON_TEXT)
         return szgi_json_as_text(NULL, kinds, &text) == SZG_OK && strstr(text, kind);
@@ -74,7 +79,7 @@ static const szgi_tensor *norm_tensor(const szg_checkpoint *checkpoint, const ch
 static szg_status norm_rows(szg_context *context, const szg_checkpoint *checkpoint,
                             const szgi_tensor *gain, const szgi_tensor *shift, lag_table *out) {
     int64_t d = checkpoint->model_size;
-    szgi_json_value value = szgi_json_member(checkpoint->settings, "layer_norm_eps");
+    szgi_json_value value = szgi_json_member(checkpoint->settings, keys[EPSILON]);
     double epsilon = 1e-7, *g;
     if (szgi_json_kind_of(value) > SZGI_JSON_NULL)
         SZG_TRY(szgi_json_as_real(context, value, &epsilon));
@@ -101,7 +106,7 @@ static bool is_vector(const szgi_tensor *tensor, int64_t count) {
 static szg_status read_projected(szg_context *context, const szg_checkpoint *checkpoint,
                                  lag_table *out) {
     const char *kinds;
-    szgi_json_value norm = szgi_json_member(checkpoint->settings, "norm_rel_ebd");
+    szgi_json_value norm = szgi_json_member(checkpoint->settings, keys[NORM]);
     bool normed = szgi_json_kind_of(norm) == SZGI_JSON_TEXT &&
                   szgi_json_as_text(context, norm, &kinds) == SZG_OK && strstr(kinds, "layer_norm");
     const szgi_tensor *gain = norm_tensor(checkpoint, "weight");
@@ -120,9 +125,9 @@ static szg_status read_projected(szg_context *context, const szg_checkpoint *che
 static szg_status open_projected(szg_context *context, const szg_checkpoint *checkpoint,
                                  lag_table *out) {
     const szgi_tensor *table = checkpoint->added;
-    int64_t buckets = number_of(checkpoint, "position_buckets", -1);
-    int64_t longest = number_of(checkpoint, "max_relative_positions", -1);
-    longest = longest < 1 ? number_of(checkpoint, TRAINED_LENGTH_KEY, -1) : longest;
+    int64_t buckets = szgi_config_number_or(checkpoint, keys[BUCKETS], -1);
+    int64_t longest = szgi_config_number_or(checkpoint, keys[LONGEST], -1);
+    longest = longest < 1 ? szgi_config_number_or(checkpoint, TRAINED_LENGTH_KEY, -1) : longest;
     int64_t span = buckets > 0 ? buckets : longest;
     out->projected = true;
     out->keys = has_kind(checkpoint, "c2p");
@@ -139,7 +144,7 @@ static szg_status open_projected(szg_context *context, const szg_checkpoint *che
     else if (buckets > 0 && (buckets < 4 || longest - 1 <= buckets / 2))
         out->why = "max_relative_positions is below the lags that have rows of their own "
                    "(position_buckets)";
-    else if (!flag_of(checkpoint, "relative_attention", false))
+    else if (!szgi_config_flag_or(checkpoint, keys[RELATIVE], false))
         out->why = "relative_attention is not true, so that the table of the lag is not used "
                    "(--set relative_attention=true)";
     if (out->why)
@@ -200,20 +205,16 @@ static szg_status open_distances(szg_context *context, const szg_checkpoint *che
 
 /* ---- Both ---- */
 
-static bool has_projected(const szg_checkpoint *checkpoint) {
-    return checkpoint->added && !checkpoint->family->added_by_head;
-}
-
 static bool has_distances(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
-    return !has_projected(checkpoint) && checkpoint->position_kind == SZG_POSITIONS_NONE &&
+    return !is_projected(checkpoint) && checkpoint->position_kind == SZG_POSITIONS_NONE &&
            !checkpoint->position_note &&
            (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA);
 }
 
 szg_status szgi_lag_table_open(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t dense, lag_table *out) {
-    bool projected = has_projected(checkpoint);
+    bool projected = is_projected(checkpoint);
     *out = (lag_table){.used = projected || has_distances(checkpoint)};
     if (!out->used)
         return SZG_OK;
@@ -247,7 +248,7 @@ typedef struct projection {
 static projection projection_of(const szg_checkpoint *checkpoint, int64_t layer, bool query) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const side_weights *side = query ? &weights->q : &weights->k;
-    if (flag_of(checkpoint, "share_att_key", false))
+    if (szgi_config_flag_or(checkpoint, keys[SHARED], false))
         return (projection){side->weight, side->bias};
     return (projection){szgi_layer_tensor(checkpoint, layer,
                                           query ? "attention.self.pos_query_proj.weight"
@@ -262,7 +263,7 @@ void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,
     memset(out, 0, LAG_TABLE_TENSORS * sizeof *out);
     if (has_distances(checkpoint))
         out[0] = distance_tensor(checkpoint, layer);
-    if (!has_projected(checkpoint))
+    if (!is_projected(checkpoint))
         return;
     const projection q = projection_of(checkpoint, layer, true);
     const projection k = projection_of(checkpoint, layer, false);
@@ -287,7 +288,7 @@ const char *szgi_lag_table_refusal(const lag_table *table, const szg_checkpoint 
                                    int64_t layer) {
     if (table->why)
         return table->why;
-    if (layer == 0 && table->projected && flag_of(checkpoint, "position_biased_input", true))
+    if (layer == 0 && table->projected && szgi_config_flag_or(checkpoint, keys[BIASED], true))
         return "positions are added to the embeddings too (position_biased_input is not false), "
                "so that products with embeddings of the lag are not all";
     if (!table->projected && (!is_distance_table(checkpoint, distance_tensor(checkpoint, layer)) ||
@@ -308,23 +309,25 @@ const char *szgi_lag_table_refusal(const lag_table *table, const szg_checkpoint 
 typedef struct table_work {
     const law_input *head;
     const lag_table *table;
-    int64_t e, d, count; /* count: of lags */
+    int64_t e;
+    lag_columns parts;
     double *memory;
-    double *raw;                     /* [e, d]: the weight that projects the table */
-    double *keys, *queries;          /* [rows, e]: what queries, and what keys, are multiplied by */
-    double *q, *k;                   /* [e]: mean query and key; k with what it adds at all lags */
-    double *weight, *kernel, *still; /* [lags] */
-    double *columns, *sums;          /* [lags, d], [lags, CHANCE_DRAWS] */
-    double *pulled;                  /* [rows, d] */
-    double *bias;                    /* [e]: room */
-    bool drawn;                      /* signs change the kernel */
+    double *raw;            /* [e, d]: the weight that projects the table */
+    double *keys, *queries; /* [rows, e]: what queries, and what keys, are multiplied by */
+    double *q, *k;          /* [e]: mean query and key; k with what it adds at all lags */
+    double *pulled;         /* [rows, d] */
+    double *bias;           /* [e]: room */
+    bool drawn;             /* signs change the kernel */
 } table_work;
 
 static szg_status open_work(szg_context *context, const law_input *head, const lag_table *table,
                             table_work *work) {
     int64_t e = head->checkpoint->head_size, d = head->checkpoint->model_size;
     int64_t count = table->lags - table->first, rows = table->rows;
-    *work = (table_work){.head = head, .table = table, .e = e, .d = d, .count = count};
+    *work = (table_work){.head = head,
+                         .table = table,
+                         .e = e,
+                         .parts = {.first = table->first, .count = count, .d = d}};
     SZG_TRY(szgi_memory_alloc(
         context, e * d + 2 * rows * e + 3 * e + count * (3 + d + CHANCE_DRAWS) + rows * d,
         &work->memory));
@@ -333,14 +336,14 @@ static szg_status open_work(szg_context *context, const law_input *head, const l
     work->queries = work->keys + rows * e;
     work->q = work->queries + rows * e;
     work->k = work->q + e;
-    work->weight = work->k + e;
-    work->kernel = work->weight + count;
-    work->still = work->kernel + count;
-    work->columns = work->still + count;
-    work->sums = work->columns + count * d;
-    work->pulled = work->sums + count * CHANCE_DRAWS;
+    work->parts.weight = work->k + e;
+    work->parts.kernel = work->parts.weight + count;
+    work->parts.still = work->parts.kernel + count;
+    work->parts.column = work->parts.still + count;
+    work->parts.sum = work->parts.column + count * d;
+    work->pulled = work->parts.sum + count * CHANCE_DRAWS;
     work->bias = work->pulled + rows * d;
-    szgi_lag_weights(table->first, count, work->weight);
+    szgi_lag_weights(table->first, count, work->parts.weight);
     return SZG_OK;
 }
 
@@ -348,8 +351,8 @@ static szg_status read_projection(szg_context *context, const table_work *work, 
     const szg_checkpoint *checkpoint = work->head->checkpoint;
     int64_t e = work->e, first = work->head->head * e;
     const projection by = projection_of(checkpoint, work->head->layer, query);
-    SZG_TRY(
-        szgi_fold_vector(context, by.weight, "a weight", first * work->d, e * work->d, work->raw));
+    SZG_TRY(szgi_fold_vector(context, by.weight, "a weight", first * work->parts.d,
+                             e * work->parts.d, work->raw));
     memset(work->bias, 0, (size_t)e * sizeof *work->bias);
     return by.bias ? szgi_fold_vector(context, by.bias, "a bias", first, e, work->bias) : SZG_OK;
 }
@@ -358,8 +361,8 @@ static szg_status read_projection(szg_context *context, const table_work *work, 
 static szg_status project(szg_context *context, const table_work *work, double factor,
                           double *out) {
     const lag_table *table = work->table;
-    SZG_TRY(szgi_gemm(context, 'n', 't', table->rows, work->e, work->d, factor, table->value,
-                      work->d, work->raw, work->d, 0, out, work->e));
+    SZG_TRY(szgi_gemm(context, 'n', 't', table->rows, work->e, work->parts.d, factor, table->value,
+                      work->parts.d, work->raw, work->parts.d, 0, out, work->e));
     for (int64_t i = 0; i < table->rows * work->e; i++)
         out[i] += factor * work->bias[i % work->e];
     return SZG_OK;
@@ -367,7 +370,7 @@ static szg_status project(szg_context *context, const table_work *work, double f
 
 /* pulled[r, c]: the part of column c of the weight that makes keys in q . keys[r]. */
 static void pull_keys(table_work *work, double factor) {
-    int64_t d = work->d;
+    int64_t d = work->parts.d;
     for (int64_t c = 0; c < d; c++) {
         double sum = 0;
         for (int64_t i = 0; i < work->e; i++)
@@ -410,44 +413,35 @@ static szg_status read_vectors(szg_context *context, table_work *work) {
 static szg_status pull_queries(szg_context *context, const isotropic_law *law, table_work *work) {
     const double *mean = work->head->known->mean;
     double *room;
-    SZG_TRY(szgi_memory_alloc(context, work->table->rows * work->d, &room));
-    szg_status status = szgi_gemm(context, 'n', 'n', work->table->rows, work->d, work->e, 1,
-                                  work->queries, work->e, law->k, work->d, 0, room, work->d);
-    for (int64_t i = 0; i < work->table->rows * work->d; i++)
-        work->pulled[i] += room[i] * mean[i % work->d];
+    SZG_TRY(szgi_memory_alloc(context, work->table->rows * work->parts.d, &room));
+    szg_status status =
+        szgi_gemm(context, 'n', 'n', work->table->rows, work->parts.d, work->e, 1, work->queries,
+                  work->e, law->k, work->parts.d, 0, room, work->parts.d);
+    for (int64_t i = 0; i < work->table->rows * work->parts.d; i++)
+        work->pulled[i] += room[i] * mean[i % work->parts.d];
     work->drawn = true;
     szgi_memory_free(room);
     return status;
 }
 
-/* The kernel at every lag, and its parts by the columns, centred and times the root of the weight,
- * so that squares of sums are variances. */
+/* The kernel at every lag, and its parts by the columns. */
 static lag_spread fill_kernel(table_work *work) {
-    int64_t d = work->d, e = work->e;
+    lag_columns *parts = &work->parts;
+    int64_t d = parts->d, e = work->e;
     double level = szgi_dot(e, work->q, work->k);
-    for (int64_t i = 0; i < work->count; i++) {
+    for (int64_t i = 0; i < parts->count; i++) {
         int64_t row = work->table->row[i];
-        work->kernel[i] = szgi_dot(e, work->q, work->keys + row * e) +
-                          szgi_dot(e, work->k, work->queries + row * e);
-        work->still[i] = work->kernel[i];
+        parts->kernel[i] = szgi_dot(e, work->q, work->keys + row * e) +
+                           szgi_dot(e, work->k, work->queries + row * e);
+        parts->still[i] = parts->kernel[i];
         for (int64_t c = 0; c < d; c++) {
-            work->columns[i * d + c] = work->pulled[row * d + c];
-            work->still[i] -= work->pulled[row * d + c];
+            parts->column[i * d + c] = work->pulled[row * d + c];
+            parts->still[i] -= work->pulled[row * d + c];
         }
+        parts->kernel[i] += level;
     }
-    double middle = szgi_lag_spread(work->count, work->weight, work->still).mean;
-    for (int64_t i = 0; i < work->count; i++) {
-        work->still[i] = sqrt(work->weight[i]) * (work->still[i] - middle);
-        work->kernel[i] += level;
-    }
-    for (int64_t c = 0; c < d; c++) {
-        double mean = 0;
-        for (int64_t i = 0; i < work->count; i++)
-            mean += work->weight[i] * work->columns[i * d + c];
-        for (int64_t i = 0; i < work->count; i++)
-            work->columns[i * d + c] = sqrt(work->weight[i]) * (work->columns[i * d + c] - mean);
-    }
-    return szgi_lag_spread(work->count, work->weight, work->kernel);
+    szgi_lag_columns_centre(parts);
+    return szgi_lag_spread(parts->count, parts->weight, parts->kernel);
 }
 
 /* x^T A x */
@@ -465,17 +459,17 @@ static double spread_of(const table_work *work, const double *covariance, const 
     int64_t e = work->e;
     double sum = 0;
     memset(mean, 0, (size_t)e * sizeof *mean);
-    for (int64_t i = 0; i < work->count; i++)
+    for (int64_t i = 0; i < work->parts.count; i++)
         for (int64_t j = 0; j < e; j++)
-            mean[j] += work->weight[i] * vectors[work->table->row[i] * e + j];
+            mean[j] += work->parts.weight[i] * vectors[work->table->row[i] * e + j];
     double last = 0;
-    for (int64_t i = 0, row = -1; i < work->count; i++) {
+    for (int64_t i = 0, row = -1; i < work->parts.count; i++) {
         for (int64_t j = 0; j < e && work->table->row[i] != row; j++)
             left[j] = vectors[work->table->row[i] * e + j] - mean[j];
         if (work->table->row[i] != row)
             last = form(e, covariance, left);
         row = work->table->row[i];
-        sum += work->weight[i] * last;
+        sum += work->parts.weight[i] * last;
     }
     return sum;
 }
@@ -491,34 +485,18 @@ static szg_status find_noise(szg_context *context, const table_work *work, const
     square += spread_of(work, law->k_covariance, work->queries, room, room + e);
     for (int64_t i = 0; i < e; i++)
         room[i] += work->q[i];
-    *noise =
-        szgi_dot(e * e, law->q_covariance, law->k_covariance) + form(e, law->k_covariance, room);
-    *spread = sqrt(square);
+    *noise = szgi_variance_of(szgi_dot(e * e, law->q_covariance, law->k_covariance) +
+                              form(e, law->k_covariance, room));
+    *spread = sqrt(szgi_variance_of(square));
     szgi_memory_free(room);
     return SZG_OK;
-}
-
-/* Values at the listed lags, each between what draws would give. */
-static void fill_values(const table_work *work, double mean, head_positional *out) {
-    for (int64_t i = 0; i < out->listed.count; i++) {
-        int64_t index = out->listed.lag[i] - work->table->first;
-        const double *column = work->columns + index * work->d;
-        double half = 1.96 * sqrt(szgi_dot(work->d, column, column) / work->weight[index]);
-        double middle = mean + work->still[index] / sqrt(work->weight[index]);
-        kernel_value *value = &out->value[KERNEL_MEAN][i];
-        value->value = work->kernel[index];
-        if (!work->drawn)
-            continue;
-        value->low = middle - half;
-        value->high = middle + half;
-    }
 }
 
 static szg_status judge(szg_context *context, const isotropic_law *law, uint64_t seed,
                         table_work *work, head_positional *out) {
     const head_law *tokens = work->head->known ? &law->known : &law->law;
     kernel_facts *facts = &out->kernel[KERNEL_MEAN];
-    double noise, draws[CHANCE_DRAWS] = {0};
+    double noise, draws[CHANCE_DRAWS];
     memcpy(work->q, tokens->q_mean, (size_t)work->e * sizeof *work->q);
     memcpy(work->k, tokens->k_mean, (size_t)work->e * sizeof *work->k);
     SZG_TRY(read_vectors(context, work));
@@ -530,16 +508,12 @@ static szg_status judge(szg_context *context, const isotropic_law *law, uint64_t
     facts->share = szgi_share_of(kernel.variance, rest);
     facts->noise = sqrt(noise);
     if (work->drawn) {
-        SZG_TRY(szgi_chance_sums(context, seed, work->head->layer, work->count, work->d,
-                                 work->columns, work->sums));
-        for (int64_t i = 0; i < work->count; i++)
-            szgi_chance_add_squares(CHANCE_DRAWS, work->sums + i * CHANCE_DRAWS, work->still[i],
-                                    draws);
+        SZG_TRY(szgi_lag_columns_draw(context, seed, work->head->layer, &work->parts, draws));
         szgi_positional_compare(out, KERNEL_MEAN, kernel.variance, kernel.variance, rest, draws);
     }
-    fill_values(work, kernel.mean, out);
-    return szgi_shape_of_values(context, work->table->first, work->count, work->kernel,
-                                !(facts->p > 0.05), &facts->shape);
+    szgi_lag_columns_values(&work->parts, kernel.mean, work->drawn, out);
+    return szgi_shape_of_values(context, work->table->first, work->parts.count, work->parts.kernel,
+                                !szgi_positional_is_chance(facts), &facts->shape);
 }
 
 szg_status szgi_lag_table_find(szg_context *context, const law_input *head, const lag_table *table,

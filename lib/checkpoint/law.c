@@ -4,17 +4,15 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/random.h"
 #include "fold.h"
 #include "linalg/linalg.h"
-#include "shared_norm.h"
 #include "toeplitz/toeplitz.h"
 
 const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     const layer_weights *weights = &checkpoint->layer[layer];
     norm_rule norm = checkpoint->family->norm;
     bool normed = szgi_fold_is_normed(checkpoint, layer);
-    if (szgi_direction_of(checkpoint) == KEYS_UNKNOWN)
+    if (szgi_key_direction(checkpoint) == KEYS_UNKNOWN)
         return "which keys queries see is not known: use_bidirectional_attention is set, and is "
                "known for Gemma 3 (true, false) and Gemma 4 (all, vision) alone";
     if (checkpoint->latent.key_rank && checkpoint->biased)
@@ -36,81 +34,6 @@ const char *szgi_law_refusal(const szg_checkpoint *checkpoint, int64_t layer) {
     if (weights->bias_unread)
         return "a bias of queries or keys cannot be read";
     return NULL;
-}
-
-/* ---- Tokens ---- */
-
-enum { PURPOSE = 0x0c1e0000 };
-
-/* Where one norm serves several heads, whole tokens, fewer of them in wide models. */
-enum { WHOLE_NUMBERS = 1 << 20, WHOLE_LEAST = 256, WHOLE_MOST = 4096 };
-
-static int64_t count_whole(int64_t d) {
-    int64_t count = WHOLE_NUMBERS / d;
-    return count < WHOLE_LEAST ? WHOLE_LEAST : count < WHOLE_MOST ? count : WHOLE_MOST;
-}
-
-/* Dimensions that a token has: the input's norm may take one. */
-static int64_t free_dimensions(const szg_checkpoint *checkpoint) {
-    return checkpoint->model_size - szgi_fold_centres(checkpoint);
-}
-
-/* Squares of the coordinates that are not kept add up to a chi-squared number, which is that of so
- * many normals: drawn one by one, since few are. */
-static double length(const szgi_stream *stream, int64_t token, int64_t size, int64_t all,
-                     const double *kept) {
-    double sum = 0;
-    for (int64_t i = 0; i < size; i++)
-        sum += kept[i] * kept[i];
-    for (int64_t i = size; i < all; i++) {
-        double x = szgi_random_normal(stream, (uint64_t)(token * all + i));
-        sum += x * x;
-    }
-    return sqrt(sum);
-}
-
-/* Normals, brought to the length of a token, and to a mean of 0 where the input's norm does so. */
-static szg_status draw_whole(szg_context *context, const szg_checkpoint *checkpoint, uint64_t seed,
-                             token_sample *out) {
-    const szgi_stream stream = {seed, 1, PURPOSE};
-    int64_t d = checkpoint->model_size;
-    *out = (token_sample){.count = count_whole(d), .size = d, .whole = true};
-    SZG_TRY(szgi_memory_alloc(context, out->count * d, &out->value));
-    szgi_random_fill_normal(&stream, 0, out->count * d, out->value);
-    if (szgi_fold_centres(checkpoint))
-        szgi_centre_rows(out->count, d, out->value);
-    for (int64_t i = 0; i < out->count; i++) {
-        double *x = out->value + i * d, size = sqrt(szgi_dot(d, x, x));
-        for (int64_t j = 0; j < d; j++)
-            x[j] *= size > 0 ? sqrt((double)d) / size : 0;
-    }
-    return SZG_OK;
-}
-
-szg_status szgi_token_sample_open(szg_context *context, const szg_checkpoint *checkpoint,
-                                  uint64_t seed, token_sample *out) {
-    const szgi_stream stream = {seed, 0, PURPOSE};
-    int64_t all = free_dimensions(checkpoint), rows = 2 * checkpoint->head_size;
-    if (szgi_shares_norm(checkpoint))
-        return draw_whole(context, checkpoint, seed, out);
-    *out = (token_sample){.count = LAW_TOKENS, .size = rows < all ? rows : all};
-    if (!checkpoint->normed)
-        return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, out->count * out->size, &out->value));
-    for (int64_t i = 0; i < out->count; i++) {
-        double *x = out->value + i * out->size;
-        szgi_random_fill_normal(&stream, (uint64_t)(i * all), out->size, x);
-        double factor =
-            sqrt((double)checkpoint->model_size) / length(&stream, i, out->size, all, x);
-        for (int64_t j = 0; j < out->size; j++)
-            x[j] *= factor;
-    }
-    return SZG_OK;
-}
-
-void szgi_token_sample_close(token_sample *sample) {
-    szgi_memory_free(sample->value);
-    *sample = (token_sample){0};
 }
 
 /* ---- Without a norm of queries and keys ---- */
@@ -156,11 +79,11 @@ void szgi_centre_rows(int64_t e, int64_t d, double *rows) {
     }
 }
 
-static bool has_shift(int64_t e, const law_input *input) {
-    for (int64_t i = 0; i < e; i++)
-        if (input->q.shift[i] != 0 || input->k.shift[i] != 0)
-            return true;
-    return false;
+static bool is_zero(int64_t count, const double *x) {
+    for (int64_t i = 0; i < count; i++)
+        if (x[i] != 0)
+            return false;
+    return true;
 }
 
 /* The expectation of k q^T has the product of the means too. */
@@ -310,31 +233,31 @@ typedef struct trial {
     head_norm k, q;
 } trial;
 
-static szg_status open_trial(szg_context *context, const law_input *input, trial *own) {
+static szg_status open_trial(szg_context *context, const law_input *input, trial *work) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    own->count = input->tokens->count;
-    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 6 * e + own->count * 4 * e,
-                              &own->memory));
-    own->rows = own->memory;
-    own->lower = own->rows + 2 * e * d;
-    own->shift = own->lower + 4 * e * e;
-    own->factor = own->shift + 2 * e;
-    own->after = own->factor + 2 * e;
-    own->made = own->after + 2 * e;
-    own->frozen = own->made + own->count * 2 * e;
-    own->k =
-        (head_norm){.rows = own->rows,
-                    .shift = own->shift,
-                    .factor = own->factor,
-                    .after = own->after,
+    work->count = input->tokens->count;
+    SZG_TRY(szgi_memory_alloc(context, 2 * e * d + 4 * e * e + 6 * e + work->count * 4 * e,
+                              &work->memory));
+    work->rows = work->memory;
+    work->lower = work->rows + 2 * e * d;
+    work->shift = work->lower + 4 * e * e;
+    work->factor = work->shift + 2 * e;
+    work->after = work->factor + 2 * e;
+    work->made = work->after + 2 * e;
+    work->frozen = work->made + work->count * 2 * e;
+    work->k =
+        (head_norm){.rows = work->rows,
+                    .shift = work->shift,
+                    .factor = work->factor,
+                    .after = work->after,
                     .last = input->checkpoint->latent.key_rank ? input->checkpoint->latent.nope : e,
                     .shared = input->shared ? &input->shared->k : NULL};
-    own->q = (head_norm){.rows = own->rows + e * d,
-                         .shift = own->shift + e,
-                         .factor = own->factor + e,
-                         .after = own->after + e,
-                         .last = e,
-                         .shared = input->shared ? &input->shared->q : NULL};
+    work->q = (head_norm){.rows = work->rows + e * d,
+                          .shift = work->shift + e,
+                          .factor = work->factor + e,
+                          .after = work->after + e,
+                          .last = e,
+                          .shared = input->shared ? &input->shared->q : NULL};
     return SZG_OK;
 }
 
@@ -363,50 +286,52 @@ szg_status szgi_law_raw_rows(szg_context *context, const szg_checkpoint *checkpo
                              bool query, int64_t head, double *rows, double *bias) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const szgi_tensor *tensor = query ? weights->q.bias : weights->k.bias;
-    const head_places *at = query ? &checkpoint->query_at : &checkpoint->key_at;
+    const head_places *places = query ? &checkpoint->query_at : &checkpoint->key_at;
     int64_t e = checkpoint->head_size;
     SZG_TRY(read_bare(context, checkpoint, layer, query, head, rows));
     memset(bias, 0, (size_t)e * sizeof *bias);
-    return tensor ? szgi_fold_vector(context, tensor, "a bias", szgi_layout_row(at, head), e, bias)
-                  : SZG_OK;
+    return tensor
+               ? szgi_fold_vector(context, tensor, "a bias", szgi_layout_row(places, head), e, bias)
+               : SZG_OK;
 }
 
 /* Subtracts the mean over a head's numbers, as its LayerNorm does. */
 static void centre_head(int64_t e, int64_t d, double *rows, double *shift) {
     for (int64_t j = 0; j <= d; j++) {
-        double *at = j < d ? rows + j : shift, mean = 0;
+        double *column = j < d ? rows + j : shift, mean = 0;
         int64_t step = j < d ? d : 1;
         for (int64_t i = 0; i < e; i++)
-            mean += at[i * step] / (double)e;
+            mean += column[i * step] / (double)e;
         for (int64_t i = 0; i < e; i++)
-            at[i * step] -= mean;
+            column[i * step] -= mean;
     }
 }
 
 /* They are read again: where a gain is 0, rows with gains have lost them. */
 static szg_status read_side(szg_context *context, const law_input *input, bool query,
-                            const trial *own) {
+                            const trial *work) {
     const szg_checkpoint *checkpoint = input->checkpoint;
     norm_rule rule = checkpoint->family->norm;
-    int64_t e = checkpoint->head_size, d = checkpoint->model_size, at = query ? e : 0;
+    int64_t e = checkpoint->head_size, d = checkpoint->model_size, offset = query ? e : 0;
     int64_t head = query ? input->head : input->head / (checkpoint->heads / checkpoint->key_heads);
     const law_side *side = query ? &input->q : &input->k;
-    double *rows = own->rows + at * d, error;
+    double *rows = work->rows + offset * d, error;
     SZG_TRY(read_bare(context, checkpoint, input->layer, query, head, rows));
     if (szgi_fold_has_input(checkpoint, input->layer))
         SZG_TRY(szgi_fold_input(context, checkpoint, input->layer, query, e, rows, &error));
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(e, d, rows);
-    SZG_TRY(szgi_fold_gains(context, checkpoint, input->layer, query, head, own->factor + at));
-    SZG_TRY(szgi_fold_norm_shift(context, checkpoint, input->layer, query, head, own->after + at));
+    SZG_TRY(szgi_fold_gains(context, checkpoint, input->layer, query, head, work->factor + offset));
+    SZG_TRY(
+        szgi_fold_norm_shift(context, checkpoint, input->layer, query, head, work->after + offset));
     for (int64_t i = 0; i < e; i++) {
         double outer = outer_factor(checkpoint, input->rotary, input->layer, query, i);
-        own->shift[at + i] = ldexp(side->shift[i], side->exponent) / outer;
-        own->factor[at + i] = ldexp(own->factor[at + i] * outer, -side->exponent);
-        own->after[at + i] = ldexp(own->after[at + i] * outer, -side->exponent);
+        work->shift[offset + i] = ldexp(side->shift[i], side->exponent) / outer;
+        work->factor[offset + i] = ldexp(work->factor[offset + i] * outer, -side->exponent);
+        work->after[offset + i] = ldexp(work->after[offset + i] * outer, -side->exponent);
     }
     if (rule == NORM_LAYER || rule == NORM_EACH)
-        centre_head(e, d, rows, own->shift + at);
+        centre_head(e, d, rows, work->shift + offset);
     return SZG_OK;
 }
 
@@ -421,7 +346,7 @@ static double root_mean_square(int64_t e, int64_t d, double f, const head_norm *
 
 /* Divides a side by its root mean square, as if the norm were the same for every token. */
 static void freeze(int64_t e, int64_t d, const head_norm *side, double *rows, double *mean) {
-    for (int64_t i = side->first; i < side->last; i++)
+    for (int64_t i = side->first; i < side->last && side->root > 0; i++)
         for (int64_t j = 0; j < d; j++)
             rows[i * d + j] /= side->root;
     memcpy(mean, side->shift, (size_t)e * sizeof *mean);
@@ -441,26 +366,26 @@ static void norm_tokens(int64_t e, const head_norm *side, int64_t count, double 
 }
 
 /* out += mean over tokens of a b^T less that of the frozen ones; a and b: places of two sides. */
-static szg_status correct(szg_context *context, int64_t e, const trial *own, int64_t a, int64_t b,
+static szg_status correct(szg_context *context, int64_t e, const trial *work, int64_t a, int64_t b,
                           double *out) {
-    double each = 1 / (double)own->count;
-    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, own->count, each, own->made + a, 2 * e,
-                      own->made + b, 2 * e, 1, out, e));
-    return szgi_gemm(context, 't', 'n', e, e, own->count, -each, own->frozen + a, 2 * e,
-                     own->frozen + b, 2 * e, 1, out, e);
+    double each = 1 / (double)work->count;
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, work->count, each, work->made + a, 2 * e,
+                      work->made + b, 2 * e, 1, out, e));
+    return szgi_gemm(context, 't', 'n', e, e, work->count, -each, work->frozen + a, 2 * e,
+                     work->frozen + b, 2 * e, 1, out, e);
 }
 
 /* Means, and covariances about them. Without biases the means are 0: a token and its negative are
  * as likely. */
-static void correct_means(int64_t e, const trial *own, int64_t at, double *mean,
+static void correct_means(int64_t e, const trial *work, int64_t offset, double *mean,
                           double *covariance) {
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
             covariance[i * e + j] += mean[i] * mean[j];
-    for (int64_t t = 0; t < own->count; t++)
+    for (int64_t t = 0; t < work->count; t++)
         for (int64_t i = 0; i < e; i++)
-            mean[i] += (own->made[t * 2 * e + at + i] - own->frozen[t * 2 * e + at + i]) /
-                       (double)own->count;
+            mean[i] += (work->made[t * 2 * e + offset + i] - work->frozen[t * 2 * e + offset + i]) /
+                       (double)work->count;
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < e; j++)
             covariance[i * e + j] -= mean[i] * mean[j];
@@ -468,62 +393,71 @@ static void correct_means(int64_t e, const trial *own, int64_t at, double *mean,
 
 /* Adds to the law of the frozen norm what the true norm changes. The tokens tell that difference
  * alone, which is small: the law itself, from as many tokens, would be much rougher. */
-static szg_status correct_law(szg_context *context, int64_t e, const trial *own,
+static szg_status correct_law(szg_context *context, int64_t e, const trial *work,
                               isotropic_law *out) {
     head_law *law = &out->law;
-    SZG_TRY(correct(context, e, own, 0, e, law->cross));
-    SZG_TRY(correct(context, e, own, e, e, law->q_covariance));
-    SZG_TRY(correct(context, e, own, 0, 0, law->k_covariance));
+    SZG_TRY(correct(context, e, work, 0, e, law->cross));
+    SZG_TRY(correct(context, e, work, e, e, law->q_covariance));
+    SZG_TRY(correct(context, e, work, 0, 0, law->k_covariance));
     if (!out->biased)
         return SZG_OK;
-    correct_means(e, own, e, law->q_mean, law->q_covariance);
-    correct_means(e, own, 0, law->k_mean, law->k_covariance);
+    correct_means(e, work, e, law->q_mean, law->q_covariance);
+    correct_means(e, work, 0, law->k_mean, law->k_covariance);
     return SZG_OK;
 }
 
 /* Keys and queries of the tokens before their norm. With rows = L Q they are L times the
  * coordinates along Q. */
-static szg_status make_tokens(szg_context *context, const law_input *input, const trial *own) {
+static szg_status make_tokens(szg_context *context, const law_input *input, const trial *work) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
     int64_t size = input->tokens->size, stride = input->tokens->whole ? d : 2 * e;
     if (!input->tokens->whole)
-        SZG_TRY(szgi_wide_l(context, 2 * e, d, own->rows, d, own->lower));
-    SZG_TRY(szgi_gemm(context, 'n', 't', own->count, 2 * e, size, 1, input->tokens->value, size,
-                      input->tokens->whole ? own->rows : own->lower, stride, 0, own->made, 2 * e));
-    for (int64_t i = 0; i < own->count * 2 * e; i++)
-        own->made[i] += own->shift[i % (2 * e)];
+        SZG_TRY(szgi_wide_l(context, 2 * e, d, work->rows, d, work->lower));
+    SZG_TRY(szgi_gemm(context, 'n', 't', work->count, 2 * e, size, 1, input->tokens->value, size,
+                      input->tokens->whole ? work->rows : work->lower, stride, 0, work->made,
+                      2 * e));
+    for (int64_t i = 0; i < work->count * 2 * e; i++)
+        work->made[i] += work->shift[i % (2 * e)];
     return SZG_OK;
 }
 
-static szg_status try_tokens(szg_context *context, const law_input *input, trial *own,
+/* Queries or keys of zeros alone stay 0 behind their norm. */
+static bool has_root(int64_t e, int64_t d, const head_norm *side) {
+    return side->root > 0 ? isfinite(side->root)
+                          : is_zero(e * d, side->rows) && is_zero(e, side->shift);
+}
+
+static szg_status try_tokens(szg_context *context, const law_input *input, trial *work,
                              isotropic_law *out) {
     int64_t e = input->checkpoint->head_size, d = input->checkpoint->model_size;
-    own->k.root = root_mean_square(e, d, out->factor, &own->k);
-    own->q.root = root_mean_square(e, d, out->factor, &own->q);
-    if (!(own->k.root > 0) || !(own->q.root > 0))
-        return szgi_fail(context, SZG_EDATA, "queries or keys are 0 before their norm");
-    SZG_TRY(make_tokens(context, input, own));
-    norm_tokens(e, &own->k, own->count, own->made, own->frozen);
-    norm_tokens(e, &own->q, own->count, own->made + e, own->frozen + e);
-    freeze(e, d, &own->k, out->rows + e * d, out->law.k_mean);
-    freeze(e, d, &own->q, out->rows, out->law.q_mean);
+    work->k.root = root_mean_square(e, d, out->factor, &work->k);
+    work->q.root = root_mean_square(e, d, out->factor, &work->q);
+    if (!has_root(e, d, &work->k) || !has_root(e, d, &work->q))
+        return szgi_fail(context, SZG_EDATA,
+                         "squares of queries or keys before their norm are no doubles: multiply "
+                         "the weights by a power of two");
+    SZG_TRY(make_tokens(context, input, work));
+    norm_tokens(e, &work->k, work->count, work->made, work->frozen);
+    norm_tokens(e, &work->q, work->count, work->made + e, work->frozen + e);
+    freeze(e, d, &work->k, out->rows + e * d, out->law.k_mean);
+    freeze(e, d, &work->q, out->rows, out->law.q_mean);
     for (int64_t i = 0; i < e; i++)
         out->biased = out->biased || out->law.k_mean[i] != 0 || out->law.q_mean[i] != 0;
     SZG_TRY(make_linear(context, input->checkpoint, out));
-    return correct_law(context, e, own, out);
+    return correct_law(context, e, work, out);
 }
 
 static szg_status make_normed(szg_context *context, const law_input *input, isotropic_law *out) {
-    trial own = {0};
-    SZG_TRY(open_trial(context, input, &own));
-    szg_status status = read_side(context, input, false, &own);
+    trial work = {0};
+    SZG_TRY(open_trial(context, input, &work));
+    szg_status status = read_side(context, input, false, &work);
     if (status == SZG_OK)
-        status = read_side(context, input, true, &own);
+        status = read_side(context, input, true, &work);
     if (status == SZG_OK)
-        status = observe(context, input, &own.q, &own.k, out);
+        status = observe(context, input, &work.q, &work.k, out);
     if (status == SZG_OK)
-        status = try_tokens(context, input, &own, out);
-    szgi_memory_free(own.memory);
+        status = try_tokens(context, input, &work, out);
+    szgi_memory_free(work.memory);
     return status;
 }
 
@@ -532,8 +466,8 @@ szg_status szgi_law_open(szg_context *context, const law_input *input, isotropic
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
     bool centred = szgi_fold_centres(checkpoint);
     bool normed = szgi_fold_is_normed(checkpoint, input->layer) || input->shared;
-    *out =
-        (isotropic_law){.factor = szgi_isotropic_factor(checkpoint), .biased = has_shift(e, input)};
+    *out = (isotropic_law){.factor = szgi_isotropic_factor(checkpoint),
+                           .biased = !is_zero(e, input->q.shift) || !is_zero(e, input->k.shift)};
     SZG_TRY(open_law(context, input, centred || normed, out));
     if (centred)
         szgi_centre_rows(2 * e, d, out->rows);

@@ -4,23 +4,7 @@
 #define SZG_CHECKPOINT_LAW_H
 
 #include "share.h"
-
-/* Tokens that norms of queries and keys are tried on. */
-enum { LAW_TOKENS = 1024 };
-
-/* Isotropic tokens x with ||x||^2 = d: whole ones, or the first `size` coordinates in a random
- * orthonormal basis, which products with at most so many rows depend on. */
-typedef struct token_sample {
-    int64_t count, size;
-    bool whole;
-    double *value; /* [count, size] */
-} token_sample;
-
-/* For heads of this checkpoint; nothing where queries and keys have no norm. SZG_ENOMEM. */
-SZG_CHECK_RESULT szg_status szgi_token_sample_open(szg_context *context,
-                                                   const szg_checkpoint *checkpoint, uint64_t seed,
-                                                   token_sample *out);
-void szgi_token_sample_close(token_sample *sample);
+#include "token_sample.h"
 
 /* The rows of a head with all gains, divided by 2^exponent, and what biases add, likewise but
  * without the gains of the norm of queries or keys. */
@@ -43,6 +27,20 @@ typedef struct known_keys {
     double *mean, *covariance; /* [e], [e, e] */
 } known_keys;
 
+/* What a norm that does not belong to one head divides by, on one side of a layer. */
+typedef struct norm_divisors {
+    double root;   /* root mean square over isotropic tokens */
+    double *tried; /* [token_sample.count]: of each token that norms are tried on; NULL: no norm */
+    double *known; /* [known_tokens.count] */
+} norm_divisors;
+
+/* Of both sides: shared_norm.h. */
+typedef struct shared_norm {
+    const char *why; /* NULL, or why they are not known: static */
+    double *memory;
+    norm_divisors q, k;
+} shared_norm;
+
 typedef struct law_input {
     const szg_checkpoint *checkpoint;
     int64_t layer, head;
@@ -50,7 +48,7 @@ typedef struct law_input {
     const token_sample *tokens;
     const known_tokens *known; /* NULL: the layer's tokens are not known */
     known_keys *keys;
-    const struct shared_norm *shared; /* NULL: queries and keys have no norm but their head's own */
+    const shared_norm *shared; /* NULL: queries and keys have no norm but their head's own */
     law_side q, k;
     const double *k_q; /* [e, e]: rows of k times those of q */
 } law_input;

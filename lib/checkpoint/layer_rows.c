@@ -39,8 +39,6 @@
     SZGI_SHOW(3, part_p)
 SZGI_SCHEMA(layers_columns, "layers", LAYERS, LAYERS_SCREEN);
 
-static const char *const kernel_names[] = {[KERNEL_SELF] = "self", [KERNEL_MEAN] = "mean"};
-
 szg_status szgi_layer_rows_open(szg_context *context, szg_checkpoint_tables *tables) {
     return szgi_schema_open(context, &layers_columns_schema, &tables->layers);
 }
@@ -55,7 +53,7 @@ static void add_draws(const double *drawn, share_sum *out) {
 
 void szgi_layer_shares_add(const head_positional *found, int64_t head, layer_shares *out) {
     for (int kind = 0; kind < KERNEL_KINDS && !found->why; kind++) {
-        share_sum *sum = &out->of[kind];
+        share_sum *sum = &out->kernel[kind];
         double share = found->kernel[kind].share;
         if (isnan(share))
             continue;
@@ -105,8 +103,9 @@ szg_status szgi_layer_rows_add(szg_context *context, szg_checkpoint_tables *tabl
                                const row_key *key, int64_t heads, layer_shares *shares) {
     static const kernel_kind order[] = {KERNEL_MEAN, KERNEL_SELF};
     for (int i = 0; i < KERNEL_KINDS; i++)
-        if (shares->of[order[i]].heads == heads)
-            SZG_TRY(add_row(context, tables, key, kernel_names[order[i]], &shares->of[order[i]]));
+        if (shares->kernel[order[i]].heads == heads)
+            SZG_TRY(add_row(context, tables, key, szgi_kernel_name(order[i]),
+                            &shares->kernel[order[i]]));
     return SZG_OK;
 }
 

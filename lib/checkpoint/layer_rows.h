@@ -14,7 +14,7 @@ typedef struct share_sum {
 } share_sum;
 
 typedef struct layer_shares {
-    share_sum of[KERNEL_KINDS];
+    share_sum kernel[KERNEL_KINDS];
 } layer_shares;
 
 void szgi_layer_shares_add(const head_positional *found, int64_t head, layer_shares *out);

@@ -4,6 +4,11 @@
 
 #include "base/memory.h"
 
+const char *szgi_kernel_name(kernel_kind kind) {
+    static const char *const names[] = {[KERNEL_SELF] = "self", [KERNEL_MEAN] = "mean"};
+    return names[kind];
+}
+
 szg_status szgi_positional_open(szg_context *context, int64_t first, int64_t lags,
                                 const lag_list *listed, head_positional *out) {
     *out = (head_positional){.first = first, .lags = lags, .slow = -1, .spread = NAN};

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "summary/discoveries.h"
 #include "chance.h"
 #include "law.h"
 #include "shape.h"
@@ -12,6 +13,8 @@
 /* The two kernels of a head: the expected logit of a token and its own copy, and of two tokens that
  * are independent. They answer different questions. */
 typedef enum kernel_kind { KERNEL_SELF, KERNEL_MEAN, KERNEL_KINDS } kernel_kind;
+/* "self", "mean": as tables call them. */
+const char *szgi_kernel_name(kernel_kind kind);
 
 /* What is said of one kernel. */
 typedef struct kernel_facts {
@@ -60,6 +63,10 @@ SZG_CHECK_RESULT szg_status szgi_positional_open(szg_context *context, int64_t f
  * are brought to that. */
 void szgi_positional_compare(head_positional *out, kernel_kind kind, double compared,
                              double variance, double noise, const double draws[CHANCE_DRAWS]);
+/* Is what is said of a kernel within chance, by its own p? False where that is not known. */
+static inline bool szgi_positional_is_chance(const kernel_facts *facts) {
+    return facts->p > SZGI_LEVEL;
+}
 /* Is that kernel known? */
 static inline bool szgi_positional_has(const head_positional *found, kernel_kind kind) {
     return !isnan(found->kernel[kind].noise);

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/row.h"
-#include "summary/discoveries.h"
 #include "positional_rows.h"
 
 /* What is said of each of the two kernels; NAME is the place of the first. */
@@ -13,7 +12,7 @@
     X(HEADS_##NAME##_SHARE, name "_share", SZG_REAL, "1", what " share",                           \
       "variance of the " what                                                                      \
       " kernel over the lags, divided by the sum of that and the variance "                        \
-      "of independent tokens' logits (where positions are added, and the square of spread)" said)  \
+      "of independent tokens' logits (and the square of spread where there is one)" said)          \
     X(HEADS_##NAME##_NULL, name "_null", SZG_REAL, "1", what " share by chance",                   \
       "quantile 0.95 of the " what " share where signs of W_K's columns are drawn at random")      \
     X(HEADS_##NAME##_P, name "_p", SZG_REAL, "1", "p of the " what " share",                       \
@@ -57,7 +56,7 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     X(HEADS_LAST, "lag_max", SZG_INTEGER, "positions", "largest lag",                              \
       "the least of these, less 1: the trained length (2,048 where it is not known), the layer's " \
       "window, the length that scaled frequencies are for, and 131,072; where positions are "      \
-      "added, also their number and 2,048")                                                        \
+      "added, also their number and 2,048; where vectors of the lag are, also 2,048")              \
     X(HEADS_SLOW, "slow_pairs", SZG_INTEGER, "1", "slow rotary pairs",                             \
       "rotary pairs that turn less than once within the lags")                                     \
     X(HEADS_SPREAD, "spread", SZG_REAL, "1", "spread along diagonals",                             \
@@ -112,10 +111,12 @@ SZGI_SCHEMA(heads_columns, "heads", HEADS, HEADS_SCREEN);
     SZGI_SHOW(1, head)                                                                             \
     SZGI_SHOW(1, lag)                                                                              \
     SZGI_SHOW(1, mean)                                                                             \
+    SZGI_SHOW(2, mean_low)                                                                         \
+    SZGI_SHOW(2, mean_high)                                                                        \
     SZGI_SHOW(1, self)                                                                             \
-    SZGI_SHOW(3, self_low)                                                                         \
-    SZGI_SHOW(3, self_high)                                                                        \
-    SZGI_SHOW(3, key_head)
+    SZGI_SHOW(2, self_low)                                                                         \
+    SZGI_SHOW(2, self_high)                                                                        \
+    SZGI_SHOW(4, key_head)
 SZGI_SCHEMA(kernel_columns, "kernel", KERNEL, KERNEL_SCREEN);
 
 szg_status szgi_positional_rows_open(szg_context *context, int64_t dense,
@@ -195,10 +196,32 @@ szg_status szgi_kernel_rows_add(szg_context *context, szg_checkpoint_tables *tab
     return SZG_OK;
 }
 
-/* ---- Which stand out ---- */
+/* ---- What rows say ---- */
 
 static const int64_t share_column[KERNEL_KINDS] = {
     [KERNEL_SELF] = HEADS_SELF_SHARE, [KERNEL_MEAN] = HEADS_MEAN_SHARE};
+
+heads_row szgi_positional_rows_get(const szg_table *heads, int64_t row) {
+    heads_row out = {.layer = szg_table_get_integer(heads, row, HEADS_LAYER),
+                     .head = szg_table_get_integer(heads, row, HEADS_HEAD),
+                     .note = szg_table_get_text(heads, row, HEADS_NOTE)};
+    for (int kind = 0; kind < KERNEL_KINDS; kind++) {
+        out.share[kind] = szg_table_get_real(heads, row, share_column[kind] + SHARE);
+        out.shape[kind] = szg_table_get_text(heads, row, share_column[kind] + SHAPE);
+    }
+    return out;
+}
+
+kernel_row szgi_kernel_rows_get(const szg_table *kernel, int64_t row) {
+    return (kernel_row){
+        .layer = szg_table_get_integer(kernel, row, KERNEL_LAYER),
+        .head = szg_table_get_integer(kernel, row, KERNEL_HEAD),
+        .lag = szg_table_get_integer(kernel, row, KERNEL_LAG),
+        .value = {[KERNEL_SELF] = szg_table_get_real(kernel, row, KERNEL_SELF_VALUE),
+                  [KERNEL_MEAN] = szg_table_get_real(kernel, row, KERNEL_MEAN_VALUE)}};
+}
+
+/* ---- Which stand out ---- */
 
 /* The largest p that is more than chance among all heads. `p` has room for every row. */
 static double limit_of(const szg_table *heads, kernel_kind kind, double *p) {
@@ -207,10 +230,14 @@ static double limit_of(const szg_table *heads, kernel_kind kind, double *p) {
     return szgi_discoveries_limit(szg_table_rows(heads), p);
 }
 
+/* A share that stands out. */
+static const double least_share = 0.1;
+
 /* Where no sign changes a kernel there is no p, and the size of the share decides. */
 static bool stands_out(const szg_table *heads, int64_t row, kernel_kind kind, double limit) {
     double p = szg_table_get_real(heads, row, share_column[kind] + P);
-    return szg_table_get_real(heads, row, share_column[kind] + SHARE) >= 0.1 && !(p > limit);
+    return szg_table_get_real(heads, row, share_column[kind] + SHARE) >= least_share &&
+           !(p > limit);
 }
 
 szg_status szgi_positional_rows_judge(szg_context *context, szg_checkpoint_tables *tables) {

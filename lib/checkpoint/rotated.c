@@ -99,7 +99,7 @@ static szg_status fill_bands(szg_context *context, const lag_moments *moments,
             szgi_gemm(context, 'n', 'n', count, n, n, 1, wave, n, work->gram, n, 0, work->part, n));
         for (int64_t i = 0; i < count; i++) {
             double square = szgi_dot(n, work->part + i * n, wave + i * n);
-            double half = 1.96 * factor * sqrt(square > 0 ? square : 0);
+            double half = CHANCE_BAND * factor * sqrt(square > 0 ? square : 0);
             double middle = level + factor * szgi_dot(n, work->still, wave + i * n);
             value[first + i].low = middle - half;
             value[first + i].high = middle + half;
@@ -147,7 +147,8 @@ static szg_status judge(szg_context *context, const positional_input *input,
     if (columns)
         SZG_TRY(compare(context, input, work, columns, variance, noise, kind, out));
     /* What biases add is in every draw: a kernel that they make is no flatter for that. */
-    bool told = !(facts->p > 0.05) || szgi_lag_moments_variance(input->moments, work->still) > 0;
+    bool told = !szgi_positional_is_chance(facts) ||
+                szgi_lag_moments_variance(input->moments, work->still) > 0;
     return szgi_shape_find(context, input->head.rotary, &work->kernel, input->moments, told,
                            &facts->shape);
 }

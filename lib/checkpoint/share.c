@@ -188,8 +188,9 @@ szg_status szgi_share_noise(szg_context *context, const szgi_rotary *rotary, int
         add_square(rotary, e, law->k_covariance, law->k_mean, true, room);
         memset(outer, 0, (size_t)(e * e) * sizeof *outer);
         add_square(rotary, e, outer, law->q_mean, false, outer);
-        *out = mean_product(rotary, e, count, planes, law->q_covariance, room, moments) +
-               mean_product(rotary, e, count, planes, outer, law->k_covariance, moments);
+        *out = szgi_variance_of(
+            mean_product(rotary, e, count, planes, law->q_covariance, room, moments) +
+            mean_product(rotary, e, count, planes, outer, law->k_covariance, moments));
     }
     szgi_memory_free(room);
     szgi_memory_free(planes);

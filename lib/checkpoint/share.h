@@ -29,6 +29,12 @@ void szgi_kernel_of_means(const szgi_rotary *rotary, const double *q, const doub
 SZG_CHECK_RESULT szg_status szgi_kernel_values(szg_context *context, const lag_kernel *kernel,
                                                const lag_moments *moments, double *out);
 
+/* A variance as computed: of queries orthogonal to keys it is 0, and rounding gives it either sign.
+ */
+static inline double szgi_variance_of(double computed) {
+    return computed < 0 ? 0 : computed;
+}
+
 /* The mean over the lags of the variance of q_i^T R_k k_j, tokens i and j independent. What depends
  * on the query alone, q_i times the part of the mean key that does not turn, cancels in the softmax
  * and is left out. SZG_ENOMEM. */

@@ -9,11 +9,6 @@
 #include "problem.h"
 #include "toeplitz/toeplitz.h"
 
-bool szgi_shares_norm(const szg_checkpoint *checkpoint) {
-    return checkpoint->latent.key_rank > 0 ||
-           (checkpoint->normed && checkpoint->family->norm == NORM_FULL);
-}
-
 typedef struct norm_job {
     const szg_checkpoint *checkpoint;
     const bool *wanted;
@@ -130,28 +125,28 @@ static szg_status find_side(szg_context *context, const norm_job *job, int64_t l
 static szg_status find_layer(szg_context *context, void *data, int64_t layer, int worker) {
     const norm_job *job = data;
     const layer_weights *weights = &job->checkpoint->layer[layer];
-    shared_norm *own = &job->norms[layer];
+    shared_norm *norm = &job->norms[layer];
     int64_t count = job->tokens->count + (job->known && layer == 0 ? job->known->count : 0);
     (void)worker;
     if (!job->wanted[layer] || weights->problem || weights->absent ||
         szgi_law_refusal(job->checkpoint, layer))
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, 2 * count, &own->memory));
-    szg_status status = find_side(context, job, layer, true, own->memory, &own->q);
+    SZG_TRY(szgi_memory_alloc(context, 2 * count, &norm->memory));
+    szg_status status = find_side(context, job, layer, true, norm->memory, &norm->q);
     if (status == SZG_OK)
-        status = find_side(context, job, layer, false, own->memory + count, &own->k);
+        status = find_side(context, job, layer, false, norm->memory + count, &norm->k);
     if (status != SZG_OK && !szgi_is_local_failure(status))
         return status;
-    if (status != SZG_OK || !(own->k.root > 0 && isfinite(own->k.root)) ||
-        (own->q.tried && !(own->q.root > 0 && isfinite(own->q.root))))
-        own->why = "what queries and keys are normalised by is 0, or not finite";
+    if (status != SZG_OK || !(norm->k.root > 0 && isfinite(norm->k.root)) ||
+        (norm->q.tried && !(norm->q.root > 0 && isfinite(norm->q.root))))
+        norm->why = "what queries and keys are normalised by is 0, or not finite";
     return SZG_OK;
 }
 
 szg_status szgi_shared_norms_open(szg_context *context, const szg_checkpoint *checkpoint,
                                   const bool *wanted, const token_sample *tokens,
                                   const known_tokens *known, shared_norm **out) {
-    if (!szgi_shares_norm(checkpoint))
+    if (!szgi_fold_shares_norm(checkpoint))
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, out));
     norm_job job = {checkpoint, wanted, tokens, known, *out};

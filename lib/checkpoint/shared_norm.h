@@ -5,22 +5,6 @@
 
 #include "law.h"
 
-/* What such a norm divides by, on one side of a layer. */
-typedef struct norm_divisors {
-    double root;   /* root mean square over isotropic tokens */
-    double *tried; /* [token_sample.count]: of each token that norms are tried on; NULL: no norm */
-    double *known; /* [known_tokens.count] */
-} norm_divisors;
-
-typedef struct shared_norm {
-    const char *why; /* NULL, or why they are not known: static */
-    double *memory;
-    norm_divisors q, k;
-} shared_norm;
-
-/* Do heads of this checkpoint share a norm of queries or keys? */
-bool szgi_shares_norm(const szg_checkpoint *checkpoint);
-
 /* Of the layers with wanted[layer], which have no problem; known: NULL, or what layer 0 reads.
  * *out: [layers], or NULL where no norm is shared. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_shared_norms_open(szg_context *context,

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "checkpoint_private.h"
+#include "lag_table.h"
 
 /* The first tensor of the attention stack that ends with one of the names (NULL at the end). */
 static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
@@ -248,8 +248,8 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
         checkpoint->added = stack_tensor(checkpoint, added);
     for (int64_t i = 0; i < checkpoint->layers && checkpoint->added; i++)
         checkpoint->layer[i].added =
-            checkpoint->family->added_by_layer
-                ? szgi_layer_tensor(checkpoint, i, strstr(checkpoint->family->added, ".0.") + 3)
+            checkpoint->family->added_in_layer
+                ? szgi_layer_tensor(checkpoint, i, checkpoint->family->added_in_layer)
                 : checkpoint->added;
     if (checkpoint->sinks)
         SZG_TRY(
@@ -329,6 +329,7 @@ szg_status szgi_terms_resolve(szg_context *context, szg_checkpoint *checkpoint) 
     SZG_TRY(resolve_temperature(context, checkpoint));
     SZG_TRY(resolve_tensors(context, checkpoint));
     SZG_TRY(resolve_sections(context, checkpoint));
-    szgi_kernel_keys_read(checkpoint);
+    szgi_lag_table_watch(checkpoint);
+    szgi_sees_later(checkpoint); /* likewise */
     return resolve_rest(context, checkpoint);
 }

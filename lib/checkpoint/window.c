@@ -1,17 +1,13 @@
-/* How far back the queries of each layer look, where less than everything: sliding windows, and
- * chunks. By the classes of transformers. */
+/* Which keys the queries of each layer see: later ones, and how far off, where not all (sliding
+ * windows, and chunks). By the classes of transformers. */
 #include <string.h>
 
 #include "checkpoint_private.h"
 
 /* A whole number of at least 1; 0 where the key is absent, null or something else. */
 static int64_t number_of(const szg_checkpoint *checkpoint, const char *key) {
-    szgi_json_value value = szgi_json_member(checkpoint->settings, key);
-    int64_t number;
-    return szgi_json_kind_of(value) > SZGI_JSON_NULL &&
-                   szgi_json_as_integer(NULL, value, &number) == SZG_OK && number > 0
-               ? number
-               : 0;
+    int64_t number = szgi_config_number_or(checkpoint, key, 0);
+    return number > 0 ? number : 0;
 }
 
 static bool is_one_of(const char *name, const char *const *list) {
@@ -19,11 +15,6 @@ static bool is_one_of(const char *name, const char *const *list) {
         if (strcmp(name, *list) == 0)
             return true;
     return false;
-}
-
-static bool has_flag(const szg_checkpoint *checkpoint, const char *key) {
-    bool set = false;
-    return szgi_config_flag(NULL, checkpoint->settings, key, false, &set) == SZG_OK && set;
 }
 
 /* Which layers slide where no list of layers and no pattern says so. */
@@ -41,7 +32,8 @@ static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
         return layer % 2 == 0;
     if (strcmp(type, "cwm") == 0)
         return layer % 4 != 0;
-    bool chosen = strcmp(type, "dots1") == 0 || has_flag(checkpoint, "use_sliding_window");
+    bool chosen =
+        strcmp(type, "dots1") == 0 || szgi_config_flag_or(checkpoint, "use_sliding_window", false);
     if (!chosen)
         return false;
     return strcmp(type, "qwen3_moe") == 0 ||
@@ -73,7 +65,7 @@ static int64_t window_of_both(const szg_checkpoint *checkpoint, int64_t layer) {
 
 /* Gemma 3's key is a flag (EmbeddingGemma), and Gemma 4's a word. Other classes of transformers
  * ignore such a key, or have it and mask later keys all the same (Gemma, Gemma 2 in 5.x). */
-key_direction szgi_direction_of(const szg_checkpoint *checkpoint) {
+key_direction szgi_key_direction(const szg_checkpoint *checkpoint) {
     szgi_json_value value = szgi_json_member(checkpoint->settings, "use_bidirectional_attention");
     const char *type = checkpoint->family->model_type, *word = "";
     bool flag = false;
@@ -86,6 +78,20 @@ key_direction szgi_direction_of(const szg_checkpoint *checkpoint) {
     return strcmp(word, "all") == 0      ? KEYS_BOTH
            : strcmp(word, "vision") == 0 ? KEYS_BEFORE /* of text */
                                          : KEYS_UNKNOWN;
+}
+
+/* Encoders that rotate make their own masks; the others share one that obeys is_decoder. */
+bool szgi_sees_later(const szg_checkpoint *checkpoint) {
+    const model_family *family = checkpoint->family;
+    if (szgi_key_direction(checkpoint) == KEYS_BOTH)
+        return true;
+    if (family->stack)
+        return strcmp(family->stack, "encoder") == 0;
+    if (family->looks_ahead)
+        return true;
+    return (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA ||
+            family->positions == POSITION_DISTILBERT || checkpoint->added) &&
+           !szgi_config_flag_or(checkpoint, "is_decoder", false);
 }
 
 /* The text at `index` of a list of kinds, or of a list of [kinds, repetitions]; NULL: it has none.
@@ -136,7 +142,7 @@ static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
                    : 0;
     int64_t window = slides(checkpoint, layer) ? number_of(checkpoint, "sliding_window") : 0;
     /* A window of both sides is given by its whole length. */
-    return window > 0 && szgi_direction_of(checkpoint) == KEYS_BOTH ? window / 2 + 1 : window;
+    return window > 0 && szgi_key_direction(checkpoint) == KEYS_BOTH ? window / 2 + 1 : window;
 }
 
 szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint) {
@@ -151,19 +157,4 @@ szg_status szgi_windows_resolve(szg_context *context, szg_checkpoint *checkpoint
     return szgi_text_append(context, &checkpoint->note,
                             "releases of the class slide in other layers: those from "
                             "max_window_layers on are taken to, unless layer_types says which");
-}
-
-void szgi_kernel_keys_read(const szg_checkpoint *checkpoint) {
-    static const char *const table[] = {"relative_attention",     "position_buckets",
-                                        "max_relative_positions", "pos_att_type",
-                                        "share_att_key",          "norm_rel_ebd",
-                                        "layer_norm_eps",         "position_biased_input"};
-    const model_family *family = checkpoint->family;
-    bool bert = family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA;
-    szgi_direction_of(checkpoint);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (checkpoint->added && !family->added_by_head)
-            szgi_json_has(checkpoint->settings, table[i]);
-    if (bert)
-        szgi_json_has(checkpoint->settings, "is_decoder");
 }

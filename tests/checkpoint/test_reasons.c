@@ -239,10 +239,100 @@ START_TEST(sums_of_any_size_behind_the_norm) {
 }
 END_TEST
 
+/* Queries along (a, b) and keys along (-b, a) never meet, so that
+ * nothing but the lag makes logits: there is no noise, whichever sign rounding gives a sum. */
+START_TEST(queries_orthogonal_to_keys_have_no_noise) {
+    static const char t5[] = "{\"model_type\":\"t5\",\"num_layers\":1,\"num_heads\":4,"
+                             "\"d_model\":8,\"d_kv\":2,\"n_positions\":20,"
+                             "\"relative_attention_max_distance\":9}";
+    static const char *const names[] = {"q", "k"};
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    model_open(&model);
+    model_add(&model, SZGI_DTYPE_F32, 8, 4,
+              "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+    model_add(&model, SZGI_DTYPE_F32, 8, -1, "encoder.block.0.layer.0.layer_norm.weight");
+    for (int side = 0; side < 2; side++) {
+        double *row = model_add(&model, SZGI_DTYPE_F64, D, D,
+                                "encoder.block.0.layer.0.SelfAttention.%s.weight", names[side])
+                          ->value;
+        for (int64_t i = 0; i < D * D; i++)
+            if (i / D % 2 == 1) /* head h is along (1, 0.1 (h + 1)) */
+                row[i] = row[i - D] * 0.1 * (double)(i / (2 * D) + 1);
+        for (int64_t i = 0; i < D * D && side == 1; i++)
+            if (i / D % 2 == 0) {
+                double first = row[i];
+                row[i] = -row[i + D];
+                row[i + D] = first;
+            }
+    }
+    model_write(&model, t5);
+    model_analyse(&model, &checkpoint, &tables);
+    for (int64_t head = 0; head < 4; head++) {
+        double share = cell(tables.heads, head, "mean_share");
+        ck_assert_msg(share <= 1 && share > 1 - 1e-9, "head %d: %.17g", (int)head, share);
+        ck_assert(cell(tables.heads, head, "mean_noise") < 1e-6);
+        ck_assert_str_eq(cell_text(tables.heads, head, "note"),
+                         "no self kernel: nothing rotates in this layer");
+    }
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
+static void make_normed(double factor, test_model *model) {
+    model_open(model);
+    model_tensor *q =
+        model_add(model, SZGI_DTYPE_F64, D, D, "model.layers.0.self_attn.q_proj.weight");
+    model_add(model, SZGI_DTYPE_F32, D, D, "model.layers.0.self_attn.k_proj.weight");
+    model_add(model, SZGI_DTYPE_F32, D / HEADS, -1, "model.layers.0.self_attn.q_norm.weight");
+    model_add(model, SZGI_DTYPE_F32, D / HEADS, -1, "model.layers.0.self_attn.k_norm.weight");
+    model_add(model, SZGI_DTYPE_F32, D, -1, "model.layers.0.input_layernorm.weight");
+    model_add(model, SZGI_DTYPE_F32, TOKENS, D, "model.embed_tokens.weight");
+    for (int64_t i = 0; i < D * D / HEADS; i++)
+        q->value[i] *= factor;
+}
+
+/* A head whose queries are 0 stays 0 behind its norm and keeps its rows, the spectra too; one whose
+ * squares are no doubles is said. */
+START_TEST(normalised_queries_of_zero) {
+    static const char qwen[] = "{\"model_type\":\"qwen3\",\"head_dim\":4,\"rope_theta\":100,"
+                               "\"num_key_value_heads\":2,\"max_position_embeddings\":9," SIZES "}";
+    test_model model;
+    szg_checkpoint *checkpoint;
+    szg_checkpoint_tables tables;
+    make_normed(0, &model);
+    model_write(&model, qwen);
+    model_analyse(&model, &checkpoint, &tables);
+    ck_assert_int_eq(szg_table_rows(tables.heads), HEADS);
+    ck_assert(cell(tables.heads, 0, "self_share") == 0 && cell(tables.heads, 1, "self_share") > 0);
+    ck_assert(cell(tables.heads, 0, "mean_share") == 0 && cell(tables.heads, 1, "mean_share") > 0);
+    ck_assert(cell(tables.heads, 0, "self_noise") == 0 && cell(tables.heads, 0, "self_max") == 0);
+    ck_assert_str_eq(cell_text(tables.heads, 0, "self_shape"), "flat");
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+    make_normed(0x1p-664, &model);
+    model_write(&model, qwen);
+    model_analyse(&model, &checkpoint, &tables);
+    ck_assert_int_eq(szg_table_rows(tables.heads), HEADS - 1);
+    ck_assert_ptr_nonnull(strstr(cell_text(tables.notes, 0, "note"),
+                                 "squares of queries or keys before their norm are no doubles"));
+    szg_checkpoint_tables_close(&tables);
+    szg_checkpoint_close(&checkpoint);
+    model_close(&model);
+}
+END_TEST
+
 TEST_FILE("reasons") {
     test_add_loop(suite, "first_layers_say_what_they_read", first_layers_say_what_they_read,
                   (int)(sizeof readings / sizeof *readings));
     test_add(suite, "the_norm_of_embeddings_is_the_first_layers",
              the_norm_of_embeddings_is_the_first_layers);
     test_add(suite, "sums_of_any_size_behind_the_norm", sums_of_any_size_behind_the_norm);
+    test_add(suite, "queries_orthogonal_to_keys_have_no_noise",
+             queries_orthogonal_to_keys_have_no_noise);
+    test_add(suite, "normalised_queries_of_zero", normalised_queries_of_zero);
 }

@@ -389,8 +389,8 @@ def _show(name: str, records: Sequence[record.Figure], results, ax, where: dict,
           section: Optional[record.Section] = None, beside: Sequence[str] = (), depth: int = 3):
     """Axes of the figures that the page has of these records: each is a figure of its own, or all share `ax`.
 
-    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`. depth: how many calls
-    above the caller's line is, which warnings name."""
+    section: one that composes its records, or its tables where there are none, in its own way, with those `beside`.
+    depth: how many calls above the caller's line is, which warnings name."""
     _check_axes(ax)
     needs = list(dict.fromkeys(of for one in records for of in one.tables)) or section.tables
     tables = _taken(name, results, needs, beside)

@@ -75,7 +75,7 @@ def _say_heads(drawing):
     return ("Expected logits by lag." + (" The grey band holds 95% of the kernels with random signs of W_K's columns." if chance else "")
             + (" Lags above 0 are those of earlier keys." if both else "")
             + (" Panels have scales of their own." if drawing.free_y else "")
-            + " `szego checkpoint` adds the shares.".replace("`", ""))
+            + " szego checkpoint adds the shares.")
 
 
 HEADS = {kind: Figure(f"kernel-{kind}", ("kernel_kernel",), only=kind, known=(kind,), figure_by=("result", "source"),
